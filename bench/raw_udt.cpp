@@ -1,0 +1,108 @@
+// The baseline: a bare program on libudt with its default options. No cipher, no framing, no check, memory to memory.
+//
+//   raw_udt receive PORT BYTES      raw_udt send HOST PORT BYTES
+//
+// The receiver prints bytes, seconds and CPU seconds of its process as one JSON line; the sender its CPU seconds.
+#include <sys/resource.h>
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <udt/udt.h>
+
+namespace {
+
+constexpr int kChunkBytes = 256 * 1024;
+
+[[noreturn]] void die(const char* what) {
+  std::fprintf(stderr, "raw_udt: %s: %s\n", what, UDT::getlasterror().getErrorMessage());
+  std::exit(1);
+}
+
+double cpu_seconds() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+addrinfo* lookup(const char* host, const char* port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE;
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host, port, &hints, &found) != 0) die("resolve");
+  return found;
+}
+
+void receive(const char* port, std::int64_t bytes) {
+  addrinfo* local = lookup("127.0.0.1", port);
+  const UDTSOCKET listener = UDT::socket(AF_INET, SOCK_STREAM, 0);
+  if (UDT::bind(listener, local->ai_addr, static_cast<int>(local->ai_addrlen)) == UDT::ERROR) die("bind");
+  if (UDT::listen(listener, 1) == UDT::ERROR) die("listen");
+  sockaddr_storage peer{};
+  int peer_bytes = sizeof peer;
+  const UDTSOCKET stream = UDT::accept(listener, reinterpret_cast<sockaddr*>(&peer), &peer_bytes);
+  if (stream == UDT::INVALID_SOCK) die("accept");
+  std::vector<char> chunk(kChunkBytes);
+  const auto start = std::chrono::steady_clock::now();
+  std::int64_t received = 0;
+  while (received < bytes) {
+    const int got = UDT::recv(stream, chunk.data(), kChunkBytes, 0);
+    if (got <= 0) die("receive");
+    received += got;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const char done = 1;
+  UDT::send(stream, &done, 1, 0);
+  UDT::close(stream);
+  std::printf("{\"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f}\n", static_cast<long long>(received),
+              seconds, cpu_seconds());
+}
+
+void send(const char* host, const char* port, std::int64_t bytes) {
+  addrinfo* peer = lookup(host, port);
+  UDTSOCKET stream = UDT::INVALID_SOCK;
+  for (int attempt = 0; attempt < 5; ++attempt) {  // the receiver may still be starting; each attempt waits 3 s
+    stream = UDT::socket(AF_INET, SOCK_STREAM, 0);
+    if (UDT::connect(stream, peer->ai_addr, static_cast<int>(peer->ai_addrlen)) != UDT::ERROR) break;
+    UDT::close(stream);
+    if (attempt == 4) die("connect");
+  }
+  const std::vector<char> chunk(kChunkBytes);
+  for (std::int64_t left = bytes; left > 0;) {
+    const int sent = UDT::send(stream, chunk.data(), static_cast<int>(std::min<std::int64_t>(left, kChunkBytes)), 0);
+    if (sent == UDT::ERROR) die("send");
+    left -= sent;
+  }
+  char done = 0;
+  UDT::recv(stream, &done, 1, 0);
+  UDT::close(stream);
+  std::printf("{\"cpu_seconds\": %.3f}\n", cpu_seconds());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  UDT::startup();
+  if (argc == 4 && std::strcmp(argv[1], "receive") == 0) {
+    receive(argv[2], std::atoll(argv[3]));
+  } else if (argc == 5 && std::strcmp(argv[1], "send") == 0) {
+    send(argv[2], argv[3], std::atoll(argv[4]));
+  } else {
+    std::fprintf(stderr, "usage: raw_udt receive PORT BYTES | raw_udt send HOST PORT BYTES\n");
+    return 2;
+  }
+  UDT::cleanup();
+}

@@ -1,0 +1,43 @@
+# How our code is compiled: one interface target for the rooms, the program and the tests. What must hold for the whole program
+# (sanitizers, coverage for libFuzzer) is set for every target.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+option(UDTCAT_WERROR "Treat warnings as errors" OFF)
+
+add_library(udtcat_compile INTERFACE)
+target_compile_options(udtcat_compile INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                                                -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+                                                $<$<BOOL:${UDTCAT_WERROR}>:-Werror>)
+target_compile_definitions(udtcat_compile INTERFACE BOOST_ASIO_NO_DEPRECATED SPDLOG_FMT_EXTERNAL UDTCAT_VERSION="${PROJECT_VERSION}"
+                                                    $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+# The flags a stranger's program needs to be linked with our archive; tests/packaging asks for them.
+set(UDTCAT_SANITIZER_FLAGS "")
+if(UDTCAT_SANITIZER STREQUAL "address")
+  set(UDTCAT_SANITIZER_FLAGS -fsanitize=address,undefined)
+  add_compile_options(-fno-sanitize-recover=undefined)
+  # GCC 12 under -fsanitize=address takes the standard library's own members for uninitialised (std::regex).
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+elseif(UDTCAT_SANITIZER STREQUAL "thread")
+  set(UDTCAT_SANITIZER_FLAGS -fsanitize=thread)
+  # tsan does not see atomic_thread_fence; Asio has a way without, and GCC need not warn of what is left.
+  add_compile_definitions(BOOST_ASIO_DISABLE_FENCED_BLOCK)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+elseif(UDTCAT_SANITIZER)
+  message(FATAL_ERROR "UDTCAT_SANITIZER is \"${UDTCAT_SANITIZER}\"; it may be \"address\" or \"thread\"")
+endif()
+if(UDTCAT_SANITIZER)
+  add_compile_options(${UDTCAT_SANITIZER_FLAGS} -fno-omit-frame-pointer)
+  add_link_options(${UDTCAT_SANITIZER_FLAGS})
+  add_compile_definitions(UDTCAT_SANITIZED=1 _GLIBCXX_ASSERTIONS)
+endif()
+
+if(UDTCAT_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "UDTCAT_BUILD_FUZZERS needs clang: use the preset \"fuzz\"")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,29 @@
+# cmake --install: the program, the library with its public headers, package files for CMake and pkg-config, and the documents.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/udtcat")
+
+install(TARGETS udtcat RUNTIME)
+install(TARGETS libudtcat EXPORT udtcatTargets ARCHIVE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/udtcat" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+
+# find_package(udtcat) -> udtcat::udtcat
+install(EXPORT udtcatTargets NAMESPACE udtcat:: DESTINATION "${package_dir}")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/udtcatConfig.cmake.in" "${PROJECT_BINARY_DIR}/package/udtcatConfig.cmake"
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/udtcatConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/udtcatConfig.cmake" "${PROJECT_BINARY_DIR}/package/udtcatConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindUDT.cmake"
+        DESTINATION "${package_dir}")
+
+# pkg-config udtcat: the paths are relative to the file, so that the tree can be moved.
+file(RELATIVE_PATH UDTCAT_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" UDTCAT_PREFIX_FROM_PC "${UDTCAT_PREFIX_FROM_PC}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/udtcat.pc.in" "${PROJECT_BINARY_DIR}/package/udtcat.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+install(FILES "${PROJECT_SOURCE_DIR}/docs/man/udtcat.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES "${PROJECT_SOURCE_DIR}/scripts/completion/udtcat.bash" RENAME udtcat
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/threat-model.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/spec" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,63 @@
+/// The usual local streams: standard input and output, and TCP connections, singly or as a service.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/endpoint.hpp>
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat {
+
+/// Which halves of a descriptor pair are bridged. A half that is off reads as ended, or takes nothing.
+struct StdioHalves {
+  bool read = true;
+  bool write = true;
+};
+
+/// Bridges two descriptors of any kind: pipe, file, terminal, device, socket. Each half has a thread of its own, so a slow
+/// disk stalls nothing else; the descriptors' shared flags are never changed. They are closed when each half ends.
+/// errors: Errc::out_of_resources
+[[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio_stream(boost::asio::io_context& io, int input_fd,
+                                                                     int output_fd, StdioHalves halves);
+
+/// Bridges one connected TCP socket.
+[[nodiscard]] std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket);
+
+/// Connects every stream a peer opens to a TCP service. A service that is down refuses the stream, with the reason.
+/// Threads: confined to the io_context thread.
+class TcpService {
+ public:
+  /// Told of each failed connect and each stream that ended with an error: one line for the operator.
+  using TroubleHandler = std::function<void(const Endpoint& peer, const Error& error)>;
+  virtual ~TcpService() = default;
+  /// Serves the connection's streams from now on; call once per connection, before its streams arrive.
+  /// The connection must outlive this, or have been closed.
+  virtual void serve(Connection& connection) = 0;
+};
+[[nodiscard]] std::unique_ptr<TcpService> make_tcp_service(boost::asio::io_context& io, std::vector<Endpoint> targets,
+                                                           std::string target_name,
+                                                           TcpService::TroubleHandler on_trouble);
+
+/// Accepts local TCP connections; each becomes a stream of one connection.
+/// Threads: confined to the io_context thread.
+class TcpForward {
+ public:
+  using TroubleHandler = std::function<void(const Endpoint& client, const Error& error)>;
+  virtual ~TcpForward() = default;
+  [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
+};
+/// errors: Errc::cannot_bind.  The connection must outlive the result.
+[[nodiscard]] Result<std::unique_ptr<TcpForward>> make_tcp_forward(boost::asio::io_context& io, Connection& connection,
+                                                                   const std::vector<Endpoint>& locals,
+                                                                   TcpForward::TroubleHandler on_trouble);
+
+}  // namespace udtcat

@@ -1,0 +1,83 @@
+/// An authenticated relation with one peer, carrying many streams. The heart of the public API.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/local_stream.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat {
+
+/// Names a stream within its connection. The connecting end uses even numbers, the listening end odd ones.
+using StreamId = std::uint32_t;
+
+/// How a stream ended, both directions together.
+struct StreamOutcome {
+  std::optional<Error> error;         ///< none: every byte both ways delivered and receipted
+  std::uint64_t bytes_sent = 0;       ///< payload taken from the local source
+  std::uint64_t bytes_receipted = 0;  ///< payload the peer's consumer has taken, by its receipt
+  std::uint64_t bytes_received = 0;   ///< payload the local consumer has taken
+};
+
+/// Figures of one connection since it was made. Times and rates are this end's view.
+struct ConnectionStats {
+  std::uint64_t bytes_sent = 0;      ///< payload handed to the peer's direction
+  std::uint64_t bytes_received = 0;  ///< payload given to local consumers
+  std::uint64_t blocks_sent = 0;
+  std::uint64_t blocks_received = 0;
+  std::uint64_t streams_opened = 0;
+  std::uint64_t packets_sent = 0;  ///< including those sent again
+  std::uint64_t packets_lost = 0;  ///< reported lost by the peer
+  std::uint64_t packets_resent = 0;
+  std::chrono::microseconds rtt{0};  ///< the transport's estimate
+  std::size_t lanes = 0;
+  std::size_t threads = 0;
+  Protection protection = Protection::private_;
+  std::optional<Cipher> cipher;  ///< none at auth and clear
+};
+
+/// Threads: confined to its io_context thread. Handlers are called there and never from inside the call that
+/// took them.
+class Connection {
+ public:
+  using StreamHandler = std::function<void(StreamId)>;
+  using OutcomeHandler = std::function<void(StreamOutcome)>;
+  using ClosedHandler = std::function<void(Status)>;
+
+  virtual ~Connection() = default;
+
+  /// Opens a stream and bridges it to `local`. Costs no round trip: data follows at once. `done` is called
+  /// exactly once, also when the connection fails first.
+  virtual StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
+
+  /// `handler` is told of each stream the peer opens; it answers with accept_stream() or refuse_stream(),
+  /// now or later. What arrives in between is kept, within the stream's credit. Without a handler every
+  /// stream is refused.
+  virtual void on_stream(StreamHandler handler) = 0;
+  virtual void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
+  /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text.
+  virtual void refuse_stream(StreamId id, const Error& reason) = 0;
+
+  /// `handler` is called once: with success after a close both ends agreed to, else with what broke it.
+  virtual void on_closed(ClosedHandler handler) = 0;
+  /// Says goodbye: open streams are ended as interrupted, and the connection ends when the peer has answered, or
+  /// after a minute in which it is alive and does not answer, or when it is lost.
+  virtual void close() = 0;
+  /// Ends at once, telling the peer if the path still carries it. on_closed() reports `reason`.
+  virtual void abort(const Error& reason) = 0;
+
+  [[nodiscard]] virtual ConnectionStats stats() = 0;
+  [[nodiscard]] virtual Endpoint peer() const = 0;
+  /// Whether the peer wants to hear from us, and has something to say (its --recv-only, --send-only).
+  [[nodiscard]] virtual bool peer_receives() const = 0;
+  [[nodiscard]] virtual bool peer_sends() const = 0;
+};
+
+}  // namespace udtcat

@@ -1,0 +1,46 @@
+/// The secret two ends share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat {
+
+/// A 256-bit pre-shared key. Movable, not copyable, not printable by accident; erased on destruction.
+///
+/// Its text form is "udtcat1-" and 48 characters of base64url: the 32 key bytes and the first 4 bytes of
+/// their SHA-256, so that a typing error is told apart from a wrong key (docs/spec/handshake.md, "Key text").
+/// Threads: unsynchronised.
+class Key {
+ public:
+  static constexpr std::size_t kBytes = 32;
+
+  /// From the system's random generator.  errors: Errc::cipher_failed
+  [[nodiscard]] static Result<Key> generate();
+  /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text
+  [[nodiscard]] static Result<Key> parse(std::string_view text);
+
+  Key(Key&& other) noexcept;
+  Key& operator=(Key&& other) noexcept;
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+  ~Key();
+
+  /// A copy for a second owner, spelt out so that it is never an accident.
+  [[nodiscard]] Key duplicate() const;
+  /// The text form. The caller prints it only where the user asked for it.
+  [[nodiscard]] std::string reveal_text() const;
+  /// Valid as long as this key.
+  [[nodiscard]] std::span<const std::byte, kBytes> bytes() const { return bytes_; }
+
+ private:
+  Key() = default;
+  std::array<std::byte, kBytes> bytes_{};
+};
+
+}  // namespace udtcat

@@ -1,0 +1,59 @@
+/// What a session is asked to be. Plain values; both ends compare notes in the handshake.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/units.hpp>
+
+namespace udtcat {
+
+/// GridFTP's four names for what is done to the payload. Order is strength.
+enum class Protection : std::uint8_t {
+  clear = 0,     ///< no handshake, no key, no check of anything
+  auth = 1,      ///< the peer proves the key; the payload is bare
+  safe = 2,      ///< every block is authenticated, none is secret
+  private_ = 3,  ///< every block is sealed with an AEAD (the default)
+};
+
+enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
+
+enum class TransportKind : std::uint8_t { libudt };
+
+/// Names as they appear on the command line, in the statistics and in the tables of bench/.
+[[nodiscard]] std::string_view to_string(Protection protection);
+[[nodiscard]] std::string_view to_string(Cipher cipher);
+[[nodiscard]] std::string_view to_string(TransportKind kind);
+[[nodiscard]] std::optional<Protection> parse_protection(std::string_view name);
+[[nodiscard]] std::optional<Cipher> parse_cipher(std::string_view name);
+[[nodiscard]] std::optional<TransportKind> parse_transport(std::string_view name);
+
+inline constexpr std::size_t kMinBlockBytes = 4 * kKiB;        // spec: docs/spec/record.md §2
+inline constexpr std::size_t kMaxBlockBytes = 1 * kMiB;        // spec: docs/spec/record.md §2
+inline constexpr std::size_t kDefaultBlockBytes = 256 * kKiB;  // measured: bench/lanes, ADR-0004
+inline constexpr std::size_t kMaxLanes = 64;                   // spec: docs/spec/handshake.md §4
+inline constexpr std::size_t kDefaultLanes = 16;               // guess: enough for 16 threads; a lane costs about 2 KiB
+inline constexpr std::size_t kMaxThreads = 256;                // guess
+
+struct SessionOptions {
+  Protection protection = Protection::private_;
+  std::optional<Cipher> cipher;                    ///< none: the fastest 256-bit one of the connecting host
+  std::size_t block_bytes = kDefaultBlockBytes;    ///< payload of a full block that this end sends
+  std::size_t lanes = kDefaultLanes;               ///< contexts; the lesser of the two ends' is used
+  std::optional<std::size_t> threads;              ///< cipher threads of this host; none: the cores it may use
+  bool sends = true;                               ///< this end has something to say (false: --recv-only)
+  bool receives = true;                            ///< this end wants to hear (false: --send-only)
+  std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
+};
+
+struct TransportOptions {
+  TransportKind kind = TransportKind::libudt;
+  BitRate rate;  ///< cap on what this end sends; unlimited by default
+};
+
+}  // namespace udtcat

@@ -1,0 +1,70 @@
+/// How two ends find each other: dial a listener, or listen for peers that prove the key.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/endpoint.hpp>
+#include <udtcat/key.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat {
+
+struct DialRequest {
+  std::vector<Endpoint> addresses;  ///< tried in turn, again and again until the timeout; not empty
+  std::string peer_name;            ///< as the user wrote it, for messages
+  std::chrono::milliseconds timeout{10'000};
+  std::optional<Key> key;  ///< none only at Protection::clear
+  SessionOptions session;
+  TransportOptions transport;
+};
+
+/// An attempt to reach a listener. Destroying it gives up without a call.
+/// Threads: confined to the io_context thread, where the handler is called.
+class Dialer {
+ public:
+  using Handler = std::function<void(Result<std::unique_ptr<Connection>>)>;
+  virtual ~Dialer() = default;
+};
+
+/// errors (to the handler): Errc::cannot_reach after the timeout, or after two seconds in which every address said that the
+/// port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
+[[nodiscard]] std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler);
+
+struct ListenRequest {
+  std::vector<Endpoint> locals;  ///< one per family; port 0 lets the system choose one for all
+  std::optional<Key> key;        ///< none only at Protection::clear
+  SessionOptions session;
+  TransportOptions transport;
+};
+
+/// Lets in who proves the key, and only them. A stranger costs little: at most kMaxStrangers are talked to at a
+/// time, each for a few seconds, and nothing of theirs is parsed beyond the TLS handshake.
+/// Threads: confined to the io_context thread, where the handlers are called.
+class Listener {
+ public:
+  using PeerHandler = std::function<void(std::unique_ptr<Connection>)>;
+  /// Who was turned away and why.
+  using RefusalHandler = std::function<void(const Endpoint& peer, const Error& why)>;
+
+  virtual ~Listener() = default;
+  [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
+  /// Lets no more peers in; connections already made go on.
+  virtual void stop() = 0;
+};
+
+/// errors: Errc::cannot_bind, Errc::out_of_resources
+[[nodiscard]] Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequest request,
+                                                       Listener::PeerHandler on_peer,
+                                                       Listener::RefusalHandler on_refused);
+
+}  // namespace udtcat

@@ -1,0 +1,45 @@
+# bash completion for udtcat: options, their values, hosts and files.
+
+_udtcat_values() {
+  COMPREPLY=($(compgen -W "$1" -- "$2"))
+}
+
+_udtcat() {
+  local current previous options
+  current=${COMP_WORDS[COMP_CWORD]}
+  previous=${COMP_WORDS[COMP_CWORD - 1]}
+  # bash takes '=' for a word of its own.
+  if [[ $current == '=' ]]; then
+    current=''
+  elif [[ $previous == '=' ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+
+  case $previous in
+    -k | --key-file)
+      compopt -o filenames 2>/dev/null
+      COMPREPLY=($(compgen -f -- "$current"))
+      return
+      ;;
+    --protect) _udtcat_values 'private safe auth clear' "$current"; return ;;
+    --cipher) _udtcat_values 'aes-256-gcm aes-128-gcm chacha20-poly1305' "$current"; return ;;
+    --transport) _udtcat_values 'libudt' "$current"; return ;;
+    --stats) _udtcat_values 'json none' "$current"; return ;;
+    --block) _udtcat_values '4KiB 16KiB 64KiB 256KiB 1MiB' "$current"; return ;;
+    --lanes) _udtcat_values '1 2 4 8 16 32 64' "$current"; return ;;
+    --threads) _udtcat_values "$(seq 1 "$(nproc 2>/dev/null || echo 1)")" "$current"; return ;;
+    --rate) _udtcat_values '10M 100M 1G 10G' "$current"; return ;;
+    --connect-timeout | --idle-timeout | --accept-timeout) _udtcat_values '3s 10s 40s 1m 10m' "$current"; return ;;
+    -l | --listen | --to | --from) [[ $current == -* ]] || return ;;
+  esac
+
+  if [[ $current == -* ]]; then
+    options='-l --listen --to --from -k --key-file --protect --cipher --block --lanes --threads --transport --send-only --recv-only
+      --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
+    _udtcat_values "$options" "$current"
+  elif ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W keygen -A hostname -- "$current"))
+  fi
+}
+
+complete -F _udtcat udtcat

@@ -1,0 +1,23 @@
+/// Asio's errors and addresses in our terms.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <udtcat/endpoint.hpp>
+
+namespace udtcat::bridge {
+
+/// An errno stays one, in the generic category, so that it compares equal to a std::errc.
+[[nodiscard]] std::error_code from_asio(const boost::system::error_code& error);
+/// The cause of an Error.
+[[nodiscard]] std::string cause_of(const std::error_code& error);
+
+[[nodiscard]] Endpoint from_asio(const boost::asio::ip::tcp::endpoint& endpoint);
+/// `endpoint` has an address.
+[[nodiscard]] boost::asio::ip::tcp::endpoint to_asio(const Endpoint& endpoint);
+
+}  // namespace udtcat::bridge

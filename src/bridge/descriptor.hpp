@@ -1,0 +1,54 @@
+/// Descriptors: who closes them, what they lead to, and the few things only the platform can say about them.
+#pragma once
+
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace udtcat::bridge {
+
+/// A descriptor number that is ours to close. Threads: unsynchronised.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+  /// Lets go of what the descriptor leads to and says what the system said, e.g. that a file on a server could not be
+  /// stored. Nothing happens the second time.
+  std::error_code close();
+  /// Hands the number to another owner.
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_ = -1;
+};
+
+enum class DescriptorKind { fifo, socket, terminal, file, other };
+enum class Half { read, write };
+
+/// What `number` leads to; `other` also where it is not open, so that the first read or write tells the error.
+[[nodiscard]] DescriptorKind kind_of(int number);
+
+/// The errno of the call that has just failed.
+[[nodiscard]] std::error_code last_error();
+
+// The platform's part: descriptor_linux.cpp, descriptor_default.cpp.
+
+/// A second description of the same pipe or terminal that never blocks. O_NONBLOCK belongs to a description, and the one
+/// we were given is shared with strangers (the shell, the other end of a pipeline), so it is not ours to change.
+/// returns  not open where that cannot be had: kind, access mode, permission, platform
+[[nodiscard]] Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half);
+
+/// Lets a pipe hold more, if it holds less and the system agrees: fewer switches between its two ends.
+void enlarge_pipe(int number);
+
+/// Whether the consumer behind a pipe or socket has taken all that was written.
+/// returns  none: not yet; an error: it left bytes unread; no error: all taken, or the platform cannot tell
+[[nodiscard]] std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind);
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,83 @@
+#include <cerrno>
+#include <string>
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <udtcat/units.hpp>
+
+#include "bridge/descriptor.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+constexpr int kPipeBytes = 1 * kMiB;  // spec: /proc/sys/fs/pipe-max-size, what an ordinary user may have by default
+
+bool may(int number, Half half) {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0) return false;
+  const int mode = flags & O_ACCMODE;
+  return mode == O_RDWR || mode == (half == Half::read ? O_RDONLY : O_WRONLY);
+}
+
+/// The master of a pseudo-terminal: to open it again would make a new terminal.
+bool is_terminal_master(int number) {
+  unsigned int index = 0;
+  return ::ioctl(number, TIOCGPTN, &index) == 0;
+}
+
+std::optional<std::error_code> pipe_verdict(int number) {
+  // Whether the readers are gone is asked first: after that nobody can take bytes any more, so the count is final.
+  pollfd readers{number, 0, 0};
+  const bool gone = ::poll(&readers, 1, 0) == 1 && (readers.revents & POLLERR) != 0;
+  int unread_bytes = 0;
+  if (::ioctl(number, FIONREAD, &unread_bytes) != 0) return last_error();
+  if (unread_bytes == 0) return std::error_code{};
+  if (gone) return std::error_code(EPIPE, std::generic_category());
+  return std::nullopt;
+}
+
+std::optional<std::error_code> socket_verdict(int number) {
+  int domain = 0;
+  socklen_t length = sizeof domain;
+  if (::getsockopt(number, SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0) return last_error();
+  // Elsewhere the queue empties when the peer's kernel has the bytes, which says nothing of the consumer.
+  if (domain != AF_UNIX) return std::error_code{};
+  int untaken_bytes = 0;
+  if (::ioctl(number, SIOCOUTQ, &untaken_bytes) != 0) return last_error();
+  // A peer that closes first sets the error, then throws away what it has not read: the error is asked last.
+  int error = 0;
+  length = sizeof error;
+  if (::getsockopt(number, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return last_error();
+  if (error != 0) return std::error_code(error, std::generic_category());
+  if (untaken_bytes == 0) return std::error_code{};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half) {
+  if (kind != DescriptorKind::fifo && kind != DescriptorKind::terminal) return {};
+  if (!may(number, half)) return {};
+  if (kind == DescriptorKind::terminal && is_terminal_master(number)) return {};
+  const std::string path = "/proc/self/fd/" + std::to_string(number);
+  const int access = half == Half::read ? O_RDONLY : O_WRONLY;
+  return Descriptor(::open(path.c_str(), access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+}
+
+void enlarge_pipe(int number) {
+  const int bytes = ::fcntl(number, F_GETPIPE_SZ);
+  // A refusal (the user's share of pipe memory is used up) leaves the pipe as it was, which works too.
+  if (bytes > 0 && bytes < kPipeBytes) ::fcntl(number, F_SETPIPE_SZ, kPipeBytes);
+}
+
+std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind) {
+  if (kind == DescriptorKind::fifo) return pipe_verdict(number);
+  if (kind == DescriptorKind::socket) return socket_verdict(number);
+  return std::error_code{};
+}
+
+}  // namespace udtcat::bridge

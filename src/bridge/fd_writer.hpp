@@ -1,0 +1,74 @@
+/// The sink half of a descriptor: a thread writes what it is given, so that a slow consumer stalls nothing else.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <thread>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "bridge/half_descriptor.hpp"
+#include "bridge/pending_call.hpp"
+#include "bridge/stop_event.hpp"
+
+namespace udtcat::bridge {
+
+/// A consumer that went away is EPIPE, never a signal: the thread keeps SIGPIPE blocked, whatever the program does with it.
+/// Threads: confined to the io_context thread; run() and what it calls are on a thread of their own.
+class FdWriter {
+ public:
+  /// Owns `number` from now on, also when it fails.  errors: Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<FdWriter>> start(boost::asio::io_context& io, int number);
+  ~FdWriter();
+
+  /// As LocalStream. Errors are errno values of the generic category.
+  void async_write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler);
+  /// Once, after the last write. A pipe or a Unix socket: waits until its reader has read the last byte; EPIPE or
+  /// ECONNRESET where it left bytes unread. A file: the error of close(). Anything else: closed, a TCP socket shut down.
+  void async_finish(LocalStream::FinishHandler handler);
+
+  /// Ends the thread, closes the descriptor and drops the handlers. Waits only for a write that the system has begun: a
+  /// file on a disk that does not answer is the one thing that can hold it up.
+  void stop();
+  /// As stop(), and a TCP socket's other side sees a reset.
+  void abort();
+
+ private:
+  enum class Job { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays
+
+  FdWriter(boost::asio::io_context& io, int number, StopEvent stop);
+
+  void give(Job job, std::span<const std::byte> from);
+  void end_thread();
+  void run();
+  [[nodiscard]] Job wait_for_job();
+  [[nodiscard]] bool work_off(Job job);
+  [[nodiscard]] std::optional<Transfer> write(std::span<const std::byte> from);
+  [[nodiscard]] std::optional<std::error_code> finish();
+  [[nodiscard]] std::optional<std::error_code> wait_until_taken();
+
+  // constant after construction
+  const StopEvent stop_;
+  // the thread's, and the io_context thread's once that one has ended
+  HalfDescriptor descriptor_;
+  // complete from the thread
+  PendingCall<std::error_code, std::size_t> written_;
+  PendingCall<std::error_code> finished_;
+
+  std::mutex mutex_;
+  std::condition_variable job_given_;
+  Job job_ = Job::none;              // guarded by mutex_
+  std::span<const std::byte> from_;  // guarded by mutex_; of Job::write, the caller's
+
+  std::thread thread_;
+};
+
+}  // namespace udtcat::bridge

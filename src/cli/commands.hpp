@@ -1,0 +1,19 @@
+/// What udtcat can be asked to do, one file each. All run to their end and give the exit status.
+#pragma once
+
+#include <udtcat/peering.hpp>
+
+#include "cli/console.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/key_source.hpp"
+#include "cli/options.hpp"
+
+namespace udtcat::cli {
+
+[[nodiscard]] ExitStatus connect_command(const Options& options, FoundKey key, Console& console);
+[[nodiscard]] ExitStatus listen_command(const Options& options, FoundKey key, Console& console);
+[[nodiscard]] ExitStatus serve_command(const Options& options, FoundKey key, Console& console);
+[[nodiscard]] ExitStatus forward_command(const Options& options, FoundKey key, Console& console);
+[[nodiscard]] ExitStatus keygen_command(Console& console);
+
+}  // namespace udtcat::cli

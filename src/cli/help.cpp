@@ -1,0 +1,63 @@
+#include "cli/help.hpp"
+
+#include "cli/exit_status.hpp"
+
+namespace udtcat::cli {
+
+namespace {
+
+constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat networks
+
+  udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
+  udtcat HOST PORT                        connect; bridge stdin and stdout
+  udtcat -l [ADDR:]PORT --to HOST:PORT    serve a TCP service to many peers
+  udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST
+  udtcat keygen                           print a new key
+)";
+
+constexpr const char* kOptions = R"(
+Key (else $UDTCAT_KEY, else: a connector asks on the terminal, a listener makes one):
+  -k, --key-file FILE        a file that only you can read
+Protection (the same at both ends):
+      --protect LEVEL        private (default), safe, auth or clear
+      --cipher NAME          aes-256-gcm, aes-128-gcm or chacha20-poly1305 (default: the faster 256-bit one)
+Direction:
+      --send-only            take nothing from the peer
+      --recv-only            read nothing from stdin
+Network:
+  -4, -6                     IPv4 only, IPv6 only
+      --connect-timeout T    how long to try (10s)
+      --accept-timeout T     how long to wait for a peer (for ever)
+      --idle-timeout T       silence after which the peer is lost (40s)
+      --rate R               send no faster: bit/s, with k, M or G
+      --transport NAME       libudt
+Work:
+      --block SIZE           payload of a block, 4KiB to 1MiB (256KiB)
+      --lanes N              cipher contexts, 1 to 64 (16)
+      --threads N            cipher threads of this host, 1 to 256 (its cores)
+Output, all on stderr:
+  -v, -vv, -vvv              say more: peers, events, blocks
+  -q, --quiet                only errors
+      --progress, --no-progress   a line of progress (default: where a person watches)
+      --stats json|none      one JSON object as the last line (none)
+  -h, --help    --version
+
+Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB or MiB.
+
+Exit status:
+)";
+
+constexpr const char* kExamples = R"(
+Examples:
+  udtcat -l 9000 > tree.tar               prints the command for the other host, which is run there behind
+  tar c tree | UDTCAT_KEY=... udtcat HOST 9000
+
+  udtcat -l 9000 -k key --to localhost:5432      and on the other host
+  udtcat HOST 9000 -k key --from 5432
+)";
+
+}  // namespace
+
+std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }
+
+}  // namespace udtcat::cli

@@ -1,0 +1,11 @@
+/// What --help prints.
+#pragma once
+
+#include <string>
+
+namespace udtcat::cli {
+
+/// Synopsis, options, exit statuses, examples.
+[[nodiscard]] std::string help_text();
+
+}  // namespace udtcat::cli

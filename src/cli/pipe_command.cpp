@@ -1,0 +1,91 @@
+/// udtcat HOST PORT, udtcat -l [ADDR:]PORT: one peer, one stream, stdin and stdout.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/pipe_session.hpp"
+#include "cli/refusal_log.hpp"
+#include "cli/requests.hpp"
+#include "cli/session_run.hpp"
+
+namespace udtcat::cli {
+
+namespace {
+
+/// Gives the pipe to the first peer that proves the key.
+/// Threads: confined to the main thread.
+class PipeListener {
+ public:
+  PipeListener(SessionRun& run, const Options& options)
+      : run_(run), options_(options), refusals_(run.io()), timer_(run.io()) {}
+
+  [[nodiscard]] Status start(FoundKey found) {
+    std::optional<Key> announced;
+    if (found.generated) announced = found.key->duplicate();
+    auto request = make_listen_request(options_, std::move(found.key));
+    if (!request) return tl::unexpected(std::move(request.error()));
+    auto listener = listen(
+        run_.io(), std::move(*request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
+        [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); });
+    if (!listener) return tl::unexpected(std::move(listener.error()));
+    listener_ = std::move(*listener);
+    announce_listener(options_, announced, *listener_, run_.console());
+    if (options_.accept_timeout) give_up_after(*options_.accept_timeout);
+    return {};
+  }
+
+ private:
+  void take(std::unique_ptr<Connection> connection) {
+    if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe is taken"});
+    timer_.cancel();
+    listener_->stop();
+    pipe_ = std::make_unique<PipeSession>(run_, options_.session, std::move(connection));
+    pipe_->await();
+  }
+
+  void give_up_after(std::chrono::milliseconds timeout) {
+    timer_.expires_after(timeout);
+    timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
+      if (cancelled || pipe_) return;
+      run_.finish(Error{Errc::cannot_reach, "wait for a peer",
+                        fmt::format("nobody came in within {:g} s", std::chrono::duration<double>(timeout).count())});
+    });
+  }
+
+  SessionRun& run_;
+  const Options& options_;
+  RefusalLog refusals_;
+  boost::asio::steady_timer timer_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<PipeSession> pipe_;
+};
+
+}  // namespace
+
+ExitStatus listen_command(const Options& options, FoundKey key, Console& console) {
+  SessionRun run(options, console);
+  PipeListener listener(run, options);
+  if (auto started = listener.start(std::move(key)); !started) return run.fail_to_start(std::move(started.error()));
+  return run.run();
+}
+
+ExitStatus connect_command(const Options& options, FoundKey key, Console& console) {
+  SessionRun run(options, console);
+  auto request = make_dial_request(options, std::move(key.key));
+  if (!request) return run.fail_to_start(std::move(request.error()));
+  std::unique_ptr<PipeSession> pipe;
+  const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
+    if (!connection) return run.finish(std::move(connection.error()));
+    pipe = std::make_unique<PipeSession>(run, options.session, std::move(*connection));
+    pipe->open();
+  });
+  return run.run();
+}
+
+}  // namespace udtcat::cli

@@ -1,0 +1,42 @@
+/// One connection whose one stream is bridged to stdin and stdout, from either end.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/connection.hpp>
+
+#include "cli/options.hpp"
+#include "cli/session_run.hpp"
+
+namespace udtcat::cli {
+
+/// Tells the run when both the stream and the connection have ended, in whatever order they do.
+/// Threads: confined to the main thread.
+class PipeSession {
+ public:
+  /// `run` must outlive this.
+  PipeSession(SessionRun& run, const SessionOptions& wishes, std::unique_ptr<Connection> connection);
+
+  /// The connecting end opens the stream.
+  void open();
+  /// The listening end waits for it, and refuses any further one.
+  void await();
+
+ private:
+  [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio() const;
+  void accept(StreamId id);
+  void on_outcome(const StreamOutcome& outcome);
+  void on_closed(const Status& status);
+  void finish_if_all_ended();
+
+  SessionRun& run_;
+  const SessionOptions wishes_;
+  const std::unique_ptr<Connection> connection_;
+  bool has_stream_ = false;
+  std::optional<StreamOutcome> outcome_;
+  std::optional<Status> closed_;
+};
+
+}  // namespace udtcat::cli

@@ -1,0 +1,21 @@
+#include "cli/protection_notice.hpp"
+
+namespace udtcat::cli {
+
+std::optional<std::string> protection_notice(Protection protection) {
+  switch (protection) {
+    case Protection::private_:
+      return std::nullopt;
+    case Protection::safe:
+      return "--protect safe: the data cannot be changed on the way, but everybody on the path can read it";
+    case Protection::auth:
+      return "--protect auth: the peer has the key, but everybody on the path can read and change the data";
+    case Protection::clear:
+      break;
+  }
+  return "WARNING: --protect clear: no key, no encryption, no check. Anybody can be the other side, and everybody on "
+         "the path can read and "
+         "change the data";
+}
+
+}  // namespace udtcat::cli

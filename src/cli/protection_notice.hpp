@@ -1,0 +1,14 @@
+/// What the chosen level of protection leaves open, in words.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <udtcat/options.hpp>
+
+namespace udtcat::cli {
+
+/// None at `private`, which leaves nothing open that the others close.
+[[nodiscard]] std::optional<std::string> protection_notice(Protection protection);
+
+}  // namespace udtcat::cli

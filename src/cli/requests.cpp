@@ -1,0 +1,59 @@
+#include "cli/requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/invitation.hpp"
+#include "core/log.hpp"
+
+namespace udtcat::cli {
+
+std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
+  std::vector<Endpoint> chosen;
+  for (const Endpoint& address : addresses) {
+    const bool known = std::any_of(chosen.begin(), chosen.end(),
+                                   [&](const Endpoint& other) { return other.family() == address.family(); });
+    if (!known) chosen.push_back(address);
+  }
+  return chosen;
+}
+
+Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key) {
+  auto addresses = resolve(options.peer, options.family);
+  if (!addresses) return tl::unexpected(std::move(addresses.error()));
+  return DialRequest{.addresses = std::move(*addresses),
+                     .peer_name = to_string(options.peer),
+                     .timeout = options.connect_timeout,
+                     .key = std::move(key),
+                     .session = options.session,
+                     .transport = options.transport};
+}
+
+Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key) {
+  const auto addresses = resolve(options.local, options.family);
+  if (!addresses) return tl::unexpected(addresses.error());
+  return ListenRequest{.locals = one_per_family(*addresses),
+                       .key = std::move(key),
+                       .session = options.session,
+                       .transport = options.transport};
+}
+
+void announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
+                       Console& console) {
+  const auto locals = listener.local_endpoints();
+  std::string where;
+  for (const Endpoint& local : locals) where += (where.empty() ? "" : " and ") + local.to_string();
+  const std::string listening = "listening on " + where;
+  if (!new_key) {
+    // A port that the system chose is known to nobody else.
+    if (options.local.port == 0) return console.line("udtcat: " + listening);
+    return core::log().info("{}", listening);
+  }
+  console.line(fmt::format("udtcat: {}; run on the other host:", listening));
+  const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
+  console.line(invitation(options, *new_key, advertised_host(locals, interface_addresses()), port));
+}
+
+}  // namespace udtcat::cli

@@ -1,0 +1,23 @@
+/// From options to what the library is asked: addresses, requests, and the words that go with a listener.
+#pragma once
+
+#include <udtcat/peering.hpp>
+
+#include "cli/console.hpp"
+#include "cli/key_source.hpp"
+#include "cli/options.hpp"
+
+namespace udtcat::cli {
+
+/// Blocks while the resolver works.  errors: Errc::cannot_resolve
+[[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key);
+/// At most one address of each family.  errors: Errc::cannot_resolve
+[[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key);
+/// As a listener wants them: the first of each family.
+[[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
+
+/// Where a listener can be found; and if nobody has its key yet, the command that has it.
+void announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
+                       Console& console);
+
+}  // namespace udtcat::cli

@@ -1,0 +1,89 @@
+/// What all commands that talk to a peer share: the loop, signals, progress, the last lines and the exit status.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/result.hpp>
+
+#include "cli/console.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/signal_watch.hpp"
+
+namespace udtcat::cli {
+
+/// A command makes its parts, tells the run about them, and calls run(); whatever ends it calls finish().
+///
+///   running ── finish() ──────────────────────────────► finished
+///      └── signal ─► interrupted ── finish() or 400 ms ──┘
+///
+/// Threads: confined to the main thread, which runs the io_context.
+class SessionRun {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Whether a person watches progress, if the options do not say.
+  [[nodiscard]] static bool person_watches();
+
+  SessionRun(const Options& options, Console& console);
+
+  [[nodiscard]] boost::asio::io_context& io() { return io_; }
+  [[nodiscard]] Console& console() { return console_; }
+
+  /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
+  void watch(std::string peer, std::function<ConnectionStats()> figures);
+  /// Called once, at the first signal: tells the peers, and calls finish() when they know.
+  void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
+
+  /// Ends run(): well, or with what went wrong. The first call counts.
+  void finish(std::optional<Error> error);
+  /// As finish(), for a part that could not even be made: says so and gives the status.
+  [[nodiscard]] ExitStatus fail_to_start(Error error);
+  /// Runs the io_context until finish(), says the last lines, and gives the status. After a signal it does not return but
+  /// ends the process; otherwise the caller's destructors have two seconds.
+  [[nodiscard]] ExitStatus run();
+
+ private:
+  enum class State { running, interrupted, finished };
+
+  void on_signal(int signal);
+  void tick();
+  void conclude();
+  [[nodiscard]] Sample sample() const;
+  [[nodiscard]] std::string describe(const Error& error) const;
+
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  Console& console_;
+  const TransportKind transport_;
+  const Protection protection_;
+  const bool stats_json_;
+  const bool shows_progress_;
+  const bool says_summary_;
+  boost::asio::steady_timer progress_timer_;
+  boost::asio::steady_timer interrupt_timer_;
+
+  State state_ = State::running;
+  std::optional<Error> error_;  // why it ended, if not well
+  ExitStatus status_ = ExitStatus::success;
+  bool signalled_ = false;
+
+  std::string peer_;
+  std::function<ConnectionStats()> figures_;  // empty before there is a peer
+  std::function<void(const Error&)> tell_peers_;
+  Clock::time_point started_;
+  Sample shown_;  // what the last progress line said
+
+  SignalWatch signals_;  // last: its thread calls into what stands above
+};
+
+}  // namespace udtcat::cli

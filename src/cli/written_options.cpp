@@ -1,0 +1,73 @@
+#include "cli/written_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace udtcat::cli {
+
+namespace {
+
+void add_values(CLI::App& app, WrittenOptions& written) {
+  const auto value = [&](const char* names, WrittenOptions::Text& into) { app.add_option(names, into)->take_last(); };
+  value("--to", written.to);
+  value("--from", written.from);
+  value("-k,--key-file", written.key_file);
+  value("--protect", written.protect);
+  value("--cipher", written.cipher);
+  value("--block", written.block);
+  value("--lanes", written.lanes);
+  value("--threads", written.threads);
+  value("--transport", written.transport);
+  value("--rate", written.rate);
+  value("--connect-timeout", written.connect_timeout);
+  value("--idle-timeout", written.idle_timeout);
+  value("--accept-timeout", written.accept_timeout);
+  value("--stats", written.stats);
+}
+
+void add_flags(CLI::App& app, WrittenOptions& written) {
+  const auto flag = [&](const char* names, bool& into) { app.add_flag(names, into); };
+  flag("-l,--listen", written.listen);
+  flag("--send-only", written.send_only);
+  flag("--recv-only", written.recv_only);
+  flag("-4", written.ipv4);
+  flag("-6", written.ipv6);
+  app.add_flag("-v,--verbose", written.verbose);
+  flag("-q,--quiet", written.quiet);
+  flag("--progress", written.progress);
+  flag("--no-progress", written.no_progress);
+  flag("-h,--help", written.help);
+  flag("--version", written.version);
+}
+
+tl::unexpected<Error> unknown(const std::string& word) {
+  return fail(Errc::bad_argument, "option \"" + word + "\"", "unknown; udtcat --help lists the options");
+}
+
+/// CLI11 says "--lanes: 1 required TEXT missing".
+tl::unexpected<Error> malformed(const std::string& text) {
+  const auto colon = text.find(':');
+  if (text.starts_with("-") && colon != std::string::npos)
+    return fail(Errc::bad_argument, "option " + text.substr(0, colon), "needs a value");
+  return fail(Errc::bad_argument, "command line", text);
+}
+
+}  // namespace
+
+Result<WrittenOptions> split_command_line(int argc, const char* const* argv) {
+  WrittenOptions written;
+  CLI::App app;
+  app.set_help_flag();
+  add_values(app, written);
+  add_flags(app, written);
+  app.add_option("operands", written.operands);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return unknown(app.remaining().front());
+  } catch (const CLI::ParseError& error) {
+    return malformed(error.what());
+  }
+  return written;
+}
+
+}  // namespace udtcat::cli

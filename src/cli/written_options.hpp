@@ -1,0 +1,32 @@
+/// The command line as it was written: which words belong to which option. What they mean is the affair of options.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::cli {
+
+struct WrittenOptions {
+  using Text = std::optional<std::string>;
+  std::vector<std::string> operands;
+  bool listen = false;
+  Text to, from;
+  Text key_file;
+  Text protect, cipher, block, lanes, threads, transport, rate;
+  bool send_only = false, recv_only = false;
+  Text connect_timeout, idle_timeout, accept_timeout;
+  bool ipv4 = false, ipv6 = false;
+  int verbose = 0;
+  bool quiet = false;
+  bool progress = false, no_progress = false;
+  Text stats;
+  bool help = false, version = false;
+};
+
+/// errors: Errc::bad_argument for an option that is unknown or lacks its value. Of an option written twice the last counts.
+[[nodiscard]] Result<WrittenOptions> split_command_line(int argc, const char* const* argv);
+
+}  // namespace udtcat::cli

@@ -1,0 +1,47 @@
+#include <udtcat/options.hpp>
+
+#include <utility>
+
+#include "core/invariant.hpp"
+
+namespace udtcat {
+
+namespace {
+
+template <typename Value, std::size_t Count>
+using Names = std::array<std::pair<Value, std::string_view>, Count>;
+
+// The one place where a name is written down.
+constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
+                                             {Protection::auth, "auth"},
+                                             {Protection::safe, "safe"},
+                                             {Protection::private_, "private"}}};
+constexpr Names<Cipher, 3> kCiphers{{{Cipher::aes_256_gcm, "aes-256-gcm"},
+                                     {Cipher::aes_128_gcm, "aes-128-gcm"},
+                                     {Cipher::chacha20_poly1305, "chacha20-poly1305"}}};
+constexpr Names<TransportKind, 1> kTransports{{{TransportKind::libudt, "libudt"}}};
+
+template <typename Value, std::size_t Count>
+std::string_view name_of(Value value, const Names<Value, Count>& names) {
+  for (const auto& [known, name] : names)
+    if (known == value) return name;
+  UDTCAT_INVARIANT(false, "decoders and parsers make only values that have a name");
+}
+
+template <typename Value, std::size_t Count>
+std::optional<Value> value_of(std::string_view text, const Names<Value, Count>& names) {
+  for (const auto& [value, name] : names)
+    if (name == text) return value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(Protection protection) { return name_of(protection, kProtections); }
+std::string_view to_string(Cipher cipher) { return name_of(cipher, kCiphers); }
+std::string_view to_string(TransportKind kind) { return name_of(kind, kTransports); }
+std::optional<Protection> parse_protection(std::string_view name) { return value_of(name, kProtections); }
+std::optional<Cipher> parse_cipher(std::string_view name) { return value_of(name, kCiphers); }
+std::optional<TransportKind> parse_transport(std::string_view name) { return value_of(name, kTransports); }
+
+}  // namespace udtcat

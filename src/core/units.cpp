@@ -1,0 +1,107 @@
+#include <udtcat/units.hpp>
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace udtcat {
+
+namespace {
+
+constexpr const char* kSizeForms = "allowed: bytes, or a number with KiB, MiB or GiB";
+constexpr const char* kRateForms = "allowed: bits per second, or a number with k, M or G, as in 400M or 10Gbit/s";
+constexpr const char* kDurationForms = "allowed: seconds, or a number with ms, s or m, from 1ms to 365 days";
+
+// spec: longer than any wait, and far below what a steady clock in nanoseconds can add to now.
+constexpr std::uint64_t kMaxDurationMilliseconds = 365ULL * 24 * 3600 * 1000;
+
+struct Quantity {
+  std::uint64_t number;
+  std::string_view unit;  // part of the text that was given
+};
+
+std::optional<Quantity> split(std::string_view text) {
+  Quantity quantity{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, quantity.number);
+  if (error != std::errc{} || rest == text.data()) return std::nullopt;
+  quantity.unit = text.substr(static_cast<std::size_t>(rest - text.data()));
+  return quantity;
+}
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+// The quantity in the smallest unit; none for an unknown unit or a number beyond `limit`.
+template <std::size_t Count>
+std::optional<std::uint64_t> scale(std::string_view text, const std::array<Unit, Count>& units, std::uint64_t limit) {
+  const auto quantity = split(text);
+  if (!quantity) return std::nullopt;
+  for (const Unit& unit : units)
+    if (unit.name == quantity->unit && quantity->number <= limit / unit.factor) return quantity->number * unit.factor;
+  return std::nullopt;
+}
+
+std::string quoted(std::string_view kind, std::string_view text) { return fmt::format("{} \"{}\"", kind, text); }
+
+// Two decimals of the largest unit that leaves at least 1; none for the smallest.
+template <std::size_t Count>
+std::string in_largest_unit(std::uint64_t amount, double step, const std::array<std::string_view, Count>& units) {
+  double value = static_cast<double>(amount);
+  std::size_t unit = 0;
+  // What would round up to a full step is written in the next unit: never "1024.00 KiB".
+  while (unit + 1 < Count && value >= step - (unit == 0 ? 0.0 : 0.005)) {
+    value /= step;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} {}", amount, units[0]) : fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+}  // namespace
+
+BitRate BitRate::from_bytes_per(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
+  if (elapsed.count() <= 0) return {};
+  const double rate = static_cast<double>(bytes) * 8e9 / static_cast<double>(elapsed.count());
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  // 2^64 as a double: what does not fit is the most there is.
+  return BitRate(rate >= 18446744073709551616.0 ? kMost : static_cast<std::uint64_t>(rate));
+}
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  static constexpr std::array<Unit, 4> kUnits{{{"", 1}, {"KiB", kKiB}, {"MiB", kMiB}, {"GiB", kGiB}}};
+  if (const auto bytes = scale(text, kUnits, std::numeric_limits<std::uint64_t>::max())) return *bytes;
+  return fail(Errc::bad_argument, quoted("size", text), kSizeForms);
+}
+
+Result<BitRate> parse_rate(std::string_view text) {
+  static constexpr std::array<Unit, 4> kUnits{{{"", 1}, {"k", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000}}};
+  constexpr std::string_view kSuffix = "bit/s";
+  const std::string_view number = text.ends_with(kSuffix) ? text.substr(0, text.size() - kSuffix.size()) : text;
+  if (const auto bits = scale(number, kUnits, std::numeric_limits<std::uint64_t>::max()))
+    return BitRate::from_bits_per_second(*bits);
+  return fail(Errc::bad_argument, quoted("rate", text), kRateForms);
+}
+
+Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  static constexpr std::array<Unit, 4> kUnits{{{"", 1'000}, {"ms", 1}, {"s", 1'000}, {"m", 60'000}}};
+  const auto milliseconds = scale(text, kUnits, kMaxDurationMilliseconds);
+  if (milliseconds && *milliseconds > 0) return std::chrono::milliseconds(static_cast<std::int64_t>(*milliseconds));
+  return fail(Errc::bad_argument, quoted("time", text), kDurationForms);
+}
+
+std::string format_size(std::uint64_t bytes) {
+  static constexpr std::array<std::string_view, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  return in_largest_unit(bytes, 1024.0, kUnits);
+}
+
+std::string format_rate(BitRate rate) {
+  static constexpr std::array<std::string_view, 5> kUnits{"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
+  return in_largest_unit(rate.bits_per_second(), 1000.0, kUnits);
+}
+
+}  // namespace udtcat

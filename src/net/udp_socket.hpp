@@ -1,0 +1,65 @@
+/// A UDP socket of one address family: owned, sized, and able to say what ICMP said about what it sent.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::net {
+
+/// What a router or the peer's host reported about a datagram that we had sent. Forgeable by anybody.
+struct PathError {
+  Endpoint peer;  ///< where that datagram was going
+  int errno_value = 0;
+  bool port_unreachable = false;  ///< the host is there and nobody has the port open
+};
+
+/// Threads: unsynchronised, as is a file descriptor: the kernel serialises what one socket is asked.
+class UdpSocket {
+ public:
+  /// IPv6 sockets take IPv6 only. Closed on exec.  errors: Errc::cannot_bind, Errc::out_of_resources
+  [[nodiscard]] static Result<UdpSocket> open(AddressFamily family);
+  UdpSocket(UdpSocket&& other) noexcept;
+  UdpSocket& operator=(UdpSocket&& other) noexcept;
+  ~UdpSocket();
+
+  /// errors: Errc::cannot_bind
+  [[nodiscard]] Status bind(const Endpoint& local);
+  /// From now on only datagrams of `peer` come in.  errors: Errc::cannot_reach
+  [[nodiscard]] Status connect(const Endpoint& peer);
+  [[nodiscard]] Result<Endpoint> local_endpoint() const;
+  /// Another descriptor of the same socket, the lowest free number that is at least `lowest`.
+  /// errors: Errc::out_of_resources
+  [[nodiscard]] Result<UdpSocket> duplicate(int lowest = 0) const;
+
+  /// Buffer sizes as near to these as the system allows, past its ceiling where we may.
+  void wish_buffers(std::size_t receive_bytes, std::size_t send_bytes);
+  /// Keeps ICMP errors for take_path_errors(); whoever asks for them must take them, they fill the receive buffer.
+  /// errors: Errc::cannot_bind
+  [[nodiscard]] Status keep_path_errors();
+  /// At most `limit` of those that came since the last call, without waiting.
+  [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t limit);
+  /// What the system knows of the way to the connected peer, IP header included.
+  [[nodiscard]] std::optional<std::size_t> path_mtu() const;
+  /// Throws away whatever has already arrived.
+  void discard_received();
+
+  [[nodiscard]] AddressFamily family() const { return family_; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// The caller closes it from now on.
+  [[nodiscard]] int release();
+
+ private:
+  UdpSocket(int descriptor, AddressFamily family) : descriptor_(descriptor), family_(family) {}
+
+  int descriptor_;
+  AddressFamily family_;
+};
+
+/// The largest MTU among the interfaces that are up and carry `local`, any of the family for a wildcard.
+[[nodiscard]] std::optional<std::size_t> interface_mtu(const Endpoint& local);
+
+}  // namespace udtcat::net

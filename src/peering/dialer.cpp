@@ -1,0 +1,135 @@
+/// dial(): attempt after attempt until a session stands or the time is over.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "core/invariant.hpp"
+#include "core/lifetime.hpp"
+#include "core/log.hpp"
+#include "session/establish.hpp"
+#include "stream/multiplexer.hpp"
+#include "transport/engine.hpp"
+
+namespace udtcat::peering {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// libudt's own handshake is silently lost in several ways (udt4 D1, D7): a new attempt is the cure.
+constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
+constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
+/// A port that is closed may be a listener that is just being started.
+constexpr auto kClosedPortPatience = std::chrono::seconds(2);  // guess
+
+bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || code == Errc::connection_broken; }
+
+class RetryingDialer final : public Dialer {
+ public:
+  RetryingDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
+      : io_(io),
+        request_(std::move(request)),
+        handler_(std::move(handler)),
+        started_(Clock::now()),
+        pause_(io),
+        deadline_(io) {
+    UDTCAT_INVARIANT(!request_.addresses.empty(), "resolve() gives an address or an error");
+    boost::asio::post(io_, lifetime_.guard([this] { start(); }));
+  }
+
+ private:
+  void start() {
+    auto engine = transport::make_engine(io_, request_.transport);
+    if (!engine) return finish(tl::unexpected(engine.error()));
+    engine_ = std::move(*engine);
+    deadline_.expires_after(request_.timeout);
+    deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) finish(tl::unexpected(unreachable()));
+    }));
+    attempt();
+  }
+
+  void attempt() {
+    const Endpoint& address = request_.addresses[attempts_++ % request_.addresses.size()];
+    core::log().debug("trying {}", address.to_string());
+    engine_->async_connect(address, kAttemptPatience,
+                           lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
+                             if (!channel) return on_failed(channel.error());
+                             establish(std::move(*channel));
+                           }));
+  }
+
+  void establish(std::unique_ptr<transport::Channel> channel) {
+    const Key* key = request_.key ? &*request_.key : nullptr;
+    establishing_ = std::make_unique<session::Establishing>(
+        io_, session::Role::connector, std::move(channel), key, request_.session,
+        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
+          if (!session) return on_failed(session.error());
+          auto made = stream::Multiplexer::create(io_, std::move(*session), request_.session, engine_);
+          finish(std::move(made));
+        }));
+    establishing_->start();
+  }
+
+  void on_failed(const Error& error) {
+    core::log().debug("{}", error.message());
+    last_error_ = error;
+    if (!worth_another_attempt(error.code)) return finish(tl::unexpected(error));
+    heard_only_closed_ports_ =
+        heard_only_closed_ports_ && error.code == Errc::cannot_reach && error.cause == transport::kPortClosed;
+    if (heard_only_closed_ports_ && attempts_ >= request_.addresses.size() &&
+        Clock::now() - started_ >= kClosedPortPatience)
+      return finish(tl::unexpected(unreachable()));
+    pause_.expires_after(kRetryPause);
+    pause_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) attempt();
+    }));
+  }
+
+  [[nodiscard]] Error unreachable() const {
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
+    const std::string cause = last_error_ ? last_error_->cause : "nobody answered";
+    return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
+  }
+
+  void finish(Result<std::unique_ptr<Connection>> result) {
+    lifetime_.end();
+    deadline_.cancel();
+    pause_.cancel();
+    // Posted: the handler may destroy this dialer, and an attempt that failed may still be saying why to the peer.
+    auto kept = std::make_shared<Result<std::unique_ptr<Connection>>>(std::move(result));
+    boost::asio::post(io_, lifetime_.guard([this, handler = std::move(handler_), kept] {
+      if (*kept) establishing_.reset();  // it still knows the exporter's secret
+      handler(std::move(*kept));
+    }));
+  }
+
+  boost::asio::io_context& io_;
+  DialRequest request_;
+  Handler handler_;
+  const Clock::time_point started_;
+  std::shared_ptr<transport::Engine> engine_;
+  std::unique_ptr<session::Establishing> establishing_;
+  std::size_t attempts_ = 0;
+  bool heard_only_closed_ports_ = true;
+  std::optional<Error> last_error_;
+  boost::asio::steady_timer pause_;
+  boost::asio::steady_timer deadline_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace
+}  // namespace udtcat::peering
+
+namespace udtcat {
+
+std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler) {
+  return std::make_unique<peering::RetryingDialer>(io, std::move(request), std::move(handler));
+}
+
+}  // namespace udtcat

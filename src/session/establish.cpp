@@ -1,0 +1,209 @@
+#include "session/establish.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "core/invariant.hpp"
+#include "core/log.hpp"
+
+namespace udtcat::session {
+namespace {
+
+/// RFC 8446 §5.1: what a TLS peer's first byte can be, seen by an end that speaks clear.
+bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && first <= std::byte{23}; }
+
+}  // namespace
+
+Establishing::Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel,
+                           const Key* key, const SessionOptions& options, Handler handler)
+    : io_(io),
+      role_(role),
+      key_(key),
+      options_(options),
+      handler_(std::move(handler)),
+      offer_(make_offer(options, kInitialWindowBytes)),
+      first_byte_timer_(io),
+      deadline_timer_(io),
+      channel_(std::move(channel)) {
+  UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
+                   "only clear runs without a key; cli checks it");
+}
+
+void Establishing::start() {
+  arm_deadlines();
+  boost::asio::post(io_, lifetime_.guard([this] {
+    if (key_ != nullptr) return start_tls();
+    enter_parameters();
+  }));
+}
+
+void Establishing::arm_deadlines() {
+  first_byte_timer_.expires_after(kFirstByteDeadline);
+  first_byte_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && channel_ && channel_->stats().bytes_received == 0)
+      give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(), "it said nothing in time"});
+  }));
+  deadline_timer_.expires_after(kHandshakeDeadline);
+  deadline_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && channel_)
+      give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(), "not finished in time"});
+  }));
+}
+
+// ---- TLS ----------------------------------------------------------------------------------------------------------
+
+void Establishing::start_tls() {
+  auto tls = TlsHandshake::create(role_, *key_);
+  if (!tls) return give_up(tls.error());
+  tls_ = std::move(*tls);
+  if (auto started = tls_->start(); !started) return give_up(started.error());
+  flush_tls();
+  read_tls_record();
+}
+
+void Establishing::read_tls_record() {
+  input_.clear();
+  read_exactly(kTlsRecordHeaderBytes, &Establishing::on_tls_header);
+}
+
+void Establishing::on_tls_header() {
+  const auto body_bytes = tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>());
+  if (!body_bytes) {
+    // A peer at clear does not read TLS alerts: say it in its own language.
+    if (body_bytes.error().code == Errc::parameters_refused && role_ == Role::listener)
+      write(encode(
+          Answer(Refusal{"this end wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
+    return give_up(body_bytes.error());
+  }
+  read_exactly(*body_bytes, &Establishing::on_tls_record);
+}
+
+void Establishing::on_tls_record() {
+  const bool was_done = tls_->done();
+  auto received = tls_->receive(input_);
+  flush_tls();
+  if (!received) return give_up(received.error());
+  if (!was_done && tls_->done()) enter_parameters();
+  if (stage_ == Stage::parameters) return take_message();
+  if (stage_ == Stage::tls) read_tls_record();
+}
+
+void Establishing::flush_tls() {
+  if (auto output = tls_->take_output(); !output.empty()) write(std::move(output));
+}
+
+// ---- Parameters ---------------------------------------------------------------------------------------------------
+
+void Establishing::enter_parameters() {
+  stage_ = Stage::parameters;
+  if (role_ == Role::connector) send_message(encode(offer_));
+  if (!tls_ && stage_ == Stage::parameters) read_clear_message();
+}
+
+void Establishing::read_clear_message() {
+  input_.clear();
+  read_exactly(kParameterPrefixBytes, &Establishing::on_clear_prefix);
+}
+
+void Establishing::on_clear_prefix() {
+  if (is_tls_content_type(input_.front())) {
+    if (role_ == Role::listener) write(encode(Answer(Refusal{"this end runs --protect clear, without a key"})));
+    return give_up({Errc::parameters_refused, "handshake with " + channel_->peer().to_string(),
+                    "the other end wants a key, this one runs --protect clear"});
+  }
+  const auto message_bytes = parameter_message_bytes(input_);
+  if (!message_bytes) return give_up(message_bytes.error());
+  read_exactly(*message_bytes - input_.size(), &Establishing::take_message);
+}
+
+/// Goes on when a whole message is there: at clear it has just been read; under TLS it may come in several records.
+void Establishing::take_message() {
+  if (!tls_) return on_message(input_);
+  const auto plaintext = tls_->take_input();
+  message_.insert(message_.end(), plaintext.begin(), plaintext.end());
+  if (message_.size() < kParameterPrefixBytes) return read_tls_record();
+  const auto message_bytes = parameter_message_bytes(message_);
+  if (!message_bytes) return give_up(message_bytes.error());
+  if (message_.size() < *message_bytes) return read_tls_record();
+  if (message_.size() > *message_bytes)
+    return give_up({Errc::protocol_violated, "read the peer's parameters", "more than one message"});
+  on_message(message_);
+}
+
+void Establishing::on_message(std::span<const std::byte> message) {
+  if (role_ == Role::listener) return on_offer(message);
+  on_answer(message);
+}
+
+void Establishing::on_offer(std::span<const std::byte> message) {
+  const auto offer = decode_offer(message);
+  if (!offer) return give_up(offer.error());
+  const Answer answer = decide(*offer, options_, kInitialWindowBytes);
+  send_message(encode(answer));
+  if (const auto* refusal = std::get_if<Refusal>(&answer))
+    return give_up({Errc::parameters_refused, "agree with " + channel_->peer().to_string(), refusal->reason});
+  if (stage_ == Stage::parameters) finish(agree(*offer, std::get<Acceptance>(answer)));
+}
+
+void Establishing::on_answer(std::span<const std::byte> message) {
+  const auto answer = decode_answer(message);
+  if (!answer) return give_up(answer.error());
+  const auto agreed = agree(offer_, *answer);
+  if (!agreed) return give_up(agreed.error());
+  finish(*agreed);
+}
+
+void Establishing::send_message(std::vector<std::byte> message) {
+  if (!tls_) return write(std::move(message));
+  if (auto written = tls_->write(message); !written) return give_up(written.error());
+  flush_tls();
+}
+
+// ---- Both ends meet ----------------------------------------------------------------------------------------------
+
+void Establishing::finish(const Agreed& agreed) {
+  std::optional<KeySchedule> keys;
+  if (agreed.protection >= Protection::safe) {
+    auto exporter = tls_->exporter();
+    if (!exporter) return give_up(exporter.error());
+    auto schedule = KeySchedule::from_exporter(*exporter);
+    if (!schedule) return give_up(schedule.error());
+    keys = std::move(*schedule);
+  }
+  stage_ = Stage::over;
+  first_byte_timer_.cancel();
+  deadline_timer_.cancel();
+  lifetime_.end();
+  auto session = Session::create(role_, agreed, std::move(keys), std::move(channel_));
+  const Handler handler = std::move(handler_);
+  handler(std::move(session));
+}
+
+void Establishing::give_up(Error error) {
+  if (stage_ == Stage::over) return;
+  stage_ = Stage::over;
+  first_byte_timer_.cancel();
+  deadline_timer_.cancel();
+  lifetime_.end();
+  channel_->close(kRefusalDrain);
+  const Handler handler = std::move(handler_);
+  handler(tl::unexpected(std::move(error)));
+}
+
+void Establishing::write(std::vector<std::byte> bytes) {
+  auto kept = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  // A write that fails ends the channel, and the read that is always outstanding says so.
+  channel_->async_write(*kept, [kept](const Status&) {});
+}
+
+/// Appends `bytes` to input_ and goes on with `next`.
+void Establishing::read_exactly(std::size_t bytes, void (Establishing::*next)()) {
+  if (bytes == 0) return (this->*next)();
+  const std::size_t before = input_.size();
+  input_.resize(before + bytes);
+  channel_->async_read(std::span(input_).subspan(before), lifetime_.guard([this, next](Status status) {
+    if (!status) return give_up(status.error());
+    (this->*next)();
+  }));
+}
+
+}  // namespace udtcat::session

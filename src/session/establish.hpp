@@ -1,0 +1,86 @@
+/// From a channel to a session: TLS, offer and answer, keys. See docs/spec/handshake.md.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/key.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+#include "core/lifetime.hpp"
+#include "session/session.hpp"
+#include "session/tls_handshake.hpp"
+
+namespace udtcat::session {
+
+inline constexpr auto kFirstByteDeadline = std::chrono::seconds(3);   // spec: handshake.md §7
+inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);  // spec: handshake.md §7
+inline constexpr auto kRefusalDrain =
+    std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
+
+/// One handshake in progress. Destroying it breaks the channel off. After its handler has reported an error it still holds the
+/// channel, closing, so that the peer learns why: keep it for kRefusalDrain.
+/// Threads: confined to the io_context thread; the handler is called once, not from inside start().
+class Establishing {
+ public:
+  using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
+
+  /// key   none exactly at Protection::clear; must outlive this
+  Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel, const Key* key,
+               const SessionOptions& options, Handler handler);
+  Establishing(const Establishing&) = delete;
+  Establishing& operator=(const Establishing&) = delete;
+
+  /// errors (to the handler): Errc::cannot_reach when no byte came in time; Errc::authentication_failed;
+  /// Errc::parameters_refused; Errc::protocol_violated; Errc::connection_broken
+  void start();
+
+ private:
+  enum class Stage { tls, parameters, over };
+
+  void arm_deadlines();
+  void start_tls();
+  void read_tls_record();
+  void on_tls_header();
+  void on_tls_record();
+  void enter_parameters();
+  void read_clear_message();
+  void on_clear_prefix();
+  void take_message();
+  void on_message(std::span<const std::byte> message);
+  void on_offer(std::span<const std::byte> message);
+  void on_answer(std::span<const std::byte> message);
+  void send_message(std::vector<std::byte> message);
+  void flush_tls();
+  void write(std::vector<std::byte> bytes);
+  void finish(const Agreed& agreed);
+  void give_up(Error error);
+  void read_exactly(std::size_t bytes, void (Establishing::*next)());
+
+  boost::asio::io_context& io_;
+  const Role role_;
+  const Key* const key_;
+  const SessionOptions options_;
+  Handler handler_;
+  Stage stage_ = Stage::tls;
+  std::optional<TlsHandshake> tls_;  // none at clear
+  Offer offer_;                      // the connector's own
+  std::vector<std::byte> input_;     // the TLS record or clear message being read
+  std::vector<std::byte> message_;   // application data so far
+  boost::asio::steady_timer first_byte_timer_;
+  boost::asio::steady_timer deadline_timer_;
+  std::unique_ptr<transport::Channel> channel_;  // last but one: its threads end before the buffers they fill
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::session

@@ -1,0 +1,168 @@
+#include "session/parameters.hpp"
+
+#include <algorithm>
+
+#include "core/printable.hpp"
+#include "session/items.hpp"
+
+namespace udtcat::session {
+
+namespace {
+
+constexpr std::size_t kMaxCiphers = 16;       // spec: handshake.md §4
+constexpr std::size_t kMaxReasonBytes = 256;  // spec: handshake.md §4
+constexpr std::uint8_t kSendsBit = 1;         // spec: handshake.md §4
+constexpr std::uint8_t kReceivesBit = 2;      // spec: handshake.md §4
+
+tl::unexpected<Error> bad_message(std::string why) {
+  return fail(Errc::protocol_violated, "read a parameter message", std::move(why));
+}
+tl::unexpected<Error> bad_item(const char* name) {
+  return bad_message(std::string("the item is missing or out of range: ") + name);
+}
+
+std::optional<Cipher> known_cipher(std::uint8_t number) {
+  const auto cipher = static_cast<Cipher>(number);
+  switch (cipher) {
+    case Cipher::aes_256_gcm:
+    case Cipher::aes_128_gcm:
+    case Cipher::chacha20_poly1305:
+      return cipher;
+  }
+  return std::nullopt;
+}
+
+// What offers and acceptances have in common, by the same names.
+template <typename Message>
+void add_common(ItemWriter& writer, const Message& message) {
+  writer.add_u32(ItemType::block, message.block_bytes);
+  writer.add_u16(ItemType::lanes, message.lanes);
+  writer.add_u8(ItemType::directions,
+                static_cast<std::uint8_t>((message.sends ? kSendsBit : 0) | (message.receives ? kReceivesBit : 0)));
+  writer.add_u32(ItemType::window, message.initial_window_bytes);
+}
+
+template <typename Message>
+Status read_common(const ItemReader& items, Message& message) {
+  const auto block = items.u32(ItemType::block);
+  if (!block || *block < kMinBlockBytes || *block > kMaxBlockBytes) return bad_item("block");
+  const auto lanes = items.u16(ItemType::lanes);
+  if (!lanes || *lanes < 1 || *lanes > kMaxLanes) return bad_item("lanes");
+  const auto directions = items.u8(ItemType::directions);
+  if (!directions || *directions > (kSendsBit | kReceivesBit)) return bad_item("directions");
+  const auto window = items.u32(ItemType::window);
+  if (!window) return bad_item("window");
+  message.block_bytes = *block;
+  message.lanes = *lanes;
+  message.sends = (*directions & kSendsBit) != 0;
+  message.receives = (*directions & kReceivesBit) != 0;
+  message.initial_window_bytes = *window;
+  return {};
+}
+
+std::optional<std::vector<Cipher>> read_ciphers(std::span<const std::byte> list) {
+  std::vector<Cipher> ciphers;
+  if (list.size() > kMaxCiphers) return std::nullopt;
+  for (auto at = list.begin(); at != list.end(); ++at) {
+    if (std::find(list.begin(), at, *at) != at) return std::nullopt;
+    if (const auto cipher = known_cipher(std::to_integer<std::uint8_t>(*at))) ciphers.push_back(*cipher);
+  }
+  return ciphers;
+}
+
+struct Opened {
+  MessageKind kind;
+  ItemReader items;
+};
+
+Result<Opened> open_message(std::span<const std::byte> in) {
+  const Result<Prefix> prefix = decode_prefix(in);
+  if (!prefix) return tl::unexpected(prefix.error());
+  if (in.size() != kParameterPrefixBytes + prefix->body_bytes) return bad_message("its length is wrong");
+  return ItemReader::read(in.subspan(kParameterPrefixBytes)).map([&](ItemReader items) {
+    return Opened{prefix->kind, items};
+  });
+}
+
+Result<Answer> read_acceptance(const ItemReader& items) {
+  Acceptance acceptance;
+  const auto cipher = items.u8(ItemType::cipher);
+  if (!cipher || !known_cipher(*cipher)) return bad_item("cipher");
+  acceptance.cipher = *known_cipher(*cipher);
+  if (Status common = read_common(items, acceptance); !common) return tl::unexpected(std::move(common).error());
+  return acceptance;
+}
+
+Result<Answer> read_refusal(const ItemReader& items) {
+  const auto reason = items.find(ItemType::reason);
+  if (!reason || reason->size() > kMaxReasonBytes) return bad_item("reason");
+  // SAFETY: char may alias anything, std::byte included.
+  return Refusal{core::printable({reinterpret_cast<const char*>(reason->data()), reason->size()}, kMaxReasonBytes)};
+}
+
+std::vector<std::byte> encode(const Acceptance& acceptance) {
+  ItemWriter writer(MessageKind::acceptance);
+  writer.add_u8(ItemType::cipher, static_cast<std::uint8_t>(acceptance.cipher));
+  add_common(writer, acceptance);
+  return writer.finish();
+}
+
+std::vector<std::byte> encode(const Refusal& refusal) {
+  ItemWriter writer(MessageKind::refusal);
+  const std::string reason = core::printable(refusal.reason, kMaxReasonBytes);
+  writer.add(ItemType::reason, std::as_bytes(std::span(reason)));
+  return writer.finish();
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Offer& offer) {
+  ItemWriter writer(MessageKind::offer);
+  writer.add_u8(ItemType::protection, static_cast<std::uint8_t>(offer.protection));
+  if (offer.protection >= Protection::safe) writer.add(ItemType::ciphers, std::as_bytes(std::span(offer.ciphers)));
+  add_common(writer, offer);
+  return writer.finish();
+}
+
+std::vector<std::byte> encode(const Answer& answer) {
+  return std::visit([](const auto& message) { return encode(message); }, answer);
+}
+
+Result<Offer> decode_offer(std::span<const std::byte> in) {
+  const Result<Opened> opened = open_message(in);
+  if (!opened) return tl::unexpected(opened.error());
+  if (opened->kind != MessageKind::offer) return bad_message("it is not an offer");
+  const ItemReader& items = opened->items;
+  Offer offer;
+  const auto protection = items.u8(ItemType::protection);
+  if (!protection || *protection > static_cast<std::uint8_t>(Protection::private_)) return bad_item("protection");
+  offer.protection = static_cast<Protection>(*protection);
+  if (offer.protection >= Protection::safe) {
+    const auto list = items.find(ItemType::ciphers);
+    const auto ciphers = list ? read_ciphers(*list) : std::nullopt;
+    if (!ciphers) return bad_item("ciphers");
+    offer.ciphers = *ciphers;
+  }
+  if (Status common = read_common(items, offer); !common) return tl::unexpected(std::move(common).error());
+  return offer;
+}
+
+Result<Answer> decode_answer(std::span<const std::byte> in) {
+  const Result<Opened> opened = open_message(in);
+  if (!opened) return tl::unexpected(opened.error());
+  switch (opened->kind) {
+    case MessageKind::acceptance:
+      return read_acceptance(opened->items);
+    case MessageKind::refusal:
+      return read_refusal(opened->items);
+    case MessageKind::offer:
+      break;
+  }
+  return bad_message("it is not an answer");
+}
+
+Result<std::size_t> parameter_message_bytes(std::span<const std::byte> prefix) {
+  return decode_prefix(prefix).map([](Prefix decoded) { return kParameterPrefixBytes + decoded.body_bytes; });
+}
+
+}  // namespace udtcat::session

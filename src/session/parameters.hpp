@@ -1,0 +1,78 @@
+/// What the two ends tell each other once the key is proved: the offer and the answer. See docs/spec/handshake.md §4.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::session {
+
+inline constexpr std::size_t kMaxParameterMessageBytes = 1024;  // spec: handshake.md §4
+
+/// The connector's side of the bargain.
+struct Offer {
+  Protection protection = Protection::private_;
+  std::vector<Cipher> ciphers;  ///< what it accepts, best first; empty at auth and clear
+  std::uint32_t block_bytes = kDefaultBlockBytes;
+  std::uint16_t lanes = kDefaultLanes;
+  bool sends = true;
+  bool receives = true;
+  std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
+  friend bool operator==(const Offer&, const Offer&) = default;
+};
+
+/// The listener's side: yes.
+struct Acceptance {
+  Cipher cipher = Cipher::aes_256_gcm;             ///< without meaning at auth and clear
+  std::uint32_t block_bytes = kDefaultBlockBytes;  ///< the largest block either end sends
+  std::uint16_t lanes = kDefaultLanes;
+  bool sends = true;
+  bool receives = true;
+  std::uint32_t initial_window_bytes = 0;
+  friend bool operator==(const Acceptance&, const Acceptance&) = default;
+};
+
+/// The listener's side: no, and why. The text is for a person.
+struct Refusal {
+  std::string reason;
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+using Answer = std::variant<Acceptance, Refusal>;
+
+[[nodiscard]] std::vector<std::byte> encode(const Offer& offer);
+[[nodiscard]] std::vector<std::byte> encode(const Answer& answer);
+/// Total: any input gives a value or Errc::protocol_violated. `in` is one whole message.
+[[nodiscard]] Result<Offer> decode_offer(std::span<const std::byte> in);
+[[nodiscard]] Result<Answer> decode_answer(std::span<const std::byte> in);
+/// The length of the whole message, from its first kParameterPrefixBytes.  errors: Errc::protocol_violated
+inline constexpr std::size_t kParameterPrefixBytes = 8;
+[[nodiscard]] Result<std::size_t> parameter_message_bytes(std::span<const std::byte> prefix);
+
+[[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);
+/// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded.
+[[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes);
+
+/// What both ends hold after the exchange.
+struct Agreed {
+  Protection protection = Protection::private_;
+  Cipher cipher = Cipher::aes_256_gcm;
+  std::size_t block_bytes = kDefaultBlockBytes;
+  std::size_t lanes = 1;
+  bool peer_sends = true;
+  bool peer_receives = true;
+  std::uint64_t window_to_peer_bytes = 0;    ///< credit of a new stream that we may use
+  std::uint64_t window_from_peer_bytes = 0;  ///< credit of a new stream that we gave
+};
+/// The connector checks that the answer is one to its offer.  errors: Errc::parameters_refused,
+/// Errc::protocol_violated
+[[nodiscard]] Result<Agreed> agree(const Offer& offer, const Answer& answer);
+[[nodiscard]] Agreed agree(const Offer& offer, const Acceptance& ours);
+
+}  // namespace udtcat::session

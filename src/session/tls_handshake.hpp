@@ -1,0 +1,57 @@
+/// TLS 1.3 with an external PSK and ephemeral ECDHE, as a machine that eats and gives bytes. OpenSSL does all of it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <udtcat/key.hpp>
+#include <udtcat/result.hpp>
+
+#include "crypto/secret_bytes.hpp"
+#include "session/key_schedule.hpp"
+
+namespace udtcat::session {
+
+inline constexpr std::size_t kTlsRecordHeaderBytes = 5;         // spec: RFC 8446 §5.1
+inline constexpr std::size_t kMaxTlsRecordBytes = 16384 + 256;  // spec: RFC 8446 §5.2
+
+/// The length of the TLS record body that a 5-byte header announces. Total.
+/// errors: Errc::parameters_refused if the peer speaks our clear handshake instead; Errc::protocol_violated
+[[nodiscard]] Result<std::size_t> tls_record_body_bytes(std::span<const std::byte, kTlsRecordHeaderBytes> header);
+
+/// Sans-I/O: feed it whole records, send what it gives. Never sees a byte beyond the handshake's last record.
+/// Threads: unsynchronised.
+class TlsHandshake {
+ public:
+  /// errors: Errc::cipher_failed
+  [[nodiscard]] static Result<TlsHandshake> create(Role role, const Key& key);
+  TlsHandshake(TlsHandshake&&) noexcept;
+  TlsHandshake& operator=(TlsHandshake&&) noexcept;
+  ~TlsHandshake();
+
+  /// Begins (the connector's first flight); the listener's does nothing.  errors: Errc::cipher_failed
+  [[nodiscard]] Status start();
+  /// One whole record, header included.
+  /// errors   Errc::authentication_failed: the keys differ, or the peer says so; Errc::protocol_violated
+  [[nodiscard]] Status receive(std::span<const std::byte> record);
+  /// Bytes for the peer, also after an error (the alert). Empty when there are none.
+  [[nodiscard]] std::vector<std::byte> take_output();
+
+  /// The peer has proved the key.
+  [[nodiscard]] bool done() const;
+  /// Seals application data into the output. Only when done().  errors: Errc::cipher_failed
+  [[nodiscard]] Status write(std::span<const std::byte> plaintext);
+  /// Application data decrypted so far; emptied by the call.
+  [[nodiscard]] std::vector<std::byte> take_input();
+  /// RFC 8446 §7.5. Only when done().  errors: Errc::cipher_failed
+  [[nodiscard]] Result<crypto::SecretBytes<KeySchedule::kExporterBytes>> exporter() const;
+
+ private:
+  struct State;
+  explicit TlsHandshake(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace udtcat::session

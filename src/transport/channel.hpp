@@ -1,0 +1,61 @@
+/// The seam between the session and a transport: a reliable, ordered, unauthenticated byte pipe.
+///
+/// Nothing a channel says is believed: its end is not the end of a stream, and its bytes are checked above.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::transport {
+
+/// The cause of Errc::cannot_reach when the host answered that nobody has the port open.
+inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICMP port unreachable)";
+
+struct ChannelStats {
+  std::uint64_t bytes_received = 0;  ///< handed up so far, also of a read still in progress: the sign of life
+  std::uint64_t packets_sent = 0;    ///< including those sent again
+  std::uint64_t packets_lost = 0;    ///< the peer asked for them again
+  std::uint64_t packets_resent = 0;
+  std::chrono::microseconds rtt{0};
+};
+
+/// Threads: confined to the io_context thread it was made for; handlers are posted there. After close() every
+/// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken
+/// or, when the drain is over, with Errc::connection_broken. After destruction none is called.
+class Channel {
+ public:
+  using ReadHandler = std::function<void(Status)>;
+  using WriteHandler = std::function<void(Status)>;
+
+  virtual ~Channel() = default;
+
+  /// Reads exactly into.size() bytes, more than 0. One read at a time; `into` stays valid until the handler.
+  /// errors: Errc::connection_broken, sticky, whether the peer closed, vanished or was shut down by a forgery
+  virtual void async_read(std::span<std::byte> into, ReadHandler handler) = 0;
+
+  /// Takes all of `from`, in the order of the calls. Several writes may be outstanding, the caller bounds them;
+  /// each `from` stays valid until its handler, which says that the transport has taken the bytes, not that they
+  /// arrived.
+  virtual void async_write(std::span<const std::byte> from, WriteHandler handler) = 0;
+
+  /// Stops reading at once; keeps sending what was written until the peer's transport has it all or `drain` is over;
+  /// then closes. Returns at once.
+  virtual void close(std::chrono::milliseconds drain) = 0;
+
+  [[nodiscard]] virtual ChannelStats stats() = 0;
+  [[nodiscard]] virtual Endpoint peer() const = 0;
+  /// When the peer's host last said that nobody has the peer's port open (ICMP port unreachable), if it did
+  /// since the last byte arrived. Forgeable, so only ever a hint beside silence.
+  [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;
+};
+
+}  // namespace udtcat::transport

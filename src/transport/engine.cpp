@@ -1,0 +1,15 @@
+#include "transport/engine.hpp"
+
+#include "transport/libudt/libudt_engine.hpp"
+
+namespace udtcat::transport {
+
+Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options) {
+  switch (options.kind) {
+    case TransportKind::libudt:
+      return libudt::make_libudt_engine(io, options);
+  }
+  return fail(Errc::bad_argument, "make a transport", "no such kind");
+}
+
+}  // namespace udtcat::transport

@@ -1,0 +1,105 @@
+#include "transport/libudt/connection.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <udt/udt.h>
+
+#include "transport/libudt/libudt_error.hpp"
+
+namespace udtcat::transport::libudt {
+
+namespace {
+
+constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
+
+std::size_t payload_bytes_of(const UdtSocket& socket) {
+  int mss = 0;
+  int length = sizeof mss;
+  // Gone already: any payload will do, the first send fails.
+  if (UDT::getsockopt(socket.id(), 0, UDT_MSS, &mss, &length) == UDT::ERROR) return kInternetMtu - kMssOverheadBytes;
+  return static_cast<std::size_t>(mss) - kMssOverheadBytes;
+}
+
+std::uint64_t count(std::int64_t value) { return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)); }
+
+}  // namespace
+
+Connection::Connection(UdtSocket socket, const Endpoint& peer, std::shared_ptr<PortWatch> port_watch)
+    : socket_(std::move(socket)),
+      peer_(peer),
+      payload_bytes_(payload_bytes_of(socket_)),
+      port_watch_(std::move(port_watch)),
+      last_byte_at_(Clock::now().time_since_epoch()) {
+  port_watch_->watch(peer_);
+}
+
+Connection::~Connection() { port_watch_->unwatch(peer_); }
+
+Result<std::size_t> Connection::receive(std::span<std::byte> into) {
+  const auto most = static_cast<int>(std::min(into.size(), kMostBytesAtOnce));
+  // SAFETY: libudt writes plain bytes.
+  const int received = UDT::recv(socket_.id(), reinterpret_cast<char*>(into.data()), most, 0);
+  if (received == UDT::ERROR && !last_error_is_try_again()) return tl::unexpected(broken("receive from"));
+  if (received <= 0) {
+    port_watch_->take(Clock::now());
+    return std::size_t{0};
+  }
+  bytes_received_ += static_cast<std::size_t>(received);
+  last_byte_at_ = Clock::now().time_since_epoch();
+  return static_cast<std::size_t>(received);
+}
+
+Result<std::size_t> Connection::send(std::span<const std::byte> from, bool last) {
+  std::size_t most = std::min(from.size(), kMostBytesAtOnce);
+  // The receiver's libudt hands up a full packet only 100 ms later unless a short one follows: leave one byte for that.
+  if (last && most > 1 && most % payload_bytes_ == 0) --most;
+  // SAFETY: libudt reads plain bytes.
+  const int sent = UDT::send(socket_.id(), reinterpret_cast<const char*>(from.data()), static_cast<int>(most), 0);
+  if (sent == UDT::ERROR && !last_error_is_try_again()) return tl::unexpected(broken("send to"));
+  return static_cast<std::size_t>(std::max(sent, 0));
+}
+
+bool Connection::drained() const {
+  int unacknowledged_packets = 0;
+  int length = sizeof unacknowledged_packets;
+  if (UDT::getsockstate(socket_.id()) != CONNECTED) return true;
+  return UDT::getsockopt(socket_.id(), 0, UDT_SNDDATA, &unacknowledged_packets, &length) == UDT::ERROR ||
+         unacknowledged_packets == 0;
+}
+
+void Connection::close() {
+  std::ignore = stats();  // for its memory: after close() libudt has none
+  socket_.close();
+}
+
+ChannelStats Connection::stats() {
+  UDT::TRACEINFO trace;
+  const bool known = UDT::perfmon(socket_.id(), &trace, false) != UDT::ERROR;
+  const std::lock_guard lock(mutex_);
+  if (known) {
+    last_stats_.packets_sent = count(trace.pktSentTotal);
+    last_stats_.packets_lost = count(trace.pktSndLossTotal);
+    last_stats_.packets_resent = count(trace.pktRetransTotal);
+    last_stats_.rtt =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::duration<double, std::milli>(trace.msRTT));
+  }
+  last_stats_.bytes_received = bytes_received_;
+  return last_stats_;
+}
+
+std::optional<Connection::Clock::time_point> Connection::port_closed_since() {
+  port_watch_->take(Clock::now());
+  return port_watch_->closed_since(peer_, Clock::time_point(last_byte_at_.load()));
+}
+
+Error Connection::broken(const char* doing) const {
+  Error error = last_error(Errc::connection_broken, fmt::format("{} udp {}", doing, peer_.to_string()));
+  error.code = Errc::connection_broken;  // whatever libudt's reason, this connection is over
+  return error;
+}
+
+}  // namespace udtcat::transport::libudt

@@ -1,0 +1,58 @@
+/// An established UDT connection, as its two loops and its channel see it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "transport/channel.hpp"
+#include "transport/libudt/port_watch.hpp"
+#include "transport/libudt/udt_socket.hpp"
+
+namespace udtcat::transport::libudt {
+
+/// Threads: internally synchronised. receive() from one thread at a time, send() from one thread at a time.
+class Connection {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// A connected, blocking socket.
+  Connection(UdtSocket socket, const Endpoint& peer, std::shared_ptr<PortWatch> port_watch);
+  ~Connection();
+
+  /// How many bytes libudt had for us; 0 when none came within kBlockingCallLimit.  errors: Errc::connection_broken
+  [[nodiscard]] Result<std::size_t> receive(std::span<std::byte> into);
+  /// How many bytes libudt took; 0 when it took none within kBlockingCallLimit. `last`: nothing is known to follow.
+  /// errors: Errc::connection_broken
+  [[nodiscard]] Result<std::size_t> send(std::span<const std::byte> from, bool last);
+  /// Whether the peer's libudt has acknowledged all that was sent, or never will.
+  [[nodiscard]] bool drained() const;
+  /// Takes a last look at the statistics. May be called again.
+  void close();
+
+  [[nodiscard]] ChannelStats stats();
+  [[nodiscard]] std::optional<Clock::time_point> port_closed_since();
+  [[nodiscard]] const Endpoint& peer() const { return peer_; }
+
+ private:
+  [[nodiscard]] Error broken(const char* doing) const;
+
+  UdtSocket socket_;                             // constant after construction
+  const Endpoint peer_;                          // constant after construction
+  const std::size_t payload_bytes_;              // constant after construction: of a full packet
+  const std::shared_ptr<PortWatch> port_watch_;  // synchronises itself
+  std::atomic<std::uint64_t> bytes_received_{0};
+  std::atomic<Clock::duration> last_byte_at_;
+  std::mutex mutex_;
+  ChannelStats last_stats_;  // guarded by mutex_
+};
+
+}  // namespace udtcat::transport::libudt

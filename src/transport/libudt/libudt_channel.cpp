@@ -1,0 +1,42 @@
+#include "transport/libudt/libudt_channel.hpp"
+
+#include <utility>
+
+#include "core/invariant.hpp"
+
+namespace udtcat::transport::libudt {
+
+Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
+                                              UdtSocket socket, const Endpoint& peer,
+                                              std::shared_ptr<PortWatch> port_watch) {
+  if (auto blocking = socket.make_blocking(); !blocking) return tl::unexpected(blocking.error());
+  auto connection = std::make_shared<Connection>(std::move(socket), peer, std::move(port_watch));
+  return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
+}
+
+LibudtChannel::LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
+                             std::shared_ptr<Connection> connection)
+    : io_(io),
+      connection_(std::move(connection)),
+      receive_loop_(connection_),
+      send_loop_(connection_, std::move(runtime)) {}
+
+void LibudtChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
+  UDTCAT_INVARIANT(!into.empty(), "callers read what they know must come");
+  receive_loop_.read(into, Completion(io_, lifetime_.guard(std::move(handler))));
+}
+
+void LibudtChannel::async_write(std::span<const std::byte> from, WriteHandler handler) {
+  send_loop_.write(from, Completion(io_, lifetime_.guard(std::move(handler))));
+}
+
+void LibudtChannel::close(std::chrono::milliseconds drain) {
+  receive_loop_.stop();
+  send_loop_.close(drain);
+}
+
+std::optional<std::chrono::steady_clock::time_point> LibudtChannel::port_closed_since() {
+  return connection_->port_closed_since();
+}
+
+}  // namespace udtcat::transport::libudt

@@ -1,0 +1,50 @@
+#include "transport/libudt/libudt_engine.hpp"
+
+#include <list>
+#include <utility>
+
+#include "transport/libudt/connect_attempt.hpp"
+#include "transport/libudt/libudt_acceptor.hpp"
+#include "transport/libudt/runtime.hpp"
+
+namespace udtcat::transport::libudt {
+
+namespace {
+
+/// Threads: confined, as Engine.
+class LibudtEngine final : public Engine {
+ public:
+  LibudtEngine(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const TransportOptions& options)
+      : io_(io), runtime_(std::move(runtime)), rate_(options.rate) {}
+
+  void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) override {
+    const auto on_done = [this, handler = std::move(handler)](ConnectAttempt& attempt,
+                                                              Result<std::unique_ptr<Channel>> result) {
+      attempts_.remove_if([&](const auto& each) { return each.get() == &attempt; });
+      handler(std::move(result));
+    };
+    attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, rate_, patience, on_done));
+  }
+
+  Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
+    auto listeners = bind_listeners(locals, rate_);
+    if (!listeners) return tl::unexpected(listeners.error());
+    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(*listeners));
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  const std::shared_ptr<Runtime> runtime_;
+  const BitRate rate_;
+  std::list<std::unique_ptr<ConnectAttempt>> attempts_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_libudt_engine(boost::asio::io_context& io, const TransportOptions& options) {
+  auto runtime = Runtime::acquire();
+  if (!runtime) return tl::unexpected(runtime.error());
+  return std::make_unique<LibudtEngine>(io, std::move(*runtime), options);
+}
+
+}  // namespace udtcat::transport::libudt

@@ -1,0 +1,177 @@
+#include "transport/libudt/send_loop.hpp"
+
+#include <system_error>
+#include <utility>
+
+namespace udtcat::transport::libudt {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// libudt tells nobody when the last acknowledgement has come; one may ask.
+constexpr auto kDrainLook = 2ms;  // guess: about one more timer tick at the end of a connection
+
+}  // namespace
+
+/// What the channel and the thread share.
+/// Threads: internally synchronised.
+class SendLoop::Queue {
+ public:
+  explicit Queue(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+  void push(std::span<const std::byte> from, Completion done);
+  void fail_all(const Error& error);
+  /// False when it had been closed before.
+  bool close(Clock::time_point deadline);
+  void wait_until_buffers_are_free();
+  void run();
+
+  [[nodiscard]] std::shared_ptr<const std::atomic<bool>> finished() const { return finished_; }
+
+ private:
+  struct Write {
+    std::span<const std::byte> from;
+    Completion done;
+  };
+
+  [[nodiscard]] Status send_all(std::span<const std::byte> from);
+  [[nodiscard]] bool is_last();
+  [[nodiscard]] bool out_of_time();
+  void finish_front(Status status);
+  void drain();
+
+  const std::shared_ptr<Connection> connection_;
+  const std::shared_ptr<std::atomic<bool>> finished_ = std::make_shared<std::atomic<bool>>(false);
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Write> waiting_;                  // guarded by mutex_; the front one is being sent
+  std::optional<Clock::time_point> deadline_;  // guarded by mutex_; set when draining
+  std::optional<Error> broken_;                // guarded by mutex_
+};
+
+void SendLoop::Queue::push(std::span<const std::byte> from, Completion done) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (deadline_) return done.post(fail(Errc::connection_broken, "send", "the channel is closed"));
+    if (broken_) return done.post(tl::unexpected(*broken_));
+    waiting_.push_back({from, std::move(done)});
+  }
+  changed_.notify_all();
+}
+
+void SendLoop::Queue::fail_all(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    broken_ = error;
+    for (Write& write : waiting_) write.done.post(tl::unexpected(error));
+    waiting_.clear();
+  }
+  changed_.notify_all();
+}
+
+bool SendLoop::Queue::close(Clock::time_point deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (deadline_) return false;
+    deadline_ = deadline;
+  }
+  changed_.notify_all();
+  return true;
+}
+
+void SendLoop::Queue::wait_until_buffers_are_free() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.empty(); });
+}
+
+void SendLoop::Queue::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return !waiting_.empty() || deadline_; });
+    if (waiting_.empty()) break;
+    const auto from = waiting_.front().from;
+    lock.unlock();
+    const Status sent = send_all(from);
+    if (sent) {
+      finish_front(sent);
+    } else {
+      fail_all(sent.error());
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  drain();
+  connection_->close();
+  *finished_ = true;
+}
+
+Status SendLoop::Queue::send_all(std::span<const std::byte> from) {
+  while (!from.empty()) {
+    if (out_of_time()) return fail(Errc::connection_broken, "send", "the channel is closed");
+    const auto sent = connection_->send(from, is_last());
+    if (!sent) return tl::unexpected(sent.error());
+    from = from.subspan(*sent);
+  }
+  return {};
+}
+
+bool SendLoop::Queue::is_last() {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size() == 1;
+}
+
+bool SendLoop::Queue::out_of_time() {
+  const std::lock_guard lock(mutex_);
+  return deadline_ && Clock::now() >= *deadline_;
+}
+
+void SendLoop::Queue::finish_front(Status status) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.front().done.post(std::move(status));
+    waiting_.pop_front();
+  }
+  changed_.notify_all();
+}
+
+void SendLoop::Queue::drain() {
+  std::unique_lock lock(mutex_);
+  while (!broken_ && Clock::now() < *deadline_) {
+    lock.unlock();
+    const bool drained = connection_->drained();
+    lock.lock();
+    if (drained) return;
+    changed_.wait_for(lock, kDrainLook);
+  }
+}
+
+SendLoop::SendLoop(std::shared_ptr<Connection> connection, std::shared_ptr<Runtime> runtime)
+    : connection_(std::move(connection)), runtime_(std::move(runtime)), queue_(std::make_shared<Queue>(connection_)) {}
+
+SendLoop::~SendLoop() {
+  close(0ms);
+  if (!thread_.joinable()) return;
+  queue_->wait_until_buffers_are_free();
+  runtime_->adopt(std::move(thread_), queue_->finished());
+}
+
+void SendLoop::write(std::span<const std::byte> from, Completion done) {
+  queue_->push(from, std::move(done));
+  if (thread_.joinable()) return;
+  try {
+    thread_ = std::thread([queue = queue_] { queue->run(); });
+  } catch (const std::system_error& error) {
+    queue_->fail_all(Error{Errc::out_of_resources, "start a thread to send with", error.what()});
+  }
+}
+
+void SendLoop::close(std::chrono::milliseconds drain) {
+  if (!queue_->close(Clock::now() + drain)) return;
+  // Nothing can wait where nothing was ever written. And without time to drain, a thread blocked in libudt is to wake
+  // now.
+  if (!thread_.joinable() || drain <= 0ms) connection_->close();
+}
+
+}  // namespace udtcat::transport::libudt

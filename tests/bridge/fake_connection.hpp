@@ -1,0 +1,58 @@
+/// A connection without a peer: the test says what the peer does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <udtcat/connection.hpp>
+
+namespace udtcat::bridge {
+
+class FakeConnection final : public Connection {
+ public:
+  struct Bridged {
+    std::unique_ptr<LocalStream> local;
+    OutcomeHandler done;
+  };
+
+  explicit FakeConnection(Endpoint peer) : peer_(peer) {}
+
+  /// The peer opens a stream. From the loop, as the interface promises.
+  void peer_opens(boost::asio::io_context& io, StreamId id) {
+    boost::asio::post(io, [this, id] { handler_(id); });
+  }
+
+  StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override {
+    const auto id = static_cast<StreamId>(2 * opened.size());
+    opened.push_back({std::move(local), std::move(done)});
+    return id;
+  }
+  void on_stream(StreamHandler handler) override { handler_ = std::move(handler); }
+  void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override {
+    accepted[id] = {std::move(local), std::move(done)};
+  }
+  void refuse_stream(StreamId id, const Error& reason) override { refused[id] = reason; }
+
+  void on_closed(ClosedHandler) override {}
+  void close() override {}
+  void abort(const Error&) override {}
+  [[nodiscard]] ConnectionStats stats() override { return {}; }
+  [[nodiscard]] Endpoint peer() const override { return peer_; }
+  [[nodiscard]] bool peer_receives() const override { return true; }
+  [[nodiscard]] bool peer_sends() const override { return true; }
+
+  std::vector<Bridged> opened;
+  std::map<StreamId, Bridged> accepted;
+  std::map<StreamId, Error> refused;
+
+ private:
+  const Endpoint peer_;
+  StreamHandler handler_;
+};
+
+}  // namespace udtcat::bridge

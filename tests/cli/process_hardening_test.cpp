@@ -1,0 +1,42 @@
+#include "cli/process_hardening.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace udtcat::cli {
+namespace {
+
+using testing::ExitedWithCode;
+
+TEST(ProcessHardeningDeathTest, FillsDescriptorsThatCameClosedWithOnesThatFail) {
+  const auto without_stdio = [] {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+    fill_standard_descriptors();
+    char byte = 0;
+    const bool read_fails = ::read(STDIN_FILENO, &byte, 1) < 0 && errno == EBADF;
+    const bool write_fails = ::write(STDOUT_FILENO, &byte, 1) < 0 && errno == EBADF;
+    const bool numbers_are_taken = ::socket(AF_INET, SOCK_DGRAM, 0) > STDERR_FILENO;
+    ::_exit(read_fails && write_fails && numbers_are_taken ? 0 : 1);
+  };
+  EXPECT_EXIT(without_stdio(), ExitedWithCode(0), "");
+}
+
+TEST(ProcessHardeningDeathTest, LeavesNoCoreAndSurvivesABrokenPipe) {
+  const auto hardened = [] {
+    harden_process();
+    rlimit limit{1, 1};
+    const bool no_core = ::getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0;
+    std::ignore = ::raise(SIGPIPE);
+    ::_exit(no_core ? 0 : 1);
+  };
+  EXPECT_EXIT(hardened(), ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace udtcat::cli

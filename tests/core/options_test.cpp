@@ -1,0 +1,30 @@
+#include <udtcat/options.hpp>
+
+#include <gtest/gtest.h>
+
+namespace udtcat {
+namespace {
+
+TEST(Options, NamesGoThereAndBack) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
+    EXPECT_EQ(parse_protection(to_string(protection)), protection);
+  for (const auto cipher : {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305})
+    EXPECT_EQ(parse_cipher(to_string(cipher)), cipher);
+  EXPECT_EQ(parse_transport(to_string(TransportKind::libudt)), TransportKind::libudt);
+}
+
+TEST(Options, NamesAreTheOnesOfTheTables) {
+  EXPECT_EQ(to_string(Protection::private_), "private");
+  EXPECT_EQ(to_string(Cipher::chacha20_poly1305), "chacha20-poly1305");
+}
+
+TEST(Options, UnknownNamesAreNone) {
+  for (const char* name : {"", "Private", "private ", "aes"}) {
+    EXPECT_FALSE(parse_protection(name));
+    EXPECT_FALSE(parse_cipher(name));
+    EXPECT_FALSE(parse_transport(name));
+  }
+}
+
+}  // namespace
+}  // namespace udtcat

@@ -1,0 +1,43 @@
+#include "crypto/secret_bytes.hpp"
+
+#include <type_traits>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::crypto {
+namespace {
+
+static_assert(!std::is_copy_constructible_v<Secret32> && !std::is_copy_assignable_v<Secret32>);
+
+TEST(SecretBytes, AreErasedWhereTheyMoveFrom) {
+  Secret32 from;
+  from.writable()[0] = std::byte{7};
+  const Secret32 to = std::move(from);
+  EXPECT_EQ(to.bytes()[0], std::byte{7});
+  EXPECT_EQ(from.bytes()[0], std::byte{0});  // NOLINT: the erased source is the point
+}
+
+TEST(SecretBytes, AreErasedByAssignment) {
+  Secret32 from;
+  Secret32 to;
+  from.writable()[31] = std::byte{7};
+  to = std::move(from);
+  EXPECT_EQ(to.bytes()[31], std::byte{7});
+  EXPECT_EQ(from.bytes()[31], std::byte{0});  // NOLINT: the erased source is the point
+}
+
+TEST(SecretBytes, DuplicateOnlyWhenAsked) {
+  Secret32 one;
+  one.writable()[5] = std::byte{9};
+  const Secret32 two = one.duplicate();
+  EXPECT_EQ(two.bytes()[5], one.bytes()[5]);
+}
+
+TEST(Erase, LeavesZeros) {
+  std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  erase(bytes);
+  EXPECT_EQ(bytes, (std::array<std::byte, 3>{}));
+}
+
+}  // namespace
+}  // namespace udtcat::crypto

@@ -1,0 +1,87 @@
+/// Keys that can't be used, and two ends that ask for different things.
+#include <filesystem>
+
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+class KeyUsage : public UdtcatTest {
+ protected:
+  void expect_key_refused(const std::string& content) const {
+    const auto file = home_.write("key", content);
+    Process process = connect({.args = {"-k", file.string()}, .key = ""});
+    expect_exit(process, kUsage, kAtOnce);
+    expect_says(process, file.string());
+    if (content.empty()) return;
+    EXPECT_EQ(process.errors().find(content), std::string::npos) << "a refused key is still a secret";
+  }
+};
+
+TEST_F(KeyUsage, OfAFileThatOthersCanReadIsRefused) {
+  const auto file = home_.write("key", key_);
+  std::filesystem::permissions(file, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
+  Process process = connect({.args = {"--key-file", file.string()}, .key = ""});
+  expect_exit(process, kUsage, kAtOnce);
+  expect_says(process, file.string());
+}
+
+TEST_F(KeyUsage, OfAFileThatIsNoKeyIsRefused) { expect_key_refused("no key at all"); }
+TEST_F(KeyUsage, OfAnEmptyFileIsRefused) { expect_key_refused(""); }
+
+TEST_F(KeyUsage, WithATypingErrorIsRefusedBeforeAnythingIsSent) {
+  std::string mistyped = key_;
+  mistyped[20] = mistyped[20] == 'A' ? 'B' : 'A';
+  expect_key_refused(mistyped);
+}
+
+TEST_F(KeyUsage, OfAMissingFileIsRefused) {
+  Process process = connect({.args = {"-k", "no-such-file"}, .key = ""});
+  expect_exit(process, kUsage, kAtOnce);
+  expect_says(process, "no-such-file");
+}
+
+TEST_F(KeyUsage, WithoutAnyIsRefusedWhereNobodyCanBeAsked) {
+  Process process = connect({.key = ""});
+  expect_exit(process, kUsage, kAtOnce);
+}
+
+TEST_F(KeyUsage, WithoutAnyAListenerMakesOneAndShowsTheCommandForTheOtherHost) {
+  const RandomFile file(1, kMiB);
+  Consumer consumer;
+  Process listener = listen({.out = consumer.take_stdout(), .key = ""});
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return count_lines(listener, "udtcat1-") == 1; })) << listener.errors();
+  const std::string said = listener.errors();
+  const std::string key = said.substr(said.find("udtcat1-"), key_.size());
+  expect_says(listener, std::to_string(port_));
+  Process connector = connect({.in = open_for_reading(file.path()), .key = key});
+  expect_exit(connector, kSuccess);
+  expect_exit(listener, kSuccess);
+  EXPECT_EQ(consumer.digest(), file.digest());
+}
+
+/// Two ends that ask for different things.
+class LevelMismatch : public UdtcatTest, public testing::WithParamInterface<std::pair<std::string, std::string>> {};
+
+TEST_P(LevelMismatch, IsRefusedAtOnceAndNothingIsReleased) {
+  const auto& [listens, connects] = GetParam();
+  Consumer consumer;
+  const RandomFile file(2, kMiB);
+  Process listener =
+      listen({.args = {"--protect", listens}, .out = consumer.take_stdout(), .key = listens == "clear" ? "" : key_});
+  Process connector = connect(
+      {.args = {"--protect", connects}, .in = open_for_reading(file.path()), .key = connects == "clear" ? "" : key_});
+  expect_exit(connector, kRefused, kAtOnce);
+  EXPECT_EQ(consumer.bytes_read(), 0U);
+  if (listens == "clear") return;  // it takes the first peer, whoever that is
+  EXPECT_TRUE(listener.running()) << listener.errors();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, LevelMismatch,
+                         testing::Values(std::pair("private", "clear"), std::pair("clear", "private"),
+                                         std::pair("private", "safe"), std::pair("safe", "auth"),
+                                         std::pair("auth", "private")),
+                         [](const auto& chosen) { return chosen.param.first + "_" + chosen.param.second; });
+
+}  // namespace
+}  // namespace udtcat::e2e

@@ -1,0 +1,13 @@
+/// Text forms of bytes, so that a test can look for a key in each.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace udtcat::e2e {
+
+/// RFC 4648 §5, without padding. Characters outside the alphabet are skipped.
+[[nodiscard]] std::string decode_base64url(std::string_view text);
+[[nodiscard]] std::string to_hexadecimal(std::string_view bytes);
+
+}  // namespace udtcat::e2e

@@ -1,0 +1,91 @@
+#include "e2e/support/tcp_client.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <vector>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "e2e/support/deadline.hpp"
+
+namespace udtcat::e2e {
+
+namespace {
+
+timeval to_timeval(std::chrono::milliseconds duration) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(duration - seconds);
+  return {.tv_sec = seconds.count(), .tv_usec = rest.count()};
+}
+
+}  // namespace
+
+TcpClient::TcpClient(std::uint16_t port, std::chrono::milliseconds patience)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (!socket_.valid()) die("make a TCP socket");
+  const timeval limit = to_timeval(patience);
+  for (const int operation : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+    if (::setsockopt(socket_.fd(), SOL_SOCKET, operation, &limit, sizeof limit) != 0) die("setsockopt");
+  }
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
+  connected_ = ::connect(socket_.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+bool TcpClient::send(std::string_view text) const {
+  while (!text.empty()) {
+    const auto sent = ::send(socket_.fd(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+void TcpClient::finish_sending() const {
+  if (::shutdown(socket_.fd(), SHUT_WR) != 0) die("shut down a TCP connection");
+}
+
+std::string TcpClient::receive(std::size_t bytes) const {
+  std::string received(bytes, '\0');
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const auto got = ::recv(socket_.fd(), received.data() + filled, bytes - filled, 0);
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  received.resize(filled);
+  return received;
+}
+
+bool TcpClient::receive_end() const {
+  std::vector<char> skipped(4096);
+  for (;;) {
+    const auto got = ::recv(socket_.fd(), skipped.data(), skipped.size(), 0);
+    if (got <= 0) return got == 0 || errno == ECONNRESET;
+  }
+}
+
+Digest TcpClient::digest_of_next(std::uint64_t bytes) const {
+  std::vector<std::byte> chunk(256 * 1024);
+  Digester digester;
+  for (std::uint64_t left = bytes; left > 0;) {
+    const auto got =
+        ::recv(socket_.fd(), chunk.data(), static_cast<std::size_t>(std::min<std::uint64_t>(left, chunk.size())), 0);
+    if (got <= 0) break;
+    digester.add(std::span(chunk).first(static_cast<std::size_t>(got)));
+    left -= static_cast<std::uint64_t>(got);
+  }
+  return digester.finish();
+}
+
+bool accepts_tcp(std::uint16_t port, std::chrono::milliseconds limit) {
+  return eventually(limit, [&] { return TcpClient(port, limit).connected(); });
+}
+
+}  // namespace udtcat::e2e

@@ -1,0 +1,40 @@
+/// A TCP client that a test steers byte by byte. Every call gives up after a while.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "e2e/support/descriptor.hpp"
+#include "e2e/support/digest.hpp"
+
+namespace udtcat::e2e {
+
+/// Connects to 127.0.0.1. Threads: unsynchronised.
+class TcpClient {
+ public:
+  /// A connection that is refused is not connected(); the patience bounds every later call.
+  TcpClient(std::uint16_t port, std::chrono::milliseconds patience);
+
+  [[nodiscard]] bool connected() const { return connected_; }
+  [[nodiscard]] bool send(std::string_view text) const;
+  /// Says that no more will be sent, and goes on receiving.
+  void finish_sending() const;
+  /// Exactly so many bytes, or as many as came before the end, an error or the patience's end.
+  [[nodiscard]] std::string receive(std::size_t bytes) const;
+  /// Whether the other side closed or reset the connection; anything that arrives before is skipped.
+  [[nodiscard]] bool receive_end() const;
+  /// As receive(), for what is too long to keep.
+  [[nodiscard]] Digest digest_of_next(std::uint64_t bytes) const;
+
+ private:
+  Descriptor socket_;
+  bool connected_ = false;
+};
+
+/// Whether something on 127.0.0.1 accepts TCP connections there within `limit`.
+[[nodiscard]] bool accepts_tcp(std::uint16_t port, std::chrono::milliseconds limit);
+
+}  // namespace udtcat::e2e

@@ -1,0 +1,129 @@
+/// Acceptance 7: somebody on the path changes bytes or forges the end. He is found out, and nothing wrong is released.
+#include "e2e/support/udp_relay.hpp"
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+using Towards = UdpRelay::Towards;
+
+// Of so many bytes a packet of that number is well before the end, even where the loopback's large MTU makes packets large.
+constexpr std::uint64_t kBytes = 16 * kMiB;
+constexpr std::size_t kMiddle = 100;
+
+class Tampering : public UdtcatTest {
+ protected:
+  static constexpr std::size_t kBulkPayloadBytes = 1000;  // a full packet, not an end of a block or a handshake
+  UdpRelay relay_{port_};
+};
+
+struct Attack {
+  std::string name;
+  Arguments args;
+  std::size_t nth;
+};
+void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.name; }
+
+class TamperingBit : public Tampering, public testing::WithParamInterface<Attack> {};
+
+TEST_P(TamperingBit, IsFoundAndOnlyTrueBytesWereReleased) {
+  const RandomFile file(1, kBytes);
+  Consumer consumer;
+  relay_.flip_bit(Towards::listener, GetParam().nth, kBulkPayloadBytes);
+  Process listener = listen({.args = GetParam().args, .out = consumer.take_stdout()});
+  Process connector = connect_to(relay_.port(), {.args = GetParam().args, .in = open_for_reading(file.path())});
+  expect_exit(listener, kTampered);
+  expect_exit(connector, kTampered);
+  EXPECT_GE(relay_.flipped(), 1U);
+  ASSERT_TRUE(consumer.wait_for_end(kAtOnce));
+  EXPECT_LT(consumer.bytes_read(), file.digest().bytes);
+  EXPECT_EQ(consumer.digest(), digest_of_prefix(file.path(), consumer.bytes_read()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Flipped, TamperingBit,
+                         testing::Values(Attack{"InTheFirstPacket", {}, 1}, Attack{"InTheMiddle", {}, kMiddle},
+                                         Attack{"AtSafe", {"--protect", "safe"}, kMiddle},
+                                         Attack{"InChaCha20Poly1305", {"--cipher", "chacha20-poly1305"}, kMiddle},
+                                         Attack{"InSmallBlocks", {"--block", "4KiB"}, kMiddle}),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+TEST_F(Tampering, WithWhatTheListenerSendsIsFoundToo) {
+  const RandomFile file(2, kBytes);
+  Consumer consumer;
+  relay_.flip_bit(Towards::connector, kMiddle, kBulkPayloadBytes);
+  Process listener = listen({.in = open_for_reading(file.path())});
+  Process connector = connect_to(relay_.port(), {.out = consumer.take_stdout()});
+  expect_exit(connector, kTampered);
+  expect_exit(listener, kTampered);
+  ASSERT_TRUE(consumer.wait_for_end(kAtOnce));
+  EXPECT_EQ(consumer.digest(), digest_of_prefix(file.path(), consumer.bytes_read()));
+}
+
+TEST_F(Tampering, WithTheHandshakeNeverSucceedsNorHarmsTheListener) {
+  const RandomFile file(3, kMiB);
+  Consumer consumer;
+  constexpr std::size_t kAnyPayloadBytes = 1;
+  relay_.flip_bit(Towards::listener, 1, kAnyPayloadBytes);
+  Process listener = listen({.out = consumer.take_stdout()});
+  Process deceived =
+      connect_to(relay_.port(), {.args = {"--connect-timeout", "3s"}, .in = open_for_reading(file.path())});
+  const auto ending = deceived.wait(kTransferLimit);
+  ASSERT_TRUE(ending) << deceived.errors();
+  EXPECT_NE(ending->status, kSuccess);
+  EXPECT_EQ(consumer.bytes_read(), 0U);
+  Process peer = connect({.in = open_for_reading(file.path())});
+  expect_exit(peer, kSuccess);
+  expect_exit(listener, kSuccess);
+  EXPECT_EQ(consumer.digest(), file.digest());
+}
+
+class ForgedShutdown : public Tampering, public testing::WithParamInterface<Towards> {
+ protected:
+  static constexpr auto kShortSilence = "5s";
+};
+
+TEST_P(ForgedShutdown, IsALossAtBothEndsAndNeverAnEnd) {
+  TwoWay two_way(scaled(16 * kMiB), Afterwards::keep_open, Begin::at_once);
+  Process listener = listen(two_way.listener.end({"--idle-timeout", kShortSilence}));
+  Process connector = connect_to(relay_.port(), two_way.connector.end({"--idle-timeout", kShortSilence}));
+  ASSERT_TRUE(two_way.both_received(scaled(16 * kMiB), kTransferLimit)) << connector.errors() << listener.errors();
+  relay_.forge_shutdown(GetParam());
+  expect_exit(listener, kPeerLost, patience(15s));
+  expect_exit(connector, kPeerLost, patience(15s));
+}
+
+TEST_P(ForgedShutdown, WithTheStreamsAllButEndedIsNeverAnEndEither) {
+  // Everything has arrived, and its end too; only the consumer has not taken it. That is not success.
+  Producer producer(1, 32 * kKiB, Afterwards::end);
+  Consumer consumer(Begin::when_told);
+  Process listener = listen({.args = {"--idle-timeout", kShortSilence}, .out = consumer.take_stdout()});
+  Process connector =
+      connect_to(relay_.port(), {.args = {"--idle-timeout", kShortSilence}, .in = producer.take_stdin()});
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return producer.bytes_taken() == 32 * kKiB; })) << connector.errors();
+  ASSERT_FALSE(connector.wait(1s)) << connector.errors();
+  relay_.forge_shutdown(GetParam());
+  expect_exit(connector, kPeerLost, patience(15s));
+  expect_exit(listener, kPeerLost, patience(15s));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sent, ForgedShutdown, testing::Values(Towards::listener, Towards::connector),
+                         [](const auto& chosen) {
+                           return chosen.param == Towards::listener ? "ToTheListener" : "ToTheConnector";
+                         });
+
+TEST_F(Tampering, ByLosingEverythingForAWhileLosesNothing) {
+  TwoWay two_way(scaled(64 * kMiB), Afterwards::end, Begin::at_once);
+  Process listener = listen(two_way.listener.end());
+  Process connector = connect_to(relay_.port(), two_way.connector.end());
+  ASSERT_TRUE(two_way.both_received(scaled(4 * kMiB), kTransferLimit)) << connector.errors() << listener.errors();
+  relay_.drop_all(true);
+  EXPECT_FALSE(connector.wait(3s)) << connector.errors();
+  relay_.drop_all(false);
+  expect_exit(connector, kSuccess);
+  expect_exit(listener, kSuccess);
+  EXPECT_EQ(two_way.listener.consumer.digest(), two_way.connector.producer.digest());
+  EXPECT_EQ(two_way.connector.consumer.digest(), two_way.listener.producer.digest());
+}
+
+}  // namespace
+}  // namespace udtcat::e2e

@@ -1,0 +1,128 @@
+/// What a user gets who asks for something that can't be: a message that names it, and the status of the table.
+#include <gmock/gmock.h>
+
+#include "e2e/support/tcp_client.hpp"
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+using testing::ContainsRegex;
+using testing::MatchesRegex;
+
+struct Mistake {
+  std::string name;
+  Arguments args;
+  Arguments named;  ///< what the message must contain: the option and the value
+};
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+class UsageMistake : public UdtcatTest, public testing::WithParamInterface<Mistake> {};
+
+TEST_P(UsageMistake, IsNamedAndExitsWithTwo) {
+  Process process = udtcat(GetParam().args, {.key = key_});
+  expect_exit(process, kUsage, kAtOnce);
+  for (const std::string& text : GetParam().named) expect_says(process, text);
+}
+
+const std::vector<Mistake> kMistakes = {
+    {"NothingAsked", {}, {}},
+    {"NoPort", {"127.0.0.1"}, {}},
+    {"UnknownOption", {"127.0.0.1", "9", "--no-such-option"}, {"--no-such-option"}},
+    {"PortTooHigh", {"127.0.0.1", "65536"}, {"65536"}},
+    {"PortNotANumber", {"127.0.0.1", "ninety"}, {"ninety"}},
+    {"ListenAddressWithoutPort", {"-l", "127.0.0.1"}, {"127.0.0.1"}},
+    {"Protection", {"127.0.0.1", "9", "--protect", "secret"}, {"--protect", "secret", "private"}},
+    {"Cipher", {"127.0.0.1", "9", "--cipher", "rot13"}, {"--cipher", "rot13", "aes-256-gcm"}},
+    {"BlockTooSmall", {"127.0.0.1", "9", "--block", "1"}, {"--block", "1", "4"}},
+    {"BlockTooLarge", {"127.0.0.1", "9", "--block", "2MiB"}, {"--block", "2MiB"}},
+    {"BlockUnitAmbiguous", {"127.0.0.1", "9", "--block", "64K"}, {"--block", "64K", "KiB"}},
+    {"NoLanes", {"127.0.0.1", "9", "--lanes", "0"}, {"--lanes", "0"}},
+    {"TooManyLanes", {"127.0.0.1", "9", "--lanes", "65"}, {"--lanes", "65", "64"}},
+    {"NoThreads", {"127.0.0.1", "9", "--threads", "0"}, {"--threads", "0"}},
+    {"Transport", {"127.0.0.1", "9", "--transport", "pigeon"}, {"--transport", "pigeon", "libudt"}},
+    {"RateInBytes", {"127.0.0.1", "9", "--rate", "10MiB"}, {"--rate", "10MiB"}},
+    {"ConnectTimeout", {"127.0.0.1", "9", "--connect-timeout", "soon"}, {"--connect-timeout", "soon"}},
+    {"IdleTimeout", {"127.0.0.1", "9", "--idle-timeout", "0"}, {"--idle-timeout", "0"}},
+    {"StatsForm", {"127.0.0.1", "9", "--stats", "xml"}, {"--stats", "xml", "json"}},
+    {"SendOnlyAndReceiveOnly", {"127.0.0.1", "9", "--send-only", "--recv-only"}, {"-only"}},
+    {"BothFamiliesOnly", {"127.0.0.1", "9", "-4", "-6"}, {"-4", "-6"}},
+    {"ToWithoutListening", {"127.0.0.1", "9", "--to", "127.0.0.1:80"}, {"--to"}},
+    {"FromWhileListening", {"-l", "127.0.0.1:9", "--from", "127.0.0.1:80"}, {"--from"}},
+};
+INSTANTIATE_TEST_SUITE_P(Of, UsageMistake, testing::ValuesIn(kMistakes),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+class Usage : public UdtcatTest {};
+
+TEST_F(Usage, VersionIsPrintedOnStdout) {
+  const Ran ran = run({.argv = {UDTCAT_BINARY, "--version"}});
+  EXPECT_EQ(ran.status, kSuccess);
+  EXPECT_THAT(ran.output, ContainsRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST_F(Usage, HelpTellsEveryExitStatus) {
+  const Ran ran = run({.argv = {UDTCAT_BINARY, "--help"}});
+  EXPECT_EQ(ran.status, kSuccess);
+  for (const int status : {kSuccess, kUsage, kUnreachable, kRefused, kPeerLost, kTampered, kReadOrWriteFailed,
+                           kInterrupted, kTerminated}) {
+    EXPECT_THAT(ran.output, ContainsRegex("\n *" + std::to_string(status) + "  "));
+  }
+}
+
+TEST_F(Usage, KeygenPrintsADifferentKeyEachTime) {
+  EXPECT_THAT(key_, MatchesRegex("udtcat1-[A-Za-z0-9_-]{48}"));
+  EXPECT_NE(make_key(), key_);
+}
+
+TEST_F(Usage, NameWithoutAnAddressIsUnreachable) {
+  Process process = udtcat({"no-such-host.invalid", "9"}, {.key = key_});
+  expect_exit(process, kUnreachable, patience(30s));
+  expect_says(process, "no-such-host.invalid");
+}
+
+TEST_F(Usage, ListeningOnAnUnresolvableNameIsUnreachable) {
+  Process process = udtcat({"-l", "no-such-host.invalid:9"}, {.key = key_});
+  expect_exit(process, kUnreachable, patience(30s));
+  expect_says(process, "no-such-host.invalid");
+}
+
+TEST_F(Usage, PortInUseIsNamed) {
+  const BoundUdp taken = bind_udp();
+  port_ = taken.port;
+  Process process = listen();
+  expect_exit(process, kUnreachable, kAtOnce);
+  expect_says(process, "127.0.0.1:" + std::to_string(taken.port));
+  expect_says(process, "in use");
+}
+
+TEST_F(Usage, EntranceInUseIsNamed) {
+  Process listener = listen({.args = {"--to", "127.0.0.1:9"}});
+  const std::uint16_t entrance = free_port();
+  const Arguments from{"--from", "127.0.0.1:" + std::to_string(entrance)};
+  Process first = connect({.args = from});
+  ASSERT_TRUE(accepts_tcp(entrance, kAtOnce)) << first.errors();
+  Process second = connect({.args = from});
+  expect_exit(second, kUnreachable, kAtOnce);
+  expect_says(second, from.back());
+}
+
+TEST_F(Usage, NobodyListeningIsNoticedSoon) {
+  Process process = connect();
+  expect_exit(process, kUnreachable, patience(6s));
+  expect_says(process, std::to_string(port_));
+}
+
+TEST_F(Usage, ConnectTimeoutBoundsTheWaitForASilentHost) {
+  const BoundUdp silent = bind_udp();
+  Process process = connect_to(silent.port, {.args = {"--connect-timeout", "2s"}});
+  expect_exit(process, kUnreachable, patience(5s));
+}
+
+TEST_F(Usage, AcceptTimeoutBoundsTheWaitForAPeer) {
+  Process process = listen({.args = {"--accept-timeout", "1s"}});
+  expect_exit(process, kUnreachable, patience(4s));
+}
+
+}  // namespace
+}  // namespace udtcat::e2e

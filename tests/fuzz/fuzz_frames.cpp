@@ -1,0 +1,14 @@
+// Any bytes as the payload of a block: frames or a violation, never more.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "stream/frame.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  udtcat::stream::FrameReader reader(std::as_bytes(std::span(data, size)));
+  for (;;) {
+    const auto frame = reader.next();
+    if (!frame || !*frame) return 0;
+  }
+}

@@ -1,0 +1,31 @@
+// Both decoders of parameter messages take any bytes; what they take, they give back as it was meant.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "session/parameters.hpp"
+
+using namespace udtcat::session;
+
+namespace {
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto in = std::as_bytes(std::span(data, size));
+  const auto length = parameter_message_bytes(in.first(std::min(size, kParameterPrefixBytes)));
+  require(!length || *length <= kMaxParameterMessageBytes);
+  if (const auto offer = decode_offer(in)) {
+    require(length && *length == size);
+    require(decode_offer(encode(*offer)) == *offer);
+    // Whatever is offered, the answer is one that the connector understands.
+    const Answer answer = decide(*offer, {}, 1);
+    require(decode_answer(encode(answer)) == answer);
+    if (std::holds_alternative<Acceptance>(answer)) require(agree(*offer, answer).has_value());
+  }
+  if (const auto answer = decode_answer(in)) require(decode_answer(encode(*answer)) == *answer);
+  return 0;
+}

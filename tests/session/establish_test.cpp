@@ -1,0 +1,168 @@
+#include "session/establish.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "fault/memory_channel.hpp"
+
+namespace udtcat::session {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Two ends that shake hands over a path in memory.
+class EstablishingTest : public ::testing::Test {
+ protected:
+  struct End {
+    SessionOptions options;
+    std::optional<Key> key;
+    std::unique_ptr<Establishing> establishing;
+    std::optional<Result<std::unique_ptr<Session>>> result;
+    [[nodiscard]] Errc error() const { return result->error().code; }
+  };
+
+  void SetUp() override {
+    connector.key = std::move(*Key::generate());
+    listener.key = connector.key->duplicate();
+  }
+  void use_protection(End& end, Protection protection) {
+    end.options.protection = protection;
+    if (protection == Protection::clear) end.key.reset();
+  }
+  void start(End& end, Role role, std::unique_ptr<transport::Channel> channel) {
+    end.establishing = std::make_unique<Establishing>(
+        io, role, std::move(channel), end.key ? &*end.key : nullptr, end.options,
+        [&end](Result<std::unique_ptr<Session>> session) { end.result = std::move(session); });
+    end.establishing->start();
+  }
+  void shake_hands() {
+    start(connector, Role::connector, std::move(path.connector));
+    start(listener, Role::listener, std::move(path.listener));
+    run_until([this] { return connector.result && listener.result; });
+  }
+  template <typename Condition>
+  void run_until(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + 15s;
+    while (!condition() && std::chrono::steady_clock::now() < deadline) io.run_one_for(100ms);
+    ASSERT_TRUE(condition());
+  }
+
+  boost::asio::io_context io;
+  fault::ChannelPair path{io};
+  End connector;
+  End listener;
+};
+
+TEST_F(EstablishingTest, AgreesWhereTheKeyIsTheSame) {
+  connector.options.lanes = 4;
+  listener.options.lanes = 8;
+  connector.options.block_bytes = 64 * kKiB;
+  shake_hands();
+  ASSERT_TRUE(*connector.result);
+  ASSERT_TRUE(*listener.result);
+  const Agreed& agreed = (**connector.result)->agreed();
+  EXPECT_EQ(agreed.lanes, 4U);
+  EXPECT_EQ(agreed.block_bytes, 64 * kKiB);
+  EXPECT_EQ(agreed.cipher, (**listener.result)->agreed().cipher);
+  EXPECT_EQ(agreed.protection, Protection::private_);
+}
+
+TEST_F(EstablishingTest, RefusesAWrongKeyAtBothEnds) {
+  connector.key = std::move(*Key::generate());
+  shake_hands();
+  ASSERT_FALSE(*connector.result);
+  ASSERT_FALSE(*listener.result);
+  EXPECT_EQ(connector.error(), Errc::authentication_failed);
+  EXPECT_EQ(listener.error(), Errc::authentication_failed);
+}
+
+TEST_F(EstablishingTest, RefusesEveryPairOfDifferentProtections) {
+  const std::array levels{Protection::clear, Protection::auth, Protection::safe, Protection::private_};
+  for (const auto ours : levels)
+    for (const auto theirs : levels) {
+      path = fault::ChannelPair(io);
+      connector = End{};
+      listener = End{};
+      SetUp();
+      use_protection(connector, ours);
+      use_protection(listener, theirs);
+      shake_hands();
+      EXPECT_EQ(connector.result->has_value(), ours == theirs) << to_string(ours) << " to " << to_string(theirs);
+      EXPECT_EQ(listener.result->has_value(), ours == theirs) << to_string(ours) << " to " << to_string(theirs);
+      if (ours != theirs) {
+        EXPECT_EQ(connector.error(), Errc::parameters_refused) << connector.result->error().message();
+        EXPECT_EQ(listener.error(), Errc::parameters_refused) << listener.result->error().message();
+      }
+    }
+}
+
+TEST_F(EstablishingTest, RefusesACipherThatTheListenerDoesNotWant) {
+  connector.options.cipher = Cipher::aes_128_gcm;
+  listener.options.cipher = Cipher::chacha20_poly1305;
+  shake_hands();
+  EXPECT_EQ(connector.error(), Errc::parameters_refused);
+  EXPECT_EQ(listener.error(), Errc::parameters_refused);
+}
+
+TEST_F(EstablishingTest, FollowsTheCipherThatOneEndAsksFor) {
+  listener.options.cipher = Cipher::chacha20_poly1305;
+  shake_hands();
+  ASSERT_TRUE(*connector.result) << connector.result->error().message();
+  EXPECT_EQ((**connector.result)->agreed().cipher, Cipher::chacha20_poly1305);
+}
+
+TEST_F(EstablishingTest, RefusesTwoEndsOfWhichNeitherListens) {
+  connector.options.receives = listener.options.receives = false;
+  shake_hands();
+  EXPECT_EQ(connector.error(), Errc::parameters_refused);
+}
+
+TEST_F(EstablishingTest, GivesUpOnAStrangerWhoSaysNothing) {
+  start(listener, Role::listener, std::move(path.listener));
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::cannot_reach);
+}
+
+TEST_F(EstablishingTest, IsNotFooledByAStrangerWhoTalksNonsense) {
+  start(listener, Role::listener, std::move(path.listener));
+  const std::string nonsense = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
+  path.connector->async_write(std::as_bytes(std::span(nonsense)), [](const Status&) {});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::protocol_violated);
+}
+
+TEST_F(EstablishingTest, SeesAPathThatBreaksInTheMiddle) {
+  start(connector, Role::connector, std::move(path.connector));
+  start(listener, Role::listener, std::move(path.listener));
+  run_until([this] { return !path.from_listener->capture.empty(); });
+  path.from_connector->cut = path.from_listener->cut = true;
+  path.from_connector->bytes.clear();
+  path.from_listener->bytes.clear();
+  path.from_connector->wake_reader();
+  path.from_listener->wake_reader();
+  run_until([this] { return connector.result && listener.result; });
+  EXPECT_EQ(connector.error(), Errc::connection_broken);
+  EXPECT_EQ(listener.error(), Errc::connection_broken);
+}
+
+TEST_F(EstablishingTest, CanBeDestroyedAtAnyStep) {
+  for (int steps = 0; steps < 60; ++steps) {
+    path = fault::ChannelPair(io);
+    connector = End{};
+    listener = End{};
+    SetUp();
+    start(connector, Role::connector, std::move(path.connector));
+    start(listener, Role::listener, std::move(path.listener));
+    for (int i = 0; i < steps; ++i) io.poll_one();
+    connector.establishing.reset();
+    listener.establishing.reset();
+    io.restart();
+    io.poll();
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::session

@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include "crypto/aead.hpp"
+#include "session/parameters.hpp"
+
+namespace udtcat::session {
+namespace {
+
+constexpr std::uint32_t kConnectorWindow = 1000;
+constexpr std::uint32_t kListenerWindow = 2000;
+
+struct Ends {
+  SessionOptions connector;
+  SessionOptions listener;
+
+  [[nodiscard]] Offer offer() const { return make_offer(connector, kConnectorWindow); }
+  [[nodiscard]] Answer answer() const { return decide(offer(), listener, kListenerWindow); }
+  [[nodiscard]] Acceptance acceptance() const { return std::get<Acceptance>(answer()); }
+  [[nodiscard]] std::string refusal() const {
+    const Answer answered = answer();
+    const auto* refused = std::get_if<Refusal>(&answered);
+    return refused != nullptr ? refused->reason : "";
+  }
+};
+
+constexpr std::array<Protection, 4> kProtections{Protection::clear, Protection::auth, Protection::safe,
+                                                 Protection::private_};
+
+TEST(Negotiation, NeverChangesTheProtection) {
+  for (const auto wanted : kProtections)
+    for (const auto ours : kProtections) {
+      Ends ends;
+      ends.connector.protection = wanted;
+      ends.listener.protection = ours;
+      const std::string reason = ends.refusal();
+      EXPECT_EQ(reason.empty(), wanted == ours);
+      if (wanted == ours) continue;
+      EXPECT_NE(reason.find(to_string(wanted)), std::string::npos) << reason;
+      EXPECT_NE(reason.find(to_string(ours)), std::string::npos) << reason;
+    }
+}
+
+TEST(Negotiation, OffersThe256BitCiphersFastestFirst) {
+  const std::vector<Cipher> ciphers = Ends{}.offer().ciphers;
+  ASSERT_EQ(ciphers.size(), 2U);
+  EXPECT_EQ(ciphers[0], crypto::fastest_256_bit_cipher());
+  EXPECT_NE(ciphers[0], ciphers[1]);
+  for (const Cipher cipher : ciphers) EXPECT_NE(cipher, Cipher::aes_128_gcm);
+}
+
+TEST(Negotiation, TakesAnExplicitCipherAtEitherEnd) {
+  Ends ends;
+  ends.connector.cipher = Cipher::aes_128_gcm;
+  EXPECT_EQ(ends.offer().ciphers, std::vector<Cipher>{Cipher::aes_128_gcm});
+  EXPECT_EQ(ends.acceptance().cipher, Cipher::aes_128_gcm);
+  ends.listener.cipher = Cipher::aes_128_gcm;
+  EXPECT_EQ(ends.acceptance().cipher, Cipher::aes_128_gcm);
+  ends.listener.cipher = Cipher::chacha20_poly1305;
+  EXPECT_NE(ends.refusal().find("chacha20-poly1305"), std::string::npos);
+  ends.connector.cipher.reset();
+  EXPECT_EQ(ends.acceptance().cipher, Cipher::chacha20_poly1305);
+}
+
+TEST(Negotiation, NeedsNoCipherBelowSafe) {
+  for (const auto protection : {Protection::clear, Protection::auth}) {
+    Ends ends;
+    ends.connector.protection = ends.listener.protection = protection;
+    ends.listener.cipher = Cipher::aes_128_gcm;
+    EXPECT_TRUE(ends.offer().ciphers.empty());
+    EXPECT_EQ(ends.refusal(), "");
+  }
+}
+
+TEST(Negotiation, RefusesAnOfferOfUnknownCiphers) {
+  Offer offer = Ends{}.offer();
+  offer.ciphers.clear();
+  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, {}, 1)));
+}
+
+TEST(Negotiation, TakesTheLesserLanesAndBlocks) {
+  Ends ends;
+  ends.connector.lanes = 4;
+  ends.listener.lanes = 8;
+  ends.connector.block_bytes = kMaxBlockBytes;
+  ends.listener.block_bytes = kMinBlockBytes;
+  EXPECT_EQ(ends.acceptance().lanes, 4U);
+  EXPECT_EQ(ends.acceptance().block_bytes, kMinBlockBytes);
+  std::swap(ends.connector, ends.listener);
+  EXPECT_EQ(ends.acceptance().lanes, 4U);
+  EXPECT_EQ(ends.acceptance().block_bytes, kMinBlockBytes);
+}
+
+TEST(Negotiation, SendsNothingOutOfRange) {
+  Ends ends;
+  ends.connector.lanes = 0;
+  ends.connector.block_bytes = 1;
+  ends.listener.lanes = 1000;
+  ends.listener.block_bytes = 1 * kGiB;
+  EXPECT_TRUE(decode_offer(encode(ends.offer())));
+  EXPECT_TRUE(decode_answer(encode(ends.answer())));
+  std::swap(ends.connector, ends.listener);
+  EXPECT_TRUE(decode_offer(encode(ends.offer())));
+  EXPECT_TRUE(decode_answer(encode(ends.answer())));
+}
+
+TEST(Negotiation, RefusesEndsThatCannotHearEachOther) {
+  const auto reason = [](bool connector_sends, bool connector_receives, bool listener_sends, bool listener_receives) {
+    Ends ends;
+    ends.connector.sends = connector_sends;
+    ends.connector.receives = connector_receives;
+    ends.listener.sends = listener_sends;
+    ends.listener.receives = listener_receives;
+    return ends.refusal();
+  };
+  EXPECT_EQ(reason(true, false, false, true), "");
+  EXPECT_EQ(reason(false, true, true, false), "");
+  EXPECT_EQ(reason(true, true, true, false), "");
+  EXPECT_EQ(reason(true, false, true, true), "");
+  EXPECT_NE(reason(true, false, true, false).find("only send"), std::string::npos);
+  EXPECT_NE(reason(false, true, false, true).find("only receive"), std::string::npos);
+}
+
+TEST(Negotiation, LeavesBothEndsWithTheSame) {
+  Ends ends;
+  ends.listener.sends = false;
+  const Agreed connector = *agree(ends.offer(), ends.answer());
+  const Agreed listener = agree(ends.offer(), ends.acceptance());
+  EXPECT_EQ(connector.protection, listener.protection);
+  EXPECT_EQ(connector.cipher, listener.cipher);
+  EXPECT_EQ(connector.block_bytes, listener.block_bytes);
+  EXPECT_EQ(connector.lanes, listener.lanes);
+  EXPECT_FALSE(connector.peer_sends);
+  EXPECT_TRUE(connector.peer_receives && listener.peer_sends && listener.peer_receives);
+  EXPECT_EQ(connector.window_to_peer_bytes, kListenerWindow);
+  EXPECT_EQ(connector.window_from_peer_bytes, kConnectorWindow);
+  EXPECT_EQ(listener.window_to_peer_bytes, kConnectorWindow);
+  EXPECT_EQ(listener.window_from_peer_bytes, kListenerWindow);
+}
+
+TEST(Negotiation, ReportsARefusalWithItsReason) {
+  const auto agreed = agree(Ends{}.offer(), Answer(Refusal{"because"}));
+  ASSERT_FALSE(agreed);
+  EXPECT_EQ(agreed.error().code, Errc::parameters_refused);
+  EXPECT_EQ(agreed.error().message(), "the listener refuses: because");
+}
+
+TEST(Negotiation, RefusesAnAnswerToAnotherOffer) {
+  Ends ends;
+  ends.connector.lanes = ends.listener.lanes = 4;
+  const Acceptance right = ends.acceptance();
+  const auto outcome = [&](auto change) {
+    Acceptance wrong = right;
+    change(wrong);
+    const auto agreed = agree(ends.offer(), Answer(wrong));
+    return agreed ? std::nullopt : std::optional(agreed.error().code);
+  };
+  EXPECT_EQ(outcome([](Acceptance&) {}), std::nullopt);
+  EXPECT_EQ(outcome([](Acceptance& a) { a.cipher = Cipher::aes_128_gcm; }), Errc::protocol_violated);
+  EXPECT_EQ(outcome([](Acceptance& a) { a.lanes = 5; }), Errc::protocol_violated);
+  EXPECT_EQ(outcome([](Acceptance& a) { ++a.block_bytes; }), Errc::protocol_violated);
+  EXPECT_EQ(outcome([](Acceptance& a) { a.sends = a.receives = false; }), Errc::protocol_violated);
+}
+
+}  // namespace
+}  // namespace udtcat::session

@@ -1,0 +1,200 @@
+#include "session/parameters.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/spec_example.hpp"
+
+namespace udtcat::session {
+namespace {
+
+using test::Bytes;
+using test::bytes_of;
+using test::from_hex;
+using test::to_hex;
+
+Offer example_offer() {
+  return {.protection = Protection::private_,
+          .ciphers = {Cipher::aes_256_gcm, Cipher::chacha20_poly1305},
+          .block_bytes = 262144,
+          .lanes = 16,
+          .sends = true,
+          .receives = true,
+          .initial_window_bytes = 4194304};
+}
+
+Acceptance example_acceptance() {
+  return {.cipher = Cipher::aes_256_gcm,
+          .block_bytes = 131072,
+          .lanes = 8,
+          .sends = false,
+          .receives = true,
+          .initial_window_bytes = 1048576};
+}
+
+// A message of these items, whatever they are.
+Bytes message(int kind, const std::string& items_hex) {
+  Bytes out = bytes_of("UDTC");
+  const Bytes items = from_hex(items_hex);
+  for (const auto byte : {1, kind, static_cast<int>(items.size() >> 8), static_cast<int>(items.size() & 0xff)})
+    out.push_back(static_cast<std::byte>(byte));
+  out.insert(out.end(), items.begin(), items.end());
+  return out;
+}
+
+constexpr const char* kProtection = "0001 0001 03";
+constexpr const char* kCiphers = "0002 0002 0103";
+constexpr const char* kCipher = "0003 0001 01";
+constexpr const char* kBlock = "0004 0004 00040000";
+constexpr const char* kLanes = "0005 0002 0010";
+constexpr const char* kDirections = "0006 0001 03";
+constexpr const char* kWindow = "0007 0004 00400000";
+
+Bytes offer_with(const std::string& protection, const std::string& ciphers, const std::string& block,
+                 const std::string& lanes, const std::string& directions, const std::string& window) {
+  return message(1, protection + ciphers + block + lanes + directions + window);
+}
+
+bool is_offer(const Bytes& bytes) {
+  const auto offer = decode_offer(bytes);
+  if (!offer) {
+    EXPECT_EQ(offer.error().code, Errc::protocol_violated);
+  }
+  return offer.has_value();
+}
+
+TEST(Offer, HasTheBytesOfTheSpec) {
+  const test::SpecExample example("handshake.md", "offer");
+  EXPECT_EQ(to_hex(encode(example_offer())), to_hex(example.bytes("message")));
+  EXPECT_EQ(decode_offer(example.bytes("message")), example_offer());
+}
+
+TEST(Acceptance, HasTheBytesOfTheSpec) {
+  const test::SpecExample example("handshake.md", "acceptance");
+  EXPECT_EQ(to_hex(encode(Answer(example_acceptance()))), to_hex(example.bytes("message")));
+  EXPECT_EQ(decode_answer(example.bytes("message")), Answer(example_acceptance()));
+}
+
+TEST(Refusal, HasTheBytesOfTheSpec) {
+  const test::SpecExample example("handshake.md", "refusal");
+  const Answer refusal = Refusal{example.text("reason")};
+  EXPECT_EQ(to_hex(encode(refusal)), to_hex(example.bytes("message")));
+  EXPECT_EQ(decode_answer(example.bytes("message")), refusal);
+}
+
+TEST(Offer, GoesThereAndBackAtEveryLevel) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
+    Offer offer = example_offer();
+    offer.protection = protection;
+    if (protection < Protection::safe) offer.ciphers.clear();
+    EXPECT_EQ(decode_offer(encode(offer)), offer);
+  }
+}
+
+TEST(Offer, RefusesMissingItems) {
+  EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow)));
+  EXPECT_FALSE(is_offer(offer_with("", kCiphers, kBlock, kLanes, kDirections, kWindow)));
+  EXPECT_FALSE(is_offer(offer_with(kProtection, "", kBlock, kLanes, kDirections, kWindow)));
+  EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, "", kLanes, kDirections, kWindow)));
+  EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, "", kDirections, kWindow)));
+  EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, "", kWindow)));
+  EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, "")));
+}
+
+TEST(Offer, RefusesValuesOutOfRange) {
+  for (const char* protection : {"0001 0001 04", "0001 0000", "0001 0002 0003"})
+    EXPECT_FALSE(is_offer(offer_with(protection, kCiphers, kBlock, kLanes, kDirections, kWindow))) << protection;
+  for (const char* ciphers : {"0002 0002 0101", "0002 0011 0102030405060708090a0b0c0d0e0f1011"})
+    EXPECT_FALSE(is_offer(offer_with(kProtection, ciphers, kBlock, kLanes, kDirections, kWindow))) << ciphers;
+  for (const char* block : {"0004 0004 00000fff", "0004 0004 00100001", "0004 0004 00000000", "0004 0003 040000"})
+    EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, block, kLanes, kDirections, kWindow))) << block;
+  for (const char* lanes : {"0005 0002 0000", "0005 0002 0041", "0005 0001 10"})
+    EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, lanes, kDirections, kWindow))) << lanes;
+  EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, "0006 0001 04", kWindow)));
+  EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, "0007 0003 400000")));
+}
+
+TEST(Offer, RefusesDuplicatesAndTakesAnyOrder) {
+  EXPECT_FALSE(
+      is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, std::string(kWindow) + kWindow)));
+  EXPECT_TRUE(is_offer(offer_with(kWindow, kDirections, kLanes, kBlock, kCiphers, kProtection)));
+}
+
+TEST(Offer, PassesOverWhatALaterVersionAdds) {
+  EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections,
+                                  std::string(kWindow) + "ffff 0003 aabbcc 0009 0000")));
+  const auto offer = decode_offer(offer_with(kProtection, "0002 0003 7f03ff", kBlock, kLanes, kDirections, kWindow));
+  ASSERT_TRUE(offer);
+  EXPECT_EQ(offer->ciphers, std::vector<Cipher>{Cipher::chacha20_poly1305});
+}
+
+TEST(Answer, RefusesUnknownCiphersAndOffers) {
+  const std::string rest = std::string(kBlock) + kLanes + kDirections + kWindow;
+  EXPECT_TRUE(decode_answer(message(2, kCipher + rest)));
+  EXPECT_FALSE(decode_answer(message(2, "0003 0001 04" + rest)));
+  EXPECT_FALSE(decode_answer(message(2, rest)));
+  EXPECT_FALSE(decode_answer(encode(example_offer())));
+  EXPECT_FALSE(decode_offer(encode(Answer(example_acceptance()))));
+}
+
+TEST(Refusal, IsMadeFitForATerminal) {
+  const auto answer = decode_answer(message(3, "0008 0004 1b5b41ff"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(std::get<Refusal>(*answer).reason, "?[A?");
+  const auto cut = decode_answer(encode(Answer(Refusal{std::string(1000, 'x')})));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(std::get<Refusal>(*cut).reason, std::string(256, 'x'));
+}
+
+TEST(ParameterMessage, SaysItsLengthFromThePrefix) {
+  const Bytes offer = encode(example_offer());
+  EXPECT_EQ(parameter_message_bytes(std::span(offer).first<kParameterPrefixBytes>()), offer.size());
+  EXPECT_EQ(parameter_message_bytes(from_hex("55445443 01 03 03f8")), kMaxParameterMessageBytes);
+  for (const char* bad : {"", "55445443 01 03 00", "55445443 01 03 03f9", "55445443 02 01 0000", "55445443 01 00 0000",
+                          "55445443 01 04 0000", "16030100 01000000"}) {
+    const auto bytes = parameter_message_bytes(from_hex(bad));
+    ASSERT_FALSE(bytes) << bad;
+    EXPECT_EQ(bytes.error().code, Errc::protocol_violated);
+  }
+}
+
+class EveryMessage : public testing::Test {
+ protected:
+  // Both decoders take any input; what they take, they give back as it was meant.
+  static void expect_total(const Bytes& in) {
+    if (const auto offer = decode_offer(in)) {
+      EXPECT_EQ(decode_offer(encode(*offer)), *offer);
+    }
+    if (const auto answer = decode_answer(in)) {
+      EXPECT_EQ(decode_answer(encode(*answer)), *answer);
+    }
+  }
+  const std::vector<Bytes> messages_{encode(example_offer()), encode(Answer(example_acceptance())),
+                                     encode(Answer(Refusal{"no, thank you"}))};
+};
+
+TEST_F(EveryMessage, IsRefusedAtEveryTruncationAndWithMore) {
+  for (const Bytes& whole : messages_) {
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+      EXPECT_FALSE(decode_offer(cut));
+      EXPECT_FALSE(decode_answer(cut));
+    }
+    Bytes longer = whole;
+    longer.push_back(std::byte{0});
+    EXPECT_FALSE(decode_offer(longer));
+    EXPECT_FALSE(decode_answer(longer));
+  }
+}
+
+TEST_F(EveryMessage, IsAValueOrAnErrorWithAnyByteChanged) {
+  for (const Bytes& whole : messages_)
+    for (std::size_t at = 0; at < whole.size(); ++at)
+      for (int value = 0; value < 256; ++value) {
+        Bytes changed = whole;
+        changed[at] = static_cast<std::byte>(value);
+        expect_total(changed);
+      }
+}
+
+}  // namespace
+}  // namespace udtcat::session

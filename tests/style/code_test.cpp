@@ -1,0 +1,95 @@
+/// What the text of our code must not have.
+#include <algorithm>
+#include <regex>
+#include <string_view>
+
+#include <gmock/gmock.h>
+
+#include "style/source_tree.hpp"
+
+namespace udtcat::style {
+namespace {
+
+using testing::IsEmpty;
+
+constexpr std::size_t kMaxFileLines = 500;  // spec: docs/HACKING.md, "Files"
+
+bool everywhere(std::string_view) { return true; }
+bool in_headers(std::string_view path) { return path.ends_with(".hpp"); }
+bool outside_cli(std::string_view path) { return !path.starts_with("src/cli/"); }
+
+TEST(Code, HasNoUsingNamespaceInHeadersButForLiterals) {
+  EXPECT_THAT(find_in_code(read_sources({"include", "src", "tests", "bench"}),
+                           R"(\busing\s+namespace\s+(?!std::(chrono_)?literals\b))", in_headers),
+              IsEmpty());
+}
+
+TEST(Code, ReadsTheEnvironmentAndEndsTheProcessOnlyInCli) {
+  EXPECT_THAT(find_in_code(read_sources({"include", "src"}),
+                           R"(\b(secure_)?getenv\b|\benviron\b|\b_?exit\s*\(|\bquick_exit\b)", outside_cli),
+              IsEmpty());
+}
+
+TEST(Code, WritesToTheTerminalOnlyInCli) {
+  // The last words of an invariant go to stderr whoever runs us.
+  const auto elsewhere = [](std::string_view path) { return outside_cli(path) && path != "src/core/invariant.cpp"; };
+  EXPECT_THAT(find_in_code(read_sources({"include", "src"}),
+                           R"(\bstd::(cerr|cout|clog)\b|\bstd(err|out)\b|\bprintf\s*\()", elsewhere),
+              IsEmpty());
+}
+
+TEST(Code, NeverSleepsToSynchronise) {
+  // Asks again what another process has done (its memory, its log): there is nothing to wait on.
+  const auto but_one = [](std::string_view path) { return path != "tests/e2e/support/deadline.hpp"; };
+  EXPECT_THAT(find_in_code(read_sources({"include", "src", "tests"}),
+                           R"(\b(sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep|sleep)\s*\()", but_one),
+              IsEmpty());
+}
+
+TEST(Code, ThrowsNothing) {
+  EXPECT_THAT(find_in_code(read_sources({"include", "src"}), R"(\bthrow\b)", everywhere), IsEmpty());
+}
+
+TEST(Code, OwnsNothingByHand) {
+  EXPECT_THAT(find_in_code(read_sources({"include", "src"}),
+                           R"(\b(malloc|calloc|realloc|free)\s*\(|(^|[;{})])\s*delete\b)", everywhere),
+              IsEmpty());
+}
+
+TEST(Code, HasNoConditionalCompilationOutsidePlatformFiles) {
+  const auto in_logic = [](std::string_view path) {
+    return !path.ends_with("_linux.cpp") && !path.ends_with("_default.cpp");
+  };
+  EXPECT_THAT(find_in_code(read_sources({"include", "src"}), R"(^\s*#\s*(if|ifdef|ifndef|elif)\b)", in_logic),
+              IsEmpty());
+}
+
+TEST(Code, LeavesNothingForLater) {
+  const std::regex mark(R"(\b(T[O]DO|FIXM[E]|XX[X])\b)");
+  Offences offences;
+  for (const auto& file : read_sources({"include", "src", "tests", "bench"}))
+    for (std::size_t i = 0; i < file.lines.size(); ++i)
+      if (std::regex_search(file.lines[i], mark)) offences.push_back(offence(file, i));
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Files, AreShort) {
+  Offences offences;
+  for (const auto& file : read_sources({"include", "src"}))
+    if (file.lines.size() > kMaxFileLines) offences.push_back(file.path);
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Headers, AreGuardedAndSayTheirPurpose) {
+  Offences offences;
+  for (const auto& file : read_sources({"include", "src"})) {
+    if (!in_headers(file.path)) continue;
+    const bool purpose = !file.lines.empty() && file.lines[0].starts_with("/// ");
+    const bool guarded = std::find(file.lines.begin(), file.lines.end(), "#pragma once") != file.lines.end();
+    if (!purpose || !guarded) offences.push_back(file.path);
+  }
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+}  // namespace
+}  // namespace udtcat::style

@@ -1,0 +1,37 @@
+/// The repository as text, for tests that keep the rules of docs/HACKING.md true.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace udtcat::style {
+
+struct SourceFile {
+  std::string path;                ///< from the root of the repository, '/' between its parts
+  std::vector<std::string> lines;  ///< as written
+  std::vector<std::string> code;   ///< without comments and with empty string literals, line by line
+};
+
+/// Every C++ file below the folders ("src", "include"), by path.
+[[nodiscard]] std::vector<SourceFile> read_sources(const std::vector<std::string>& folders);
+[[nodiscard]] bool exists(const std::string& path);
+
+/// "path:line: text" of a broken rule.
+using Offences = std::vector<std::string>;
+[[nodiscard]] std::string offence(const SourceFile& file, std::size_t line_index);
+
+/// The lines of code that match `pattern` (ECMAScript), in the files that `applies` picks.
+[[nodiscard]] Offences find_in_code(const std::vector<SourceFile>& files, const std::string& pattern,
+                                    const std::function<bool(std::string_view path)>& applies);
+
+struct Include {
+  std::size_t line_index;
+  std::string target;  ///< "core/buffer.hpp", "openssl/evp.h"
+  bool quoted;         ///< ours, by its path from src/
+};
+[[nodiscard]] std::vector<Include> includes_of(const SourceFile& file);
+
+}  // namespace udtcat::style

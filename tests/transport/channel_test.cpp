@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include "transport/transport_fixture.hpp"
+
+namespace udtcat::transport {
+namespace {
+
+class Channels : public TransportTest, public testing::WithParamInterface<AddressFamily> {
+ protected:
+  Channels() : pair(connect_pair(GetParam())) {}
+  Pair pair;
+};
+
+INSTANTIATE_TEST_SUITE_P(BothFamilies, Channels, testing::Values(AddressFamily::ipv4, AddressFamily::ipv6),
+                         [](const auto& row) { return row.param == AddressFamily::ipv6 ? "Ipv6" : "Ipv4"; });
+
+TEST_P(Channels, CarryBytesUnchangedBothWaysAtOnce) {
+  constexpr std::size_t kBytes = 8 << 20;
+  const auto up = pattern(kBytes, 1);
+  const auto down = pattern(kBytes, 2);
+  std::vector<std::byte> got_up(kBytes);
+  std::vector<std::byte> got_down(kBytes);
+  int finished = 0;
+  const auto finish = [&](const Status& status) {
+    EXPECT_TRUE(status) << status.error().message();
+    ++finished;
+  };
+  pair.here->async_read(got_down, finish);
+  pair.there->async_read(got_up, finish);
+  pair.here->async_write(up, finish);
+  pair.there->async_write(down, finish);
+  ASSERT_TRUE(run_until([&] { return finished == 4; }, 60s));
+  EXPECT_TRUE(got_up == up);
+  EXPECT_TRUE(got_down == down);
+  EXPECT_EQ(pair.here->stats().bytes_received, kBytes);
+  EXPECT_EQ(pair.there->stats().bytes_received, kBytes);
+  EXPECT_GT(pair.here->stats().packets_sent, kBytes / 9000);
+  EXPECT_GT(pair.here->stats().rtt.count(), 0);
+}
+
+TEST_P(Channels, KeepTheOrderOfManyOutstandingWrites) {
+  std::vector<std::vector<std::byte>> pieces;
+  std::vector<std::byte> all;
+  for (unsigned i = 0; i < 300; ++i) {
+    pieces.push_back(pattern((i * 977) % 20'000, i));
+    all.insert(all.end(), pieces.back().begin(), pieces.back().end());
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    pair.here->async_write(pieces[i], [&, i](const Status& status) {
+      EXPECT_TRUE(status);
+      order.push_back(i);
+    });
+  std::vector<std::byte> got(all.size());
+  ASSERT_TRUE(read(*pair.there, got));
+  EXPECT_TRUE(got == all);
+  ASSERT_TRUE(run_until([&] { return order.size() == pieces.size(); }));
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_P(Channels, KnowTheirPeers) {
+  EXPECT_EQ(pair.here->peer().with_port(0), loopback(GetParam()));
+  EXPECT_EQ(pair.there->peer().with_port(0), loopback(GetParam()));
+  EXPECT_NE(pair.there->peer().port(), pair.here->peer().port());
+  EXPECT_FALSE(pair.here->port_closed_since());
+}
+
+TEST_P(Channels, CountBytesOfAReadStillInProgress) {
+  std::vector<std::byte> into(1000);
+  bool called = false;
+  pair.there->async_read(into, [&](const Status&) { called = true; });
+  ASSERT_TRUE(write(*pair.here, pattern(10, 1)));
+  EXPECT_TRUE(run_until([&] { return pair.there->stats().bytes_received == 10; }));
+  EXPECT_FALSE(called);
+}
+
+TEST_P(Channels, EndTheReadOfAPeerThatClosed) {
+  std::vector<std::byte> into(1000);
+  ASSERT_TRUE(write(*pair.here, pattern(10, 1)));
+  pair.here->close(5s);
+  const Status ended = read(*pair.there, into);
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, Errc::connection_broken);
+  EXPECT_NE(ended.error().message().find(pair.there->peer().to_string()), std::string::npos) << ended.error().message();
+  EXPECT_EQ(pair.there->stats().bytes_received, 10U) << "what was written before the close came first";
+  EXPECT_EQ(read(*pair.there, into).error().code, Errc::connection_broken) << "sticky";
+  ASSERT_TRUE(run_until([&] { return !write(*pair.there, into); }));
+}
+
+TEST_P(Channels, SendWhatWasWrittenBeforeTheyClose) {
+  const auto bytes = pattern(4 << 20, 3);
+  int taken = 0;
+  for (int i = 0; i < 4; ++i) pair.here->async_write(bytes, [&](const Status& status) { taken += status ? 1 : 0; });
+  pair.here->close(30s);
+  std::vector<std::byte> got(bytes.size());
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(read(*pair.there, got));
+    EXPECT_TRUE(got == bytes);
+  }
+  EXPECT_TRUE(run_until([&] { return taken == 4; }));
+  EXPECT_EQ(write(*pair.here, bytes).error().code, Errc::connection_broken) << "closed";
+}
+
+TEST_P(Channels, GoOnDrainingWhenDestroyedMeanwhile) {
+  const auto bytes = pattern(1 << 20, 4);
+  ASSERT_TRUE(write(*pair.here, bytes));
+  pair.here->close(30s);
+  pair.here.reset();
+  std::vector<std::byte> got(bytes.size());
+  ASSERT_TRUE(read(*pair.there, got));
+  EXPECT_TRUE(got == bytes);
+}
+
+TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
+  std::vector<std::byte> into(1000);
+  const auto more_than_fits = pattern(96 << 20, 5);  // nobody reads it
+  std::optional<Status> was_read;
+  std::optional<Status> was_written;
+  pair.here->async_read(into, [&](Status status) { was_read = std::move(status); });
+  pair.here->async_write(more_than_fits, [&](Status status) { was_written = std::move(status); });
+  run_until([] { return false; }, 100ms);
+  EXPECT_FALSE(was_read || was_written);
+  const auto before = Clock::now();
+  pair.here->close(300ms);
+  EXPECT_LT(Clock::now() - before, 200ms) << "returns at once";
+  ASSERT_TRUE(run_until([&] { return was_read && was_written; }, 5s));
+  EXPECT_EQ(was_read->error().code, Errc::connection_broken);
+  EXPECT_EQ(was_written->error().code, Errc::connection_broken);
+  EXPECT_EQ(read(*pair.here, into).error().code, Errc::connection_broken);
+}
+
+TEST_P(Channels, CallNoHandlerOnceDestroyed) {
+  std::vector<std::byte> into(1000);
+  const auto more_than_fits = pattern(96 << 20, 6);
+  bool called = false;
+  pair.here->async_read(into, [&](const Status&) { called = true; });
+  pair.here->async_write(more_than_fits, [&](const Status&) { called = true; });
+  const auto before = Clock::now();
+  pair.here.reset();
+  EXPECT_LT(Clock::now() - before, 1s);
+  EXPECT_FALSE(run_until([&] { return called; }, 100ms));
+}
+
+// libudt holds a full last packet back for 100 ms, see Connection::send.
+TEST_P(Channels, DeliverWritesOfWholePacketsPromptly) {
+  ASSERT_TRUE(write(*pair.there, pattern(1, 1)));
+  std::vector<std::byte> first(1);
+  ASSERT_TRUE(read(*pair.here, first));
+  const std::size_t payload = GetParam() == AddressFamily::ipv6 ? 8980 - 44 : 9000 - 44;
+  std::vector<std::chrono::microseconds> times;
+  for (int i = 0; i < 9; ++i) {
+    const auto bytes = pattern(payload * (i % 3 == 0 ? 1 : 10), 7);
+    std::vector<std::byte> got(bytes.size());
+    const auto before = Clock::now();
+    pair.here->async_write(bytes, [](const Status&) {});
+    ASSERT_TRUE(read(*pair.there, got));
+    times.push_back(std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - before));
+    EXPECT_TRUE(got == bytes);
+  }
+  std::sort(times.begin(), times.end());
+  EXPECT_LT(times[times.size() / 2], 90ms) << "of nine, the middle one";
+}
+
+}  // namespace
+}  // namespace udtcat::transport
