@@ -61,11 +61,15 @@ TEST_F(TcpService, AnswersTwoHundredConnectionsToADatabase) {
   ASSERT_TRUE(database.ready());
   forward_to(database.port());
   std::vector<TcpClient> clients;
-  for (int i = 0; i < 200; ++i) clients.push_back(client());
+  for (int i = 0; i < 200; ++i) {
+    clients.push_back(client());
+    ASSERT_TRUE(clients.back().connected()) << "client " << i << from_->errors();
+  }
   for (int round = 0; round < scaled_count(50); ++round) {
     for (std::size_t i = 0; i < clients.size(); ++i) {
       const std::string name = std::to_string(i);
-      ASSERT_TRUE(clients[i].send("SET " + name + " " + name + "\r\nINCRBY " + name + " 1\r\n")) << "client " << i;
+      ASSERT_TRUE(clients[i].send("SET " + name + " " + name + "\r\nINCRBY " + name + " 1\r\n"))
+          << "client " << i << ", round " << round << from_->errors() << to_->errors();
     }
     for (std::size_t i = 0; i < clients.size(); ++i) {
       const std::string expected = "+OK\r\n:" + std::to_string(i + 1) + "\r\n";

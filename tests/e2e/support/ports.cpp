@@ -1,12 +1,19 @@
 #include "e2e/support/ports.hpp"
 
-#include <bit>
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
 #include <span>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "e2e/support/random_data.hpp"
 
@@ -36,6 +43,27 @@ bool is_free(std::uint16_t port, int type) {
   return ::bind(socket.fd(), generic(address), sizeof address) == 0;
 }
 
+/// A name that one process at a time can have, in the kernel's abstract namespace: it goes with the process, however that ends.
+Descriptor reserve(std::uint16_t port) {
+  Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) die("make a unix socket");
+  const std::string name = "udtcat-e2e-port-" + std::to_string(port);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::ranges::copy(name, address.sun_path + 1);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
+  if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return {};
+  return socket;
+}
+
+/// The lowest port that the kernel gives to whoever asks for none in particular.
+std::uint16_t first_ephemeral_port() {
+  std::uint32_t first = 32768;  // guess: Linux's default, where the system does not say
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return static_cast<std::uint16_t>(std::clamp(first, 12'000U, 60'000U));
+}
+
 }  // namespace
 
 BoundUdp bind_udp() {
@@ -52,9 +80,16 @@ BoundUdp bind_udp() {
 }
 
 std::uint16_t free_port() {
+  constexpr std::uint16_t kPorts = 10'000;  // guess: more than a run of all tests takes at a time
+  static const auto kFirst = static_cast<std::uint16_t>(first_ephemeral_port() - kPorts);
+  static auto next = static_cast<std::uint16_t>(::getpid() * 16);  // tests that run at once begin apart
+  static std::vector<Descriptor> reserved;
   for (;;) {
-    std::uint16_t port = bind_udp().port;
-    if (is_free(port, SOCK_DGRAM) && is_free(port, SOCK_STREAM)) return port;
+    const auto port = static_cast<std::uint16_t>(kFirst + next++ % kPorts);
+    Descriptor reservation = reserve(port);
+    if (!reservation.valid() || !is_free(port, SOCK_DGRAM) || !is_free(port, SOCK_STREAM)) continue;
+    reserved.push_back(std::move(reservation));
+    return port;
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace udtcat::e2e {
 
-/// Free a moment ago, for UDP and TCP, on IPv4 and IPv6.
+/// Free a moment ago, for UDP and TCP, on IPv4 and IPv6; no other call gives it out, here or in a test beside this one, while
+/// this process lives, and the kernel gives it to no connection of its own accord. Threads: unsynchronised.
 [[nodiscard]] std::uint16_t free_port();
 
 /// A UDP socket bound to 127.0.0.1.

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kGiB = 1024 * kMiB;
   return kSanitized ? limit * 4 : limit;
 }
 
-inline constexpr auto kAtOnce = patience(3s);          // guess: a handshake and a message, on a busy machine
+inline constexpr auto kAtOnce = patience(10s);         // guess: a handshake and a message, on a machine that stalls
 inline constexpr auto kTransferLimit = patience(60s);  // guess: 1 GiB at a fifth of the usual rate
 /// Acceptance 11. A sanitizer's shadow and quarantine are not the program's memory.
 inline constexpr std::uint64_t kResidentLimitBytes = kSanitized ? 2 * kGiB : 512 * kMiB;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "e2e/support/ports.hpp"
 #include "e2e/support/process.hpp"
 #include "e2e/support/random_data.hpp"
@@ -15,7 +17,7 @@ namespace udtcat::e2e {
 class HttpServer {
  public:
   explicit HttpServer(std::uint16_t port = free_port());
-  [[nodiscard]] bool ready() const;
+  [[nodiscard]] testing::AssertionResult ready() const;
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const Digest& large() const { return large_; }
 
@@ -36,7 +38,7 @@ class HttpServer {
 class DatabaseServer {
  public:
   DatabaseServer();
-  [[nodiscard]] bool ready() const;
+  [[nodiscard]] testing::AssertionResult ready() const;
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
  private:
