@@ -1,0 +1,234 @@
+#include "wan/lab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+namespace udtcat::wan {
+namespace {
+
+constexpr int kSignalBase = 128;  // spec: POSIX sh, "exit status for commands"
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+/// Taken by descriptor from now on.
+Result<Descriptor> watch_signals() {
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&watched, signal);
+  ::sigprocmask(SIG_BLOCK, &watched, nullptr);
+  Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.valid()) return fail(Errc::out_of_resources, "watch signals", errno_text(errno));
+  return signals;
+}
+
+struct MadeEnd {
+  NetworkNamespace place;
+  TunDevice device;
+};
+
+/// Leaves the caller in the namespace that was made.
+Result<MadeEnd> make_end(const LabOptions& options, unsigned number) {
+  auto place = make_network_namespace();
+  if (!place) return tl::unexpected(place.error());
+  for (const auto& [name, value] : options.sysctls)
+    if (auto set = set_sysctl(name, value); !set) return tl::unexpected(set.error());
+  auto device = TunDevice::create(addresses_of(number), options.mtu_bytes);
+  if (!device) return tl::unexpected(device.error());
+  return MadeEnd{std::move(*place), std::move(*device)};
+}
+
+nlohmann::ordered_json to_json(const LinkCounters& counters) {
+  return {{"segments", counters.segments},
+          {"bytes", counters.bytes},
+          {"lost", counters.lost},
+          {"tail_dropped", counters.tail_dropped},
+          {"blacked_out", counters.blacked_out},
+          {"too_long", counters.too_long},
+          {"reordered", counters.reordered},
+          {"duplicated", counters.duplicated}};
+}
+
+std::string summary(const char* way, const LinkCounters& counters) {
+  return fmt::format(
+      "wanlab: {}: {} segments, {}; {} lost, {} tail-dropped, {} in outages, {} too long, {} late, {} twice", way,
+      counters.segments, format_size(counters.bytes), counters.lost, counters.tail_dropped, counters.blacked_out,
+      counters.too_long, counters.reordered, counters.duplicated);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lab>> Lab::create(const LabOptions& options) {
+  const auto directory = record_directory();
+  if (!directory) return tl::unexpected(directory.error());
+  auto user = become_root();
+  if (!user) return tl::unexpected(user.error());
+  auto near = make_end(options, 1);
+  if (!near) return tl::unexpected(near.error());
+  auto far = make_end(options, 2);
+  if (!far) return tl::unexpected(far.error());
+  auto signals = watch_signals();
+  if (!signals) return tl::unexpected(signals.error());
+  std::unique_ptr<Lab> made(new Lab(options, std::move(*user), std::move(near->place), std::move(far->place),
+                                    std::move(near->device), std::move(far->device)));
+  made->signals_ = std::move(*signals);
+  if (auto announced = made->announce(); !announced) return tl::unexpected(announced.error());
+  return made;
+}
+
+Lab::Lab(LabOptions options, Descriptor user, NetworkNamespace near, NetworkNamespace far, TunDevice near_device,
+         TunDevice far_device)
+    : options_(std::move(options)),
+      user_(std::move(user)),
+      near_(std::move(near)),
+      far_(std::move(far)),
+      forwarder_(std::move(near_device), std::move(far_device), options_.path, options_.seed) {}
+
+Lab::~Lab() {
+  for (const auto* place : {&near_, &far_}) end_inhabitants(place->inode);
+  if (record_.pid != 0) remove_record(record_);
+}
+
+Status Lab::announce() {
+  record_ = {.pid = ::getpid(),
+             .started = start_time_of(::getpid()),
+             .user_fd = user_.fd(),
+             .near_fd = near_.descriptor.fd(),
+             .far_fd = far_.descriptor.fd(),
+             .near_inode = near_.inode,
+             .far_inode = far_.inode};
+  auto control = ControlSocket::listen(record_.control_path());
+  if (!control) return tl::unexpected(control.error());
+  control_ = std::move(*control);
+  return write_record(record_);
+}
+
+std::vector<std::string> Lab::environment() const {
+  const auto near = addresses_of(1);
+  const auto far = addresses_of(2);
+  return {"WANLAB_PID=" + std::to_string(record_.pid), "WANLAB_NEAR4=" + near.ipv4, "WANLAB_NEAR6=" + near.ipv6,
+          "WANLAB_FAR4=" + far.ipv4, "WANLAB_FAR6=" + far.ipv6};
+}
+
+Status Lab::start_children() {
+  if (!options_.far_command.empty()) {
+    auto child = Child::start(far_, {"sh", "-c", options_.far_command}, environment());
+    if (!child) return tl::unexpected(child.error());
+    far_child_ = std::move(*child);
+  }
+  if (options_.near_command.empty()) {
+    std::cout << record_.to_json() << std::endl;
+    return {};
+  }
+  auto child = Child::start(near_, options_.near_command, environment());
+  if (!child) return tl::unexpected(child.error());
+  near_child_ = std::move(*child);
+  return {};
+}
+
+Result<int> Lab::run() {
+  ::prctl(PR_SET_TIMERSLACK, 1UL);  // the default of 50 us is a tenth of a short round trip
+  if (auto started = start_children(); !started) return tl::unexpected(started.error());
+  while (!status_) {
+    forwarder_.deliver(now());
+    wait(now());
+    forwarder_.take(now());
+    control_->serve([this](const std::string& words) { return answer(words); });
+    take_signals();
+    watch_children();
+  }
+  if (!options_.quiet) report();
+  return *status_;
+}
+
+/// Until something is due, arrives or ends.
+void Lab::wait(TimePoint at) {
+  std::array<pollfd, 5> watched{};
+  const std::array<int, 5> descriptors{forwarder_.near().fd(), forwarder_.far().fd(), control_->fd(), signals_.fd(),
+                                       near_child_ ? near_child_->fd() : -1};
+  std::ranges::transform(descriptors, watched.begin(),
+                         [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; });
+  timespec limit{};
+  const auto due = forwarder_.next_due();
+  if (due) {
+    const auto left = std::max(std::chrono::nanoseconds(0), *due - at);
+    limit.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
+    limit.tv_nsec = (left % std::chrono::seconds(1)).count();
+  }
+  ::ppoll(watched.data(), watched.size(), due ? &limit : nullptr, nullptr);
+}
+
+void Lab::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.fd(), &info, sizeof info) == sizeof info) on_signal(static_cast<int>(info.ssi_signo));
+}
+
+void Lab::on_signal(int signal) {
+  if (signal == SIGUSR1) return forwarder_.set_down(!forwarder_.is_down());
+  if (signal == SIGUSR2) {
+    if (const auto changed = change_address(End::near); !changed)
+      std::cerr << "wanlab: " << changed.error().message() << std::endl;
+    return;
+  }
+  // The first asks the command to end, which may have something to save; the second does not ask.
+  if (near_child_ && !interrupted_) {
+    interrupted_ = true;
+    return near_child_->send_signal(signal);
+  }
+  status_ = kSignalBase + signal;
+}
+
+void Lab::watch_children() {
+  if (near_child_ && !status_) status_ = near_child_->status();
+}
+
+std::string Lab::answer(const std::string& text) {
+  std::istringstream words(text);
+  std::string verb;
+  std::string what;
+  std::string value;
+  words >> verb >> what >> value;
+  Status done;
+  if (verb == "stats") return stats();
+  if (verb == "outage" && (what == "on" || what == "off")) {
+    forwarder_.set_down(what == "on");
+  } else if (verb == "address" && parse_end(what)) {
+    done = change_address(*parse_end(what));
+  } else if (verb == "set") {
+    PathSettings changed = options_.path;
+    done = wan::set(changed, what, value);
+    if (done) forwarder_.set(options_.path = changed);
+  } else {
+    done =
+        fail(Errc::bad_argument, "\"" + text + "\"", "allowed: outage on|off, address near|far, set NAME VALUE, stats");
+  }
+  return done ? "ok" : done.error().message();
+}
+
+Status Lab::change_address(End end) {
+  constexpr unsigned kLastAddress = 254;
+  if (next_address_ > kLastAddress) return fail(Errc::out_of_resources, "change an address", "all have been used");
+  const auto addresses = addresses_of(next_address_++);
+  return (end == End::near ? forwarder_.near() : forwarder_.far()).readdress(addresses);
+}
+
+std::string Lab::stats() const {
+  return nlohmann::ordered_json{{"out", to_json(forwarder_.out())}, {"back", to_json(forwarder_.back())}}.dump();
+}
+
+void Lab::report() const {
+  std::cerr << summary("near to far", forwarder_.out()) << '\n'
+            << summary("far to near", forwarder_.back()) << std::endl;
+}
+
+}  // namespace udtcat::wan

@@ -1,0 +1,162 @@
+/// wanlab: a wide-area link between two network namespaces of this machine. bench/wan/README.md says how to use it.
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+#include "wan/lab.hpp"
+
+namespace udtcat::wan {
+namespace {
+
+constexpr auto kPurpose =
+    "Joins two network namespaces by an emulated wide-area link, and runs COMMAND at the near end.\n\n"
+    "  wanlab [options] [--far 'SHELL COMMAND'] -- COMMAND...\n"
+    "  wanlab [options] --hold\n"
+    "  wanlab on near|far [--lab PID] -- COMMAND...\n"
+    "  wanlab tell [--lab PID] outage on|off | address near|far | set NAME VALUE | stats\n"
+    "  wanlab --clean\n";
+constexpr int kUsage = 2;
+constexpr int kFailed = 3;
+
+int complain(const Error& error) {
+  std::cerr << "wanlab: " << error.message() << std::endl;
+  return error.code == Errc::bad_argument ? kUsage : kFailed;
+}
+
+struct Arguments {
+  std::map<std::string, std::string> link;  // by the names that set() knows
+  LabOptions lab;
+  std::vector<std::string> sysctls;
+  std::vector<std::string> command;
+  pid_t lab_pid = 0;
+  std::string end;
+  bool hold = false;
+  bool clean = false;
+};
+
+void add_link_options(CLI::App& app, Arguments& arguments) {
+  const std::map<std::string, std::string> texts{
+      {"rate", "bits per second of IP bytes: 10G, 100M; unlimited by default"},
+      {"rtt", "round-trip time: 75ms, 500us"},
+      {"loss", "share of segments lost: 0.1%"},
+      {"burst", "mean number of segments lost in a row; independent losses by default"},
+      {"reorder", "share of segments that come late"},
+      {"reorder-delay", "how late those come: 3ms"},
+      {"duplicate", "share of segments that come twice"},
+      {"queue", "bytes that wait before the link, then tail drop: 1MiB; a bandwidth-delay product by default"},
+      {"drop-above", "IP packets longer than this vanish: a path MTU black hole"}};
+  for (const auto& [name, text] : texts)
+    app.add_option("--" + name, arguments.link[name], text)->group("Link; A/B: near to far A, far to near B");
+}
+
+void add_lab_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--mtu", arguments.lab.mtu_bytes, "of both devices")
+      ->check(CLI::Range(1280, 65535))
+      ->capture_default_str();
+  app.add_option("--seed", arguments.lab.seed, "of chance: the same traffic meets the same fate")
+      ->capture_default_str();
+  app.add_option("--sysctl", arguments.sysctls,
+                 "NAME=VALUE, at both ends: net.ipv4.tcp_rmem=\"4096 131072 536870912\"");
+  app.add_option("--far", arguments.lab.far_command,
+                 "a shell command for the far end, started before COMMAND and ended after it");
+  app.add_flag("--hold", arguments.hold, "no COMMAND: print where the ends are, and wait for SIGINT or SIGTERM");
+  app.add_flag("--quiet", arguments.lab.quiet, "no summary at the end");
+  app.add_flag("--clean", arguments.clean, "remove what labs that were killed have left behind, and exit");
+}
+
+Status apply(Arguments& arguments) {
+  for (const auto& [name, value] : arguments.link)
+    if (!value.empty())
+      if (auto applied = set(arguments.lab.path, name, value); !applied) return applied;
+  for (const std::string& sysctl : arguments.sysctls) {
+    const auto equals = sysctl.find('=');
+    if (equals == std::string::npos || sysctl.rfind("net.", 0) != 0 || sysctl.find('/') < equals)
+      return fail(Errc::bad_argument, "--sysctl \"" + sysctl + "\"", "allowed: net.NAME=VALUE");
+    arguments.lab.sysctls.emplace_back(sysctl.substr(0, equals), sysctl.substr(equals + 1));
+  }
+  arguments.lab.near_command = arguments.command;
+  if (arguments.command.empty() != arguments.hold)
+    return fail(Errc::bad_argument, "start a lab", "give either -- COMMAND or --hold");
+  return {};
+}
+
+int run_lab(Arguments& arguments) {
+  if (auto applied = apply(arguments); !applied) return complain(applied.error());
+  auto lab = Lab::create(arguments.lab);
+  if (!lab) return complain(lab.error());
+  const auto status = (*lab)->run();
+  return status ? *status : complain(status.error());
+}
+
+/// A lab that was killed leaves at most processes in its namespaces; with them these and their devices go.
+int clean() {
+  for (const LabRecord& record : read_records()) {
+    if (record.is_running()) continue;
+    for (const auto inode : {record.near_inode, record.far_inode}) end_inhabitants(inode);
+    remove_record(record);
+    std::cerr << "wanlab: cleaned up after " << record.pid << std::endl;
+  }
+  return 0;
+}
+
+Result<LabRecord> meant_lab(const Arguments& arguments) {
+  const char* inherited = std::getenv("WANLAB_PID");
+  if (arguments.lab_pid != 0) return find_lab(arguments.lab_pid);
+  return find_lab(inherited != nullptr ? std::optional<pid_t>(std::atoi(inherited)) : std::nullopt);
+}
+
+int run_at_end(const Arguments& arguments) {
+  const auto end = parse_end(arguments.end);
+  const auto lab = meant_lab(arguments);
+  if (!lab) return complain(lab.error());
+  if (auto entered = enter(*lab, *end); !entered) return complain(entered.error());
+  return complain(become(arguments.command));
+}
+
+int tell_lab(const Arguments& arguments) {
+  const auto lab = meant_lab(arguments);
+  if (!lab) return complain(lab.error());
+  std::string words;
+  for (const std::string& word : arguments.command) words += (words.empty() ? "" : " ") + word;
+  const auto answer = ask(lab->control_path(), words);
+  if (!answer) return complain(answer.error());
+  const bool understood = *answer == "ok" || answer->front() == '{';
+  (understood ? std::cout : std::cerr) << *answer << std::endl;
+  return understood ? 0 : kUsage;
+}
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Joins two network namespaces by an emulated wide-area link, and runs COMMAND at the near end.",
+               "wanlab");
+  app.footer(
+      "COMMAND finds $WANLAB_NEAR4, $WANLAB_FAR4, $WANLAB_NEAR6, $WANLAB_FAR6 and $WANLAB_PID in its environment. "
+      "SIGUSR1 begins\n"
+      "and ends an outage, SIGUSR2 changes the near end's address. The exit status is COMMAND's.");
+  add_link_options(app, arguments);
+  add_lab_options(app, arguments);
+  app.add_option("command", arguments.command, "what to run at the near end");
+  app.positionals_at_end();
+
+  CLI::App& on = *app.add_subcommand("on", "run COMMAND at an end of a running lab");
+  on.add_option("end", arguments.end, "near or far")->required()->check(CLI::IsMember({"near", "far"}));
+  on.add_option("--lab", arguments.lab_pid, "which, if several run");
+  on.add_option("command", arguments.command, "what to run")->required();
+  on.positionals_at_end();
+  CLI::App& tell = *app.add_subcommand("tell", "change a running lab, or ask how it fares");
+  tell.add_option("--lab", arguments.lab_pid, "which, if several run");
+  tell.add_option("words", arguments.command, "outage on|off, address near|far, set NAME VALUE, stats")->required();
+  CLI11_PARSE(app, argc, argv);
+
+  if (on) return run_at_end(arguments);
+  if (tell) return tell_lab(arguments);
+  if (arguments.clean) return clean();
+  return run_lab(arguments);
+}
+
+}  // namespace
+}  // namespace udtcat::wan
+
+int main(int argc, char** argv) { return udtcat::wan::main(argc, argv); }
