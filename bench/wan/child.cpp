@@ -50,10 +50,6 @@ Result<Child> Child::start(const NetworkNamespace& place, const std::vector<std:
   return Child(pid, std::move(process));
 }
 
-void Child::send_signal(int signal) const {
-  if (!status_) ::kill(pid_, signal);
-}
-
 std::optional<int> Child::status() {
   if (status_) return status_;
   int status = 0;

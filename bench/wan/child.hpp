@@ -24,7 +24,6 @@ class Child {
 
   /// Becomes readable when the program has ended.
   [[nodiscard]] int fd() const { return process_.fd(); }
-  void send_signal(int signal) const;
   /// Its exit status as a shell gives it; none while it runs.
   [[nodiscard]] std::optional<int> status();
 

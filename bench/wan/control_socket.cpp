@@ -27,6 +27,20 @@ Result<sockaddr_un> address_of(const std::filesystem::path& path) {
 // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
 const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
+/// Where the answer goes; nothing is left of it afterwards.
+class NameForAnAnswer {
+ public:
+  explicit NameForAnAnswer(std::filesystem::path asked)
+      : path_(asked.replace_extension(".ask" + std::to_string(::getpid()))) {}
+  NameForAnAnswer(const NameForAnAnswer&) = delete;
+  NameForAnAnswer& operator=(const NameForAnAnswer&) = delete;
+  ~NameForAnAnswer() { ::unlink(path_.c_str()); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace
 
 Result<ControlSocket> ControlSocket::listen(const std::filesystem::path& path) {
@@ -57,13 +71,14 @@ Result<std::string> ask(const std::filesystem::path& path, const std::string& wo
   const auto address = address_of(path);
   if (!address) return tl::unexpected(address.error());
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_un own{};
-  own.sun_family = AF_UNIX;
+  // A name in the file system: the kernel's own names are those of a network namespace, and the lab is in another.
+  const NameForAnAnswer own(path);
+  const auto own_address = address_of(own.path());
+  if (!own_address) return tl::unexpected(own_address.error());
   const timeval limit{.tv_sec = 5, .tv_usec = 0};
   ::setsockopt(socket.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   std::array<char, kMaxWords> buffer{};
-  // An address of two bytes: the kernel finds a name for the answer to go to.
-  const bool sent = ::bind(socket.fd(), generic(own), sizeof own.sun_family) == 0 &&
+  const bool sent = ::bind(socket.fd(), generic(*own_address), sizeof *own_address) == 0 &&
                     ::sendto(socket.fd(), words.data(), words.size(), 0, generic(*address), sizeof *address) >= 0;
   const ssize_t bytes = sent ? ::recv(socket.fd(), buffer.data(), buffer.size(), 0) : -1;
   if (bytes < 0) return fail(Errc::cannot_reach, "ask the lab at " + path.string(), errno_text(errno));

@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kSignalBase = 128;  // spec: POSIX sh, "exit status for commands"
 
+constexpr auto kGrace = std::chrono::seconds(2);  // guess: to write a last line takes less
+
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
 /// Taken by descriptor from now on.
@@ -159,7 +161,8 @@ void Lab::wait(TimePoint at) {
   std::ranges::transform(descriptors, watched.begin(),
                          [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; });
   timespec limit{};
-  const auto due = forwarder_.next_due();
+  auto due = forwarder_.next_due();
+  if (give_up_at_) due = std::min(due.value_or(*give_up_at_), *give_up_at_);
   if (due) {
     const auto left = std::max(std::chrono::nanoseconds(0), *due - at);
     limit.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
@@ -180,16 +183,19 @@ void Lab::on_signal(int signal) {
       std::cerr << "wanlab: " << changed.error().message() << std::endl;
     return;
   }
-  // The first asks the command to end, which may have something to save; the second does not ask.
-  if (near_child_ && !interrupted_) {
-    interrupted_ = true;
-    return near_child_->send_signal(signal);
+  // The first asks all that run at the near end to end, which may have something to save; the second does not ask.
+  if (near_child_ && !give_up_at_) {
+    give_up_at_ = now() + kGrace;
+    interrupted_by_ = signal;
+    for (const pid_t pid : inhabitants(near_.inode)) ::kill(pid, signal);
+    return;
   }
   status_ = kSignalBase + signal;
 }
 
 void Lab::watch_children() {
   if (near_child_ && !status_) status_ = near_child_->status();
+  if (give_up_at_ && !status_ && now() >= *give_up_at_) status_ = kSignalBase + interrupted_by_;
 }
 
 std::string Lab::answer(const std::string& text) {

@@ -64,8 +64,9 @@ class Lab {
   Descriptor signals_;
   std::optional<Child> near_child_;
   std::optional<Child> far_child_;
-  unsigned next_address_ = 3;  // the ends begin with 1 and 2
-  bool interrupted_ = false;
+  unsigned next_address_ = 3;            // the ends begin with 1 and 2
+  std::optional<TimePoint> give_up_at_;  // what a signal asked to end has until then
+  int interrupted_by_ = 0;
   std::optional<int> status_;  // what to exit with, once that is known
 };
 

@@ -115,11 +115,11 @@ int run_at_end(const Arguments& arguments) {
   return complain(become(arguments.command));
 }
 
-int tell_lab(const Arguments& arguments) {
+int tell_lab(const Arguments& arguments, const std::vector<std::string>& told) {
   const auto lab = meant_lab(arguments);
   if (!lab) return complain(lab.error());
   std::string words;
-  for (const std::string& word : arguments.command) words += (words.empty() ? "" : " ") + word;
+  for (const std::string& word : told) words += (words.empty() ? "" : " ") + word;
   const auto answer = ask(lab->control_path(), words);
   if (!answer) return complain(answer.error());
   const bool understood = *answer == "ok" || answer->front() == '{';
@@ -147,11 +147,11 @@ int main(int argc, char** argv) {
   on.positionals_at_end();
   CLI::App& tell = *app.add_subcommand("tell", "change a running lab, or ask how it fares");
   tell.add_option("--lab", arguments.lab_pid, "which, if several run");
-  tell.add_option("words", arguments.command, "outage on|off, address near|far, set NAME VALUE, stats")->required();
+  tell.prefix_command();  // or "outage on" would be taken for the other subcommand
   CLI11_PARSE(app, argc, argv);
 
   if (on) return run_at_end(arguments);
-  if (tell) return tell_lab(arguments);
+  if (tell) return tell_lab(arguments, tell.remaining());
   if (arguments.clean) return clean();
   return run_lab(arguments);
 }

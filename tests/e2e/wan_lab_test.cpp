@@ -1,0 +1,182 @@
+/// bench/wan/wanlab, the emulated path that benchmarks and tests stand on: it is what it says, and leaves nothing behind.
+#include <cmath>
+#include <csignal>
+#include <sstream>
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+constexpr auto kLab = UDTCAT_WANLAB_BINARY;
+constexpr auto kProbe = UDTCAT_WANPROBE_BINARY;
+
+class WanLab : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::access("/dev/net/tun", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/net/tun is not ours to use";
+  }
+  [[nodiscard]] Command lab(Arguments arguments) const {
+    arguments.insert(arguments.begin(), kLab);
+    return {.argv = std::move(arguments), .environment = {"WANLAB_DIR=" + home_.path().string()}};
+  }
+  /// Both ends run the probe; what it says at the near end.
+  [[nodiscard]] nlohmann::json probe(Arguments options, const std::string& near, const std::string& far) const {
+    options.insert(options.end(), {"--quiet", "--far", std::string(kProbe) + " " + far, "--", "sh", "-c",
+                                   std::string("exec ") + kProbe + " " + near});
+    const Ran ran = run(lab(std::move(options)));
+    EXPECT_EQ(ran.status, 0) << ran.errors;
+    return nlohmann::json::parse(ran.output, nullptr, false);
+  }
+  /// Runs `script` at the near end, where $lab and $probe are the programs; its output.
+  [[nodiscard]] Ran script(const std::string& text, const std::string& far = "true") const {
+    const std::string words = std::string("lab=") + kLab + " probe=" + kProbe + "; " + text;
+    return run(lab({"--quiet", "--far", far, "--", "sh", "-c", words}));
+  }
+
+  TempDir home_;
+};
+
+TEST_F(WanLab, HasTheRoundTripThatItSays_Serial) {
+  for (const char* address : {"10.77.0.2", "fd77::2"}) {
+    const auto seen = probe({"--rtt", "100ms"}, std::string("rtt ") + address + " 5000 20", "echo 5000");
+    ASSERT_TRUE(seen.is_object());
+    EXPECT_EQ(seen["answers"], 20);
+    EXPECT_GE(seen["min_ms"], 100);
+    EXPECT_LE(seen["min_ms"], 102) << "the rest of a busy machine's round trips is not the lab's";
+  }
+}
+
+TEST_F(WanLab, CarriesTheRateThatItSays_Serial) {
+  const auto seen = probe({"--rate", "20M", "--rtt", "10ms"}, "count 5000", "blast 10.77.0.1 5000 40e6 4 1472");
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_NEAR(seen["ip_bits_per_second"].get<double>(), 20e6, 0.03 * 20e6);
+  EXPECT_GT(seen["missing"], 0) << "twice the rate was offered";
+}
+
+TEST_F(WanLab, LosesTheShareThatItSays) {
+  const auto seen = probe({"--loss", "0/5%", "--rtt", "2ms"}, "count 5000", "blast fd77::1 5000 50e6 2 500");
+  ASSERT_TRUE(seen.is_object());
+  const double lost = seen["missing"];
+  const double sent = seen["received"].get<double>() + lost;
+  EXPECT_GT(sent, 20'000);
+  EXPECT_NEAR(lost, 0.05 * sent, 4 * std::sqrt(sent * 0.05 * 0.95));
+}
+
+TEST_F(WanLab, LosesCorruptsReordersAndRepeatsNothingUnasked) {
+  const auto seen =
+      probe({"--rtt", "5ms", "--rate", "1G", "--queue", "64MiB"}, "count 5000", "blast 10.77.0.1 5000 50e6 1 1400");
+  ASSERT_TRUE(seen.is_object());
+  for (const char* harm : {"missing", "corrupt", "twice", "overtaken"}) EXPECT_EQ(seen[harm], 0) << harm;
+}
+
+TEST_F(WanLab, ReordersAndRepeatsWhenAsked) {
+  const auto seen = probe({"--rtt", "2ms", "--reorder", "2%", "--reorder-delay", "3ms", "--duplicate", "1%"},
+                          "count 5000", "blast 10.77.0.1 5000 50e6 2 500");
+  ASSERT_TRUE(seen.is_object());
+  const double sent = seen["received"].get<double>() - seen["twice"].get<double>();
+  EXPECT_EQ(seen["missing"], 0);
+  EXPECT_NEAR(seen["overtaken"].get<double>() / sent, 0.02, 0.005);
+  EXPECT_NEAR(seen["twice"].get<double>() / sent, 0.01, 0.003);
+}
+
+TEST_F(WanLab, CutsTcpSuperPacketsWithoutHarmToTheirBytes) {
+  constexpr std::uint64_t kBytes = 50'000'000;
+  for (const char* address : {"10.77.0.1", "fd77::1"}) {
+    const auto seen = probe({"--rtt", "4ms", "--rate", "1G", "--loss", "0.5%", "--reorder", "0.5%", "--reorder-delay",
+                             "1ms", "--duplicate", "0.5%"},
+                            "tcp-receive 5000", std::string("tcp-send ") + address + " 5000 " + std::to_string(kBytes));
+    ASSERT_TRUE(seen.is_object());
+    EXPECT_EQ(seen["received"], kBytes);
+    EXPECT_EQ(seen["corrupt"], 0);
+  }
+}
+
+TEST_F(WanLab, BreaksAndMendsTheLinkOnRequest) {
+  const Ran ran = script(
+      "$probe rtt $WANLAB_FAR4 5000 1 && $lab tell outage on && $probe blast $WANLAB_FAR4 5000 1e6 0.2 100 && "
+      "$lab tell outage off && $probe rtt $WANLAB_FAR4 5000 1 && $lab tell stats",
+      std::string(kProbe) + " echo 5000");
+  ASSERT_EQ(ran.status, 0) << ran.output << ran.errors;
+  const auto stats = nlohmann::json::parse(ran.output.substr(ran.output.rfind("{\"out\"")), nullptr, false);
+  ASSERT_TRUE(stats.is_object()) << ran.output;
+  EXPECT_GT(stats["out"]["blacked_out"], 100);
+}
+
+TEST_F(WanLab, ChangesAnAddressOnRequest) {
+  const Ran ran = script("$lab tell address near && ip -o addr show wan0 && $probe rtt $WANLAB_FAR4 5000 1",
+                         std::string(kProbe) + " echo 5000");
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  EXPECT_NE(ran.output.find("10.77.0.3/24"), std::string::npos) << ran.output;
+  EXPECT_EQ(ran.output.find("10.77.0.1/24"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("fd77::3/64"), std::string::npos) << ran.output;
+}
+
+TEST_F(WanLab, ReturnsTheStatusOfItsCommand) { EXPECT_EQ(script("exit 42").status, 42); }
+
+TEST_F(WanLab, ExplainsABadValue) {
+  const Ran ran = run(lab({"--loss", "5", "--", "true"}));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_NE(ran.errors.find("share \"5\": allowed"), std::string::npos) << ran.errors;
+}
+
+/// A lab with a program at each end that outlives whoever started it.
+class WanLabsEnd : public WanLab {
+ protected:
+  void SetUp() override {
+    WanLab::SetUp();
+    if (IsSkipped()) return;
+    const std::string linger =
+        "setsid sleep 1000 & readlink /proc/self/ns/net > $0; echo $$ > $0.pid; "
+        "echo done > $0.ready; ";
+    process_.emplace(lab({"--quiet", "--far", "exec sh -c '" + linger + "sleep 1000' " + file("far"), "--", "sh", "-c",
+                          linger + "sleep 1000", file("near")}));
+    ASSERT_TRUE(eventually(kAtOnce, [&] { return exists("near.ready") && exists("far.ready"); })) << process_->errors();
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (home_.path() / name).string(); }
+  [[nodiscard]] bool exists(const std::string& name) const { return ::access(file(name).c_str(), F_OK) == 0; }
+  /// How many processes live in the namespaces of the two ends.
+  [[nodiscard]] int inhabitants() const {
+    return std::stoi(run({.argv = {"sh", "-c",
+                                   "ls -l /proc/[0-9]*/ns/net 2>/dev/null | grep -cF -e \"$(cat " + file("near") +
+                                       ")\" -e \"$(cat " + file("far") + ")\"; true"}})
+                         .output);
+  }
+  void expect_nothing_left() const {
+    EXPECT_EQ(inhabitants(), 0);
+    for (const auto& entry : std::filesystem::directory_iterator(home_.path()))
+      EXPECT_TRUE(entry.path().extension() != ".json" && entry.path().extension() != ".sock") << entry.path();
+  }
+
+  std::optional<Process> process_;
+};
+
+TEST_F(WanLabsEnd, BySignalLeavesNothing) {
+  ASSERT_GE(inhabitants(), 4);
+  process_->send_signal(SIGINT);
+  expect_exit(*process_, kInterrupted, kAtOnce);
+  expect_nothing_left();
+}
+
+TEST_F(WanLabsEnd, ByItsCommandLeavesNothing) {
+  ::kill(std::stoi(run({.argv = {"cat", file("near.pid")}}).output), SIGTERM);
+  expect_exit(*process_, kTerminated, kAtOnce);
+  expect_nothing_left();
+}
+
+TEST_F(WanLabsEnd, ByForceIsMendedByClean) {
+  process_->send_signal(SIGKILL);
+  expect_exit(*process_, 128 + SIGKILL, kAtOnce);
+  EXPECT_GE(inhabitants(), 2) << "the test should leave something to clean";
+  const Ran cleaned = run(lab({"--clean"}));
+  EXPECT_EQ(cleaned.status, 0);
+  EXPECT_NE(cleaned.errors.find("cleaned up"), std::string::npos) << cleaned.errors;
+  expect_nothing_left();
+}
+
+}  // namespace
+}  // namespace udtcat::e2e
