@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -19,13 +20,17 @@ constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 volatile std::sig_atomic_t caught_signal = 0;
 extern "C" void remember_signal(int signal) { caught_signal = signal; }
 
-/// While it lives, a signal only interrupts read().
+/// While it lives, a signal only interrupts wait_readable(): never missed between a look and a wait.
 class CaughtSignals {
  public:
   CaughtSignals() {
     caught_signal = 0;
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : kEndingSignals) sigaddset(&ending, signal);
+    std::ignore = ::pthread_sigmask(SIG_BLOCK, &ending, &mask_before_);
     struct sigaction action {};
-    action.sa_handler = remember_signal;  // without SA_RESTART
+    action.sa_handler = remember_signal;
     for (std::size_t i = 0; i < kEndingSignals.size(); ++i)
       std::ignore = ::sigaction(kEndingSignals[i], &action, &before_[i]);
   }
@@ -34,10 +39,18 @@ class CaughtSignals {
   ~CaughtSignals() {
     for (std::size_t i = 0; i < kEndingSignals.size(); ++i)
       std::ignore = ::sigaction(kEndingSignals[i], &before_[i], nullptr);
+    std::ignore = ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
     if (caught_signal != 0) std::ignore = ::raise(caught_signal);
   }
 
+  /// The errno of the wait; EINTR if a signal came instead.
+  [[nodiscard]] int wait_readable(int descriptor) const {
+    pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
+    return ::ppoll(&watched, 1, nullptr, &mask_before_) < 0 ? errno : 0;
+  }
+
  private:
+  sigset_t mask_before_{};
   std::array<struct sigaction, kEndingSignals.size()> before_{};
 };
 
@@ -67,12 +80,14 @@ class Unechoed {
 
 tl::unexpected<Error> no_key(std::string why) { return fail(Errc::bad_argument, "ask for the key", std::move(why)); }
 
-Result<SecretText> read_line(int terminal) {
+Result<SecretText> read_line(int terminal, const CaughtSignals& signals) {
   SecretText line;
   line.reserve(kMaxLineBytes);
   for (char byte = 0; line.size_bytes() < kMaxLineBytes;) {
+    const int waited = signals.wait_readable(terminal);
+    if (waited == EINTR && caught_signal == 0) continue;
+    if (waited != 0) return no_key(errno_text(waited));
     const ssize_t taken = ::read(terminal, &byte, 1);
-    if (taken < 0 && errno == EINTR && caught_signal == 0) continue;
     if (taken < 0) return no_key(errno_text(errno));
     if (taken == 0 || byte == '\n') break;
     line.append(byte);
@@ -88,7 +103,7 @@ Result<SecretText> ask_without_echo(int terminal, const std::string& question) {
   const Unechoed unechoed(terminal);
   if (!unechoed.holds()) return no_key("the terminal cannot hide what is typed");
   if (::write(terminal, question.data(), question.size()) < 0) return no_key(errno_text(errno));
-  return read_line(terminal);
+  return read_line(terminal, signals);
 }
 
 Result<SecretText> ask_on_terminal(const std::string& question) {
