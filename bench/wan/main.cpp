@@ -107,12 +107,15 @@ Result<LabRecord> meant_lab(const Arguments& arguments) {
   return find_lab(inherited != nullptr ? std::optional<pid_t>(std::atoi(inherited)) : std::nullopt);
 }
 
-int run_at_end(const Arguments& arguments) {
+/// What follows "--" has come to the program itself, what does not to the subcommand.
+int run_at_end(const Arguments& arguments, std::vector<std::string> command) {
+  command.insert(command.end(), arguments.command.begin(), arguments.command.end());
+  if (command.empty()) return complain({Errc::bad_argument, "run at an end of a lab", "give -- COMMAND"});
   const auto end = parse_end(arguments.end);
   const auto lab = meant_lab(arguments);
   if (!lab) return complain(lab.error());
   if (auto entered = enter(*lab, *end); !entered) return complain(entered.error());
-  return complain(become(arguments.command));
+  return complain(become(command));
 }
 
 int tell_lab(const Arguments& arguments, const std::vector<std::string>& told) {
@@ -143,14 +146,13 @@ int main(int argc, char** argv) {
   CLI::App& on = *app.add_subcommand("on", "run COMMAND at an end of a running lab");
   on.add_option("end", arguments.end, "near or far")->required()->check(CLI::IsMember({"near", "far"}));
   on.add_option("--lab", arguments.lab_pid, "which, if several run");
-  on.add_option("command", arguments.command, "what to run")->required();
-  on.positionals_at_end();
+  on.prefix_command();  // or options of COMMAND's would be taken for ours
   CLI::App& tell = *app.add_subcommand("tell", "change a running lab, or ask how it fares");
   tell.add_option("--lab", arguments.lab_pid, "which, if several run");
   tell.prefix_command();  // or "outage on" would be taken for the other subcommand
   CLI11_PARSE(app, argc, argv);
 
-  if (on) return run_at_end(arguments);
+  if (on) return run_at_end(arguments, on.remaining());
   if (tell) return tell_lab(arguments, tell.remaining());
   if (arguments.clean) return clean();
   return run_lab(arguments);

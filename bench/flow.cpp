@@ -1,0 +1,78 @@
+// What stands before and behind a program that is measured: a source that never waits, a sink that counts.
+//
+//   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; then the end
+//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes, seconds from the first to the last of
+//                              them, what had come by each half second, and its own CPU seconds
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kChunkBytes = 1 << 20;
+constexpr double kSampleSeconds = 0.5;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double cpu_seconds() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+int source(double seconds) {
+  std::signal(SIGPIPE, SIG_IGN);
+  fcntl(STDOUT_FILENO, F_SETPIPE_SZ, kChunkBytes);  // where it is no pipe, nothing is lost
+  const std::vector<char> zeros(kChunkBytes);
+  // What fills the pipe is not taken yet: the consumer may still be connecting. The second chunk waits for it.
+  auto start = Clock::now();
+  for (int chunk = 0; chunk < 2 || seconds_since(start) < seconds; ++chunk) {
+    if (write(STDOUT_FILENO, zeros.data(), zeros.size()) < 0) return 1;
+    if (chunk == 1) start = Clock::now();
+  }
+  return 0;
+}
+
+int sink() {
+  fcntl(STDIN_FILENO, F_SETPIPE_SZ, kChunkBytes);
+  std::vector<char> chunk(kChunkBytes);
+  std::string samples;
+  long long bytes = 0;
+  double last = 0;
+  double next_sample = kSampleSeconds;
+  Clock::time_point start;
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, chunk.data(), chunk.size());
+    if (got <= 0) break;
+    if (bytes == 0) start = Clock::now();
+    bytes += got;
+    last = seconds_since(start);
+    for (; last >= next_sample; next_sample += kSampleSeconds)
+      samples += (samples.empty() ? "[" : ", [") + std::to_string(next_sample) + ", " + std::to_string(bytes) + "]";
+  }
+  std::fprintf(stderr, "{\"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"samples\": [%s]}\n", bytes, last,
+               cpu_seconds(), samples.c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "source") == 0) return source(std::atof(argv[2]));
+  if (argc == 2 && std::strcmp(argv[1], "sink") == 0) return sink();
+  std::fprintf(stderr, "usage: flow source SECONDS | flow sink\n");
+  return 2;
+}

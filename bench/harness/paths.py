@@ -1,0 +1,170 @@
+"""Where a transfer runs: between which two ends, and over what."""
+import contextlib
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path as File
+
+ROOT = File(__file__).resolve().parents[2]
+BUILD = File(os.environ.get("UDTCAT_BENCH_BUILD", ROOT / "build" / "release"))
+WANLAB = BUILD / "bench" / "wan" / "wanlab"
+
+# Linux's own, and what a person with root would set for a long fat path.
+DEFAULT_BUFFERS = {"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_wmem": "4096 16384 4194304"}
+TUNED_BUFFERS = {"net.ipv4.tcp_rmem": "4096 131072 536870912", "net.ipv4.tcp_wmem": "4096 131072 536870912"}
+
+
+@contextlib.contextmanager
+def every_congestion_control():
+    """Lets namespaces choose among all that the kernel has: by default only its own choice is theirs. Put back at the end."""
+    allowed = File("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
+    before = allowed.read_text(encoding="ascii")
+    allowed.write_text(File("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii"), encoding="ascii")
+    try:
+        yield
+    finally:
+        allowed.write_text(before, encoding="ascii")
+
+
+class Ends:
+    """Two ends with an address each; commands are prefixed so that they run there."""
+
+    near_address = far_address = "127.0.0.1"
+    near_prefix: list = []
+    far_prefix: list = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def at_near(self, argv):
+        return [*self.near_prefix, *map(str, argv)]
+
+    def at_far(self, argv):
+        return [*self.far_prefix, *map(str, argv)]
+
+    def set_tcp(self, congestion="cubic", buffers=None):
+        settings = {"net.ipv4.tcp_congestion_control": congestion, **(buffers or DEFAULT_BUFFERS)}
+        script = "set -e; " + "; ".join(f"echo '{value}' > /proc/sys/{name.replace('.', '/')}" for name, value in settings.items())
+        for argv in (self.at_near(["sh", "-c", script]), self.at_far(["sh", "-c", script])):
+            subprocess.run(argv, check=True)
+
+    def wire_counters(self):
+        """What the link was offered, out and back; None where nobody counts."""
+        return None
+
+
+class Wan(Ends):
+    """bench/wan/wanlab."""
+
+    near_address, far_address = "10.77.0.1", "10.77.0.2"
+
+    def __init__(self, **link):
+        self.options = [word for name, value in link.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+
+    def __enter__(self):
+        command = [str(WANLAB), *self.options, "--quiet", "--hold"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"wanlab did not start: {' '.join(command)}")
+        self.lab = json.loads(line)
+        prefix = [str(WANLAB), "on", "--lab", str(self.lab["pid"])]
+        self.near_prefix, self.far_prefix = [*prefix, "near", "--"], [*prefix, "far", "--"]
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def wire_counters(self):
+        told = subprocess.run([str(WANLAB), "tell", "--lab", str(self.lab["pid"]), "stats"], check=True, capture_output=True, text=True)
+        return json.loads(told.stdout)
+
+
+def hold_namespace():
+    """A process that lives in a network namespace of its own, and goes with us."""
+    process = subprocess.Popen(["unshare", "--net", "--kill-child", "sh", "-c", "ip link set lo up; echo ready; exec sleep 100000"],
+                               stdout=subprocess.PIPE, text=True)
+    if process.stdout.readline() != "ready\n":
+        raise RuntimeError("no network namespace could be made; run as root")
+    return process
+
+
+def inside(process):
+    return ["nsenter", f"--net=/proc/{process.pid}/ns/net", "--"]
+
+
+class Loopback(Ends):
+    """One host, nothing in between; a namespace of its own, so that nobody else's ports or settings matter."""
+
+    def __init__(self, mtu=65536):
+        self.mtu = mtu
+
+    def __enter__(self):
+        self.holder = hold_namespace()
+        self.near_prefix = self.far_prefix = inside(self.holder)
+        subprocess.run(self.at_near(["ip", "link", "set", "lo", "mtu", self.mtu]), check=True)
+        return self
+
+    def __exit__(self, *_):
+        self.holder.kill()
+        self.holder.wait()
+
+
+class Veth(Ends):
+    """Two hosts and a cable: two namespaces joined by a veth pair."""
+
+    near_address, far_address = "10.78.0.1", "10.78.0.2"
+
+    def __init__(self, mtu=1500):
+        self.mtu = mtu
+
+    def __enter__(self):
+        self.near, self.far = hold_namespace(), hold_namespace()
+        self.near_prefix, self.far_prefix = inside(self.near), inside(self.far)
+        for argv in (
+            self.at_near(["ip", "link", "add", "lan0", "type", "veth", "peer", "name", "lan0", "netns", self.far.pid]),
+            self.at_near(["ip", "address", "add", f"{self.near_address}/24", "dev", "lan0"]),
+            self.at_far(["ip", "address", "add", f"{self.far_address}/24", "dev", "lan0"]),
+            self.at_near(["ip", "link", "set", "lan0", "mtu", self.mtu, "up"]),
+            self.at_far(["ip", "link", "set", "lan0", "mtu", self.mtu, "up"]),
+        ):
+            subprocess.run(argv, check=True)
+        return self
+
+    def __exit__(self, *_):
+        for holder in (self.near, self.far):
+            holder.kill()
+            holder.wait()
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A path by name, and what it stands for."""
+
+    name: str
+    text: str
+    make: object = field(repr=False)
+    seconds: float = 10
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("loopback", "one host, no link", Loopback, 5),
+        Scenario("loopback-1500", "one host, no link, 1500-byte MTU", lambda: Loopback(1500), 5),
+        Scenario("lan", "two hosts and a cable, 1500-byte MTU", Veth, 5),
+        Scenario("lan-9000", "two hosts and a cable, 9000-byte MTU", lambda: Veth(9000), 5),
+        Scenario("poster", "10 Gbit/s, 75 ms, 0.1 % loss", lambda: Wan(rate="10G", rtt="75ms", loss="0.1%")),
+        Scenario("ranger", "10 Gbit/s, 68 ms, clean", lambda: Wan(rate="10G", rtt="68ms")),
+        Scenario("cineca", "100 Mbit/s, 26 ms, clean", lambda: Wan(rate="100M", rtt="26ms")),
+        Scenario("lossy", "1 Gbit/s, 75 ms, 1 % loss", lambda: Wan(rate="1G", rtt="75ms", loss="1%")),
+        Scenario("jitter", "1 Gbit/s, 50 ms, 2 % late by 3 ms", lambda: Wan(rate="1G", rtt="50ms", reorder="2%", reorder_delay="3ms")),
+        Scenario("shared", "1 Gbit/s, 20 ms, a kernel TCP flow beside", lambda: Wan(rate="1G", rtt="20ms"), 20),
+        Scenario("longhaul", "1 Gbit/s, 300 ms, clean", lambda: Wan(rate="1G", rtt="300ms"), 20),
+    )
+}

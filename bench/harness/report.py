@@ -1,0 +1,100 @@
+"""Runs tools in turns, and says what came of it: a table for the terminal, JSON for everything else."""
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+from .paths import ROOT
+from .processes import Failed
+
+
+def machine():
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8") if line.startswith("model name")), "unknown")
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
+
+
+def commit():
+    told = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return told.stdout.strip() or None
+
+
+def new_document(question):
+    return {"question": question, "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": machine(), "commit": commit(),
+            "command": " ".join(sys.argv), "results": []}
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def measure_in_turns(scenario, tools, runs, seconds, baseline):
+    """Each tool once, then each again: what else the machine does meets all of them."""
+    entries = {tool.name: {"tool": tool.name, "scenario": scenario.name, "runs": []} for tool in tools}
+    for tool in tools:
+        if missing := tool.missing():
+            entries[tool.name]["missing"] = missing
+            say(f"  {tool.name}: {', '.join(missing)} is not here" + (f"; package {tool.package}" if tool.package else "; build it first"))
+    for run in range(runs):
+        for tool in tools:
+            entry = entries[tool.name]
+            if "missing" in entry:
+                continue
+            try:
+                with scenario.make() as ends:
+                    measured = tool.measure(ends, seconds).to_json()
+                    counters = ends.wire_counters()
+            except (Failed, RuntimeError, subprocess.CalledProcessError) as failure:
+                entry.setdefault("failures", []).append(str(failure))
+                say(f"  run {run + 1}: {tool.name}: FAILED: {failure}")
+                continue
+            if counters:
+                measured["wire"] = counters
+            entry["runs"].append(measured)
+            say(f"  run {run + 1}: {tool.name}: {measured['gbit_per_second']:.3f} Gbit/s")
+    base = entries.get(baseline, {}).get("runs", [])
+    for entry in entries.values():
+        summarise(entry, base, baseline)
+    return list(entries.values())
+
+
+def spread(values):
+    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+
+
+def summarise(entry, base_runs, baseline):
+    runs = entry["runs"]
+    if not runs:
+        return
+    for name in ("gbit_per_second", "cpu_seconds_per_gb", "peak_bytes", "resent_bytes"):
+        if values := [run[name] for run in runs if run.get(name) is not None]:
+            entry[name] = spread(values)
+    pairs = [run["gbit_per_second"] / base["gbit_per_second"] for run, base in zip(runs, base_runs) if base["gbit_per_second"]]
+    if pairs:
+        entry["ratio"] = {"to": baseline, **spread(pairs)}
+
+
+def show(results, baseline):
+    """One line a tool, the fastest first."""
+    say(f"{'':24} {'Gbit/s':>8} {'min':>8} {'max':>8} {'CPU s/GB':>9} {'resent':>9} {'peak MiB':>9}  ratio to {baseline}")
+    done = [entry for entry in results if entry["runs"]]
+    for entry in sorted(done, key=lambda entry: -entry["gbit_per_second"]["median"]):
+        rate = entry["gbit_per_second"]
+        cpu = f"{entry['cpu_seconds_per_gb']['median']:9.2f}" if "cpu_seconds_per_gb" in entry else f"{'–':>9}"
+        resent = "–"
+        if "resent_bytes" in entry:
+            resent = f"{100 * entry['resent_bytes']['median'] / statistics.median(run['bytes'] for run in entry['runs']):.2f} %"
+        ratio = f"{entry['ratio']['median']:.2f}" if "ratio" in entry else ""
+        say(f"{entry['tool']:24} {rate['median']:8.3f} {rate['min']:8.3f} {rate['max']:8.3f} {cpu} {resent:>9} {entry['peak_bytes']['median'] / 2**20:9.0f}  {ratio}")
+    for entry in results:
+        if not entry["runs"]:
+            say(f"{entry['tool']:24} {'missing: ' + ', '.join(entry['missing']) if 'missing' in entry else 'failed'}")
+
+
+def write(document, directory, name):
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{name}.json"
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return path

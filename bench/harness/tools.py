@@ -1,0 +1,304 @@
+"""The programs side by side. Each gives one measurement of one transfer, memory to memory unless its name says otherwise."""
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path as File
+
+from .paths import BUILD, TUNED_BUFFERS, DEFAULT_BUFFERS
+from .processes import Failed, Process, finish, until
+
+UDTCAT = BUILD / "udtcat"
+RAW_UDT = BUILD / "bench" / "raw_udt"
+FLOW = BUILD / "bench" / "flow"
+PORT = 5001
+SLACK = 60  # guess: seconds to drain what is buffered on the slowest path
+
+
+@dataclass
+class Measurement:
+    bytes: int
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    resent_bytes: int = None  # as the tool itself counts; None: it does not say
+    samples: list = field(default_factory=list)  # [seconds, bytes by then]
+
+    def to_json(self):
+        return {
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 4),
+            "gbit_per_second": round(self.bytes * 8 / self.seconds / 1e9, 4) if self.seconds > 0 else 0.0,
+            "cpu_seconds_per_gb": round(self.cpu_seconds / (self.bytes / 1e9), 4) if self.bytes else None,
+            "peak_bytes": self.peak_bytes,
+            "resent_bytes": self.resent_bytes,
+            "samples": self.samples,
+        }
+
+
+@dataclass
+class Tool:
+    name: str
+    needs: tuple  # programs, by name or path
+    measure: object = field(repr=False)  # (ends, seconds) -> Measurement
+    package: str = ""
+
+    def missing(self):
+        return [str(need) for need in self.needs if shutil.which(str(need)) is None]
+
+
+class Pipe:
+    """Its two ends, for two children; closed here as soon as they have them."""
+
+    def __init__(self):
+        self.reading, self.writing = os.pipe()
+
+    def close(self):
+        os.close(self.reading)
+        os.close(self.writing)
+
+
+def listening(ends, port, kind="-lnt"):
+    return lambda: f":{port} " in subprocess.run(ends.at_far(["ss", "-H", kind]), capture_output=True, text=True).stdout
+
+
+def pipe_through(ends, seconds, receiver, sender, ready):
+    """flow source | sender ~~~ receiver | flow sink"""
+    with contextlib.ExitStack() as started:
+        into_sink, from_source = Pipe(), Pipe()
+        sink = started.enter_context(Process([FLOW, "sink"], stdin=into_sink.reading))
+        receiving = started.enter_context(Process(ends.at_far(receiver), stdout=into_sink.writing))
+        into_sink.close()
+        until(ready)
+        started.enter_context(Process([FLOW, "source", seconds], stdout=from_source.writing))
+        sending = started.enter_context(Process(ends.at_near(sender), stdin=from_source.reading))
+        from_source.close()
+        finish(sending, seconds + SLACK)
+        finish(receiving, SLACK)
+        finish(sink, SLACK)
+    counted = sink.json()
+    cost = sending.cost + receiving.cost
+    return sending, receiving, Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds, cost.peak_bytes, None, counted["samples"])
+
+
+def measure_udtcat(protect="private", options=()):
+    def measure(ends, seconds):
+        ends.set_tcp()
+        key = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
+        os.environ["UDTCAT_KEY"] = key
+        common = ["--protect", protect, "--stats", "json", "--no-progress", *options]
+        sending, _, measured = pipe_through(
+            ends, seconds, [UDTCAT, "-l", PORT, "--recv-only", *common], [UDTCAT, ends.far_address, PORT, "--send-only", *common],
+            listening(ends, PORT, "-lnu"))
+        stats = sending.json()
+        per_packet = stats["bytes_sent"] / max(1, stats["packets_sent"] - stats["packets_resent"])
+        measured.resent_bytes = int(stats["packets_resent"] * per_packet)
+        return measured
+
+    return measure
+
+
+def measure_raw_udt(ends, seconds):
+    endless = 1 << 62
+    receiver_out = tempfile.TemporaryFile("w+")
+    with Process(ends.at_far([RAW_UDT, "receive", PORT, endless, seconds]), stdout=receiver_out) as receiver:
+        until(listening(ends, PORT, "-lnu"))
+        with Process(ends.at_near([RAW_UDT, "send", ends.far_address, PORT, 0])) as sender:
+            finish(receiver, seconds + SLACK)
+            sender.wait(10)
+    receiver_out.seek(0)
+    told = json.loads(receiver_out.read())
+    cost = sender.cost + receiver.cost
+    return Measurement(told["bytes"], told["seconds"], cost.cpu_seconds, cost.peak_bytes, None, told["samples"])
+
+
+def measure_iperf3(congestion, tuned):
+    def measure(ends, seconds):
+        ends.set_tcp(congestion, TUNED_BUFFERS if tuned else DEFAULT_BUFFERS)
+        server_out, client_out = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        with Process(ends.at_far(["iperf3", "-s", "-1", "-J", "-i", "0.5", "-p", PORT]), stdout=server_out) as server:
+            until(listening(ends, PORT))
+            words = ["iperf3", "-c", ends.far_address, "-p", PORT, "-t", max(1, round(seconds)), "-i", "0.5", "-J", "-C", congestion]
+            with Process(ends.at_near(words), stdout=client_out) as client:
+                finish(client, seconds + SLACK)
+                finish(server, SLACK)
+        client_out.seek(0)
+        server_out.seek(0)
+        sent, received = json.load(client_out), json.load(server_out)
+        total = received["end"]["sum_received"]
+        samples, so_far = [], 0
+        for interval in received["intervals"]:
+            so_far += interval["sum"]["bytes"]
+            samples.append([round(interval["sum"]["end"], 3), so_far])
+        cost = client.cost + server.cost
+        segment = sent["start"].get("tcp_mss_default", 1448)
+        return Measurement(total["bytes"], total["seconds"], cost.cpu_seconds, cost.peak_bytes, sent["end"]["sum_sent"]["retransmits"] * segment, samples)
+
+    return measure
+
+
+class Sshd:
+    """A daemon of our own at the far end, with keys of its own."""
+
+    def __init__(self, ends):
+        self.ends = ends
+        self.directory = tempfile.TemporaryDirectory(prefix="udtcat-bench-")
+        at = File(self.directory.name)
+        for name in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(at / name)], check=True)
+        shutil.copy(at / "user.pub", at / "authorized_keys")
+        (at / "config").write_text(
+            f"Port {PORT}\nHostKey {at}/host\nAuthorizedKeysFile {at}/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\n"
+            "PermitRootLogin yes\nPasswordAuthentication no\nSubsystem sftp internal-sftp\n")
+        os.makedirs("/run/sshd", exist_ok=True)
+        self.options = ["-p", PORT, "-i", at / "user", "-F", "/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
+                        "-o", "LogLevel=ERROR"]
+
+    def __enter__(self):
+        self.daemon = Process(self.ends.at_far(["/usr/sbin/sshd", "-D", "-e", "-f", f"{self.directory.name}/config"]))
+        until(listening(self.ends, PORT))
+        return self
+
+    def __exit__(self, *_):
+        self.daemon.stop()
+        self.directory.cleanup()
+
+    def shell_words(self):
+        return " ".join(str(word) for word in self.options)
+
+
+def measure_ssh(cipher=None):
+    def measure(ends, seconds):
+        ends.set_tcp()
+        with Sshd(ends) as sshd:
+            from_source = Pipe()
+            cipher_words = ["-c", cipher] if cipher else []
+            words = ["ssh", *sshd.options, *cipher_words, f"root@{ends.far_address}", FLOW, "sink"]
+            with Process([FLOW, "source", seconds], stdout=from_source.writing), Process(ends.at_near(words), stdin=from_source.reading) as client:
+                from_source.close()
+                finish(client, seconds + SLACK)
+            counted = client.json()
+        cost = client.cost + sshd.daemon.cost  # the daemon has waited for its sessions, and they for the sink
+        return Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds - counted["cpu_seconds"], cost.peak_bytes, None, counted["samples"])
+
+    return measure
+
+
+def copy_file(argv_of):
+    """A copy from one tmpfs file to another: the rate over the whole command. Sized by a first short try."""
+
+    def measure(ends, seconds):
+        ends.set_tcp()
+        with Sshd(ends) as sshd, tempfile.TemporaryDirectory(prefix="udtcat-bench-", dir="/dev/shm") as directory:
+            source, target = File(directory, "source"), File(directory, "target")
+
+            def copy(size):
+                with open(source, "wb") as file:
+                    file.write(os.urandom(1 << 20) * max(1, size >> 20))
+                target.unlink(missing_ok=True)
+                begin = time.monotonic()
+                client = finish(Process(ends.at_near(argv_of(sshd, ends, source, target))), 10 * seconds + SLACK)
+                elapsed = time.monotonic() - begin
+                if target.stat().st_size != source.stat().st_size:
+                    raise Failed(client, "the copy has another size")
+                return client, source.stat().st_size, elapsed
+
+            _, size, elapsed = copy(16 << 20)
+            client, size, elapsed = copy(min(2 << 30, max(16 << 20, int(size / elapsed * seconds))))
+        cost = client.cost + sshd.daemon.cost
+        return Measurement(size, elapsed, cost.cpu_seconds, cost.peak_bytes)
+
+    return measure
+
+
+def scp_words(sshd, ends, source, target):
+    options = ["-P" if word == "-p" else word for word in sshd.options]
+    return ["scp", "-q", *options, source, f"root@{ends.far_address}:{target}"]
+
+
+def rsync_words(sshd, ends, source, target):
+    return ["rsync", "--whole-file", "-e", f"ssh {sshd.shell_words()}", source, f"root@{ends.far_address}:{target}"]
+
+
+def measure_socat_tls(ends, seconds):
+    ends.set_tcp()
+    with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
+        certificate = f"{directory}/both.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=bench",
+                        "-keyout", certificate, "-out", f"{directory}/cert.pem"], check=True, capture_output=True)
+        with open(certificate, "a", encoding="ascii") as both:
+            both.write(File(f"{directory}/cert.pem").read_text(encoding="ascii"))
+        block = ["-b", "262144"]
+        *_, measured = pipe_through(ends, seconds, ["socat", *block, "-u", f"OPENSSL-LISTEN:{PORT},cert={certificate},verify=0,reuseaddr", "STDOUT"],
+                                    ["socat", *block, "-u", "STDIN", f"OPENSSL:{ends.far_address}:{PORT},verify=0"], listening(ends, PORT))
+    return measured
+
+
+def measure_mbuffer(ends, seconds):
+    ends.set_tcp()
+    *_, measured = pipe_through(ends, seconds, ["mbuffer", "-q", "-m", "64M", "-I", PORT], ["mbuffer", "-q", "-m", "64M", "-O", f"{ends.far_address}:{PORT}"],
+                                listening(ends, PORT))
+    return measured
+
+
+def measure_globus(level, streams):
+    """globus-url-copy from /dev/zero there to /dev/null here. The credential travels over the control channel: for a benchmark only."""
+    levels = {"clear": ["-nodcau"], "dcsafe": ["-data-cred", "auto", "-dcsafe"], "dcpriv": ["-data-cred", "auto", "-dcpriv"]}
+
+    def copy(ends, directory, size, limit):
+        env = {"X509_CERT_DIR": directory, "HOME": directory}
+        # Both want names for addresses, and a namespace has no resolver: a hosts file of its own for each.
+        def with_hosts(own, words):
+            hosts = File(directory, f"hosts-{own}")
+            hosts.write_text(f"{own} {os.uname().nodename}\n127.0.0.1 localhost\n{ends.near_address} near\n{ends.far_address} far\n", encoding="ascii")
+            return ["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh", *words]
+
+        words = ["globus-gridftp-server", "-c", "/dev/null", "-p", PORT, "-threads", "0", "-control-interface", ends.far_address, "-data-interface",
+                 ends.far_address, "-hostname", ends.far_address, "-aa", "-anonymous-user", "root", "-allow-root", "-anonymous-names-allowed", "*",
+                 "-home-dir", "/", "-d", "error", "-l", f"{directory}/log"]
+        with Process(ends.at_far(with_hosts(ends.far_address, words)), env=env) as server:
+            until(listening(ends, PORT))
+            begin = time.monotonic()
+            words = ["globus-url-copy", "-p", streams, *levels[level], "-len", size, f"ftp://{ends.far_address}:{PORT}/dev/zero", "file:///dev/null"]
+            client = finish(Process(ends.at_near(with_hosts(ends.near_address, words)), env=env), limit)
+            elapsed = time.monotonic() - begin
+            until(lambda: not server.children())  # whose cost is the server's when it has waited for them
+        return elapsed, client.cost + server.cost
+
+    def measure(ends, seconds):
+        ends.set_tcp()
+        with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
+            size = 32 << 20
+            for _ in range(2):  # the first says little about a path that takes seconds to fill
+                elapsed, _ = copy(ends, directory, size, 10 * seconds + SLACK)
+                size = min(64 << 30, max(size, int(size / elapsed * seconds)))
+            elapsed, cost = copy(ends, directory, size, 10 * seconds + SLACK)
+        return Measurement(size, elapsed, cost.cpu_seconds, cost.peak_bytes)
+
+    return measure
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        *(Tool(f"udtcat {protect}", (UDTCAT, FLOW), measure_udtcat(protect)) for protect in ("private", "safe", "auth", "clear")),
+        Tool("raw libudt", (RAW_UDT,), measure_raw_udt),
+        Tool("tcp cubic", ("iperf3",), measure_iperf3("cubic", False), "iperf3"),
+        Tool("tcp cubic tuned", ("iperf3",), measure_iperf3("cubic", True), "iperf3"),
+        Tool("tcp bbr", ("iperf3",), measure_iperf3("bbr", False), "iperf3"),
+        Tool("tcp bbr tuned", ("iperf3",), measure_iperf3("bbr", True), "iperf3"),
+        Tool("ssh", ("ssh", "/usr/sbin/sshd", FLOW), measure_ssh(), "openssh-server"),
+        Tool("ssh aes128-gcm", ("ssh", "/usr/sbin/sshd", FLOW), measure_ssh("aes128-gcm@openssh.com"), "openssh-server"),
+        Tool("scp, file", ("scp", "/usr/sbin/sshd"), copy_file(scp_words), "openssh-server"),
+        Tool("rsync ssh, file", ("rsync", "/usr/sbin/sshd"), copy_file(rsync_words), "rsync"),
+        Tool("socat tls", ("socat", "openssl", FLOW), measure_socat_tls, "socat"),
+        Tool("mbuffer", ("mbuffer", FLOW), measure_mbuffer, "mbuffer"),
+        *(Tool(f"gridftp {level} -p {streams}", ("globus-url-copy", "globus-gridftp-server"), measure_globus(level, streams),
+               "globus-gass-copy-progs, globus-gridftp-server-progs")
+          for level in ("clear", "dcsafe", "dcpriv") for streams in (1, 2, 4, 8)),
+    )
+}
