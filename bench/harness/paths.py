@@ -150,6 +150,7 @@ class Scenario:
     text: str
     make: object = field(repr=False)
     seconds: float = 10
+    companions: tuple = (None,)  # kernel TCP flows that share the path, one after the other: by congestion control
 
 
 SCENARIOS = {
@@ -164,7 +165,7 @@ SCENARIOS = {
         Scenario("cineca", "100 Mbit/s, 26 ms, clean", lambda: Wan(rate="100M", rtt="26ms")),
         Scenario("lossy", "1 Gbit/s, 75 ms, 1 % loss", lambda: Wan(rate="1G", rtt="75ms", loss="1%")),
         Scenario("jitter", "1 Gbit/s, 50 ms, 2 % late by 3 ms", lambda: Wan(rate="1G", rtt="50ms", reorder="2%", reorder_delay="3ms")),
-        Scenario("shared", "1 Gbit/s, 20 ms, a kernel TCP flow beside", lambda: Wan(rate="1G", rtt="20ms"), 20),
+        Scenario("shared", "1 Gbit/s, 20 ms, beside a kernel TCP flow", lambda: Wan(rate="1G", rtt="20ms"), 20, ("cubic", "bbr")),
         Scenario("longhaul", "1 Gbit/s, 300 ms, clean", lambda: Wan(rate="1G", rtt="300ms"), 20),
     )
 }

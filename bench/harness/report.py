@@ -8,7 +8,7 @@ import sys
 import time
 
 from .paths import ROOT
-from .processes import Failed
+from .tools import measure_beside
 
 
 def machine():
@@ -32,32 +32,50 @@ def say(text=""):
 
 def measure_in_turns(scenario, tools, runs, seconds, baseline):
     """Each tool once, then each again: what else the machine does meets all of them."""
-    entries = {tool.name: {"tool": tool.name, "scenario": scenario.name, "runs": []} for tool in tools}
-    for tool in tools:
-        if missing := tool.missing():
-            entries[tool.name]["missing"] = missing
-            say(f"  {tool.name}: {', '.join(missing)} is not here" + (f"; package {tool.package}" if tool.package else "; build it first"))
-    for run in range(runs):
+    entries = {}
+    for companion in scenario.companions:
         for tool in tools:
-            entry = entries[tool.name]
-            if "missing" in entry:
-                continue
-            try:
-                with scenario.make() as ends:
-                    measured = tool.measure(ends, seconds).to_json()
-                    counters = ends.wire_counters()
-            except (Failed, RuntimeError, subprocess.CalledProcessError) as failure:
-                entry.setdefault("failures", []).append(str(failure))
-                say(f"  run {run + 1}: {tool.name}: FAILED: {failure}")
-                continue
-            if counters:
-                measured["wire"] = counters
-            entry["runs"].append(measured)
-            say(f"  run {run + 1}: {tool.name}: {measured['gbit_per_second']:.3f} Gbit/s")
-    base = entries.get(baseline, {}).get("runs", [])
-    for entry in entries.values():
-        summarise(entry, base, baseline)
+            name = tool.name + (f" beside {companion}" if companion else "")
+            entries[name] = {"tool": name, "scenario": scenario.name, "runs": []}
+            if missing := tool.missing():
+                entries[name]["missing"] = missing
+                say(f"  {name}: {', '.join(missing)} is not here" + (f"; package {tool.package}" if tool.package else "; build it first"))
+    for run in range(runs):
+        for companion in scenario.companions:
+            for tool in tools:
+                name = tool.name + (f" beside {companion}" if companion else "")
+                if "missing" not in entries[name]:
+                    measure_once(scenario, tool, seconds, companion, entries[name], f"run {run + 1}: {name}")
+    for companion in scenario.companions:
+        beside = f" beside {companion}" if companion else ""
+        base = entries.get(baseline + beside, {}).get("runs", [])
+        for entry in entries.values():
+            if entry["tool"].endswith(beside):
+                summarise(entry, base, baseline)
     return list(entries.values())
+
+
+def measure_once(scenario, tool, seconds, companion, entry, title):
+    try:
+        with scenario.make() as ends:
+            if companion:
+                measured, companion_rate = measure_beside(tool, ends, seconds, companion)
+            else:
+                measured, companion_rate = tool.measure(ends, seconds), None
+            counters = ends.wire_counters()
+    except (RuntimeError, subprocess.CalledProcessError) as failure:
+        entry.setdefault("failures", []).append(str(failure))
+        say(f"  {title}: FAILED: {failure}")
+        return
+    figures = measured.to_json()
+    if counters:
+        figures["wire"] = counters
+    said = f"  {title}: {figures['gbit_per_second']:.3f} Gbit/s"
+    if companion:
+        figures["companion_gbit_per_second"] = round(companion_rate, 4)
+        said += f", the other {companion_rate:.3f}"
+    entry["runs"].append(figures)
+    say(said)
 
 
 def spread(values):
@@ -68,7 +86,7 @@ def summarise(entry, base_runs, baseline):
     runs = entry["runs"]
     if not runs:
         return
-    for name in ("gbit_per_second", "cpu_seconds_per_gb", "peak_bytes", "resent_bytes"):
+    for name in ("gbit_per_second", "cpu_seconds_per_gb", "peak_bytes", "resent_bytes", "companion_gbit_per_second"):
         if values := [run[name] for run in runs if run.get(name) is not None]:
             entry[name] = spread(values)
     pairs = [run["gbit_per_second"] / base["gbit_per_second"] for run, base in zip(runs, base_runs) if base["gbit_per_second"]]
@@ -78,7 +96,7 @@ def summarise(entry, base_runs, baseline):
 
 def show(results, baseline):
     """One line a tool, the fastest first."""
-    say(f"{'':24} {'Gbit/s':>8} {'min':>8} {'max':>8} {'CPU s/GB':>9} {'resent':>9} {'peak MiB':>9}  ratio to {baseline}")
+    say(f"{'':28} {'Gbit/s':>8} {'min':>8} {'max':>8} {'CPU s/GB':>9} {'resent':>9} {'peak MiB':>9}  ratio to {baseline}")
     done = [entry for entry in results if entry["runs"]]
     for entry in sorted(done, key=lambda entry: -entry["gbit_per_second"]["median"]):
         rate = entry["gbit_per_second"]
@@ -87,10 +105,12 @@ def show(results, baseline):
         if "resent_bytes" in entry:
             resent = f"{100 * entry['resent_bytes']['median'] / statistics.median(run['bytes'] for run in entry['runs']):.2f} %"
         ratio = f"{entry['ratio']['median']:.2f}" if "ratio" in entry else ""
-        say(f"{entry['tool']:24} {rate['median']:8.3f} {rate['min']:8.3f} {rate['max']:8.3f} {cpu} {resent:>9} {entry['peak_bytes']['median'] / 2**20:9.0f}  {ratio}")
+        if "companion_gbit_per_second" in entry:
+            ratio += f"   (the other flow: {entry['companion_gbit_per_second']['median']:.3f} Gbit/s)"
+        say(f"{entry['tool']:28} {rate['median']:8.3f} {rate['min']:8.3f} {rate['max']:8.3f} {cpu} {resent:>9} {entry['peak_bytes']['median'] / 2**20:9.0f}  {ratio}")
     for entry in results:
         if not entry["runs"]:
-            say(f"{entry['tool']:24} {'missing: ' + ', '.join(entry['missing']) if 'missing' in entry else 'failed'}")
+            say(f"{entry['tool']:28} {'missing: ' + ', '.join(entry['missing']) if 'missing' in entry else 'failed'}")
 
 
 def write(document, directory, name):

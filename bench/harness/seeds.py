@@ -14,14 +14,14 @@ def poster():
     """UDTCAT and UDR against scp, rsync and netcat: 10 Gbit/s, 75 ms, 0.1 % loss."""
     theirs = {"UDTCAT memory, clear": 5.41, "UDTCAT disk, clear": 4.89, "UDR scp": 1.25, "UDR rsync": 1.28, "UDTCAT one thread, disk, encrypted": 0.95,
               "netcat": 0.82, "rsync over ssh": 0.19}
-    names = ["udtcat private", "udtcat clear", "raw libudt", "tcp cubic", "tcp bbr tuned", "ssh", "scp, file", "rsync ssh, file", "socat tls", "mbuffer"]
+    names = ["udtcat private", "udtcat clear", "udtcat private, file", "raw libudt", "tcp cubic", "tcp bbr tuned", "ssh", "scp, file", "rsync ssh, file", "socat tls", "mbuffer"]
     return {"scenarios": ["poster"], "tools": names, "theirs": theirs, "unit": "Gbit/s"}
 
 
 def tengig():
     """Copy tools on ten gigabits: rate and CPU beside each other."""
     theirs = {"any tool, one stream, 10 Gbit/s": "none near line rate"}
-    names = ["udtcat private", "udtcat clear", "tcp cubic", "ssh", "ssh aes128-gcm", "scp, file", "rsync ssh, file", "socat tls", "mbuffer"]
+    names = ["udtcat private", "udtcat clear", "udtcat private, file", "tcp cubic", "ssh", "ssh aes128-gcm", "scp, file", "rsync ssh, file", "socat tls", "mbuffer"]
     return {"scenarios": ["lan", "lan-9000"], "tools": names, "theirs": theirs, "unit": ""}
 
 

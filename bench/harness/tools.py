@@ -102,6 +102,44 @@ def measure_udtcat(protect="private", options=()):
     return measure
 
 
+def measure_udtcat_file(ends, seconds):
+    """From one tmpfs file into another, by redirection, as a person would."""
+    ends.set_tcp()
+    key = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
+    os.environ["UDTCAT_KEY"] = key
+    with tempfile.TemporaryDirectory(prefix="udtcat-bench-", dir="/dev/shm") as directory:
+        source, target = File(directory, "source"), File(directory, "target")
+
+        def copy(size):
+            write_random(source, size)
+            with open(source, "rb") as reading, open(target, "wb") as writing:
+                with Process(ends.at_far([UDTCAT, "-l", PORT, "--recv-only", "--no-progress"]), stdout=writing) as receiving:
+                    until(listening(ends, PORT, "-lnu"))
+                    begin = time.monotonic()
+                    with Process(ends.at_near([UDTCAT, ends.far_address, PORT, "--send-only", "--no-progress"]), stdin=reading) as sending:
+                        finish(sending, 10 * seconds + SLACK)
+                        elapsed = time.monotonic() - begin
+                    finish(receiving, SLACK)
+            if target.stat().st_size != source.stat().st_size:
+                raise Failed(sending, "the copy has another size")
+            return elapsed, sending.cost + receiving.cost
+
+        size, (elapsed, cost) = sized(copy, seconds)
+    return Measurement(size, elapsed, cost.cpu_seconds, cost.peak_bytes)
+
+
+def write_random(path, size):
+    with open(path, "wb") as file:
+        file.write(os.urandom(1 << 20) * max(1, size >> 20))
+
+
+def sized(copy, seconds, least=16 << 20, most=2 << 30):
+    """A first short copy says how long the one that counts must be."""
+    elapsed, _ = copy(least)
+    size = min(most, max(least, int(least / elapsed * seconds) >> 20 << 20))
+    return size, copy(size)
+
+
 def measure_raw_udt(ends, seconds):
     endless = 1 << 62
     receiver_out = tempfile.TemporaryFile("w+")
@@ -116,29 +154,67 @@ def measure_raw_udt(ends, seconds):
     return Measurement(told["bytes"], told["seconds"], cost.cpu_seconds, cost.peak_bytes, None, told["samples"])
 
 
+class TcpFlow:
+    """iperf3 from near to far. Its figures are there once it has been waited for."""
+
+    def __init__(self, ends, seconds, congestion, port=PORT):
+        self.ends, self.seconds, self.port = ends, max(1, round(seconds)), port
+        self.server_out, self.client_out = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        self.words = ["iperf3", "-c", ends.far_address, "-p", port, "-t", self.seconds, "-i", "0.5", "-J", "-C", congestion]
+
+    def __enter__(self):
+        self.server = Process(self.ends.at_far(["iperf3", "-s", "-1", "-J", "-i", "0.5", "-p", self.port]), stdout=self.server_out)
+        until(listening(self.ends, self.port))
+        self.client = Process(self.ends.at_near(self.words), stdout=self.client_out)
+        return self
+
+    def __exit__(self, *_):
+        self.client.stop()
+        self.server.stop()
+
+    def wait(self):
+        finish(self.client, self.seconds + SLACK)
+        finish(self.server, SLACK)
+        self.client_out.seek(0)
+        self.server_out.seek(0)
+        self.sent, self.received = json.load(self.client_out), json.load(self.server_out)
+        return self
+
+    def samples(self):
+        samples, so_far = [], 0
+        for interval in self.received["intervals"]:
+            so_far += interval["sum"]["bytes"]
+            samples.append([round(interval["sum"]["end"], 3), so_far])
+        return samples
+
+
 def measure_iperf3(congestion, tuned):
     def measure(ends, seconds):
         ends.set_tcp(congestion, TUNED_BUFFERS if tuned else DEFAULT_BUFFERS)
-        server_out, client_out = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
-        with Process(ends.at_far(["iperf3", "-s", "-1", "-J", "-i", "0.5", "-p", PORT]), stdout=server_out) as server:
-            until(listening(ends, PORT))
-            words = ["iperf3", "-c", ends.far_address, "-p", PORT, "-t", max(1, round(seconds)), "-i", "0.5", "-J", "-C", congestion]
-            with Process(ends.at_near(words), stdout=client_out) as client:
-                finish(client, seconds + SLACK)
-                finish(server, SLACK)
-        client_out.seek(0)
-        server_out.seek(0)
-        sent, received = json.load(client_out), json.load(server_out)
-        total = received["end"]["sum_received"]
-        samples, so_far = [], 0
-        for interval in received["intervals"]:
-            so_far += interval["sum"]["bytes"]
-            samples.append([round(interval["sum"]["end"], 3), so_far])
-        cost = client.cost + server.cost
-        segment = sent["start"].get("tcp_mss_default", 1448)
-        return Measurement(total["bytes"], total["seconds"], cost.cpu_seconds, cost.peak_bytes, sent["end"]["sum_sent"]["retransmits"] * segment, samples)
+        with TcpFlow(ends, seconds, congestion) as flow:
+            flow.wait()
+        total = flow.received["end"]["sum_received"]
+        cost = flow.client.cost + flow.server.cost
+        segment = flow.sent["start"].get("tcp_mss_default", 1448)
+        return Measurement(total["bytes"], total["seconds"], cost.cpu_seconds, cost.peak_bytes, flow.sent["end"]["sum_sent"]["retransmits"] * segment,
+                           flow.samples())
 
     return measure
+
+
+COMPANION_PORT = PORT + 1
+
+
+def measure_beside(tool, ends, seconds, congestion):
+    """The tool's figures while a kernel TCP flow has the path too, and that flow's rate in the same seconds."""
+    lead = 2  # the flow that was there first has found its rate
+    with TcpFlow(ends, lead + seconds + 2, congestion, COMPANION_PORT) as companion:
+        time.sleep(lead)
+        measured = tool.measure(ends, seconds)
+        flow = companion.wait()
+    inside = [(at, total) for at, total in flow.samples() if lead <= at <= lead + seconds]
+    (begin, before), (end, after) = inside[0], inside[-1]
+    return measured, (after - before) * 8 / (end - begin) / 1e9
 
 
 class Sshd:
@@ -197,20 +273,18 @@ def copy_file(argv_of):
             source, target = File(directory, "source"), File(directory, "target")
 
             def copy(size):
-                with open(source, "wb") as file:
-                    file.write(os.urandom(1 << 20) * max(1, size >> 20))
+                write_random(source, size)
                 target.unlink(missing_ok=True)
                 begin = time.monotonic()
                 client = finish(Process(ends.at_near(argv_of(sshd, ends, source, target))), 10 * seconds + SLACK)
-                elapsed = time.monotonic() - begin
                 if target.stat().st_size != source.stat().st_size:
                     raise Failed(client, "the copy has another size")
-                return client, source.stat().st_size, elapsed
+                return time.monotonic() - begin, client.cost
 
-            _, size, elapsed = copy(16 << 20)
-            client, size, elapsed = copy(min(2 << 30, max(16 << 20, int(size / elapsed * seconds))))
-        cost = client.cost + sshd.daemon.cost
-        return Measurement(size, elapsed, cost.cpu_seconds, cost.peak_bytes)
+            size, (elapsed, cost) = sized(copy, seconds)
+        # The daemon has served both copies, which cost the same a byte.
+        served = sshd.daemon.cost.cpu_seconds * size / (size + (16 << 20))
+        return Measurement(size, elapsed, cost.cpu_seconds + served, max(cost.peak_bytes, sshd.daemon.cost.peak_bytes))
 
     return measure
 
@@ -286,6 +360,7 @@ TOOLS = {
     tool.name: tool
     for tool in (
         *(Tool(f"udtcat {protect}", (UDTCAT, FLOW), measure_udtcat(protect)) for protect in ("private", "safe", "auth", "clear")),
+        Tool("udtcat private, file", (UDTCAT,), measure_udtcat_file),
         Tool("raw libudt", (RAW_UDT,), measure_raw_udt),
         Tool("tcp cubic", ("iperf3",), measure_iperf3("cubic", False), "iperf3"),
         Tool("tcp cubic tuned", ("iperf3",), measure_iperf3("cubic", True), "iperf3"),

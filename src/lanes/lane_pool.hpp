@@ -83,8 +83,9 @@ class LanePool {
 
   std::mutex mutex_;
   std::condition_variable work_there_;
-  std::deque<Worked*> ready_;  // guarded by mutex_: lanes with work and without a thread
-  bool stopping_ = false;      // guarded by mutex_
+  std::deque<Worked*> ready_;          // guarded by mutex_: lanes with work and without a thread
+  std::size_t unannounced_bytes_ = 0;  // guarded by mutex_: finished, and the io thread not yet told
+  bool stopping_ = false;              // guarded by mutex_
 
   core::Lifetime lifetime_;
   std::function<void()> guarded_delivery_;  // made on the io thread, posted from any
