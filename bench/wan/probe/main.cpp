@@ -148,7 +148,7 @@ int count(int port) {
   const Descriptor socket = bound(SOCK_DGRAM, port);
   std::array<char, 65536> buffer{};
   std::vector<bool> seen;
-  std::uint64_t received = 0, bytes_received = 0, corrupt = 0, twice = 0, overtaken = 0, next = 0;
+  std::uint64_t received = 0, bytes_received = 0, corrupt = 0, twice = 0, overtaken = 0, begin = kLast, next = 0;
   std::optional<Clock::time_point> first;
   Clock::time_point last;
   while (readable(socket.fd(), kPatienceMs)) {
@@ -175,13 +175,14 @@ int count(int port) {
     else if (number < next)
       ++overtaken;
     seen[number] = true;
+    begin = std::min(begin, number);  // what was sent before we listened is not the link's loss
     next = std::max(next, number + 1);
   }
   const double seconds = first ? Seconds(last - *first).count() : 0;
   std::cout << fmt::format(
       "{{\"received\": {}, \"missing\": {}, \"corrupt\": {}, \"twice\": {}, \"overtaken\": {}, \"ip_bits_per_second\": "
       "{:.0f}}}\n",
-      received, next - (received - twice), corrupt, twice, overtaken,
+      received, received == 0 ? 0 : next - begin - (received - twice), corrupt, twice, overtaken,
       seconds > 0 ? static_cast<double>(bytes_received) * 8 / seconds : 0);
   return 0;
 }
