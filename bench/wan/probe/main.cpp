@@ -199,7 +199,9 @@ int blast(const Address& to, double bits_per_second, double seconds, std::size_t
     const auto due = static_cast<std::uint64_t>(Seconds(Clock::now() - begin).count() * datagrams_per_second) + 1;
     for (; number < std::min(total, due); ++number) {
       fill(datagram, number);
-      while (::send(socket.fd(), datagram.data(), datagram.size(), 0) < 0 && errno == ENOBUFS) {
+      // ECONNREFUSED speaks of an earlier one, before the other end listened; this one has not been sent.
+      while (::send(socket.fd(), datagram.data(), datagram.size(), 0) < 0 &&
+             (errno == ENOBUFS || errno == ECONNREFUSED)) {
       }
     }
   }
