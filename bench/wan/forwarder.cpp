@@ -21,6 +21,7 @@ Forwarder::Forwarder(TunDevice near, TunDevice far, const PathSettings& path, st
       back_{LinkModel(path.back, random_), {}} {}
 
 void Forwarder::take(TimePoint now) {
+  now = latest_ = std::max(now, latest_);
   take(near_, far_, out_, now);
   take(far_, near_, back_, now);
 }

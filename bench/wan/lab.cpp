@@ -19,6 +19,9 @@ namespace {
 
 constexpr int kSignalBase = 128;  // spec: POSIX sh, "exit status for commands"
 
+constexpr std::chrono::nanoseconds kNoSleep = std::chrono::microseconds(10);  // guess: a system call without a wait
+constexpr std::chrono::nanoseconds kMostWakeDelay =
+    std::chrono::microseconds(500);               // guess: later is a neighbour's doing
 constexpr auto kGrace = std::chrono::seconds(2);  // guess: to write a last line takes less
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
@@ -142,9 +145,10 @@ Result<int> Lab::run() {
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // the default of 50 us is a tenth of a short round trip
   if (auto started = start_children(); !started) return tl::unexpected(started.error());
   while (!status_) {
-    forwarder_.deliver(now());
-    wait(now());
-    forwarder_.take(now());
+    // An idle processor takes a while to wake; what is due within that while would come late by it.
+    forwarder_.deliver(now() + wake_delay_);
+    const bool slept = wait(now());
+    forwarder_.take(slept ? now() - wake_delay_ : now());
     control_->serve([this](const std::string& words) { return answer(words); });
     take_signals();
     watch_children();
@@ -153,8 +157,8 @@ Result<int> Lab::run() {
   return *status_;
 }
 
-/// Until something is due, arrives or ends.
-void Lab::wait(TimePoint at) {
+/// Until something is due, arrives or ends. Whether that took a while, and so a wake-up.
+bool Lab::wait(TimePoint at) {
   std::array<pollfd, 5> watched{};
   const std::array<int, 5> descriptors{forwarder_.near().fd(), forwarder_.far().fd(), control_->fd(), signals_.fd(),
                                        near_child_ ? near_child_->fd() : -1};
@@ -163,12 +167,14 @@ void Lab::wait(TimePoint at) {
   timespec limit{};
   auto due = forwarder_.next_due();
   if (give_up_at_) due = std::min(due.value_or(*give_up_at_), *give_up_at_);
-  if (due) {
-    const auto left = std::max(std::chrono::nanoseconds(0), *due - at);
-    limit.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
-    limit.tv_nsec = (left % std::chrono::seconds(1)).count();
-  }
-  ::ppoll(watched.data(), watched.size(), due ? &limit : nullptr, nullptr);
+  const auto left = due ? std::max(std::chrono::nanoseconds(0), *due - wake_delay_ - at) : kNoSleep;
+  limit.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
+  limit.tv_nsec = (left % std::chrono::seconds(1)).count();
+  const int events = ::ppoll(watched.data(), watched.size(), due ? &limit : nullptr, nullptr);
+  const auto took = now() - at;
+  if (due && events == 0 && left > kNoSleep)
+    wake_delay_ += (std::clamp<std::chrono::nanoseconds>(took - left, {}, kMostWakeDelay) - wake_delay_) / 8;
+  return took > kNoSleep;
 }
 
 void Lab::take_signals() {

@@ -45,7 +45,7 @@ class Lab {
   [[nodiscard]] Status announce();
   [[nodiscard]] Status start_children();
   [[nodiscard]] std::vector<std::string> environment() const;
-  void wait(TimePoint at);
+  [[nodiscard]] bool wait(TimePoint at);
   void take_signals();
   void on_signal(int signal);
   void watch_children();
@@ -64,8 +64,9 @@ class Lab {
   Descriptor signals_;
   std::optional<Child> near_child_;
   std::optional<Child> far_child_;
-  unsigned next_address_ = 3;            // the ends begin with 1 and 2
-  std::optional<TimePoint> give_up_at_;  // what a signal asked to end has until then
+  std::chrono::nanoseconds wake_delay_{0};  // how late the kernel wakes us, on average
+  unsigned next_address_ = 3;               // the ends begin with 1 and 2
+  std::optional<TimePoint> give_up_at_;     // what a signal asked to end has until then
   int interrupted_by_ = 0;
   std::optional<int> status_;  // what to exit with, once that is known
 };
