@@ -1,8 +1,8 @@
 // What stands before and behind a program that is measured: a source that never waits, a sink that counts.
 //
 //   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; then the end
-//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes, seconds from the first to the last of
-//                              them, what had come by each half second, and its own CPU seconds
+//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes after the first read, seconds from there to
+//                              the last of them, what had come by each half second, and its own CPU seconds
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -53,11 +53,16 @@ int sink() {
   long long bytes = 0;
   double last = 0;
   double next_sample = kSampleSeconds;
+  bool started = false;
   Clock::time_point start;
   for (;;) {
     const ssize_t got = read(STDIN_FILENO, chunk.data(), chunk.size());
     if (got <= 0) break;
-    if (bytes == 0) start = Clock::now();
+    if (!started) {  // the time of these is before them
+      started = true;
+      start = Clock::now();
+      continue;
+    }
     bytes += got;
     last = seconds_since(start);
     for (; last >= next_sample; next_sample += kSampleSeconds)

@@ -57,13 +57,15 @@ void receive(const char* port, std::int64_t bytes, double seconds_limit) {
   const UDTSOCKET stream = UDT::accept(listener, reinterpret_cast<sockaddr*>(&peer), &peer_bytes);
   if (stream == UDT::INVALID_SOCK) die("accept");
   std::vector<char> chunk(kChunkBytes);
+  const int first = UDT::recv(stream, chunk.data(), kChunkBytes, 0);  // the time of these is before them
+  if (first <= 0) die("receive");
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   constexpr double kSampleSeconds = 0.5;
   std::string samples;
   double next_sample = kSampleSeconds;
   std::int64_t received = 0;
-  while (received < bytes && elapsed() < seconds_limit) {
+  while (first + received < bytes && elapsed() < seconds_limit) {
     const int got = UDT::recv(stream, chunk.data(), kChunkBytes, 0);
     if (got <= 0) die("receive");
     received += got;

@@ -27,6 +27,11 @@ def every_congestion_control():
         allowed.write_text(before, encoding="ascii")
 
 
+def default_congestion():
+    """What a program gets that does not choose."""
+    return File("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="ascii").strip()
+
+
 class Ends:
     """Two ends with an address each; commands are prefixed so that they run there."""
 
@@ -46,8 +51,8 @@ class Ends:
     def at_far(self, argv):
         return [*self.far_prefix, *map(str, argv)]
 
-    def set_tcp(self, congestion="cubic", buffers=None):
-        settings = {"net.ipv4.tcp_congestion_control": congestion, **(buffers or DEFAULT_BUFFERS)}
+    def set_tcp(self, congestion=None, buffers=None):
+        settings = {"net.ipv4.tcp_congestion_control": congestion or default_congestion(), **(buffers or DEFAULT_BUFFERS)}
         script = "set -e; " + "; ".join(f"echo '{value}' > /proc/sys/{name.replace('.', '/')}" for name, value in settings.items())
         for argv in (self.at_near(["sh", "-c", script]), self.at_far(["sh", "-c", script])):
             subprocess.run(argv, check=True)
@@ -78,7 +83,12 @@ class Wan(Ends):
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            subprocess.run([str(WANLAB), "--clean"], check=False)
 
     def wire_counters(self):
         told = subprocess.run([str(WANLAB), "tell", "--lab", str(self.lab["pid"]), "stats"], check=True, capture_output=True, text=True)

@@ -23,6 +23,8 @@ class Cost:
 class Process:
     """Started at once; its stderr is kept. Ended with the benchmark, at the latest when the deadline has passed."""
 
+    alive = []  # all that are looked at while one of them is waited for
+
     def __init__(self, argv, stdin=None, stdout=None, env=None):
         self.argv = [str(word) for word in argv]
         self.stderr_file = tempfile.TemporaryFile()
@@ -32,24 +34,30 @@ class Process:
         self.cost = None
         self.status = None
         self.peak_bytes = 0
+        Process.alive.append(self)
 
     def wait(self, seconds):
         """True if it has ended; its cost and status are known then."""
         deadline = time.monotonic() + seconds
         while self.cost is None:
-            self.look_at_memory()
+            for process in Process.alive:
+                process.look_at_memory()
             pid, status, use = os.wait4(self.popen.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
                 self.popen.returncode = self.status
+                Process.alive.remove(self)
                 self.cost = Cost(use.ru_utime + use.ru_stime, self.peak_bytes)
             elif time.monotonic() > deadline:
                 return False
             else:
-                time.sleep(0.005)
+                time.sleep(0.02)
         return True
 
     def children(self):
+        """The pids; none of a process that has ended."""
+        if self.cost is not None:
+            return []
         return File(f"/proc/{self.popen.pid}/task/{self.popen.pid}/children").read_text(encoding="ascii").split()
 
     def look_at_memory(self):

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 
-from .paths import ROOT
+from .paths import ROOT, default_congestion
 from .tools import measure_beside
 
 
 def machine():
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8") if line.startswith("model name")), "unknown")
-    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")}
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            "default_congestion": default_congestion()}
 
 
 def commit():
@@ -37,7 +38,10 @@ def measure_in_turns(scenario, tools, runs, seconds, baseline):
         for tool in tools:
             name = tool.name + (f" beside {companion}" if companion else "")
             entries[name] = {"tool": name, "scenario": scenario.name, "runs": []}
-            if missing := tool.missing():
+            if companion and tool.sizes_itself:
+                entries[name]["missing"] = ["a figure beside another flow: it would run partly alone"]
+                say(f"  {name}: not measured beside another flow, since it would run partly alone")
+            elif missing := tool.missing():
                 entries[name]["missing"] = missing
                 say(f"  {name}: {', '.join(missing)} is not here" + (f"; package {tool.package}" if tool.package else "; build it first"))
     for run in range(runs):
@@ -45,7 +49,7 @@ def measure_in_turns(scenario, tools, runs, seconds, baseline):
             for tool in tools:
                 name = tool.name + (f" beside {companion}" if companion else "")
                 if "missing" not in entries[name]:
-                    measure_once(scenario, tool, seconds, companion, entries[name], f"run {run + 1}: {name}")
+                    measure_once(scenario, tool, seconds, companion, entries[name], run + 1)
     for companion in scenario.companions:
         beside = f" beside {companion}" if companion else ""
         base = entries.get(baseline + beside, {}).get("runs", [])
@@ -55,7 +59,8 @@ def measure_in_turns(scenario, tools, runs, seconds, baseline):
     return list(entries.values())
 
 
-def measure_once(scenario, tool, seconds, companion, entry, title):
+def measure_once(scenario, tool, seconds, companion, entry, number):
+    title = f"run {number}: {entry['tool']}"
     try:
         with scenario.make() as ends:
             if companion:
@@ -63,11 +68,11 @@ def measure_once(scenario, tool, seconds, companion, entry, title):
             else:
                 measured, companion_rate = tool.measure(ends, seconds), None
             counters = ends.wire_counters()
-    except (RuntimeError, subprocess.CalledProcessError) as failure:
-        entry.setdefault("failures", []).append(str(failure))
+    except Exception as failure:  # whatever one tool does, the others' figures count
+        entry.setdefault("failures", []).append(f"run {number}: {failure!r}")
         say(f"  {title}: FAILED: {failure}")
         return
-    figures = measured.to_json()
+    figures = {"round": number, **measured.to_json()}
     if counters:
         figures["wire"] = counters
     said = f"  {title}: {figures['gbit_per_second']:.3f} Gbit/s"
@@ -89,7 +94,8 @@ def summarise(entry, base_runs, baseline):
     for name in ("gbit_per_second", "cpu_seconds_per_gb", "peak_bytes", "resent_bytes", "companion_gbit_per_second"):
         if values := [run[name] for run in runs if run.get(name) is not None]:
             entry[name] = spread(values)
-    pairs = [run["gbit_per_second"] / base["gbit_per_second"] for run, base in zip(runs, base_runs) if base["gbit_per_second"]]
+    bases = {base["round"]: base["gbit_per_second"] for base in base_runs}
+    pairs = [run["gbit_per_second"] / bases[run["round"]] for run in runs if bases.get(run.get("round"))]
     if pairs:
         entry["ratio"] = {"to": baseline, **spread(pairs)}
 
@@ -105,6 +111,8 @@ def show(results, baseline):
         if "resent_bytes" in entry:
             resent = f"{100 * entry['resent_bytes']['median'] / statistics.median(run['bytes'] for run in entry['runs']):.2f} %"
         ratio = f"{entry['ratio']['median']:.2f}" if "ratio" in entry else ""
+        if "failures" in entry:
+            ratio += f"   ({len(entry['failures'])} of {len(entry['failures']) + len(entry['runs'])} runs failed)"
         if "companion_gbit_per_second" in entry:
             ratio += f"   (the other flow: {entry['companion_gbit_per_second']['median']:.3f} Gbit/s)"
         say(f"{entry['tool']:28} {rate['median']:8.3f} {rate['min']:8.3f} {rate['max']:8.3f} {cpu} {resent:>9} {entry['peak_bytes']['median'] / 2**20:9.0f}  {ratio}")

@@ -58,8 +58,12 @@ def measure_grid(plan, runs, seconds):
         mine = [{"tool": tool.name, "scenario": name, "cell": cell, "runs": []} for cell, tool in plan["grid"]]
         for _ in range(runs):
             for entry, (_, tool) in zip(mine, plan["grid"]):
-                with SCENARIOS[name].make() as ends:
-                    entry["runs"].append(tool.measure(ends, seconds).to_json())
+                try:
+                    with SCENARIOS[name].make() as ends:
+                        entry["runs"].append(tool.measure(ends, seconds).to_json())
+                except Exception as failure:  # one cell of a hundred
+                    entry.setdefault("failures", []).append(repr(failure))
+                    say(f"  {tool.name}: FAILED: {failure}")
         for entry in mine:
             summarise(entry, [], None)
         show_grid(mine, name)
@@ -69,12 +73,13 @@ def measure_grid(plan, runs, seconds):
 
 def show_grid(entries, scenario):
     for protect in dict.fromkeys(entry["cell"]["protect"] for entry in entries):
-        cells = {(entry["cell"]["threads"], entry["cell"]["streams"]): entry["gbit_per_second"]["median"] for entry in entries if entry["cell"]["protect"] == protect}
+        cells = {(entry["cell"]["threads"], entry["cell"]["streams"]): entry["gbit_per_second"]["median"] for entry in entries
+                 if entry["cell"]["protect"] == protect and entry["runs"]}
         columns = sorted({streams for _, streams in cells})
         say(f"\n{scenario}, {protect}, Gbit/s: threads down, lanes across")
         say(f"{'':6}" + "".join(f"{n:8}" for n in columns))
         for threads in sorted({threads for threads, _ in cells}):
-            say(f"{threads:6}" + "".join(f"{cells[threads, n]:8.2f}" for n in columns))
+            say(f"{threads:6}" + "".join(f"{cells[threads, n]:8.2f}" if (threads, n) in cells else f"{'–':>8}" for n in columns))
 
 
 def show_theirs(plan):

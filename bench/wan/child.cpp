@@ -28,6 +28,7 @@ void unblock_signals() {
                       const std::vector<std::string>& environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   unblock_signals();
+  ::signal(SIGPIPE, SIG_DFL);
   for (const std::string& assignment : environment) {
     const auto equals = assignment.find('=');
     ::setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);

@@ -46,6 +46,7 @@ class NameForAnAnswer {
 Result<ControlSocket> ControlSocket::listen(const std::filesystem::path& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(address.error());
+  ::unlink(path.c_str());  // of a lab that had our number and was killed
   Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid() || ::bind(socket.fd(), generic(*address), sizeof *address) != 0)
     return fail(Errc::out_of_resources, "listen on " + path.string(), errno_text(errno));
@@ -78,6 +79,8 @@ Result<std::string> ask(const std::filesystem::path& path, const std::string& wo
   const timeval limit{.tv_sec = 5, .tv_usec = 0};
   ::setsockopt(socket.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   std::array<char, kMaxWords> buffer{};
+  ::setsockopt(socket.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  ::unlink(own.path().c_str());
   const bool sent = ::bind(socket.fd(), generic(*own_address), sizeof *own_address) == 0 &&
                     ::sendto(socket.fd(), words.data(), words.size(), 0, generic(*address), sizeof *address) >= 0;
   const ssize_t bytes = sent ? ::recv(socket.fd(), buffer.data(), buffer.size(), 0) : -1;

@@ -18,7 +18,7 @@ void DelayLine::push(Packet packet, TimePoint due, bool late) {
   std::deque<Held>& line = late ? late_ : on_time_;
   // A delay that was shortened on the way must not reorder: then a packet waits for the one before it.
   if (!line.empty()) due = std::max(due, line.back().due);
-  held_bytes_ += packet.bytes;
+  held_bytes_ += packet.memory_bytes();
   line.push_back({std::move(packet), due});
 }
 
@@ -35,7 +35,7 @@ std::optional<Packet> DelayLine::pop(TimePoint now) {
   std::deque<Held>& line = !on_time_.empty() && on_time_.front().due == *due ? on_time_ : late_;
   Packet packet = std::move(line.front().packet);
   line.pop_front();
-  held_bytes_ -= packet.bytes;
+  held_bytes_ -= packet.memory_bytes();
   return packet;
 }
 

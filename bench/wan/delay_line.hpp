@@ -31,6 +31,7 @@ struct Packet {
   std::size_t bytes = 0;
   bool pooled = false;
 
+  [[nodiscard]] std::size_t memory_bytes() const { return pooled ? kMaxPacketBytes : bytes; }
   [[nodiscard]] std::span<const std::byte> view() const { return {memory.get(), bytes}; }
 };
 

@@ -56,7 +56,7 @@ Packet Forwarder::cut(const Packet& packet, const Shape& shape, const SegmentRun
 void Forwarder::dispatch(Packet packet, const SegmentRun& run, const TunDevice& to, Direction& direction,
                          TimePoint now) {
   if (run.due <= now && !direction.line.next_due()) {
-    to.write(packet.view());
+    hand_over(packet, to, direction);
     return discard(std::move(packet));
   }
   if (!direction.line.has_room()) {
@@ -78,9 +78,13 @@ void Forwarder::deliver(TimePoint now) {
 
 void Forwarder::deliver(Direction& direction, const TunDevice& to, TimePoint now) {
   while (auto packet = direction.line.pop(now)) {
-    to.write(packet->view());
+    hand_over(*packet, to, direction);
     discard(std::move(*packet));
   }
+}
+
+void Forwarder::hand_over(const Packet& packet, const TunDevice& to, Direction& direction) {
+  if (!to.write(packet.view())) direction.model.count_undelivered();
 }
 
 void Forwarder::discard(Packet packet) {

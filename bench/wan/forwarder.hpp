@@ -43,6 +43,7 @@ class Forwarder {
   void deliver(Direction& direction, const TunDevice& to, TimePoint now);
   void dispatch(Packet packet, const SegmentRun& run, const TunDevice& to, Direction& direction, TimePoint now);
   [[nodiscard]] Packet cut(const Packet& packet, const Shape& shape, const SegmentRun& run);
+  static void hand_over(const Packet& packet, const TunDevice& to, Direction& direction);
   void discard(Packet packet);
 
   TunDevice near_;

@@ -13,8 +13,8 @@ double uniform(Random& random) { return std::uniform_real_distribution<double>(0
 }  // namespace
 
 Impairment::Impairment(double probability, double burst_length, Random& random)
-    : start_(probability), independent_(burst_length <= 0), random_(&random) {
-  if (!independent_ && probability > 0 && probability < 1) {
+    : start_(probability), independent_(burst_length <= 0), certain_(probability >= 1), random_(&random) {
+  if (!independent_ && probability > 0 && !certain_) {
     // In equilibrium a share `probability` of all segments lies in bursts of that mean length.
     continue_ = 1 - 1 / burst_length;
     start_ = probability / (burst_length * (1 - probability));
@@ -23,10 +23,11 @@ Impairment::Impairment(double probability, double burst_length, Random& random)
 }
 
 void Impairment::strike() {
-  if (!independent_ && uniform(*random_) < continue_) return;  // the burst goes on: still nothing unharmed before it
+  if (!independent_ && !certain_ && uniform(*random_) < continue_)
+    return;  // the burst goes on: still nothing unharmed before it
   draw_gap();
   // A burst that has ended is followed by one segment at least that is not struck.
-  if (!independent_ && unharmed_ != kNever && start_ < 1) ++unharmed_;
+  if (!independent_ && unharmed_ != kNever && !certain_) ++unharmed_;
 }
 
 /// Geometric: how many fail to be struck before one is.

@@ -14,7 +14,9 @@ using Random = std::mt19937_64;
 class Impairment {
  public:
   /// probability   of a segment to be struck, 0 to 1
-  /// burst_length  the mean number of segments struck in a row: Gilbert's model; 0 strikes each independently of the last
+  /// burst_length  the mean number of segments struck in a row: Gilbert's model; 0 strikes each independently of the last. A
+  ///               probability above burst_length / (burst_length + 1), short of 1, would need bursts without a segment between
+  ///               them: it is cut to that
   Impairment(double probability, double burst_length, Random& random);
 
   /// How many segments go unharmed before the next strike.
@@ -30,6 +32,7 @@ class Impairment {
   double start_;         // the probability that a strike begins, having come to a segment out of a burst
   double continue_ = 0;  // that the next is struck too, in a burst
   bool independent_;
+  bool certain_;
   Random* random_;
   std::uint64_t unharmed_ = 0;
 };

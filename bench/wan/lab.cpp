@@ -19,9 +19,9 @@ namespace {
 
 constexpr int kSignalBase = 128;  // spec: POSIX sh, "exit status for commands"
 
-constexpr std::chrono::nanoseconds kNoSleep = std::chrono::microseconds(10);  // guess: a system call without a wait
+constexpr std::chrono::nanoseconds kLongSleep = std::chrono::milliseconds(1);  // guess: a busy machine has none
 constexpr std::chrono::nanoseconds kMostWakeDelay =
-    std::chrono::microseconds(500);               // guess: later is a neighbour's doing
+    std::chrono::microseconds(250);               // guess: later is a neighbour's doing
 constexpr auto kGrace = std::chrono::seconds(2);  // guess: to write a last line takes less
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
@@ -30,8 +30,9 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 Result<Descriptor> watch_signals() {
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&watched, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&watched, signal);
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // whoever read our summary may be gone; the ends are to be cleared all the same
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.valid()) return fail(Errc::out_of_resources, "watch signals", errno_text(errno));
   return signals;
@@ -61,14 +62,16 @@ nlohmann::ordered_json to_json(const LinkCounters& counters) {
           {"blacked_out", counters.blacked_out},
           {"too_long", counters.too_long},
           {"reordered", counters.reordered},
-          {"duplicated", counters.duplicated}};
+          {"duplicated", counters.duplicated},
+          {"undelivered", counters.undelivered}};
 }
 
 std::string summary(const char* way, const LinkCounters& counters) {
   return fmt::format(
-      "wanlab: {}: {} segments, {}; {} lost, {} tail-dropped, {} in outages, {} too long, {} late, {} twice", way,
-      counters.segments, format_size(counters.bytes), counters.lost, counters.tail_dropped, counters.blacked_out,
-      counters.too_long, counters.reordered, counters.duplicated);
+      "wanlab: {}: {} segments, {}; {} lost, {} tail-dropped, {} in outages, {} too long, {} late, {} twice, {} "
+      "undelivered",
+      way, counters.segments, format_size(counters.bytes), counters.lost, counters.tail_dropped, counters.blacked_out,
+      counters.too_long, counters.reordered, counters.duplicated, counters.undelivered);
 }
 
 }  // namespace
@@ -100,7 +103,7 @@ Lab::Lab(LabOptions options, Descriptor user, NetworkNamespace near, NetworkName
       forwarder_(std::move(near_device), std::move(far_device), options_.path, options_.seed) {}
 
 Lab::~Lab() {
-  for (const auto* place : {&near_, &far_}) end_inhabitants(place->inode);
+  for (const auto* place : {&near_, &far_}) end_inhabitants(place->name);
   if (record_.pid != 0) remove_record(record_);
 }
 
@@ -110,8 +113,12 @@ Status Lab::announce() {
              .user_fd = user_.fd(),
              .near_fd = near_.descriptor.fd(),
              .far_fd = far_.descriptor.fd(),
-             .near_inode = near_.inode,
-             .far_inode = far_.inode};
+             .near = near_.name,
+             .far = far_.name};
+  // A lab that was killed had this number before us.
+  if (const auto records = read_records())
+    for (const LabRecord& old : *records)
+      if (old.pid == record_.pid) clean_up_after(old);
   auto control = ControlSocket::listen(record_.control_path());
   if (!control) return tl::unexpected(control.error());
   control_ = std::move(*control);
@@ -142,13 +149,13 @@ Status Lab::start_children() {
 }
 
 Result<int> Lab::run() {
-  ::prctl(PR_SET_TIMERSLACK, 1UL);  // the default of 50 us is a tenth of a short round trip
   if (auto started = start_children(); !started) return tl::unexpected(started.error());
+  ::prctl(PR_SET_TIMERSLACK, 1UL);  // the default of 50 us is a tenth of a short round trip; the children keep it
   while (!status_) {
-    // An idle processor takes a while to wake; what is due within that while would come late by it.
-    forwarder_.deliver(now() + wake_delay_);
-    const bool slept = wait(now());
-    forwarder_.take(slept ? now() - wake_delay_ : now());
+    // An idle processor takes a while to wake; what is due within that while would come late by it, what has come was there.
+    const auto woken_late = wait(now()) ? wake_delay() : std::chrono::nanoseconds(0);
+    forwarder_.take(now() - woken_late);
+    forwarder_.deliver(now() + woken_late);
     control_->serve([this](const std::string& words) { return answer(words); });
     take_signals();
     watch_children();
@@ -157,7 +164,7 @@ Result<int> Lab::run() {
   return *status_;
 }
 
-/// Until something is due, arrives or ends. Whether that took a while, and so a wake-up.
+/// Until something is due, arrives or ends. Whether that took so long that a processor slept and had to wake.
 bool Lab::wait(TimePoint at) {
   std::array<pollfd, 5> watched{};
   const std::array<int, 5> descriptors{forwarder_.near().fd(), forwarder_.far().fd(), control_->fd(), signals_.fd(),
@@ -167,22 +174,30 @@ bool Lab::wait(TimePoint at) {
   timespec limit{};
   auto due = forwarder_.next_due();
   if (give_up_at_) due = std::min(due.value_or(*give_up_at_), *give_up_at_);
-  const auto left = due ? std::max(std::chrono::nanoseconds(0), *due - wake_delay_ - at) : kNoSleep;
+  auto left = due ? std::max(std::chrono::nanoseconds(0), *due - at) : kLongSleep;
+  if (left > kLongSleep) left -= wake_delay();
   limit.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
   limit.tv_nsec = (left % std::chrono::seconds(1)).count();
   const int events = ::ppoll(watched.data(), watched.size(), due ? &limit : nullptr, nullptr);
   const auto took = now() - at;
-  if (due && events == 0 && left > kNoSleep)
+  if (due && events == 0 && left > kLongSleep)
     wake_delay_ += (std::clamp<std::chrono::nanoseconds>(took - left, {}, kMostWakeDelay) - wake_delay_) / 8;
-  return took > kNoSleep;
+  return took > kLongSleep;
+}
+
+/// Never so much that it shows in a round trip, however late a busy machine wakes us.
+std::chrono::nanoseconds Lab::wake_delay() const {
+  constexpr int kShare = 50;
+  return std::min(wake_delay_, std::min(options_.path.out.delay, options_.path.back.delay) / kShare);
 }
 
 void Lab::take_signals() {
   signalfd_siginfo info{};
-  while (::read(signals_.fd(), &info, sizeof info) == sizeof info) on_signal(static_cast<int>(info.ssi_signo));
+  while (::read(signals_.fd(), &info, sizeof info) == sizeof info)
+    on_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
 }
 
-void Lab::on_signal(int signal) {
+void Lab::on_signal(int signal, bool from_terminal) {
   if (signal == SIGUSR1) return forwarder_.set_down(!forwarder_.is_down());
   if (signal == SIGUSR2) {
     if (const auto changed = change_address(End::near); !changed)
@@ -193,7 +208,8 @@ void Lab::on_signal(int signal) {
   if (near_child_ && !give_up_at_) {
     give_up_at_ = now() + kGrace;
     interrupted_by_ = signal;
-    for (const pid_t pid : inhabitants(near_.inode)) ::kill(pid, signal);
+    if (from_terminal) return;  // they have had it too
+    for (const pid_t pid : inhabitants(near_.name)) ::kill(pid, signal);
     return;
   }
   status_ = kSignalBase + signal;
@@ -219,6 +235,7 @@ std::string Lab::answer(const std::string& text) {
   } else if (verb == "set") {
     PathSettings changed = options_.path;
     done = wan::set(changed, what, value);
+    if (done) done = check(changed);
     if (done) forwarder_.set(options_.path = changed);
   } else {
     done =

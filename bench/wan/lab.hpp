@@ -47,7 +47,8 @@ class Lab {
   [[nodiscard]] std::vector<std::string> environment() const;
   [[nodiscard]] bool wait(TimePoint at);
   void take_signals();
-  void on_signal(int signal);
+  void on_signal(int signal, bool from_terminal);
+  [[nodiscard]] std::chrono::nanoseconds wake_delay() const;
   void watch_children();
   [[nodiscard]] std::string answer(const std::string& words);
   [[nodiscard]] Status change_address(End end);

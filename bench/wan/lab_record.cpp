@@ -18,10 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the user's name for itself cannot change under the lab's feet: the real one, not that of a user namespace.
+constexpr auto kDirectoryVariable = "WANLAB_DIR";
+
 fs::path directory() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const char* given = std::getenv("WANLAB_DIR");
+  const char* given = std::getenv(kDirectoryVariable);
   if (given != nullptr && *given != '\0') return given;
   const fs::path base = runtime != nullptr && *runtime != '\0' ? fs::path(runtime) : fs::temp_directory_path();
   return base / ("wanlab-" + std::to_string(::getuid()));
@@ -29,18 +30,21 @@ fs::path directory() {
 
 std::optional<LabRecord> read_record(const fs::path& path) {
   std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  LabRecord record;
-  record.pid = json.value("pid", 0);
-  record.started = json.value("started", std::uint64_t{0});
-  record.user_fd = json.value("user_fd", -1);
-  record.near_fd = json.value("near_fd", -1);
-  record.far_fd = json.value("far_fd", -1);
-  record.near_inode = json.value("near_inode", std::uint64_t{0});
-  record.far_inode = json.value("far_inode", std::uint64_t{0});
-  if (record.pid <= 0) return std::nullopt;
-  return record;
+  try {
+    const auto json = nlohmann::json::parse(file);
+    LabRecord record;
+    record.pid = json.at("pid");
+    record.started = json.at("started");
+    record.user_fd = json.at("user_fd");
+    record.near_fd = json.at("near_fd");
+    record.far_fd = json.at("far_fd");
+    record.near = {json.at("near_inode"), json.at("near_cookie")};
+    record.far = {json.at("far_inode"), json.at("far_cookie")};
+    if (record.pid > 0) return record;
+  } catch (const nlohmann::json::exception&) {
+    // half written, or somebody else's: no lab's
+  }
+  return std::nullopt;
 }
 
 Status enter_descriptor(pid_t pid, int fd, int kind) {
@@ -63,17 +67,19 @@ fs::path LabRecord::path() const { return directory() / (std::to_string(pid) + "
 fs::path LabRecord::control_path() const { return directory() / (std::to_string(pid) + ".sock"); }
 
 std::string LabRecord::to_json() const {
-  const auto near = addresses_of(1);
-  const auto far = addresses_of(2);
+  const auto near_addresses = addresses_of(1);
+  const auto far_addresses = addresses_of(2);
   return nlohmann::ordered_json{{"pid", pid},
                                 {"started", started},
                                 {"user_fd", user_fd},
                                 {"near_fd", near_fd},
                                 {"far_fd", far_fd},
-                                {"near_inode", near_inode},
-                                {"far_inode", far_inode},
-                                {"near", {near.ipv4, near.ipv6}},
-                                {"far", {far.ipv4, far.ipv6}}}
+                                {"near_inode", near.inode},
+                                {"near_cookie", near.cookie},
+                                {"far_inode", far.inode},
+                                {"far_cookie", far.cookie},
+                                {"near", {near_addresses.ipv4, near_addresses.ipv6}},
+                                {"far", {far_addresses.ipv4, far_addresses.ipv6}}}
       .dump();
 }
 
@@ -87,6 +93,7 @@ Result<fs::path> record_directory() {
   if (::lstat(path.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != ::geteuid() ||
       (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return fail(Errc::out_of_resources, "use " + path.string(), "it is not a directory that only this user can write");
+  ::setenv(kDirectoryVariable, path.c_str(), 1);
   return path;
 }
 
@@ -95,9 +102,11 @@ std::uint64_t start_time_of(pid_t pid) {
   std::string text((std::istreambuf_iterator<char>(file)), {});
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return 0;
-  constexpr int kFieldsBetween =
-      19;  // spec: proc(5): state is the third field and the first after the name, starttime the 22nd
   std::istringstream fields(text.substr(name_end + 1));
+  std::string state;
+  fields >> state;
+  if (state == "Z" || state == "X") return 0;  // it has ended; nobody has asked how
+  constexpr int kFieldsBetween = 18;           // spec: proc(5): the state is the third field, the start time the 22nd
   std::string skipped;
   for (int i = 0; i < kFieldsBetween; ++i) fields >> skipped;
   std::uint64_t started = 0;
@@ -118,18 +127,27 @@ void remove_record(const LabRecord& record) {
   fs::remove(record.control_path(), error);
 }
 
-std::vector<LabRecord> read_records() {
+Result<std::vector<LabRecord>> read_records() {
+  const auto place = record_directory();
+  if (!place) return tl::unexpected(place.error());
   std::vector<LabRecord> records;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory(), error)) {
+  for (const auto& entry : fs::directory_iterator(*place, error)) {
     if (entry.path().extension() != ".json") continue;
     if (const auto record = read_record(entry.path())) records.push_back(*record);
   }
   return records;
 }
 
+void clean_up_after(const LabRecord& record) {
+  for (const auto& name : {record.near, record.far}) end_inhabitants(name);
+  remove_record(record);
+}
+
 Result<LabRecord> find_lab(std::optional<pid_t> pid) {
-  auto records = read_records();
+  auto all = read_records();
+  if (!all) return tl::unexpected(all.error());
+  std::vector<LabRecord> records = std::move(*all);
   std::erase_if(records, [&](const LabRecord& record) { return !record.is_running() || (pid && record.pid != *pid); });
   if (records.size() == 1) return records.front();
   const std::string which = pid ? "lab " + std::to_string(*pid) : "a lab";

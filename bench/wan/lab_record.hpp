@@ -11,6 +11,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "wan/network_namespace.hpp"
 #include "wan/tun_device.hpp"
 
 namespace udtcat::wan {
@@ -26,8 +27,8 @@ struct LabRecord {
   int user_fd = -1;  ///< the lab's descriptors of its namespaces, to be opened through /proc; -1: no user namespace
   int near_fd = -1;
   int far_fd = -1;
-  std::uint64_t near_inode = 0;
-  std::uint64_t far_inode = 0;
+  NamespaceName near;
+  NamespaceName far;
 
   [[nodiscard]] std::filesystem::path path() const;
   [[nodiscard]] std::filesystem::path control_path() const;
@@ -35,14 +36,16 @@ struct LabRecord {
   [[nodiscard]] bool is_running() const;
 };
 
-/// Only the user can read or write there.
+/// Only the user can read or write there. From the first call on it is the same, whoever the process becomes.
 [[nodiscard]] Result<std::filesystem::path> record_directory();
 [[nodiscard]] std::uint64_t start_time_of(pid_t pid);
 [[nodiscard]] Status write_record(const LabRecord& record);
 void remove_record(const LabRecord& record);
 
 /// All that there are; of labs that were killed, too.
-[[nodiscard]] std::vector<LabRecord> read_records();
+[[nodiscard]] Result<std::vector<LabRecord>> read_records();
+/// Ends what lives in the namespaces of a lab that runs no more, and forgets it.
+void clean_up_after(const LabRecord& record);
 /// The running lab that is meant: the one of this number, or the only one.
 [[nodiscard]] Result<LabRecord> find_lab(std::optional<pid_t> pid);
 

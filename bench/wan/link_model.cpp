@@ -20,7 +20,10 @@ void LinkModel::set(const LinkSettings& settings) {
   settings_ = settings;
   const std::uint64_t rate = settings.rate.bits_per_second();
   constexpr std::uint64_t kPicosecondBits = 8'000'000'000'000;
+  const Picoseconds byte_time_before = byte_time_;
   byte_time_ = Picoseconds(rate == 0 ? 0 : static_cast<std::int64_t>((kPicosecondBits + rate / 2) / rate));
+  // What waits is so many bytes, whatever their time was.
+  busy_for_ = byte_time_before.count() == 0 ? Picoseconds(0) : byte_time_ * (busy_for_ / byte_time_before);
   longest_run_bytes_ = rate == 0 ? std::numeric_limits<std::size_t>::max()
                                  : static_cast<std::size_t>(Picoseconds(kLongestRun) / byte_time_);
   loss_ = Impairment(settings.loss, settings.burst_length, random_);
@@ -60,8 +63,8 @@ std::size_t LinkModel::fitting(const Shape& shape, TimePoint now) const {
   const auto backlog_time = std::max(Picoseconds(0), busy_for_ - Picoseconds(now - busy_since_));
   const auto backlog_bytes = static_cast<std::size_t>(backlog_time / byte_time_);
   const std::size_t queue_bytes = settings_.effective_queue_bytes();
-  if (backlog_bytes >= queue_bytes) return 0;
-  const std::size_t room = queue_bytes - backlog_bytes;
+  if (backlog_bytes > 0 && backlog_bytes >= queue_bytes) return 0;
+  const std::size_t room = queue_bytes - std::min(queue_bytes, backlog_bytes);
   if (shape.wire_bytes(0, shape.segments) <= room) return shape.segments;
   // An empty queue takes at least one: a link whose queue is shorter than a packet would pass nothing.
   return std::max<std::size_t>(backlog_bytes == 0 ? 1 : 0, room / shape.largest_wire_bytes());

@@ -30,6 +30,7 @@ struct LinkCounters {
   std::uint64_t too_long = 0;      ///< for the path
   std::uint64_t reordered = 0;
   std::uint64_t duplicated = 0;
+  std::uint64_t undelivered = 0;  ///< packets that the kernel at the other end did not take
 };
 
 /// A queue of bounded bytes before a link of a rate, then chance, then a delay. Threads: unsynchronised.
@@ -47,6 +48,7 @@ class LinkModel {
 
   /// So many segments that were let through found no memory to wait in.
   void count_overflow(std::size_t segments) { counters_.tail_dropped += segments; }
+  void count_undelivered() { ++counters_.undelivered; }
   [[nodiscard]] const LinkCounters& counters() const { return counters_; }
 
  private:

@@ -35,6 +35,13 @@ Result<double> parse_burst(std::string_view text) {
   return number->value;
 }
 
+Result<BitRate> parse_link_rate(std::string_view text) {
+  constexpr std::uint64_t kMostBits = 1'000'000'000'000;  // a byte takes eight picoseconds then, the clock of the model
+  auto rate = parse_rate(text);
+  if (rate && rate->bits_per_second() > kMostBits) return bad("rate", text, "up to 1000G");
+  return rate;
+}
+
 /// Applies `assign` to each direction with what `parse` makes of its half of "A/B".
 template <typename Parse, typename Assign>
 Status set_both(PathSettings& path, std::string_view value, Parse parse, Assign assign) {
@@ -78,9 +85,17 @@ Result<double> parse_share(std::string_view text) {
   return number->value / 100;
 }
 
+Status check(const PathSettings& path) {
+  for (const LinkSettings& link : {path.out, path.back})
+    if (link.burst_length > 0 && link.loss < 1 && link.loss > link.burst_length / (link.burst_length + 1))
+      return fail(Errc::bad_argument, "loss in bursts",
+                  "a burst of N is followed by a segment at least: allowed is up to N / (N + 1) of all, or 100%");
+  return {};
+}
+
 Status set(PathSettings& path, std::string_view name, std::string_view value) {
   if (name == "rate")
-    return set_both(path, value, parse_rate, [](LinkSettings& link, BitRate rate) { link.rate = rate; });
+    return set_both(path, value, parse_link_rate, [](LinkSettings& link, BitRate rate) { link.rate = rate; });
   if (name == "rtt")
     return set_both(path, value, parse_delay, [](LinkSettings& link, nanoseconds rtt) { link.delay = rtt / 2; });
   if (name == "loss")

@@ -41,6 +41,11 @@ struct PathSettings {
 /// errors   Errc::bad_argument, which says what is allowed
 [[nodiscard]] Status set(PathSettings& path, std::string_view name, std::string_view value);
 
+/// Whether the values go together.
+///
+/// errors   Errc::bad_argument: losses in bursts so dense that nothing would be between them
+[[nodiscard]] Status check(const PathSettings& path);
+
 /// "75ms", "200us", "1.5s".
 [[nodiscard]] Result<std::chrono::nanoseconds> parse_delay(std::string_view text);
 /// "0.1%", "0", "100%".

@@ -76,6 +76,7 @@ Status apply(Arguments& arguments) {
       return fail(Errc::bad_argument, "--sysctl \"" + sysctl + "\"", "allowed: net.NAME=VALUE");
     arguments.lab.sysctls.emplace_back(sysctl.substr(0, equals), sysctl.substr(equals + 1));
   }
+  if (auto possible = check(arguments.lab.path); !possible) return possible;
   arguments.lab.near_command = arguments.command;
   if (arguments.command.empty() != arguments.hold)
     return fail(Errc::bad_argument, "start a lab", "give either -- COMMAND or --hold");
@@ -92,10 +93,11 @@ int run_lab(Arguments& arguments) {
 
 /// A lab that was killed leaves at most processes in its namespaces; with them these and their devices go.
 int clean() {
-  for (const LabRecord& record : read_records()) {
+  const auto records = read_records();
+  if (!records) return complain(records.error());
+  for (const LabRecord& record : *records) {
     if (record.is_running()) continue;
-    for (const auto inode : {record.near_inode, record.far_inode}) end_inhabitants(inode);
-    remove_record(record);
+    clean_up_after(record);
     std::cerr << "wanlab: cleaned up after " << record.pid << std::endl;
   }
   return 0;

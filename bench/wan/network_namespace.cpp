@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <tuple>
 
 #include <fcntl.h>
 #include <net/if.h>
@@ -16,6 +17,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace udtcat::wan {
 namespace {
@@ -35,6 +38,44 @@ Status bring_loopback_up() {
   if (!socket.valid() || ::ioctl(socket.fd(), SIOCSIFFLAGS, &request) != 0)
     return fail(Errc::out_of_resources, "bring the loopback of a network namespace up", errno_text(errno));
   return {};
+}
+
+std::uint64_t inode_of(pid_t pid) {
+  struct stat about {};
+  return ::stat(("/proc/" + std::to_string(pid) + "/ns/net").c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+/// Of the namespace that the caller is in; 0 where the kernel is older than 5.14.
+std::uint64_t own_cookie() {
+  constexpr int kNetnsCookie = 71;  // spec: SO_NETNS_COOKIE of linux/socket.h
+  const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  std::uint64_t cookie = 0;
+  socklen_t length = sizeof cookie;
+  if (!socket.valid() || ::getsockopt(socket.fd(), SOL_SOCKET, kNetnsCookie, &cookie, &length) != 0) return 0;
+  return cookie;
+}
+
+/// Asked by a child, since who has gone into another user namespace cannot come back.
+std::uint64_t cookie_of(pid_t pid) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return 0;
+  const Descriptor reading(ends[0]);
+  Descriptor writing(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string place = "/proc/" + std::to_string(pid) + "/ns/";
+    const Descriptor user(::open((place + "user").c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor net(::open((place + "net").c_str(), O_RDONLY | O_CLOEXEC));
+    if (::geteuid() != 0) std::ignore = ::setns(user.fd(), CLONE_NEWUSER);
+    const std::uint64_t cookie = ::setns(net.fd(), CLONE_NEWNET) == 0 ? own_cookie() : 0;
+    std::ignore = ::write(writing.fd(), &cookie, sizeof cookie);
+    ::_exit(0);
+  }
+  writing = Descriptor();
+  std::uint64_t cookie = 0;
+  if (child < 0 || ::read(reading.fd(), &cookie, sizeof cookie) != sizeof cookie) cookie = 0;
+  if (child > 0) ::waitpid(child, nullptr, 0);
+  return cookie;
 }
 
 }  // namespace
@@ -60,7 +101,7 @@ Result<NetworkNamespace> make_network_namespace() {
   struct stat about {};
   if (!made.descriptor.valid() || ::fstat(made.descriptor.fd(), &about) != 0)
     return fail(Errc::out_of_resources, "open /proc/self/ns/net", errno_text(errno));
-  made.inode = about.st_ino;
+  made.name = {about.st_ino, own_cookie()};
   if (auto up = bring_loopback_up(); !up) return tl::unexpected(up.error());
   return made;
 }
@@ -77,27 +118,30 @@ Status set_sysctl(const std::string& name, const std::string& value) {
   return write_file(path, value);
 }
 
-std::vector<pid_t> inhabitants(std::uint64_t inode) {
+std::vector<pid_t> inhabitants(const NamespaceName& name) {
   std::vector<pid_t> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
+    const std::string number = entry.path().filename().string();
     pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{} || pid == ::getpid()) continue;
-    struct stat about {};
-    if (::stat((entry.path() / "ns" / "net").c_str(), &about) == 0 && about.st_ino == inode) found.push_back(pid);
+    if (std::from_chars(number.data(), number.data() + number.size(), pid).ec != std::errc{} || pid == ::getpid())
+      continue;
+    if (inode_of(pid) == name.inode && cookie_of(pid) == name.cookie) found.push_back(pid);
   }
   return found;
 }
 
-void end_inhabitants(std::uint64_t inode) {
+void end_inhabitants(const NamespaceName& name) {
   constexpr int kGoneWithinMs = 2000;  // guess: a process that was killed goes at once, or hangs in the kernel for good
   constexpr int kRounds = 20;          // guess: what forks faster than that is not ours to outrun
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Descriptor> ending;
-    for (const pid_t pid : inhabitants(inode)) {
+    for (const pid_t pid : inhabitants(name)) {
       Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      if (process.valid() && ::kill(pid, SIGKILL) == 0) ending.push_back(std::move(process));
+      // Looked at again: the number may be another process's by now, but what the descriptor names stays.
+      if (process.valid() && inode_of(pid) == name.inode &&
+          ::syscall(SYS_pidfd_send_signal, process.fd(), SIGKILL, nullptr, 0) == 0)
+        ending.push_back(std::move(process));
     }
     if (ending.empty()) return;
     for (const Descriptor& process : ending) {

@@ -13,10 +13,16 @@
 
 namespace udtcat::wan {
 
+/// The inode finds the inhabitants, and is given again to another namespace when this one has gone; the cookie never is.
+struct NamespaceName {
+  std::uint64_t inode = 0;
+  std::uint64_t cookie = 0;
+};
+
 /// Where a process lives; what another can enter.
 struct NetworkNamespace {
   Descriptor descriptor;
-  std::uint64_t inode = 0;  ///< names it as long as it lasts
+  NamespaceName name;
 };
 
 /// Becomes root of a user namespace of its own, where the caller is not root already. Before any thread or namespace is made.
@@ -34,10 +40,10 @@ struct NetworkNamespace {
 /// Sets a sysctl, "net.ipv4.tcp_rmem", in the namespace that the caller is in.
 [[nodiscard]] Status set_sysctl(const std::string& name, const std::string& value);
 
-/// The processes that live in the namespace `inode`, but for the caller itself.
-[[nodiscard]] std::vector<pid_t> inhabitants(std::uint64_t inode);
+/// The processes that live in the namespace, but for the caller itself.
+[[nodiscard]] std::vector<pid_t> inhabitants(const NamespaceName& name);
 
 /// Ends them all, and waits until they have gone.
-void end_inhabitants(std::uint64_t inode);
+void end_inhabitants(const NamespaceName& name);
 
 }  // namespace udtcat::wan

@@ -130,6 +130,7 @@ std::size_t copy_segments(std::span<const std::byte> packet, const Shape& shape,
   VirtioHeader virtio = load_virtio(packet);
   const bool udp = (virtio.gso_type & ~kGsoEcn) == kGsoUdp;
   const std::size_t transport = virtio.csum_start;
+  virtio.header_bytes = static_cast<std::uint16_t>(shape.header_bytes);  // the kernel's may be longer than the piece
   if (count == 1) virtio.gso_type = kGsoNone;
   if (count == 1) virtio.gso_size = 0;
   std::memcpy(into.data(), &virtio, sizeof virtio);

@@ -23,6 +23,8 @@ struct DialRequest {
   std::vector<Endpoint> addresses;  ///< tried in turn, again and again until the timeout; not empty
   std::string peer_name;            ///< as the user wrote it, for messages
   std::chrono::milliseconds timeout{10'000};
+  /// For a listener that is just being started: how long addresses that all say "closed" are asked again.
+  std::chrono::milliseconds closed_port_patience{2'000};
   std::optional<Key> key;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
@@ -36,8 +38,8 @@ class Dialer {
   virtual ~Dialer() = default;
 };
 
-/// errors (to the handler): Errc::cannot_reach after the timeout, or after two seconds in which every address said that the
-/// port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
+/// errors (to the handler): Errc::cannot_reach after the timeout, or after closed_port_patience if every address said that
+/// the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
 [[nodiscard]] std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler);
 
 struct ListenRequest {

@@ -26,7 +26,7 @@ Direction:
       --recv-only            read nothing from stdin
 Network:
   -4, -6                     IPv4 only, IPv6 only
-      --connect-timeout T    how long to try (10s)
+      --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G

@@ -83,6 +83,8 @@ std::string invitation(const Options& options, const Key& key, const std::string
   if (options.session.protection != Protection::private_)
     command += fmt::format(" --protect {}", to_string(options.session.protection));
   if (options.session.cipher) command += fmt::format(" --cipher {}", to_string(*options.session.cipher));
+  if (!options.session.sends) command += " --send-only";
+  if (!options.session.receives) command += " --recv-only";
   if (options.command != Command::serve) return command;
   const auto service = options.service.port;
   return command + fmt::format(" --from {}", service < kFirstUnprivilegedPort ? kAlternativePorts + service : service);

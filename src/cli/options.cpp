@@ -152,6 +152,7 @@ Status read_times(const WrittenOptions& written, Options& options) {
   if (auto status = read("--connect-timeout", written.connect_timeout, milliseconds(1), options.connect_timeout);
       !status)
     return status;
+  if (written.connect_timeout) options.closed_port_patience = options.connect_timeout;
   if (auto status = read("--accept-timeout", written.accept_timeout, milliseconds(1), options.accept_timeout); !status)
     return status;
   return read("--idle-timeout", written.idle_timeout, kMinIdleTimeout, options.session.idle_timeout);

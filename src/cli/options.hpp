@@ -36,6 +36,7 @@ struct Options {
   SessionOptions session{};
   TransportOptions transport{};
   std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds closed_port_patience{2'000};      ///< what was asked for counts for a closed port too
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever
   int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
   std::optional<bool> progress{};                             ///< none: where a person is watching

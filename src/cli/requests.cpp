@@ -26,6 +26,7 @@ Result<DialRequest> make_dial_request(const Options& options, std::optional<Key>
   return DialRequest{.addresses = std::move(*addresses),
                      .peer_name = to_string(options.peer),
                      .timeout = options.connect_timeout,
+                     .closed_port_patience = options.closed_port_patience,
                      .key = std::move(key),
                      .session = options.session,
                      .transport = options.transport};

@@ -147,7 +147,7 @@ void LanePool::schedule_delivery() {
 }
 
 void LanePool::deliver() {
-  delivery_scheduled_.store(false);
+  delivery_scheduled_.exchange(false);  // after what the worker that set it had done
   deliver(sealing_);
   deliver(opening_);
 }

@@ -24,8 +24,6 @@ using Clock = std::chrono::steady_clock;
 /// libudt's own handshake is silently lost in several ways (udt4 D1, D7): a new attempt is the cure.
 constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
 constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
-/// A port that is closed may be a listener that is just being started.
-constexpr auto kClosedPortPatience = std::chrono::seconds(2);  // guess
 
 bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || code == Errc::connection_broken; }
 
@@ -79,16 +77,22 @@ class RetryingDialer final : public Dialer {
   void on_failed(const Error& error) {
     core::log().debug("{}", error.message());
     last_error_ = error;
+    if (error.code == Errc::authentication_failed) return finish(tl::unexpected(keys_differ()));
     if (!worth_another_attempt(error.code)) return finish(tl::unexpected(error));
     heard_only_closed_ports_ =
         heard_only_closed_ports_ && error.code == Errc::cannot_reach && error.cause == transport::kPortClosed;
     if (heard_only_closed_ports_ && attempts_ >= request_.addresses.size() &&
-        Clock::now() - started_ >= kClosedPortPatience)
+        Clock::now() - started_ >= request_.closed_port_patience)
       return finish(tl::unexpected(unreachable()));
     pause_.expires_after(kRetryPause);
     pause_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
       if (!cancelled) attempt();
     }));
+  }
+
+  [[nodiscard]] Error keys_differ() const {
+    return {Errc::authentication_failed, "connect to " + request_.peer_name,
+            "the peer does not hold our key; both ends need the same one"};
   }
 
   [[nodiscard]] Error unreachable() const {

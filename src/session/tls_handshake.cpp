@@ -31,7 +31,8 @@ bool is_one_record(std::span<const std::byte> record) {
 
 Result<std::size_t> tls_record_body_bytes(std::span<const std::byte, kTlsRecordHeaderBytes> header) {
   if (begins_with_magic(header))
-    return fail(Errc::parameters_refused, "agree on protection", "the peer is at clear, this end is not");
+    return fail(Errc::parameters_refused, "agree on protection",
+                "the peer is at clear, this end is not; both ends need the same --protect");
   if (header[0] < kFirstContentType || header[0] > kLastContentType || header[1] != kVersionMajor)
     return not_a_record("it is none");
   const std::size_t body_bytes = core::load_be<std::uint16_t>(header.subspan<3>());

@@ -67,6 +67,13 @@ TEST_F(InvitationCommand, HasTheOptionsThatMustMatch) {
   EXPECT_EQ(command(), plain_ + " --protect safe --cipher chacha20-poly1305");
 }
 
+TEST_F(InvitationCommand, HasTheOtherDirectionOfAOneWayPipe) {
+  options_.session.sends = false;
+  EXPECT_EQ(command(), plain_ + " --send-only");
+  options_.session = {.receives = false};
+  EXPECT_EQ(command(), plain_ + " --recv-only");
+}
+
 TEST_F(InvitationCommand, ForAServiceHasAFrontThatNeedsNoPrivilege) {
   options_.command = Command::serve;
   options_.service = {"db", 5432};

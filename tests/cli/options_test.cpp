@@ -47,6 +47,7 @@ TEST(Options, HaveTheDocumentedDefaults) {
   EXPECT_TRUE(options.session.sends && options.session.receives);
   EXPECT_EQ(options.session.idle_timeout, 40s);
   EXPECT_EQ(options.connect_timeout, 10s);
+  EXPECT_EQ(options.closed_port_patience, 2s);
   EXPECT_FALSE(options.accept_timeout);
   EXPECT_TRUE(options.transport.rate.unlimited());
   EXPECT_EQ(options.family, AddressFamily::any);
@@ -67,6 +68,7 @@ TEST(Options, TakeEachValue) {
   EXPECT_EQ(options.session.threads, 2U);
   EXPECT_EQ(options.transport.rate.bits_per_second(), 400'000'000U);
   EXPECT_EQ(options.connect_timeout, 120s);
+  EXPECT_EQ(options.closed_port_patience, 120s);
   EXPECT_EQ(options.session.idle_timeout, 5s);
   EXPECT_EQ(options.family, AddressFamily::ipv6);
   EXPECT_EQ(options.verbosity, 2);

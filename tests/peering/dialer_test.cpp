@@ -48,6 +48,20 @@ TEST_F(DialerTest, GivesUpSoonWhenThePortIsClosed) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 8s) << "well before the ten seconds for a host that says nothing";
 }
 
+TEST_F(DialerTest, AsksAClosedPortForAsLongAsItIsTold) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  auto again = listen_request();
+  again.locals = listener->local_endpoints();
+  listener.reset();
+  request.closed_port_patience = 10s;
+  start_dialing(std::move(request));
+  boost::asio::steady_timer later(io, 3500ms);  // when the two seconds of the default are over
+  later.async_wait([&](const boost::system::error_code&) { start_listening(std::move(again)); });
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
 TEST_F(DialerTest, WaitsForAListenerThatIsJustBeingStarted) {
   start_listening(listen_request());
   auto request = dial_request();

@@ -72,6 +72,14 @@ TEST(Impairment, StrikesItsShareInBurstsOfTheirMeanLength) {
   }
 }
 
+TEST(Impairment, LeavesASegmentBetweenDenseBursts) {
+  for (const double length : {1.0, 4.0}) {
+    Random random(7);
+    Impairment impairment(length / (length + 1), length, random);
+    EXPECT_NEAR(tally(strike_all(impairment, kMany)).share, length / (length + 1), 0.01) << length;
+  }
+}
+
 TEST(Impairment, IsTheSameForTheSameSeed) {
   Random one(42);
   Random other(42);

@@ -79,6 +79,23 @@ TEST_F(LinkModelTest, EmptiesItsQueueAsTimePasses) {
   EXPECT_EQ(arrived(), 5U);
 }
 
+TEST_F(LinkModelTest, KeepsItsBacklogInBytesWhenTheRateChanges) {
+  link({.rate = *parse_rate("1M"), .queue_bytes = 150'000});
+  for (int i = 0; i < 10; ++i) offer(segments(10));
+  EXPECT_TRUE(offer(segments(1)).empty()) << "the queue should be full";
+  model_->set({.rate = *parse_rate("1G"), .queue_bytes = 150'000});
+  now_ += 2ms;  // longer than 150 000 bytes take at the new rate
+  EXPECT_EQ(offer(segments(10)).size(), 1U);
+}
+
+TEST_F(LinkModelTest, WithoutAQueuePassesWhatFindsItIdle) {
+  link({.rate = *parse_rate("100M"), .queue_bytes = 0});
+  offer(segments(1));
+  EXPECT_EQ(arrived(), 1U);
+  offer(segments(1));
+  EXPECT_EQ(arrived(), 0U);
+}
+
 TEST_F(LinkModelTest, LosesItsShareAndNothingElse) {
   link({.loss = 0.01});
   std::size_t total = 0;

@@ -43,9 +43,22 @@ TEST(PathSettings, RefuseWhatTheyDoNotKnowAndSayWhatTheyDo) {
   const Status unknown = set(path, "colour", "blue");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("reorder-delay"), std::string::npos);
-  for (const auto& [name, value] :
-       {std::pair{"rate", "10GB"}, {"loss", "1"}, {"burst", "0.5"}, {"queue", "1M"}, {"rtt", "1/"}})
+  for (const auto& [name, value] : {std::pair{"rate", "10GB"},
+                                    {"rate", "1001G"},
+                                    {"rate", "1001G"},
+                                    {"loss", "1"},
+                                    {"burst", "0.5"},
+                                    {"queue", "1M"},
+                                    {"rtt", "1/"}})
     EXPECT_FALSE(set(path, name, value)) << name << " " << value;
+}
+
+TEST(PathSettings, RefuseBurstsWithNothingBetween) {
+  PathSettings path;
+  ASSERT_TRUE(set(path, "loss", "80%") && set(path, "burst", "4"));
+  EXPECT_TRUE(check(path));
+  ASSERT_TRUE(set(path, "loss", "0/81%"));
+  EXPECT_FALSE(check(path));
 }
 
 TEST(Queue, IsABandwidthDelayProductUnlessItWouldBeTiny) {
