@@ -70,7 +70,8 @@ TEST_F(InvitationCommand, HasTheOptionsThatMustMatch) {
 TEST_F(InvitationCommand, HasTheOtherDirectionOfAOneWayPipe) {
   options_.session.sends = false;
   EXPECT_EQ(command(), plain_ + " --send-only");
-  options_.session = {.receives = false};
+  options_.session.sends = true;
+  options_.session.receives = false;
   EXPECT_EQ(command(), plain_ + " --recv-only");
 }
 
