@@ -4,7 +4,6 @@
 //   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes after the first read, seconds from there to
 //                              the last of them, what had come by each half second, and its own CPU seconds
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "cpu_seconds.hpp"
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -23,15 +24,6 @@ constexpr std::size_t kChunkBytes = 1 << 20;
 constexpr double kSampleSeconds = 0.5;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-double cpu_seconds() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
-}
 
 int source(double seconds) {
   std::signal(SIGPIPE, SIG_IGN);

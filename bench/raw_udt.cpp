@@ -4,7 +4,6 @@
 //
 // The receiver ends after BYTES, or SECONDS after the first of them, and prints bytes, seconds, CPU seconds of its process and
 // what had come by each half second, as one JSON line; the sender sends 0 bytes without end, and prints its CPU seconds.
-#include <sys/resource.h>
 
 #include <netdb.h>
 #include <sys/socket.h>
@@ -19,6 +18,8 @@
 
 #include <udt/udt.h>
 
+#include "cpu_seconds.hpp"
+
 namespace {
 
 constexpr int kChunkBytes = 256 * 1024;
@@ -26,15 +27,6 @@ constexpr int kChunkBytes = 256 * 1024;
 [[noreturn]] void die(const char* what) {
   std::fprintf(stderr, "raw_udt: %s: %s\n", what, UDT::getlasterror().getErrorMessage());
   std::exit(1);
-}
-
-double cpu_seconds() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
 addrinfo* lookup(const char* host, const char* port) {
