@@ -108,9 +108,12 @@ def grid(document, path):
         panel.set_xscale("log", base=2)
         panel.set_title(f"{protect}, {scenario}", fontsize=9)
         panel.set_xlabel(document.get("stream_word", "lanes"))
-        panel.set_ylim(bottom=0)
+        streams = sorted({entry["cell"]["streams"] for entry in mine})
+        panel.set_xticks(streams, [str(number) for number in streams])
+        panel.minorticks_off()
+    axes[0][0].set_ylim(0, 1.05 * max(entry["gbit_per_second"]["median"] for entry in cells))  # shared by all panels
     axes[0][0].set_ylabel("Gbit/s")
-    axes[0][-1].legend(frameon=False, fontsize=7)
+    axes[0][-1].legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     caption(figure, document)
     return save(figure, path)
 
