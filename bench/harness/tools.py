@@ -86,11 +86,14 @@ def pipe_through(ends, seconds, receiver, sender, ready):
     return sending, receiving, Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds, cost.peak_bytes, None, counted["samples"])
 
 
+def use_new_key():
+    os.environ["UDTCAT_KEY"] = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def measure_udtcat(protect="private", options=()):
     def measure(ends, seconds):
         ends.set_tcp()
-        key = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
-        os.environ["UDTCAT_KEY"] = key
+        use_new_key()
         common = ["--protect", protect, "--stats", "json", "--no-progress", *options]
         sending, _, measured = pipe_through(
             ends, seconds, [UDTCAT, "-l", PORT, "--recv-only", *common], [UDTCAT, ends.far_address, PORT, "--send-only", *common],
@@ -106,8 +109,7 @@ def measure_udtcat(protect="private", options=()):
 def measure_udtcat_file(ends, seconds):
     """From one tmpfs file into another, by redirection, as a person would."""
     ends.set_tcp()
-    key = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
-    os.environ["UDTCAT_KEY"] = key
+    use_new_key()
     with tempfile.TemporaryDirectory(prefix="udtcat-bench-", dir="/dev/shm") as directory:
         source, target = File(directory, "source"), File(directory, "target")
 

@@ -134,8 +134,7 @@ int tell_lab(const Arguments& arguments, const std::vector<std::string>& told) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Joins two network namespaces by an emulated wide-area link, and runs COMMAND at the near end.",
-               "wanlab");
+  CLI::App app(kPurpose, "wanlab");
   app.footer(
       "COMMAND finds $WANLAB_NEAR4, $WANLAB_FAR4, $WANLAB_NEAR6, $WANLAB_FAR6 and $WANLAB_PID in its environment. "
       "SIGUSR1 begins\n"

@@ -113,9 +113,9 @@ Status enter(const NetworkNamespace& place) {
 }
 
 Status set_sysctl(const std::string& name, const std::string& value) {
-  std::string path = "/proc/sys/" + name;
-  std::replace(path.begin() + 10, path.end(), '.', '/');
-  return write_file(path, value);
+  std::string path = name;
+  std::ranges::replace(path, '.', '/');
+  return write_file("/proc/sys/" + path, value);
 }
 
 std::vector<pid_t> inhabitants(const NamespaceName& name) {

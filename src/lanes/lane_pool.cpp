@@ -13,8 +13,7 @@ using session::Role;
 
 // To wake the io thread costs a worker the time of a hundred kilobytes. While it has more to do it does so once in a while;
 // whoever finds nothing more to do always does.
-constexpr std::size_t kAnnounceBytes =
-    1 * kMiB;  // measured: bench/lanes, 2026-11-21; at 10 Gbit/s the wire takes longer
+constexpr std::size_t kAnnounceBytes = 1 * kMiB;  // measured: bench/lanes, ADR-0010; at 10 Gbit/s the wire takes longer
 
 /// A block on its way: its place in the order, and what became of it.
 struct LanePool::Job {

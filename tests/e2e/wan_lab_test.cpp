@@ -125,6 +125,14 @@ TEST_F(WanLab, ChangesAnAddressOnRequest) {
 
 TEST_F(WanLab, ReturnsTheStatusOfItsCommand) { EXPECT_EQ(script("exit 42").status, 42); }
 
+TEST_F(WanLab, SaysInItsHelpHowItIsCalled) {
+  const Ran ran = run(lab({"--help"}));
+  EXPECT_EQ(ran.status, 0);
+  for (const char* form :
+       {"wanlab [options] [--far", "wanlab [options] --hold", "wanlab on near|far", "wanlab tell", "wanlab --clean"})
+    EXPECT_NE(ran.output.find(form), std::string::npos) << form << " is not in\n" << ran.output;
+}
+
 TEST_F(WanLab, ExplainsABadValue) {
   const Ran ran = run(lab({"--loss", "5", "--", "true"}));
   EXPECT_EQ(ran.status, 2);
