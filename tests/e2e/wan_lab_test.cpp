@@ -31,10 +31,10 @@ class WanLab : public testing::Test {
     arguments.insert(arguments.begin(), kLab);
     return {.argv = std::move(arguments), .environment = {"WANLAB_DIR=" + home_.path().string()}};
   }
-  /// Both ends run the probe; what it says at the near end.
+  /// Both ends run the probe; what it says at the near end. The two share a stdout, so the far one is kept quiet.
   [[nodiscard]] nlohmann::json probe(Arguments options, const std::string& near, const std::string& far) const {
-    options.insert(options.end(), {"--quiet", "--far", std::string(kProbe) + " " + far, "--", "sh", "-c",
-                                   std::string("exec ") + kProbe + " " + near});
+    options.insert(options.end(), {"--quiet", "--far", std::string(kProbe) + " " + far + " > /dev/null", "--", "sh",
+                                   "-c", std::string("exec ") + kProbe + " " + near});
     const Ran ran = run(lab(std::move(options)));
     EXPECT_EQ(ran.status, 0) << ran.errors;
     return nlohmann::json::parse(ran.output, nullptr, false);
