@@ -23,15 +23,29 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-enum class TransportKind : std::uint8_t { libudt };
+/// Both speak UDT4 and reach each other.
+enum class TransportKind : std::uint8_t {
+  native,  ///< our own engine (the default)
+  libudt,  ///< Debian's libudt: the oracle and the baseline
+};
+
+/// How the native transport decides how fast to send. libudt always has its own, which `udt` is.
+enum class CongestionKind : std::uint8_t {
+  bbr,    ///< model of the path: bandwidth and round trip; light random loss does not slow it (the default)
+  udt,    ///< UDT's rate law
+  cubic,  ///< RFC 9438
+  fixed,  ///< TransportOptions::rate and nothing else
+};
 
 /// Names as they appear on the command line, in the statistics and in the tables of bench/.
 [[nodiscard]] std::string_view to_string(Protection protection);
 [[nodiscard]] std::string_view to_string(Cipher cipher);
 [[nodiscard]] std::string_view to_string(TransportKind kind);
+[[nodiscard]] std::string_view to_string(CongestionKind kind);
 [[nodiscard]] std::optional<Protection> parse_protection(std::string_view name);
 [[nodiscard]] std::optional<Cipher> parse_cipher(std::string_view name);
 [[nodiscard]] std::optional<TransportKind> parse_transport(std::string_view name);
+[[nodiscard]] std::optional<CongestionKind> parse_congestion(std::string_view name);
 
 inline constexpr std::size_t kMinBlockBytes = 4 * kKiB;        // spec: docs/spec/record.md §2
 inline constexpr std::size_t kMaxBlockBytes = 1 * kMiB;        // spec: docs/spec/record.md §2
@@ -51,9 +65,16 @@ struct SessionOptions {
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 
+inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window of 700 packets
+inline constexpr std::uint64_t kDefaultMemoryBytes =
+    256 * kMiB;  // guess: 10 Gbit/s at 75 ms, with as much waiting for repair
+
 struct TransportOptions {
   TransportKind kind = TransportKind::libudt;
-  BitRate rate;  ///< cap on what this end sends; unlimited by default
+  BitRate rate;                                      ///< cap on what this end sends; unlimited by default
+  CongestionKind congestion = CongestionKind::bbr;   ///< native only
+  std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< what one connection may hold, each way: its largest window
+  std::chrono::milliseconds idle_timeout{60'000};    ///< silence after which the native transport gives a peer up
 };
 
 }  // namespace udtcat

@@ -19,7 +19,11 @@ constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
 constexpr Names<Cipher, 3> kCiphers{{{Cipher::aes_256_gcm, "aes-256-gcm"},
                                      {Cipher::aes_128_gcm, "aes-128-gcm"},
                                      {Cipher::chacha20_poly1305, "chacha20-poly1305"}}};
-constexpr Names<TransportKind, 1> kTransports{{{TransportKind::libudt, "libudt"}}};
+constexpr Names<TransportKind, 2> kTransports{{{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}}};
+constexpr Names<CongestionKind, 4> kCongestions{{{CongestionKind::bbr, "bbr"},
+                                                 {CongestionKind::udt, "udt"},
+                                                 {CongestionKind::cubic, "cubic"},
+                                                 {CongestionKind::fixed, "fixed"}}};
 
 template <typename Value, std::size_t Count>
 std::string_view name_of(Value value, const Names<Value, Count>& names) {
@@ -40,8 +44,10 @@ std::optional<Value> value_of(std::string_view text, const Names<Value, Count>& 
 std::string_view to_string(Protection protection) { return name_of(protection, kProtections); }
 std::string_view to_string(Cipher cipher) { return name_of(cipher, kCiphers); }
 std::string_view to_string(TransportKind kind) { return name_of(kind, kTransports); }
+std::string_view to_string(CongestionKind kind) { return name_of(kind, kCongestions); }
 std::optional<Protection> parse_protection(std::string_view name) { return value_of(name, kProtections); }
 std::optional<Cipher> parse_cipher(std::string_view name) { return value_of(name, kCiphers); }
 std::optional<TransportKind> parse_transport(std::string_view name) { return value_of(name, kTransports); }
+std::optional<CongestionKind> parse_congestion(std::string_view name) { return value_of(name, kCongestions); }
 
 }  // namespace udtcat

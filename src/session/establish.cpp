@@ -190,9 +190,8 @@ void Establishing::give_up(Error error) {
 }
 
 void Establishing::write(std::vector<std::byte> bytes) {
-  auto kept = std::make_shared<std::vector<std::byte>>(std::move(bytes));
   // A write that fails ends the channel, and the read that is always outstanding says so.
-  channel_->async_write(*kept, [kept](const Status&) {});
+  channel_->async_write(core::SharedBytes::adopt(std::move(bytes)), [](const Status&) {});
 }
 
 /// Appends `bytes` to input_ and goes on with `next`.

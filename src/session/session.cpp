@@ -40,12 +40,8 @@ void Session::async_write(Block block, WriteHandler handler) {
   if (outgoing_headers_)
     if (auto enciphered = outgoing_headers_->encipher(block.header()); !enciphered) return channel_->close({});
   const auto record = block.record(agreed_.protection);
-  // std::function needs a copyable closure; the block is not copyable, so it travels in a shared_ptr.
   auto kept = std::make_shared<Block>(std::move(block));
-  channel_->async_write(record, [kept = std::move(kept), handler = std::move(handler)](Status status) mutable {
-    kept.reset();
-    handler(std::move(status));
-  });
+  channel_->async_write({record, std::move(kept)}, std::move(handler));
 }
 
 void Session::async_read(core::Buffer memory, ReadHandler handler) {

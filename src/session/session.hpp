@@ -47,7 +47,7 @@ class Session {
   /// Settles the block's size: writes its header, the last thing before a lane seals it.
   void finish_header(const Block& block) const;
 
-  /// Sends a sealed block; several may be outstanding. The block lives until the handler is called.
+  /// Sends a sealed block; several may be outstanding. Its buffer is free once the peer's transport has it.
   void async_write(Block block, WriteHandler handler);
   /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time.
   /// errors   Errc::tampered (Errc::protocol_violated at auth and clear) for a header that is not the next one;

@@ -15,6 +15,8 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
+#include "core/shared_bytes.hpp"
+
 namespace udtcat::transport {
 
 /// The cause of Errc::cannot_reach when the host answered that nobody has the port open.
@@ -42,10 +44,10 @@ class Channel {
   /// errors: Errc::connection_broken, sticky, whether the peer closed, vanished or was shut down by a forgery
   virtual void async_read(std::span<std::byte> into, ReadHandler handler) = 0;
 
-  /// Takes all of `from`, in the order of the calls. Several writes may be outstanding, the caller bounds them;
-  /// each `from` stays valid until its handler, which says that the transport has taken the bytes, not that they
-  /// arrived.
-  virtual void async_write(std::span<const std::byte> from, WriteHandler handler) = 0;
+  /// Takes all of `from`, in the order of the calls, and may share it until the peer's transport has it. Several writes
+  /// may be outstanding, the caller bounds them; the handler says that the bytes were taken up and that it is time for
+  /// more, not that they arrived.
+  virtual void async_write(core::SharedBytes from, WriteHandler handler) = 0;
 
   /// Stops reading at once; keeps sending what was written until the peer's transport has it all or `drain` is over;
   /// then closes. Returns at once.

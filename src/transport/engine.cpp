@@ -1,11 +1,14 @@
 #include "transport/engine.hpp"
 
 #include "transport/libudt/libudt_engine.hpp"
+#include "transport/native/native_engine.hpp"
 
 namespace udtcat::transport {
 
 Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options) {
   switch (options.kind) {
+    case TransportKind::native:
+      return native::make_native_engine(io, options);
     case TransportKind::libudt:
       return libudt::make_libudt_engine(io, options);
   }

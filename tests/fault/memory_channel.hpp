@@ -43,7 +43,8 @@ class MemoryChannel final : public transport::Channel {
     boost::asio::post(io_, lifetime_.guard([this] { serve_read(); }));
   }
 
-  void async_write(std::span<const std::byte> from, WriteHandler handler) override {
+  void async_write(core::SharedBytes shared, WriteHandler handler) override {
+    const auto from = shared.bytes();
     std::vector<std::byte> carried(from.begin(), from.end());
     outgoing_->capture.insert(outgoing_->capture.end(), from.begin(), from.end());
     if (outgoing_->tamper) outgoing_->tamper(carried);

@@ -93,12 +93,13 @@ TEST_F(ListenerTest, StopsWhileStrangersAreInTheMiddleOfAHandshake) {
   connect_strangers(8);
   const std::array<std::byte, 100> header{std::byte{22}, std::byte{3}, std::byte{1}, std::byte{0x40}, std::byte{0}};
   std::size_t written = 0;
-  for (const auto& stranger : strangers) stranger->async_write(header, [&](const Status&) { ++written; });
+  for (const auto& stranger : strangers)
+    stranger->async_write(core::SharedBytes::borrow(header), [&](const Status&) { ++written; });
   run_until([&] { return written == strangers.size(); });
   start_dialing(dial_request());
   run_until_dialed();
   run_until([this] { return welcomed.size() == 1; });
-  for (const auto& stranger : strangers) stranger->async_write(header, [](const Status&) {});
+  for (const auto& stranger : strangers) stranger->async_write(core::SharedBytes::borrow(header), [](const Status&) {});
   listener->stop();
   io.run_for(100ms);
   EXPECT_TRUE(*result);

@@ -15,10 +15,10 @@ class Accepting : public TransportTest {
   void expect_echo(Pair& pair) {
     const auto bytes = pattern(100'000, 1);
     std::vector<std::byte> got(bytes.size());
-    pair.here->async_write(bytes, [](const Status&) {});
+    pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.there, got, 5s));
     EXPECT_TRUE(got == bytes);
-    pair.there->async_write(bytes, [](const Status&) {});
+    pair.there->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.here, got, 5s));
     EXPECT_TRUE(got == bytes);
   }

@@ -27,8 +27,8 @@ TEST_P(Channels, CarryBytesUnchangedBothWaysAtOnce) {
   };
   pair.here->async_read(got_down, finish);
   pair.there->async_read(got_up, finish);
-  pair.here->async_write(up, finish);
-  pair.there->async_write(down, finish);
+  pair.here->async_write(core::SharedBytes::borrow(up), finish);
+  pair.there->async_write(core::SharedBytes::borrow(down), finish);
   ASSERT_TRUE(run_until([&] { return finished == 4; }, 60s));
   EXPECT_TRUE(got_up == up);
   EXPECT_TRUE(got_down == down);
@@ -47,7 +47,7 @@ TEST_P(Channels, KeepTheOrderOfManyOutstandingWrites) {
   }
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    pair.here->async_write(pieces[i], [&, i](const Status& status) {
+    pair.here->async_write(core::SharedBytes::borrow(pieces[i]), [&, i](const Status& status) {
       EXPECT_TRUE(status);
       order.push_back(i);
     });
@@ -90,7 +90,8 @@ TEST_P(Channels, EndTheReadOfAPeerThatClosed) {
 TEST_P(Channels, SendWhatWasWrittenBeforeTheyClose) {
   const auto bytes = pattern(4 << 20, 3);
   int taken = 0;
-  for (int i = 0; i < 4; ++i) pair.here->async_write(bytes, [&](const Status& status) { taken += status ? 1 : 0; });
+  for (int i = 0; i < 4; ++i)
+    pair.here->async_write(core::SharedBytes::borrow(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
   pair.here->close(30s);
   std::vector<std::byte> got(bytes.size());
   for (int i = 0; i < 4; ++i) {
@@ -117,7 +118,8 @@ TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
   std::optional<Status> was_read;
   std::optional<Status> was_written;
   pair.here->async_read(into, [&](Status status) { was_read = std::move(status); });
-  pair.here->async_write(more_than_fits, [&](Status status) { was_written = std::move(status); });
+  pair.here->async_write(core::SharedBytes::borrow(more_than_fits),
+                         [&](Status status) { was_written = std::move(status); });
   run_until([] { return false; }, 100ms);
   EXPECT_FALSE(was_read || was_written);
   const auto before = Clock::now();
@@ -134,7 +136,7 @@ TEST_P(Channels, CallNoHandlerOnceDestroyed) {
   const auto more_than_fits = pattern(96 << 20, 6);
   bool called = false;
   pair.here->async_read(into, [&](const Status&) { called = true; });
-  pair.here->async_write(more_than_fits, [&](const Status&) { called = true; });
+  pair.here->async_write(core::SharedBytes::borrow(more_than_fits), [&](const Status&) { called = true; });
   const auto before = Clock::now();
   pair.here.reset();
   EXPECT_LT(Clock::now() - before, 1s);
@@ -152,7 +154,7 @@ TEST_P(Channels, DeliverWritesOfWholePacketsPromptly) {
     const auto bytes = pattern(payload * (i % 3 == 0 ? 1 : 10), 7);
     std::vector<std::byte> got(bytes.size());
     const auto before = Clock::now();
-    pair.here->async_write(bytes, [](const Status&) {});
+    pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.there, got));
     times.push_back(std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - before));
     EXPECT_TRUE(got == bytes);

@@ -91,7 +91,7 @@ class TransportTest : public testing::Test {
 
   Status write(Channel& channel, std::span<const std::byte> from) {
     std::optional<Status> got;
-    channel.async_write(from, [&](Status status) { got = std::move(status); });
+    channel.async_write(core::SharedBytes::borrow(from), [&](Status status) { got = std::move(status); });
     EXPECT_TRUE(run_until([&] { return got.has_value(); }, 30s));
     return got.value_or(Status{});
   }

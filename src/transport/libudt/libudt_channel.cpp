@@ -26,8 +26,8 @@ void LibudtChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
   receive_loop_.read(into, Completion(io_, lifetime_.guard(std::move(handler))));
 }
 
-void LibudtChannel::async_write(std::span<const std::byte> from, WriteHandler handler) {
-  send_loop_.write(from, Completion(io_, lifetime_.guard(std::move(handler))));
+void LibudtChannel::async_write(core::SharedBytes from, WriteHandler handler) {
+  send_loop_.write(std::move(from), Completion(io_, lifetime_.guard(std::move(handler))));
 }
 
 void LibudtChannel::close(std::chrono::milliseconds drain) {

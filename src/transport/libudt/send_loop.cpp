@@ -21,18 +21,17 @@ class SendLoop::Queue {
  public:
   explicit Queue(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
-  void push(std::span<const std::byte> from, Completion done);
+  void push(core::SharedBytes from, Completion done);
   void fail_all(const Error& error);
   /// False when it had been closed before.
   bool close(Clock::time_point deadline);
-  void wait_until_buffers_are_free();
   void run();
 
   [[nodiscard]] std::shared_ptr<const std::atomic<bool>> finished() const { return finished_; }
 
  private:
   struct Write {
-    std::span<const std::byte> from;
+    core::SharedBytes from;
     Completion done;
   };
 
@@ -51,12 +50,12 @@ class SendLoop::Queue {
   std::optional<Error> broken_;                // guarded by mutex_
 };
 
-void SendLoop::Queue::push(std::span<const std::byte> from, Completion done) {
+void SendLoop::Queue::push(core::SharedBytes from, Completion done) {
   {
     const std::lock_guard lock(mutex_);
     if (deadline_) return done.post(fail(Errc::connection_broken, "send", "the channel is closed"));
     if (broken_) return done.post(tl::unexpected(*broken_));
-    waiting_.push_back({from, std::move(done)});
+    waiting_.push_back({std::move(from), std::move(done)});
   }
   changed_.notify_all();
 }
@@ -81,19 +80,14 @@ bool SendLoop::Queue::close(Clock::time_point deadline) {
   return true;
 }
 
-void SendLoop::Queue::wait_until_buffers_are_free() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return waiting_.empty(); });
-}
-
 void SendLoop::Queue::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !waiting_.empty() || deadline_; });
     if (waiting_.empty()) break;
-    const auto from = waiting_.front().from;
+    const core::SharedBytes from = waiting_.front().from;
     lock.unlock();
-    const Status sent = send_all(from);
+    const Status sent = send_all(from.bytes());
     if (sent) {
       finish_front(sent);
     } else {
@@ -153,12 +147,11 @@ SendLoop::SendLoop(std::shared_ptr<Connection> connection, std::shared_ptr<Runti
 SendLoop::~SendLoop() {
   close(0ms);
   if (!thread_.joinable()) return;
-  queue_->wait_until_buffers_are_free();
   runtime_->adopt(std::move(thread_), queue_->finished());
 }
 
-void SendLoop::write(std::span<const std::byte> from, Completion done) {
-  queue_->push(from, std::move(done));
+void SendLoop::write(core::SharedBytes from, Completion done) {
+  queue_->push(std::move(from), std::move(done));
   if (thread_.joinable()) return;
   try {
     thread_ = std::thread([queue = queue_] { queue->run(); });

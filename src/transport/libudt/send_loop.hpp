@@ -9,11 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <thread>
 
 #include <udtcat/result.hpp>
 
+#include "core/shared_bytes.hpp"
 #include "transport/libudt/completion.hpp"
 #include "transport/libudt/connection.hpp"
 #include "transport/libudt/runtime.hpp"
@@ -30,10 +30,10 @@ namespace udtcat::transport::libudt {
 class SendLoop {
  public:
   SendLoop(std::shared_ptr<Connection> connection, std::shared_ptr<Runtime> runtime);
-  /// Waits, no longer than close() said, until no write needs its buffer; the rest of the drain goes on without us.
+  /// What is left of the drain goes on without us.
   ~SendLoop();
 
-  void write(std::span<const std::byte> from, Completion done);
+  void write(core::SharedBytes from, Completion done);
   /// Closes the connection, after at most `drain`. Returns at once. The first call counts.
   void close(std::chrono::milliseconds drain);
 

@@ -1,0 +1,58 @@
+/// Pieces of memory for what comes in: shared by those who still need a part of it, reused when nobody does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace udtcat::core {
+
+class ChunkPool;
+
+/// A counted reference to one chunk of a pool. The count is not atomic.
+/// Threads: unsynchronised: all references to a pool's chunks stay on one thread. May outlive the pool.
+class ChunkRef {
+ public:
+  ChunkRef() = default;
+  ChunkRef(const ChunkRef& other) noexcept;
+  ChunkRef(ChunkRef&& other) noexcept : chunk_(std::exchange(other.chunk_, nullptr)) {}
+  ChunkRef& operator=(ChunkRef other) noexcept {
+    std::swap(chunk_, other.chunk_);
+    return *this;
+  }
+  ~ChunkRef();
+
+  [[nodiscard]] bool empty() const { return chunk_ == nullptr; }
+  [[nodiscard]] std::span<std::byte> bytes() const;
+  /// Nobody else holds it: it may be written again.
+  [[nodiscard]] bool sole() const;
+
+ private:
+  friend class ChunkPool;
+  struct Chunk;
+  struct Home;
+  explicit ChunkRef(Chunk* chunk) : chunk_(chunk) {}
+  Chunk* chunk_ = nullptr;
+};
+
+/// Hands out chunks of one size. Keeps a few idle ones; bounded by those who hold references.
+/// Threads: unsynchronised.
+class ChunkPool {
+ public:
+  explicit ChunkPool(std::size_t chunk_bytes);
+  ~ChunkPool();
+  ChunkPool(const ChunkPool&) = delete;
+  ChunkPool& operator=(const ChunkPool&) = delete;
+
+  [[nodiscard]] ChunkRef acquire();
+  [[nodiscard]] std::size_t chunk_bytes() const;
+  /// Chunks that somebody holds now.
+  [[nodiscard]] std::size_t in_use() const;
+
+ private:
+  std::shared_ptr<ChunkRef::Home> home_;
+};
+
+}  // namespace udtcat::core

@@ -1,0 +1,35 @@
+/// Bytes that travel with what keeps them alive.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace udtcat::core {
+
+/// A borrowed view and its owner. Copies share the owner.
+/// Threads: immutable, as long as nobody writes to the bytes.
+class SharedBytes {
+ public:
+  SharedBytes() = default;
+  /// `bytes` are valid as long as `owner` has owners.
+  SharedBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+      : bytes_(bytes), owner_(std::move(owner)) {}
+  [[nodiscard]] static SharedBytes adopt(std::vector<std::byte> bytes) {
+    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    return {std::span(*owner), owner};
+  }
+  /// The caller keeps `bytes` alive longer than who takes them.
+  [[nodiscard]] static SharedBytes borrow(std::span<const std::byte> bytes) { return {bytes, nullptr}; }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace udtcat::core
