@@ -1,6 +1,7 @@
 /// A UDP socket of one address family: owned, sized, and able to say what ICMP said about what it sent.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -46,6 +47,8 @@ class UdpSocket {
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
   /// Throws away whatever has already arrived.
   void discard_received();
+  /// Waits until something may be received, or `limit` is over. Signals end the wait early.
+  void wait_readable(std::chrono::nanoseconds limit) const;
 
   [[nodiscard]] AddressFamily family() const { return family_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }

@@ -21,6 +21,8 @@ namespace udtcat::transport {
 
 /// The cause of Errc::cannot_reach when the host answered that nobody has the port open.
 inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICMP port unreachable)";
+/// The cause of Errc::cannot_reach when the port is open and its owner takes no more connections.
+inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 
 struct ChannelStats {
   std::uint64_t bytes_received = 0;  ///< handed up so far, also of a read still in progress: the sign of life
