@@ -36,7 +36,7 @@ class UdpSocket {
   /// errors: Errc::out_of_resources
   [[nodiscard]] Result<UdpSocket> duplicate(int lowest = 0) const;
 
-  /// Buffer sizes as near to these as the system allows, past its ceiling where we may.
+  /// Buffer sizes as near to these as the system allows, past its ceiling where we may. Zero: as it is.
   void wish_buffers(std::size_t receive_bytes, std::size_t send_bytes);
   /// Keeps ICMP errors for take_path_errors(); whoever asks for them must take them, they fill the receive buffer.
   /// errors: Errc::cannot_bind
