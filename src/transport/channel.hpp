@@ -55,6 +55,8 @@ class Channel {
   /// then closes. Returns at once.
   virtual void close(std::chrono::milliseconds drain) = 0;
 
+  /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has them.
+  [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// When the peer's host last said that nobody has the peer's port open (ICMP port unreachable), if it did

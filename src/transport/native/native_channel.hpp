@@ -27,6 +27,7 @@ class NativeChannel final : public Channel, private LinkUser {
   void async_read(std::span<std::byte> into, ReadHandler handler) override;
   void async_write(core::SharedBytes from, WriteHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
+  [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return link_.connection.memory_bytes(); }
   [[nodiscard]] ChannelStats stats() override;
   [[nodiscard]] Endpoint peer() const override { return link_.connection.peer_address(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {

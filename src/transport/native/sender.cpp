@@ -308,7 +308,7 @@ void Sender::add_news(TimePoint now, TrainBuilder& builder) {
     if (!builder.takes(bytes) || (!builder.empty() && builder.train().total_bytes + bytes > limit)) return;
     if (!within_peer_window(bytes) && !std::exchange(window_probe_, false)) return;
     const PacketIndex index = packets_.end_index();
-    packets_.push_back({.offset = sent_offset_, .bytes = static_cast<std::uint32_t>(bytes)});
+    packets_.push_back({.offset = sent_offset_, .bytes = static_cast<std::uint32_t>(bytes), .snapshot = {}});
     add_packet(now, index, builder);
   }
   if (in_flight_bytes() < congestion_->window_bytes()) delivery_.on_app_limited(in_flight_bytes());

@@ -76,7 +76,7 @@ UdpPort::~UdpPort() {
 // ---- Datagrams in -------------------------------------------------------------------------------------------------
 
 void UdpPort::wait_readable() {
-  descriptor_.async_wait(boost::asio::posix::descriptor::wait_read,
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                          lifetime_.guard([this](const boost::system::error_code& error) {
                            if (error) return;
                            on_readable();
@@ -339,7 +339,7 @@ bool UdpPort::send(Link& link) {
 
 void UdpPort::wait_writable() {
   if (std::exchange(writable_awaited_, true)) return;
-  descriptor_.async_wait(boost::asio::posix::descriptor::wait_write,
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
                          lifetime_.guard([this](const boost::system::error_code& error) {
                            writable_awaited_ = false;
                            if (error || blocked_ == nullptr) return;

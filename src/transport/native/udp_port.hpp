@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/descriptor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/options.hpp>
@@ -76,13 +76,12 @@ class UdpPort {
 
  private:
   struct Opening {
-    Opening(boost::asio::io_context& io, ActiveOpen open, TimePoint until, OpenHandler handler)
-        : open(std::move(open)), until(until), handler(std::move(handler)), timer(io) {}
+    Opening(boost::asio::io_context& io, ActiveOpen how, TimePoint give_up_at, OpenHandler told)
+        : open(std::move(how)), until(give_up_at), handler(std::move(told)), timer(io) {}
     ActiveOpen open;
     TimePoint until;
     OpenHandler handler;
     boost::asio::steady_timer timer;
-    bool port_closed = false;
   };
 
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
@@ -119,7 +118,7 @@ class UdpPort {
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
-  boost::asio::posix::descriptor descriptor_;  // watches socket_'s descriptor, which is not its own
+  boost::asio::posix::stream_descriptor descriptor_;  // watches socket_'s descriptor, which is not its own
   PassiveOpen passive_;
   std::optional<Welcome> welcome_;
 
