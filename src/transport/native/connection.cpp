@@ -79,6 +79,7 @@ void Connection::handle_packet(TimePoint now, std::span<const std::byte> packet,
   }
   last_heard_ = now;
   refusals_ = {};
+  sender_.on_heard();
   if (control) return handle_control(now, packet, from);
   receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.sparse});
 }
@@ -172,12 +173,20 @@ void Connection::handle_too_large(TimePoint now, const net::DatagramTrain& train
 // ---- Time ---------------------------------------------------------------------------------------------------------
 
 void Connection::handle_timeout(TimePoint now) {
+  const std::uint32_t unanswered = sender_.unanswered_probes();
   sender_.handle_timeout(now);
+  if (sender_.unanswered_probes() > unanswered) ask_for_life();
   if (settings_.peer == PeerKind::own && sender_.suspects_black_hole(now, mtu_.base_packet_bytes() - kHeaderBytes)) {
     mtu_.on_black_hole(now);
     sender_.set_payload_bytes(mtu_.packet_bytes() - kHeaderBytes);
   }
   advance(now);
+}
+
+/// Is it the path or only its width? A small probe is answered at once where a large packet vanishes.
+void Connection::ask_for_life() {
+  if (settings_.peer == PeerKind::own)
+    queue({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {0}});
 }
 
 void Connection::advance(TimePoint now) {

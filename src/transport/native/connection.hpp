@@ -110,6 +110,7 @@ class Connection {
   void address(TrainBuilder& builder) const;
   void queue(ControlMessage message, std::optional<Endpoint> to = std::nullopt);
   [[nodiscard]] std::vector<std::byte> encoded(const ControlMessage& message) const;
+  void ask_for_life();
   void advance(TimePoint now);
   [[nodiscard]] TimePoint last_moment() const;
 

@@ -15,9 +15,11 @@ constexpr std::size_t kMaxPieces = 16;        // guess: of one packet: a storm o
 constexpr Duration kOwnAckWait = 10ms;        // spec: UDT4: how long a receiver may hold an ACK back
 constexpr Duration kPlainAckWait = 110ms;     // measured: libudt's idle sweep
 constexpr Duration kLongestProbeGap = 300ms;  // spec: UDT4, least EXP; a path that comes back is noticed so soon
-constexpr std::uint32_t kProbesUntilTimeout = 2;   // guess: one may be lost itself
-constexpr std::uint16_t kSendsUntilBlackHole = 4;  // guess
-constexpr Duration kMostRttSample = 60s;           // guess: older echoes are nonsense
+constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
+constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
+constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
+constexpr std::size_t kProbePackets = 2;            // the oldest and the newest
+constexpr Duration kMostRttSample = 60s;            // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
 
@@ -54,7 +56,7 @@ void Sender::on_ack(TimePoint now, const Acknowledgement& ack) {
   pop_acknowledged(*next);
   if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
   if (!progress) return;
-  probes_ = 0;
+  probes_ = probes_while_alive_ = 0;
   take_rtt(now, ack, newest);
   note_delivery(now, newest, ack);
   arm_probe(now);
@@ -82,6 +84,7 @@ void Sender::pop_acknowledged(PacketIndex next) {
       repair_bytes_ -= packet.bytes;
       fragment_offset_.reset();
     }
+    if (packet.presumed) presumed_bytes_ -= packet.bytes;
     acknowledged_bytes_ += packet.bytes;
     packets_.pop_front();
   }
@@ -104,7 +107,7 @@ void Sender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::opti
 
 void Sender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack) {
   const std::uint64_t before = delivery_.delivered_bytes();
-  delivery_.on_delivered(now, std::max(reported_delivered_bytes_, acknowledged_bytes_));
+  delivery_.on_delivered(now, delivered_bytes());
   AckEvent event;
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
@@ -123,8 +126,13 @@ void Sender::note_delivery(TimePoint now, const std::optional<SentPacket>& newes
 }
 
 std::uint64_t Sender::in_flight_bytes() const {
-  const std::uint64_t delivered = std::max(reported_delivered_bytes_, acknowledged_bytes_);
-  return saturating_difference(saturating_difference(sent_offset_, delivered), repair_bytes_);
+  return saturating_difference(saturating_difference(sent_offset_, delivered_bytes()), repair_bytes_);
+}
+
+/// One of ours says so. Of a plain peer we know what it has all of, and guess the rest from what it does not ask for.
+std::uint64_t Sender::delivered_bytes() const {
+  if (settings_.peer == PeerKind::own) return std::max(reported_delivered_bytes_, acknowledged_bytes_);
+  return acknowledged_bytes_ + presumed_bytes_;
 }
 
 // ---- Losses -------------------------------------------------------------------------------------------------------
@@ -137,8 +145,22 @@ void Sender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
     if (!last || *last >= packets_.end_index()) continue;
     for (PacketIndex index = std::max(first.value_or(0), packets_.begin_index()); index <= *last; ++index)
       mark_lost(now, index, event);
+    if (settings_.peer == PeerKind::plain) presume_delivered(*last + 1);
   }
   if (event.lost_bytes > 0) report(now, event);
+}
+
+/// A gap shows by the packet behind it. What lies before that and is not asked for has arrived: a plain peer's ACKs, which stand still
+/// until the gap is filled, do not say so.
+void Sender::presume_delivered(PacketIndex end) {
+  for (PacketIndex index = std::max(presumed_end_, packets_.begin_index()); index < std::min(end, packets_.end_index());
+       ++index) {
+    SentPacket& packet = packets_[index];
+    if (packet.waits_for_repair || packet.sends > 1) continue;
+    packet.presumed = true;
+    presumed_bytes_ += packet.bytes;
+  }
+  presumed_end_ = std::max(presumed_end_, end);
 }
 
 void Sender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
@@ -146,6 +168,7 @@ void Sender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   // What was just sent cannot be missed yet: the peer speaks of the time before.
   const Duration round_trip = rtt_.minimum().value_or(Duration::zero());
   if (packet.waits_for_repair || now - packet.sent_at < round_trip) return;
+  if (std::exchange(packet.presumed, false)) presumed_bytes_ -= packet.bytes;
   packet.waits_for_repair = true;
   repairs_.insert(index);
   repair_bytes_ += packet.bytes;
@@ -185,12 +208,14 @@ void Sender::handle_timeout(TimePoint now) {
 /// Nobody answers: the newest packet makes the peer tell what it misses before it, the oldest is what it waits for.
 void Sender::probe(TimePoint now) {
   ++probes_;
+  if (std::exchange(heard_since_probe_, false)) ++probes_while_alive_;
   if (packets_.empty()) {
     window_probe_ = true;
   } else {
-    probe_due_ = true;
     LossEvent event;
     mark_lost(now, packets_.begin_index(), event);
+    mark_lost(now, packets_.end_index() - 1, event);
+    exempt_packets_ = kProbePackets;
     if (event.lost_bytes > 0 && probes_ > 1) report(now, event);
   }
   if (probes_ == kProbesUntilTimeout) {
@@ -203,7 +228,8 @@ void Sender::probe(TimePoint now) {
 bool Sender::suspects_black_hole(TimePoint now, std::size_t payload_bytes) const {
   if (packets_.empty()) return false;
   const SentPacket& oldest = packets_[packets_.begin_index()];
-  return oldest.bytes > payload_bytes && oldest.sends >= kSendsUntilBlackHole &&
+  const bool unanswered = probes_while_alive_ >= kProbesUntilBlackHole || oldest.sends >= kSendsUntilBlackHole;
+  return oldest.bytes > payload_bytes && unanswered && heard_since_probe_ &&
          now - large_delivered_at_ > 3 * rtt_.timeout();
 }
 
@@ -233,10 +259,6 @@ void Sender::update_pacing() {
 
 bool Sender::poll_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
-  if (std::exchange(probe_due_, false) && !packets_.empty()) {
-    add_packet(now, packets_.end_index() - 1, builder);
-    return true;
-  }
   if (probe_at_ == TimePoint::max()) arm_probe(now);
   if (!pacer_.ready(now)) return false;
   switch (next_turn()) {
@@ -256,7 +278,8 @@ bool Sender::poll_train(TimePoint now, TrainBuilder& builder) {
 
 /// What would leave if the pacer let it.
 Sender::Turn Sender::next_turn() const {
-  if (!repairs_.empty()) return may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
+  if (!repairs_.empty())
+    return exempt_packets_ > 0 || may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
   const std::size_t news = next_news_bytes();
   if (news == 0) return Turn::nothing;
   return (window_probe_ || within_peer_window(news)) && may_send(news) ? Turn::news : Turn::nothing;
@@ -299,6 +322,7 @@ void Sender::add_repairs(TimePoint now, TrainBuilder& builder) {
     if (!builder.takes(packet.bytes) || (!builder.empty() && builder.train().total_bytes + packet.bytes > limit))
       return;
     add_packet(now, index, builder);
+    exempt_packets_ -= std::min<std::size_t>(exempt_packets_, 1);
   }
 }
 
@@ -343,6 +367,7 @@ void Sender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builde
   repairs_.erase(index);
   repair_bytes_ -= packet.bytes;
   packet.waits_for_repair = false;
+  exempt_packets_ -= std::min<std::size_t>(exempt_packets_, 1);
   note_sent(now, packet);
 }
 
@@ -368,8 +393,8 @@ DataHeader Sender::header_of(TimePoint now, PacketIndex index, std::uint32_t mes
 
 std::optional<TimePoint> Sender::deadline(TimePoint now) const {
   TimePoint earliest = probe_at_;
-  if (probe_due_ || next_turn() != Turn::nothing) {
-    const TimePoint paced = probe_due_ || pacer_.ready(now) ? now : pacer_.deadline(now);
+  if (next_turn() != Turn::nothing) {
+    const TimePoint paced = pacer_.ready(now) ? now : pacer_.deadline(now);
     earliest = std::min(earliest, std::max(paced, settings_.hold_until));
   }
   if (earliest == TimePoint::max()) return std::nullopt;

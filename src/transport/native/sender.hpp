@@ -71,6 +71,10 @@ class Sender {
   [[nodiscard]] std::size_t payload_bytes() const { return payload_bytes_; }
   /// Packets larger than `payload_bytes` go unanswered, however often they are sent.
   [[nodiscard]] bool suspects_black_hole(TimePoint now, std::size_t payload_bytes) const;
+  /// Anything at all came from the peer.
+  void on_heard() { heard_since_probe_ = true; }
+  /// Timeouts in a row without an answer.
+  [[nodiscard]] std::uint32_t unanswered_probes() const { return probes_; }
   /// Another path: nothing that was learned of the old one counts.
   void on_new_path(TimePoint now);
 
@@ -91,6 +95,8 @@ class Sender {
 
   // Losses
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
+  void presume_delivered(PacketIndex end);
+  [[nodiscard]] std::uint64_t delivered_bytes() const;
   void report(TimePoint now, LossEvent event);
   void probe(TimePoint now);
   void arm_probe(TimePoint now);
@@ -129,14 +135,18 @@ class Sender {
   std::unique_ptr<CongestionControl> congestion_;
   std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
   std::uint64_t acknowledged_bytes_ = 0;
+  std::uint64_t presumed_bytes_ = 0;  // of packets beyond, by what a plain peer does not miss
+  PacketIndex presumed_end_ = 0;      // up to here its NAKs have spoken
   std::uint64_t lost_bytes_ = 0;
   TimePoint loss_epoch_{};
 
   TimePoint probe_at_ = TimePoint::max();
   std::uint32_t probes_ = 0;        // in a row, unanswered
-  bool probe_due_ = false;          // send the newest packet whatever the windows say
-  bool window_probe_ = false;       // send one packet beyond the peer's window
-  TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
+  std::size_t exempt_packets_ = 0;  // repairs that leave whatever the congestion window says
+  bool heard_since_probe_ = false;
+  std::uint32_t probes_while_alive_ = 0;  // unanswered, though something else was heard
+  bool window_probe_ = false;             // send one packet beyond the peer's window
+  TimePoint large_delivered_at_{};        // when a full packet was last known to have arrived
   SenderStats stats_;
 };
 

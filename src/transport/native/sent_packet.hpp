@@ -22,6 +22,7 @@ struct SentPacket {
   std::uint32_t bytes = 0;   ///< of payload
   std::uint16_t sends = 0;
   bool waits_for_repair = false;  ///< found lost and not sent again yet
+  bool presumed = false;          ///< a plain peer missed what is around it, and not this one
   TimePoint sent_at{};            ///< the last time
   DeliverySnapshot snapshot;      ///< of the last time
 };

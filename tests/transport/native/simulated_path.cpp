@@ -105,7 +105,8 @@ void SimulatedPath::carry(End sender, const Endpoint& to, std::vector<std::byte>
     return;
   }
   const auto time_of = [&](std::size_t count) {
-    return Duration(static_cast<std::int64_t>(static_cast<double>(count) * 8e9 / static_cast<double>(side.path.rate.bits_per_second())));
+    return Duration(static_cast<std::int64_t>(static_cast<double>(count) * 8e9 /
+                                              static_cast<double>(side.path.rate.bits_per_second())));
   };
   side.link_free = std::max(side.link_free, now_);
   if (side.link_free - now_ > time_of(side.path.queue_bytes)) return;

@@ -61,7 +61,9 @@ class SimulatedPath {
 
   /// Lets time pass until `done`; false if that took longer than `limit`.
   bool run_until(const std::function<bool()>& done, Duration limit);
-  void run_for(Duration time) { run_until([] { return false; }, time); }
+  void run_for(Duration time) {
+    run_until([] { return false; }, time);
+  }
   /// Read at the far end within the time to come, in bits per second.
   [[nodiscard]] double rate_over(End reader, Duration time);
 
