@@ -173,13 +173,13 @@ void Connection::handle_too_large(TimePoint now, const net::DatagramTrain& train
 // ---- Time ---------------------------------------------------------------------------------------------------------
 
 void Connection::handle_timeout(TimePoint now) {
-  const std::uint32_t unanswered = sender_.unanswered_probes();
-  sender_.handle_timeout(now);
-  if (sender_.unanswered_probes() > unanswered) ask_for_life();
   if (settings_.peer == PeerKind::own && sender_.suspects_black_hole(now, mtu_.base_packet_bytes() - kHeaderBytes)) {
     mtu_.on_black_hole(now);
     sender_.set_payload_bytes(mtu_.packet_bytes() - kHeaderBytes);
   }
+  const std::uint32_t unanswered = sender_.unanswered_probes();
+  sender_.handle_timeout(now);
+  if (sender_.unanswered_probes() > unanswered) ask_for_life();
   advance(now);
 }
 
