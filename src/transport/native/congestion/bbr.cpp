@@ -9,6 +9,12 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
+constexpr unsigned kOverwhelmedRounds = 2;  // guess: the first flight may just have been too much at once
+constexpr unsigned kDrainRounds = 8;        // measured: what a probe leaves is gone after so many at a gain of 0.9
+// What a receiver may hold back before it says anything. A window below that moves once in ten milliseconds.
+constexpr Duration kAckInterval = 10ms;  // spec: draft-gg-udt §4.5, SYN
+constexpr std::uint64_t kAckPackets =
+    2 * 64;  // spec: UDT's light ACK comes after 64; twice that, so that some are on their way
 constexpr double kStartupPacingGain = 2.77;             // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
 constexpr double kDrainPacingGain = 0.5;                // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
 constexpr double kDownPacingGain = 0.9;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
@@ -37,10 +43,10 @@ Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed)
 void Bbr::on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) {
   if (in_flight_bytes + bytes + send_quantum_bytes() > window_bytes_) window_limited_ = true;
   if (in_flight_bytes != 0 || !app_limited_) return;
-  // What was not sent says nothing of the path; and the pipe is empty, so there is nothing to drain or to probe just now.
   idle_restart_ = true;
-  model_.on_silence(now);
-  if (probes()) start_cruise();
+  model_.on_idle(now);
+  // Into an empty pipe neither faster nor slower than it is known to be.
+  if (probes()) pacing_rate_ = scaled(model_.sent_for(model_.bandwidth()), kPacingMargin);
 }
 
 void Bbr::on_ack(const AckEvent& ack) {
@@ -48,13 +54,8 @@ void Bbr::on_ack(const AckEvent& ack) {
   app_limited_ = ack.app_limited;
   if (ack.rtt && !model_.min_rtt().value())
     pacing_rate_ = scaled(BitRate::from_bytes_per(window_bytes_, *ack.rtt), kStartupPacingGain);
-  const bool probing = probing_bandwidth();
-  const bool round_start = model_.on_ack(ack, {.starting = !full_pipe_, .probing = probing}, window_bytes_);
-  if (round_start) {
-    ++rounds_since_probe_;
-    was_window_limited_ = window_limited_;
-    window_limited_ = false;
-  }
+  const bool round_start = model_.on_ack(ack, phase(), window_bytes_);
+  if (round_start) on_round_trip();
   if (ack.rate) {
     check_full_pipe(*ack.rate, round_start);
     check_drained(ack);
@@ -91,8 +92,24 @@ void Bbr::on_packet_size(std::size_t payload_bytes) {
   window_bytes_ = std::max(window_bytes_, least_window());
 }
 
-bool Bbr::probing_bandwidth() const {
-  return state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
+void Bbr::on_round_trip() {
+  ++rounds_since_probe_;
+  was_window_limited_ = window_limited_;
+  window_limited_ = false;
+  if (state_ == State::probe_down || state_ == State::probe_cruise)
+    rivals_.on_round_trip(model_.queue_overflowed(), drained());
+}
+
+// Whether nothing of our last probe can be in the queue any more.
+bool Bbr::drained() const { return state_ == State::probe_cruise || rounds_since_probe_ >= kDrainRounds; }
+
+BbrModel::Phase Bbr::phase() const {
+  const bool draining = state_ == State::drain || (state_ == State::probe_down && !rivals_.share_queue() && !drained());
+  const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
+  return {.starting = !full_pipe_,
+          .own_queue = probing || draining,
+          .cruising = state_ == State::probe_cruise,
+          .heedless_rivals = rivals_.heedless()};
 }
 
 bool Bbr::probes() const {
@@ -103,7 +120,8 @@ bool Bbr::probes() const {
 void Bbr::check_full_pipe(const RateSample& sample, bool round_start) {
   plateau_.on_sample(sample, round_start);
   if (state_ != State::startup) return;
-  const bool overflowed = round_start && model_.last_round_congested();
+  if (round_start) overwhelmed_rounds_ = model_.overwhelmed() ? overwhelmed_rounds_ + 1 : 0;
+  const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds;
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   if (!overflowed && !plateau_.reached()) return;
   full_pipe_ = true;
@@ -132,6 +150,7 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
 }
 
 void Bbr::leave_probe_rtt(TimePoint now) {
+  if (!model_.queue_stands()) rivals_.on_empty_queue();
   model_.forget_short_term();
   window_bytes_ = std::max(window_bytes_, saved_window_bytes_);
   if (!full_pipe_) {
@@ -143,8 +162,6 @@ void Bbr::leave_probe_rtt(TimePoint now) {
 }
 
 double Bbr::pacing_gain() const {
-  // Between hosts that are slower than the way between them a queue is theirs: the window bounds it, pacing would add to it.
-  if (model_.host_bound() && full_pipe_) return kUpPacingGain;
   switch (state_) {
     case State::startup:
       return kStartupPacingGain;
@@ -160,7 +177,7 @@ double Bbr::pacing_gain() const {
 }
 
 void Bbr::update_pacing() {
-  const auto rate = scaled(model_.bandwidth(), pacing_gain() * kPacingMargin);
+  const auto rate = scaled(model_.sent_for(model_.bandwidth()), pacing_gain() * kPacingMargin);
   // The first samples are of flights too small to fill the pipe.
   if (full_pipe_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
@@ -178,6 +195,14 @@ double Bbr::window_gain() const {
 
 std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
 
+// The least that congestion may leave of the window.
+std::uint64_t Bbr::least_cap() const {
+  const auto batch = std::min(bytes_during(model_.max_bandwidth(), kAckInterval), kAckPackets * payload_bytes_);
+  // Between hosts that take longer than the way, what is in flight waits in the hosts.
+  const auto in_hosts = model_.host_bound() ? scaled(model_.bdp_bytes(model_.max_bandwidth()), kWindowGain) : 0;
+  return std::max({least_window(), batch, in_hosts});
+}
+
 std::uint64_t Bbr::send_quantum_bytes() const {
   return std::clamp<std::uint64_t>(bytes_during(pacing_rate_, kQuantumTime), 2 * payload_bytes_, kMostQuantumBytes);
 }
@@ -194,13 +219,15 @@ std::uint64_t Bbr::probe_rtt_window() const {
 }
 
 std::uint64_t Bbr::window_cap() const {
-  std::uint64_t cap = kUnbounded;
-  if (state_ == State::probe_cruise || state_ == State::probe_rtt)
+  // Headroom is for those who come new, and the heedless take it all.
+  const bool headroom = (state_ == State::probe_cruise || state_ == State::probe_rtt) && !rivals_.heedless();
+  auto cap = kUnbounded;
+  if (headroom)
     cap = ceiling_.with_headroom();
   else if (probes())
     cap = ceiling_.bytes();
-  if (state_ == State::probe_rtt) cap = std::min(cap, probe_rtt_window());
-  return std::max(std::min(cap, model_.short_term_bytes()), least_window());
+  cap = std::max(std::min(cap, model_.short_term_bytes()), least_cap());
+  return state_ == State::probe_rtt ? std::min(cap, probe_rtt_window()) : cap;
 }
 
 void Bbr::update_window(const AckEvent& ack) {

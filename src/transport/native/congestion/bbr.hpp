@@ -10,6 +10,7 @@
 #include "transport/native/congestion/bbr_model.hpp"
 #include "transport/native/congestion/congestion_control.hpp"
 #include "transport/native/congestion/in_flight_ceiling.hpp"
+#include "transport/native/congestion/rivals.hpp"
 
 namespace udtcat::transport::native {
 
@@ -42,10 +43,12 @@ class Bbr final : public CongestionControl {
   /// Which part of a probe the packets belong to that are acknowledged now: a round trip behind what is sent.
   enum class AckPhase { none, refilling, probe_starting, probe_feedback, probe_stopping };
 
-  [[nodiscard]] bool probing_bandwidth() const;
+  [[nodiscard]] BbrModel::Phase phase() const;
+  [[nodiscard]] bool drained() const;
   [[nodiscard]] bool probes() const;
   [[nodiscard]] bool window_limited() const { return window_limited_ || was_window_limited_; }
 
+  void on_round_trip();
   // Startup and drain.
   void check_full_pipe(const RateSample& sample, bool round_start);
   void check_drained(const AckEvent& ack);
@@ -60,7 +63,7 @@ class Bbr final : public CongestionControl {
   void lower_ceiling(const AckEvent& ack);
   [[nodiscard]] bool time_to_probe(TimePoint now) const;
   [[nodiscard]] bool time_to_cruise(std::uint64_t in_flight_bytes) const;
-  [[nodiscard]] bool time_to_go_down();
+  [[nodiscard]] bool time_to_go_down(TimePoint now);
 
   void check_probe_rtt(const AckEvent& ack, bool round_start);
   void leave_probe_rtt(TimePoint now);
@@ -76,17 +79,20 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] std::uint64_t probe_rtt_window() const;
   [[nodiscard]] std::uint64_t window_cap() const;
   [[nodiscard]] std::uint64_t least_window() const;
+  [[nodiscard]] std::uint64_t least_cap() const;
 
   std::size_t payload_bytes_;
   std::minstd_rand random_;
   BbrModel model_;
   BandwidthPlateau plateau_;
   InFlightCeiling ceiling_;
+  Rivals rivals_;
 
   State state_ = State::startup;
   AckPhase ack_phase_ = AckPhase::none;
-  bool full_pipe_ = false;         // has been, once
-  bool ceiling_may_fall_ = false;  // once per probe
+  bool full_pipe_ = false;           // has been, once
+  bool ceiling_may_fall_ = false;    // once per probe
+  unsigned overwhelmed_rounds_ = 0;  // of startup, in a row
   bool app_limited_ = false;
   bool idle_restart_ = false;
   bool window_limited_ = false;      // in this round trip
