@@ -5,14 +5,19 @@
 namespace udtcat::transport {
 namespace {
 
-class Channels : public TransportTest, public testing::WithParamInterface<AddressFamily> {
+class Channels : public TransportTest, public testing::WithParamInterface<std::tuple<TransportKind, AddressFamily>> {
  protected:
-  Channels() : pair(connect_pair(GetParam())) {}
+  Channels() : TransportTest(options_for(std::get<0>(GetParam()))), pair(connect_pair(std::get<1>(GetParam()))) {}
   Pair pair;
 };
 
-INSTANTIATE_TEST_SUITE_P(BothFamilies, Channels, testing::Values(AddressFamily::ipv4, AddressFamily::ipv6),
-                         [](const auto& row) { return row.param == AddressFamily::ipv6 ? "Ipv6" : "Ipv4"; });
+INSTANTIATE_TEST_SUITE_P(EachTransport, Channels,
+                         testing::Combine(testing::ValuesIn(kTransports),
+                                          testing::Values(AddressFamily::ipv4, AddressFamily::ipv6)),
+                         [](const auto& row) {
+                           const bool ipv6 = std::get<1>(row.param) == AddressFamily::ipv6;
+                           return name_of(std::get<0>(row.param)) + (ipv6 ? "Ipv6" : "Ipv4");
+                         });
 
 TEST_P(Channels, CarryBytesUnchangedBothWaysAtOnce) {
   constexpr std::size_t kBytes = 8 << 20;
@@ -34,7 +39,7 @@ TEST_P(Channels, CarryBytesUnchangedBothWaysAtOnce) {
   EXPECT_TRUE(got_down == down);
   EXPECT_EQ(pair.here->stats().bytes_received, kBytes);
   EXPECT_EQ(pair.there->stats().bytes_received, kBytes);
-  EXPECT_GT(pair.here->stats().packets_sent, kBytes / 9000);
+  EXPECT_GE(pair.here->stats().packets_sent, kBytes / 65'536);
   EXPECT_GT(pair.here->stats().rtt.count(), 0);
 }
 
@@ -103,7 +108,7 @@ TEST_P(Channels, SendWhatWasWrittenBeforeTheyClose) {
 }
 
 TEST_P(Channels, GoOnDrainingWhenDestroyedMeanwhile) {
-  const auto bytes = pattern(1 << 20, 4);
+  const auto bytes = pattern(1 << 18, 4);
   ASSERT_TRUE(write(*pair.here, bytes));
   pair.here->close(30s);
   pair.here.reset();
@@ -148,7 +153,7 @@ TEST_P(Channels, DeliverWritesOfWholePacketsPromptly) {
   ASSERT_TRUE(write(*pair.there, pattern(1, 1)));
   std::vector<std::byte> first(1);
   ASSERT_TRUE(read(*pair.here, first));
-  const std::size_t payload = GetParam() == AddressFamily::ipv6 ? 8980 - 44 : 9000 - 44;
+  const std::size_t payload = std::get<1>(GetParam()) == AddressFamily::ipv6 ? 8980 - 44 : 9000 - 44;
   std::vector<std::chrono::microseconds> times;
   for (int i = 0; i < 9; ++i) {
     const auto bytes = pattern(payload * (i % 3 == 0 ? 1 : 10), 7);
