@@ -34,7 +34,7 @@ class Connection {
   /// errors: Errc::connection_broken
   [[nodiscard]] Result<std::size_t> send(std::span<const std::byte> from, bool last);
   /// Whether the peer's libudt has acknowledged all that was sent.  errors: Errc::connection_broken, it never will
-  [[nodiscard]] Result<bool> drained() const;
+  [[nodiscard]] Result<bool> drained();
 
   /// From now on ended_in_order() can tell; receive() and look() are then to be called twice a second or so.
   void watch_its_end();
@@ -52,6 +52,7 @@ class Connection {
 
  private:
   [[nodiscard]] Error broken(const char* doing) const;
+  [[nodiscard]] std::optional<int> unacknowledged_packets() const;
 
   UdtSocket socket_;                             // constant after construction
   const Endpoint peer_;                          // constant after construction
@@ -62,8 +63,9 @@ class Connection {
   std::atomic<bool> end_is_watched_{false};
   std::atomic<bool> bytes_dropped_{false};
   std::mutex mutex_;
-  std::optional<bool> ended_amid_talk_;  // guarded by mutex_; known from the end on
-  ChannelStats last_stats_;              // guarded by mutex_
+  std::optional<bool> ended_amid_talk_;     // guarded by mutex_; known from the end on
+  std::optional<int> left_unacknowledged_;  // guarded by mutex_; as ended_amid_talk_
+  ChannelStats last_stats_;                 // guarded by mutex_
 };
 
 }  // namespace udtcat::transport::libudt
