@@ -66,6 +66,23 @@ TEST_P(Connecting, IsAnsweredBeforeAnybodyAccepts) {
   EXPECT_TRUE(connect(acceptor->local_endpoints().front()));
 }
 
+TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
+  const auto acceptor = listen({loopback(AddressFamily::ipv4)});
+  const auto bytes = pattern(1000, 1);
+  std::unique_ptr<Channel> gone;
+  acceptor->async_accept([&](auto channel) {
+    gone = std::move(*channel);
+    gone->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+    gone->close(5s);
+  });
+  auto channel = connect(acceptor->local_endpoints().front());
+  ASSERT_TRUE(channel);
+  std::vector<std::byte> got(bytes.size());
+  ASSERT_TRUE(read(**channel, got));
+  EXPECT_TRUE(got == bytes);
+  EXPECT_EQ(read_some(**channel, got).value_or(1), 0U);
+}
+
 TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   bool called = false;

@@ -98,6 +98,20 @@ class TransportTest : public testing::Test {
     return got.value_or(Status{});
   }
 
+  Result<std::size_t> read_some(Channel& channel, std::span<std::byte> into, std::chrono::milliseconds limit = 30s) {
+    std::optional<Result<std::size_t>> got;
+    channel.async_read_some(into, [&](Result<std::size_t> read) { got = std::move(read); });
+    EXPECT_TRUE(run_until([&] { return got.has_value(); }, limit));
+    return got.value_or(fail(Errc::connection_broken, "nothing came"));
+  }
+
+  Status drained(Channel& channel, std::chrono::milliseconds limit = 30s) {
+    std::optional<Status> got;
+    channel.async_drained([&](Status status) { got = std::move(status); });
+    EXPECT_TRUE(run_until([&] { return got.has_value(); }, limit));
+    return got.value_or(fail(Errc::connection_broken, "never drained"));
+  }
+
   Status write(Channel& channel, std::span<const std::byte> from) {
     std::optional<Status> got;
     channel.async_write(core::SharedBytes::borrow(from), [&](Status status) { got = std::move(status); });
