@@ -76,8 +76,8 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
                          const SessionOptions& options, std::size_t threads, std::shared_ptr<void> keep_alive)
     : keep_alive_(std::move(keep_alive)),
       io_(io),
-      blocks_in_flight_limit_(2 * threads + 4),
-      peer_(session->channel().peer()),
+      blocks_in_flight_limit_(2 * threads + 2 * session->agreed().flows + 2),
+      peer_(session->peer()),
       send_buffers_(block_buffer_bytes(*session), blocks_in_flight_limit_ + 1),
       receive_buffers_(block_buffer_bytes(*session), receive_buffer_limit(*session, blocks_in_flight_limit_)),
       session_(std::move(session)),
@@ -88,6 +88,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
   const auto& agreed = session_->agreed();
   stats_.lanes = session_->keys() != nullptr ? agreed.lanes : 0;
   stats_.threads = threads;
+  stats_.flows = agreed.flows;
   stats_.protection = agreed.protection;
   if (session_->keys() != nullptr) stats_.cipher = agreed.cipher;
 }
@@ -365,9 +366,9 @@ void Multiplexer::on_tick() {
   if (farewell_) return arm_tick();
   const bool was_quiet = liveness_.quiet(now());
   liveness_.on_tick(now());
-  channel_stats_ = session_->channel().stats();
+  channel_stats_ = session_->stats();
   liveness_.on_bytes_received(channel_stats_.bytes_received, now());
-  const auto verdict = liveness_.judge(now(), session_->channel().port_closed_since());
+  const auto verdict = liveness_.judge(now(), session_->port_closed_since());
   if (verdict != Liveness::Verdict::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
     return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
@@ -445,8 +446,8 @@ void Multiplexer::break_off(Error error, bool tell_peer) {
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (state_ == State::over) return;
   state_ = State::over;
-  channel_stats_ = session_->channel().stats();
-  session_->channel().close(drain);
+  channel_stats_ = session_->stats();
+  session_->close(drain);
   tick_.cancel();
   if (on_closed_)
     report(std::move(how));
@@ -459,7 +460,7 @@ void Multiplexer::report(Status how) {
 }
 
 ConnectionStats Multiplexer::stats() {
-  if (state_ != State::over) channel_stats_ = session_->channel().stats();
+  if (state_ != State::over) channel_stats_ = session_->stats();
   stats_.packets_sent = channel_stats_.packets_sent;
   stats_.packets_lost = channel_stats_.packets_lost;
   stats_.packets_resent = channel_stats_.packets_resent;
