@@ -30,6 +30,7 @@ Network:
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G
+      --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
       --transport NAME       libudt
 Work:
       --block SIZE           payload of a block, 4KiB to 1MiB (256KiB)

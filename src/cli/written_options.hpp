@@ -15,7 +15,7 @@ struct WrittenOptions {
   bool listen = false;
   Text to, from;
   Text key_file;
-  Text protect, cipher, block, lanes, threads, transport, rate;
+  Text protect, cipher, block, lanes, threads, flows, transport, rate;
   bool send_only = false, recv_only = false;
   Text connect_timeout, idle_timeout, accept_timeout;
   bool ipv4 = false, ipv6 = false;
