@@ -31,6 +31,7 @@ Network:
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G
+      --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
       --transport NAME       native or libudt
       --congestion NAME      of native: bbr (default), udt, cubic, or fixed, which sends at --rate
       --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)

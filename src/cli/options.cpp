@@ -145,6 +145,9 @@ Status read_session(const WrittenOptions& written, Options& options) {
   if (written.lanes)
     if (auto status = store(number_value("--lanes", *written.lanes, 1, kMaxLanes), session.lanes); !status)
       return status;
+  if (written.flows)
+    if (auto status = store(number_value("--flows", *written.flows, 1, kMaxFlows), session.flows); !status)
+      return status;
   if (written.threads) return store(number_value("--threads", *written.threads, 1, kMaxThreads), session.threads);
   return {};
 }

@@ -28,6 +28,7 @@ std::string to_json(const RunReport& report) {
   json["blocks_received"] = stats.blocks_received;
   json["lanes"] = stats.lanes;
   json["threads"] = stats.threads;
+  json["flows"] = stats.flows;
   json["cpu_seconds"] = Seconds(report.cpu).count();
   json["cipher"] = stats.cipher ? Json(to_string(*stats.cipher)) : Json(nullptr);
   json["protection"] = to_string(report.protection);

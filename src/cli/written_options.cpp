@@ -16,6 +16,7 @@ void add_values(CLI::App& app, WrittenOptions& written) {
   value("--block", written.block);
   value("--lanes", written.lanes);
   value("--threads", written.threads);
+  value("--flows", written.flows);
   value("--transport", written.transport);
   value("--congestion", written.congestion);
   value("--rate", written.rate);

@@ -15,7 +15,7 @@ struct WrittenOptions {
   bool listen = false, plain = false;
   Text to, from;
   Text key_file;
-  Text protect, cipher, block, lanes, threads, transport, congestion, rate, memory;
+  Text protect, cipher, block, lanes, threads, flows, transport, congestion, rate, memory;
   bool send_only = false, recv_only = false;
   Text connect_timeout, idle_timeout, accept_timeout;
   bool ipv4 = false, ipv6 = false;

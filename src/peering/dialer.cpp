@@ -14,6 +14,8 @@
 #include "core/invariant.hpp"
 #include "core/lifetime.hpp"
 #include "core/log.hpp"
+#include "peering/flow_dialing.hpp"
+#include "peering/rate_share.hpp"
 #include "session/establish.hpp"
 #include "stream/bare_pipe.hpp"
 #include "stream/multiplexer.hpp"
@@ -23,10 +25,6 @@ namespace udtcat::peering {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// libudt's own handshake is silently lost in several ways (udt4 D1, D7): a new attempt is the cure.
-constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
-constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
 
 bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || code == Errc::connection_broken; }
 
@@ -49,7 +47,7 @@ class RetryingDialer final : public Dialer {
 
  private:
   void start() {
-    auto engine = transport::make_engine(io_, request_.transport);
+    auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows));
     if (!engine) return finish(tl::unexpected(engine.error()));
     engine_ = std::move(*engine);
     deadline_.expires_after(request_.timeout);
@@ -78,10 +76,23 @@ class RetryingDialer final : public Dialer {
         io_, session::Role::connector, std::move(channel), key, request_.session,
         lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return on_failed(session.error());
-          auto made = stream::Multiplexer::create(io_, std::move(*session), request_.session, engine_);
-          finish(std::move(made));
+          if ((*session)->join_key() == nullptr) return connect(std::move(*session));
+          open_flows(std::move(*session));
         }));
     establishing_->start();
+  }
+
+  void open_flows(std::unique_ptr<session::Session> session) {
+    flow_dialing_ = std::make_unique<FlowDialing>(
+        io_, *engine_, std::move(session), lifetime_.guard([this](Result<std::unique_ptr<session::Session>> whole) {
+          const auto done = std::move(flow_dialing_);  // what it has opened of a session that failed closes now
+          if (!whole) return on_failed(whole.error());
+          connect(std::move(*whole));
+        }));
+  }
+
+  void connect(std::unique_ptr<session::Session> session) {
+    finish(stream::Multiplexer::create(io_, std::move(session), request_.session, engine_));
   }
 
   void on_failed(const Error& error) {
@@ -129,6 +140,7 @@ class RetryingDialer final : public Dialer {
   const Clock::time_point started_;
   std::shared_ptr<transport::Engine> engine_;
   std::unique_ptr<session::Establishing> establishing_;
+  std::unique_ptr<FlowDialing> flow_dialing_;
   std::size_t attempts_ = 0;
   bool heard_only_closed_ports_ = true;
   std::optional<Error> last_error_;

@@ -60,7 +60,8 @@ TEST(Options, HaveTheDocumentedDefaults) {
 
 TEST(Options, TakeEachValue) {
   const Options options = good(
-      "h 1 -k file --protect safe --cipher chacha20-poly1305 --block 64KiB --lanes 3 --threads 2 --transport native "
+      "h 1 -k file --protect safe --cipher chacha20-poly1305 --block 64KiB --lanes 3 --threads 2 --flows 4 --transport "
+      "native "
       "--congestion cubic --rate 400M --memory 2GiB "
       "--connect-timeout 2m --idle-timeout 5 -6 -vv --no-progress --stats json --send-only");
   EXPECT_EQ(options.key_file, "file");
@@ -68,6 +69,7 @@ TEST(Options, TakeEachValue) {
   EXPECT_EQ(options.session.cipher, Cipher::chacha20_poly1305);
   EXPECT_EQ(options.session.block_bytes, 65536U);
   EXPECT_EQ(options.session.lanes, 3U);
+  EXPECT_EQ(options.session.flows, 4U);
   EXPECT_EQ(options.session.threads, 2U);
   EXPECT_EQ(options.transport.kind, TransportKind::native);
   EXPECT_EQ(options.transport.congestion, CongestionKind::cubic);
@@ -153,6 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"h 1 --block 1", "--block \"1\"", "allowed: 4KiB to 1MiB"},
                     Refusal{"h 1 --block 2MiB", "--block \"2MiB\"", "allowed: 4KiB to 1MiB"},
                     Refusal{"h 1 --block 1M", "--block \"1M\"", "KiB"},
+                    Refusal{"h 1 --flows 0", "--flows \"0\"", "allowed: 1 to 16"},
+                    Refusal{"h 1 --flows 17", "--flows \"17\"", "allowed: 1 to 16"},
                     Refusal{"h 1 --lanes 0", "--lanes \"0\"", "allowed: 1 to 64"},
                     Refusal{"h 1 --lanes 65", "--lanes \"65\"", "allowed: 1 to 64"},
                     Refusal{"h 1 --lanes -1", "--lanes \"-1\"", "allowed: 1 to 64"},
