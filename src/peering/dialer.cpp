@@ -1,18 +1,21 @@
-/// dial(): attempt after attempt until a session stands or the time is over.
+/// dial() and dial_plain(): attempt after attempt until a session, or a bare connection, stands or the time is over.
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
+#include <udtcat/plain.hpp>
 
 #include "core/invariant.hpp"
 #include "core/lifetime.hpp"
 #include "core/log.hpp"
 #include "session/establish.hpp"
+#include "stream/bare_pipe.hpp"
 #include "stream/multiplexer.hpp"
 #include "transport/engine.hpp"
 
@@ -27,8 +30,12 @@ constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
 
 bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || code == Errc::connection_broken; }
 
+/// Made: Connection, or PlainPipe, for which nothing is left to do once there is a channel.
+template <typename Made>
 class RetryingDialer final : public Dialer {
  public:
+  using Handler = std::function<void(Result<std::unique_ptr<Made>>)>;
+
   RetryingDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
       : io_(io),
         request_(std::move(request)),
@@ -58,7 +65,10 @@ class RetryingDialer final : public Dialer {
     engine_->async_connect(address, kAttemptPatience,
                            lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
                              if (!channel) return on_failed(channel.error());
-                             establish(std::move(*channel));
+                             if constexpr (std::is_same_v<Made, PlainPipe>)
+                               finish(std::make_unique<stream::BarePipe>(io_, std::move(*channel), engine_));
+                             else
+                               establish(std::move(*channel));
                            }));
   }
 
@@ -101,12 +111,12 @@ class RetryingDialer final : public Dialer {
     return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
   }
 
-  void finish(Result<std::unique_ptr<Connection>> result) {
+  void finish(Result<std::unique_ptr<Made>> result) {
     lifetime_.end();
     deadline_.cancel();
     pause_.cancel();
     // Posted: the handler may destroy this dialer, and an attempt that failed may still be saying why to the peer.
-    auto kept = std::make_shared<Result<std::unique_ptr<Connection>>>(std::move(result));
+    auto kept = std::make_shared<Result<std::unique_ptr<Made>>>(std::move(result));
     boost::asio::post(io_, lifetime_.guard([this, handler = std::move(handler_), kept] {
       if (*kept) establishing_.reset();  // it still knows the exporter's secret
       handler(std::move(*kept));
@@ -133,7 +143,12 @@ class RetryingDialer final : public Dialer {
 namespace udtcat {
 
 std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler) {
-  return std::make_unique<peering::RetryingDialer>(io, std::move(request), std::move(handler));
+  return std::make_unique<peering::RetryingDialer<Connection>>(io, std::move(request), std::move(handler));
+}
+
+std::unique_ptr<Dialer> dial_plain(boost::asio::io_context& io, DialRequest request,
+                                   std::function<void(Result<std::unique_ptr<PlainPipe>>)> handler) {
+  return std::make_unique<peering::RetryingDialer<PlainPipe>>(io, std::move(request), std::move(handler));
 }
 
 }  // namespace udtcat
