@@ -49,7 +49,8 @@ Status check_plain(const WrittenOptions& written, Options& options) {
   if (!written.plain) return {};
   const std::pair<const char*, const Text&> of_a_session[] = {
       {"-k", written.key_file},   {"--protect", written.protect}, {"--cipher", written.cipher},
-      {"--lanes", written.lanes}, {"--threads", written.threads}, {"--block", written.block}};
+      {"--lanes", written.lanes}, {"--threads", written.threads}, {"--block", written.block},
+      {"--flows", written.flows}};
   for (const auto& [name, text] : of_a_session)
     if (text)
       return misplaced(fmt::format("--plain and {}", name), "--plain has no session: no key, no cipher, no blocks");
