@@ -40,9 +40,6 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] State state() const { return state_; }
 
  private:
-  /// Which part of a probe the packets belong to that are acknowledged now: a round trip behind what is sent.
-  enum class AckPhase { none, refilling, probe_starting, probe_feedback, probe_stopping };
-
   [[nodiscard]] BbrModel::Phase phase() const;
   [[nodiscard]] bool drained() const;
   [[nodiscard]] bool probes() const;
@@ -68,8 +65,11 @@ class Bbr final : public CongestionControl {
   void check_probe_rtt(const AckEvent& ack, bool round_start);
   void leave_probe_rtt(TimePoint now);
 
-  // What follows from all of it.
   void resume(TimePoint now);
+
+  // What follows from all of it: bbr_output.cpp.
+  [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
+  [[nodiscard]] BitRate paced(double gain) const;
   void update_pacing();
   void update_window(const AckEvent& ack);
   [[nodiscard]] double pacing_gain() const;
@@ -89,8 +89,8 @@ class Bbr final : public CongestionControl {
   Rivals rivals_;
 
   State state_ = State::startup;
-  AckPhase ack_phase_ = AckPhase::none;
   bool full_pipe_ = false;           // has been, once
+  bool probe_echoes_ = false;        // samples of the last probe still come in: they are a round trip behind
   bool ceiling_may_fall_ = false;    // once per probe
   unsigned overwhelmed_rounds_ = 0;  // of startup, in a row
   bool app_limited_ = false;

@@ -7,7 +7,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-using std::chrono_literals::operator""ms;
+using namespace std::chrono_literals;
 
 constexpr double kBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 constexpr double kLossWithoutQueue =

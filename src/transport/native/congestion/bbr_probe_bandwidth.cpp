@@ -8,8 +8,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 constexpr double kBeta = 0.7;                   // spec: draft-ietf-ccwg-bbr, BBR.Beta
 constexpr Duration kLeastProbeWait = 2s;        // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
@@ -27,7 +26,7 @@ constexpr Duration kLeastCycle = 250ms;
 void Bbr::start_down(TimePoint now) {
   if (state_ == State::probe_up) rivals_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
   state_ = State::probe_down;
-  ack_phase_ = AckPhase::probe_stopping;
+  probe_echoes_ = true;
   cycle_start_ = now;
   // Flows that began together shall not probe together.
   rounds_since_probe_ = static_cast<unsigned>(random_() % 2);
@@ -38,7 +37,6 @@ void Bbr::start_down(TimePoint now) {
 // Fills the pipe without a queue first, so that what the probe then loses is its own doing.
 void Bbr::start_refill() {
   state_ = State::probe_refill;
-  ack_phase_ = AckPhase::refilling;
   model_.forget_short_term();
   ceiling_.start_probe();
   model_.restart_round();
@@ -46,7 +44,6 @@ void Bbr::start_refill() {
 
 void Bbr::start_up(TimePoint now) {
   state_ = State::probe_up;
-  ack_phase_ = AckPhase::probe_starting;
   cycle_start_ = now;
   ceiling_may_fall_ = true;
   plateau_.restart(model_.max_bandwidth());
@@ -78,9 +75,8 @@ void Bbr::advance_cycle(const AckEvent& ack, bool round_start) {
 }
 
 void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
-  if (ack_phase_ == AckPhase::probe_starting && round_start) ack_phase_ = AckPhase::probe_feedback;
-  if (ack_phase_ == AckPhase::probe_stopping && round_start) {
-    ack_phase_ = AckPhase::none;
+  if (probe_echoes_ && round_start) {
+    probe_echoes_ = false;
     ceiling_may_fall_ = false;
     if (probes() && !ack.rate->app_limited) model_.end_bandwidth_cycle();
   }

@@ -7,7 +7,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-using std::chrono_literals::operator""ms;
+using namespace std::chrono_literals;
 
 // A round trip here has a sample for each batch of acknowledgements, not for each packet: the eight samples that RFC 9406 waits
 // for might not come. The rest is its §4.3.

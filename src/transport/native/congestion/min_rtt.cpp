@@ -7,9 +7,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-using std::chrono_literals::operator""s;
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""us;
+using namespace std::chrono_literals;
 
 constexpr Duration kProbeInterval = 5s;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTInterval
 constexpr Duration kLifetime = 10s;      // spec: draft-ietf-ccwg-bbr, BBR.MinRTTFilterLen

@@ -10,15 +10,17 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr Duration kSyn = std::chrono::milliseconds(10);  // spec: draft-gg-udt §4.5
-constexpr double kWindowMargin = 16;                      // spec: draft-gg-udt §6.1, packets
-constexpr double kDecrease = 1.125;                       // spec: draft-gg-udt §6.1
-constexpr unsigned kMostDecreases = 5;                    // spec: draft-gg-udt §6.1, in one epoch
-constexpr double kBeta = 1.5e-6;                          // spec: draft-gg-udt §6.1
-constexpr double kLeastGrowth = 0.01;                     // spec: draft-gg-udt §6.1, packets in 10 ms
-constexpr double kCapacityShare = 1.0 / 9;                // spec: draft-gg-udt §6.1, after a decrease
-constexpr double kSmoothing = 1.0 / 8;                    // spec: draft-gg-udt §6.1
-constexpr double kLossSmoothing = 1.0 / 8;                // spec: draft-gg-udt §6.1
+using namespace std::chrono_literals;
+
+constexpr Duration kSyn = 10ms;             // spec: draft-gg-udt, "SYN"
+constexpr double kWindowMargin = 16;        // spec: draft-gg-udt, "UDT's Native Control Algorithm"; packets
+constexpr double kDecrease = 1.125;         // spec: the same
+constexpr unsigned kMostDecreases = 5;      // spec: the same, in one epoch
+constexpr double kBeta = 1.5e-6;            // spec: the same
+constexpr double kLeastGrowth = 0.01;       // spec: libudt 4.11, packets in 10 ms; the draft says one byte
+constexpr double kCapacityShare = 1.0 / 9;  // spec: libudt 4.11, after a decrease
+constexpr double kSmoothing = 1.0 / 8;      // spec: draft-gg-udt, the same
+constexpr double kLossSmoothing = 1.0 / 8;  // spec: the same
 constexpr double kSlowStartPacingGain = 2;  // guess: lets the window double without sending it as one burst
 
 void smooth(double& mean, double sample) { mean = mean == 0 ? sample : mean + kSmoothing * (sample - mean); }

@@ -19,7 +19,7 @@ namespace udtcat::transport::native {
 ///
 /// Deviates from libudt: a loss before the first report of a rate leaves slow start with the rate that the window stands for,
 /// not with 16 packets a second; what is lost within one epoch is told by the event, not by the first word of a NAK.
-/// source: draft-gg-udt §6.1
+/// source: draft-gg-udt, "UDT's Native Control Algorithm"
 /// Threads: unsynchronised; time is a parameter.
 class UdtRateLaw final : public CongestionControl {
  public:

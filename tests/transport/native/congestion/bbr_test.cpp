@@ -124,13 +124,6 @@ TEST(Bbr, StartsAgainAfterAnIdleTimeAtTheRateItKnows) {
   EXPECT_NEAR(static_cast<double>(control.pacing_rate().bits_per_second()), 79.2e6, 1e6);
 }
 
-TEST(Bbr, KeepsAWindowForBothHostsWhereTheWayIsShort) {
-  Bbr control(kPayload, at(0s), 1);
-  Rounds rounds(control, 100us);
-  for (int round = 0; round < 50; ++round) rounds.deliver(mbit(10'000));
-  EXPECT_GE(control.window_bytes(), 2'400'000U);
-}
-
 TEST(Bbr, FillsACleanPath) { EXPECT_GE(use(path_of(mbit(100), 26ms), 10s), 0.95); }
 
 TEST(Bbr, FillsAPathThatLosesPackets) {
