@@ -64,8 +64,8 @@ TEST_P(Channels, KeepTheOrderOfManyOutstandingWrites) {
 }
 
 TEST_P(Channels, KnowTheirPeers) {
-  EXPECT_EQ(pair.here->peer().with_port(0), loopback(GetParam()));
-  EXPECT_EQ(pair.there->peer().with_port(0), loopback(GetParam()));
+  EXPECT_EQ(pair.here->peer().with_port(0), loopback(std::get<1>(GetParam())));
+  EXPECT_EQ(pair.there->peer().with_port(0), loopback(std::get<1>(GetParam())));
   EXPECT_NE(pair.there->peer().port(), pair.here->peer().port());
   EXPECT_FALSE(pair.here->port_closed_since());
 }
