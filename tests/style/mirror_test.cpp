@@ -37,6 +37,10 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/net/train_sender_linux.cpp", "tests/net/datagram_socket_test.cpp"},
     {"src/transport/engine.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/libudt/", "tests/transport/channel_test.cpp"},
+    {"src/transport/native/native_acceptor.cpp", "tests/transport/acceptor_test.cpp"},
+    {"src/transport/native/native_channel.cpp", "tests/transport/channel_test.cpp"},
+    {"src/transport/native/native_engine.cpp", "tests/transport/connect_test.cpp"},
+    {"src/transport/native/udp_port.cpp", "tests/transport/connect_test.cpp"},
 };
 
 bool tested_elsewhere(const std::string& source) {

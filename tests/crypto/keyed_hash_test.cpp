@@ -1,0 +1,40 @@
+#include "crypto/keyed_hash.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/hex.hpp"
+
+namespace udtcat::crypto {
+namespace {
+
+using test::bytes_of;
+
+TEST(KeyedHash, RepeatsItself) {
+  auto hash = KeyedHash::create().value();
+  const auto first = hash.of(bytes_of("message"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(hash.of(bytes_of("another")).has_value(), true);
+  EXPECT_EQ(*hash.of(bytes_of("message")), *first);
+}
+
+TEST(KeyedHash, TellsMessagesApart) {
+  auto hash = KeyedHash::create().value();
+  EXPECT_NE(*hash.of(bytes_of("message")), *hash.of(bytes_of("messagf")));
+  EXPECT_NE(*hash.of(bytes_of("a")), *hash.of({}));
+}
+
+TEST(KeyedHash, HasAKeyOfItsOwn) {
+  auto one = KeyedHash::create().value();
+  auto other = KeyedHash::create().value();
+  EXPECT_NE(*one.of(bytes_of("message")), *other.of(bytes_of("message")));
+}
+
+TEST(KeyedHash, KeepsItsKeyWhenMoved) {
+  auto hash = KeyedHash::create().value();
+  const auto before = *hash.of(bytes_of("message"));
+  auto moved = std::move(hash);
+  EXPECT_EQ(*moved.of(bytes_of("message")), before);
+}
+
+}  // namespace
+}  // namespace udtcat::crypto
