@@ -1,10 +1,13 @@
 /// The words of the interoperability tests.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,11 +39,11 @@ struct LinkOptions {
 
 /// A connection between our engine and libudt, perhaps over a relay. Parts end in the right order by themselves.
 struct Link {
-  std::unique_ptr<OurEnd> end;
-  std::unique_ptr<RawListener> listener;
-  std::unique_ptr<UdpRelay> relay;
-  std::unique_ptr<OurChannel> ours;
-  std::unique_ptr<RawSocket> theirs;
+  std::unique_ptr<OurEnd> end{};
+  std::unique_ptr<RawListener> listener{};
+  std::unique_ptr<UdpRelay> relay{};
+  std::unique_ptr<OurChannel> ours{};
+  std::unique_ptr<RawSocket> theirs{};
 
   [[nodiscard]] bool up() const { return ours && theirs; }
   /// For a failure's message.
@@ -81,6 +84,52 @@ inline Link make_link(Role role, const LinkOptions& options = {}) {
     EXPECT_TRUE(link.theirs) << "ours is connected, but libudt has accepted nothing" << link.tell();
   }
   return link;
+}
+
+/// Which way the bytes go.
+enum class Flow { from_us, to_us, both };
+
+inline std::string name_of(Flow flow) {
+  return flow == Flow::from_us ? "FromUs" : flow == Flow::to_us ? "ToUs" : "BothWaysAtOnce";
+}
+
+/// What became of the bytes, as their receivers saw it.
+struct Carried {
+  std::optional<Transfer> from_us;
+  std::optional<Transfer> to_us;
+};
+
+/// Carries `bytes` each way that `flow` says, and expects them unchanged within `limit`.
+inline Carried carry(Link& link, Flow flow, std::uint64_t bytes, std::chrono::milliseconds limit,
+                     std::size_t piece_bytes = 256 * 1024) {
+  const Pattern up(1);
+  const Pattern down(2);
+  const auto deadline = Clock::now() + limit;
+  const auto left = [&] {
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()), 1ms);
+  };
+  std::optional<Job> got_up;
+  std::optional<Job> got_down;
+  std::vector<Job> sent;
+  if (flow != Flow::to_us) {
+    got_up = link.theirs->start_receiving(up, bytes);
+    sent.push_back(link.ours->start_sending(up, bytes, piece_bytes));
+  }
+  if (flow != Flow::from_us) {
+    got_down = link.ours->start_receiving(down, bytes);
+    sent.push_back(link.theirs->start_sending(down, bytes, piece_bytes));
+  }
+  Carried carried;
+  if (got_up) {
+    carried.from_us = got_up->wait(left());
+    EXPECT_TRUE(complete(*carried.from_us, bytes)) << "from us" << link.tell();
+  }
+  if (got_down) {
+    carried.to_us = got_down->wait(left());
+    EXPECT_TRUE(complete(*carried.to_us, bytes)) << "to us" << link.tell();
+  }
+  for (const Job& each : sent) EXPECT_TRUE(complete(each.wait(left()), bytes)) << "the sender" << link.tell();
+  return carried;
 }
 
 /// For each role.
