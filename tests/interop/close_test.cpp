@@ -16,7 +16,8 @@ class Close : public testing::TestWithParam<std::tuple<Role, std::uint64_t>> {};
 INSTANTIATE_TEST_SUITE_P(BothRoles, Close,
                          testing::Combine(testing::Values(Role::connects, Role::listens), testing::ValuesIn(kSizes)),
                          [](const auto& row) {
-                           return name_of(std::get<0>(row.param)) + "With" + std::to_string(std::get<1>(row.param)) + "Bytes";
+                           return name_of(std::get<0>(row.param)) + "With" + std::to_string(std::get<1>(row.param)) +
+                                  "Bytes";
                          });
 
 TEST_P(Close, OfOursComesAfterTheLastByteSerial) {

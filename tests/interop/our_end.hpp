@@ -93,6 +93,8 @@ class OurChannel {
   /// What a read of `bytes` gave when it ended, within `limit`; none while it goes on.
   void start_read(std::size_t bytes);
   [[nodiscard]] std::optional<Status> read_ended(std::chrono::milliseconds limit);
+  /// What start_read() read, once it has ended.
+  [[nodiscard]] std::span<const std::byte> read_bytes() const { return into_; }
 
   Job start_sending(const Pattern& pattern, std::uint64_t bytes, std::size_t piece_bytes = 256 * 1024);
   /// In pieces of `piece_bytes`, the last one smaller. A channel tells nothing of a part of a piece.

@@ -173,6 +173,7 @@ void ScriptedPeer::send_light_ack(std::uint32_t next) const { send_control(Type:
 void ScriptedPeer::answer(const PacketView& packet) {
   if (packet.destination() != mine_.id) return;
   if (packet.is_data()) {
+    largest_payload_ = std::max(largest_payload_, packet.payload().size());
     if (packet.sequence() == expected_sequence_) {
       const auto payload = packet.payload();
       received_.insert(received_.end(), payload.begin(), payload.end());

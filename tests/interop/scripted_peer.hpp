@@ -95,6 +95,8 @@ class ScriptedPeer {
   [[nodiscard]] std::optional<Heard> wait_for(const std::function<bool(const PacketView&)>& which,
                                               std::chrono::milliseconds limit);
   [[nodiscard]] std::uint32_t acknowledged() const { return acknowledged_; }
+  /// Of the data packets heard while waiting politely.
+  [[nodiscard]] std::size_t largest_payload() const { return largest_payload_; }
   /// Whether to acknowledge at all while waiting. Both: on.
   bool answers_data = true;
   bool answers_acks = true;
@@ -111,6 +113,7 @@ class ScriptedPeer {
   std::uint32_t expected_sequence_ = 0;
   std::uint32_t acknowledged_ = 0;
   std::uint32_t ack_number_ = 0;
+  std::size_t largest_payload_ = 0;
   Bytes received_;
 };
 

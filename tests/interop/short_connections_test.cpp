@@ -203,7 +203,8 @@ TEST(Markers, OfOurListenerDelayNoLibudtSerial) {
   const auto plain = median_of([&] { EXPECT_TRUE(RawSocket::connect(theirs)) << RawSocket::why(); });
   const auto marked = median_of([&] {
     end.start_accept();
-    EXPECT_TRUE(RawSocket::connect(ours)) << RawSocket::why();
+    const auto socket = RawSocket::connect(ours);
+    EXPECT_TRUE(socket) << RawSocket::why();
     EXPECT_TRUE(end.accepted(2s));
   });
   std::printf("libudt connects to libudt in %ld us, to ours in %ld us\n", plain.count(), marked.count());

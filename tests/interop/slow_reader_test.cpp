@@ -14,7 +14,8 @@ bool wait_until_stalled(const UdpRelay& relay, Towards towards, std::chrono::mil
   std::size_t passed = 0;
   auto since = Clock::now();
   while (Clock::now() < deadline) {
-    const auto data = relay.captured(towards, [](auto& packet) { return packet.is_data() && packet.payload().size() > 0; });
+    const auto data =
+        relay.captured(towards, [](auto& packet) { return packet.is_data() && packet.payload().size() > 0; });
     std::optional<std::uint32_t> highest;
     for (const Captured& each : data)
       if (!highest || distance(*highest, each.view().sequence()) > 0) highest = each.view().sequence();
@@ -112,7 +113,9 @@ TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainSerial) { let_libudt_
 TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainSerial) { let_libudt_pause(role(), 32, 0ms); }
 TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainAfterTwoSecondsSerial) { let_libudt_pause(role(), {}, 2s); }
 TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainAfterTwoSecondsSerial) { let_libudt_pause(role(), 32, 2s); }
-TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainAfterSeventySecondsSoak) { let_libudt_pause(role(), {}, 70s); }
+TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainAfterSeventySecondsSoak) {
+  let_libudt_pause(role(), {}, 70s);
+}
 TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainAfterSeventySecondsSoak) { let_libudt_pause(role(), 32, 70s); }
 
 // A buffer that is full all the time.
