@@ -70,7 +70,7 @@ inline constexpr std::uint64_t kDefaultMemoryBytes =
     256 * kMiB;  // guess: 10 Gbit/s at 75 ms, with as much waiting for repair
 
 struct TransportOptions {
-  TransportKind kind = TransportKind::libudt;
+  TransportKind kind = TransportKind::native;
   BitRate rate;                                      ///< cap on what this end sends; unlimited by default
   CongestionKind congestion = CongestionKind::bbr;   ///< native only
   std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< what one connection may hold, each way: its largest window

@@ -131,7 +131,7 @@ Status read_session(const WrittenOptions& written, Options& options) {
 }
 
 Status read_transport(const WrittenOptions& written, Options& options) {
-  const auto all = {TransportKind::libudt};
+  const auto all = {TransportKind::native, TransportKind::libudt};
   if (written.transport)
     if (auto status = store(name_value<TransportKind>("--transport", *written.transport, parse_transport, all),
                             options.transport.kind);

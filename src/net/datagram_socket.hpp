@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,10 +21,13 @@ inline constexpr std::size_t kMaxDatagramBytes = 65535;  // spec: RFC 768, lengt
 /// Datagrams that leave together for one peer, each gathered from pieces of memory. All are `segment_bytes` long but
 /// the last, which may be shorter. Borrows the pieces until it is sent. Reused: clear() keeps its capacity.
 struct DatagramTrain {
+  static constexpr std::size_t kMaxDatagramPieces = 1024;  // spec: IOV_MAX of Linux and the BSDs; callers keep to it
+
   Endpoint to;
   std::optional<Endpoint> from;  ///< the local address to send from (its port is ignored); none: the system's choice
   std::size_t segment_bytes = 0;
   std::size_t total_bytes = 0;
+  bool may_fragment = false;                       ///< the system may cut what the path does not take whole
   std::vector<std::span<const std::byte>> pieces;  ///< of all datagrams, in order
   std::vector<std::uint16_t> piece_counts;         ///< for each datagram
 
@@ -57,9 +61,9 @@ struct SendResult {
 class DatagramSocket {
  public:
   struct Options {
-    bool offload = true;      ///< false: neither UDP_SEGMENT nor UDP_GRO (tests, bench)
-    bool tell_local = false;  ///< fill ReceivedTrain::to (IP_PKTINFO)
-    std::size_t receive_buffer_bytes = 0;
+    bool offload = true;                   ///< false: neither UDP_SEGMENT nor UDP_GRO (tests, bench)
+    bool tell_local = false;               ///< fill ReceivedTrain::to (IP_PKTINFO)
+    std::size_t receive_buffer_bytes = 0;  ///< wished for; zero: the system's choice
     std::size_t send_buffer_bytes = 0;
   };
 
@@ -72,15 +76,16 @@ class DatagramSocket {
   /// Never blocks. SendState::too_large: the first datagram not taken is larger than the path's known MTU.
   /// Pending ICMP errors of other datagrams never count as a failure of this one.
   [[nodiscard]] SendResult send(const DatagramTrain& train);
-  /// Appends what is there, at most `most` trains, and gives how many; never blocks. Truncated datagrams are dropped.
+  /// Appends what is there, at most `most` trains (or what one system call gives), and gives how many; never blocks.
+  /// Datagrams that are empty, or larger than a chunk, are dropped.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
 
-  /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL). Known
-  /// from the last one received.
+  /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
+  /// that reaches the buffer as one counts as one. Known from the last one received.
   [[nodiscard]] std::uint64_t receive_drops() const;
   /// What SO_RCVBUF really is, as the kernel counts it.
   [[nodiscard]] std::size_t receive_buffer_bytes() const;
-  /// Most datagrams and most bytes that one train may have now: 1 datagram where offload is off costs no more calls.
+  /// Most datagrams that one system call takes, with offload or without. A longer train is sent too, by more calls.
   [[nodiscard]] std::size_t max_train_datagrams() const;
   /// True: set DF and let oversize datagrams through to the device (IP_PMTUDISC_PROBE), so that the path is probed.
   /// False: the system's own discovery, fragments where it must.

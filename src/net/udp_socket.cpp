@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,6 +69,12 @@ Result<UdpSocket> UdpSocket::duplicate(int lowest) const {
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, lowest);
   if (copy < 0) return tl::unexpected(system_error(Errc::out_of_resources, "duplicate a udp socket", errno));
   return UdpSocket(copy, family_);
+}
+
+void UdpSocket::wait_readable(std::chrono::nanoseconds limit) const {
+  pollfd waited{descriptor_, POLLIN, 0};
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit);
+  std::ignore = ::poll(&waited, 1, static_cast<int>(milliseconds.count()));  // whatever ended it, the caller looks
 }
 
 void UdpSocket::discard_received() {

@@ -1,6 +1,7 @@
 /// A UDP socket of one address family: owned, sized, and able to say what ICMP said about what it sent.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -35,7 +36,7 @@ class UdpSocket {
   /// errors: Errc::out_of_resources
   [[nodiscard]] Result<UdpSocket> duplicate(int lowest = 0) const;
 
-  /// Buffer sizes as near to these as the system allows, past its ceiling where we may.
+  /// Buffer sizes as near to these as the system allows, past its ceiling where we may. Zero: as it is.
   void wish_buffers(std::size_t receive_bytes, std::size_t send_bytes);
   /// Keeps ICMP errors for take_path_errors(); whoever asks for them must take them, they fill the receive buffer.
   /// errors: Errc::cannot_bind
@@ -46,6 +47,8 @@ class UdpSocket {
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
   /// Throws away whatever has already arrived.
   void discard_received();
+  /// Waits until something may be received, or `limit` is over. Signals end the wait early.
+  void wait_readable(std::chrono::nanoseconds limit) const;
 
   [[nodiscard]] AddressFamily family() const { return family_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }

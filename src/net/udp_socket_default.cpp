@@ -8,8 +8,8 @@ namespace udtcat::net {
 void UdpSocket::wish_buffers(std::size_t receive_bytes, std::size_t send_bytes) {
   const int receive = static_cast<int>(receive_bytes);
   const int send = static_cast<int>(send_bytes);
-  ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
-  ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDBUF, &send, sizeof send);
+  if (receive != 0) ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
+  if (send != 0) ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDBUF, &send, sizeof send);
 }
 
 Status UdpSocket::keep_path_errors() { return {}; }

@@ -40,6 +40,8 @@ void Session::async_write(Block block, WriteHandler handler) {
   if (outgoing_headers_)
     if (auto enciphered = outgoing_headers_->encipher(block.header()); !enciphered) return channel_->close({});
   const auto record = block.record(agreed_.protection);
+  if (record.size() < block.memory.bytes().size() / kSparseShare)
+    return channel_->async_write(core::SharedBytes::adopt({record.begin(), record.end()}), std::move(handler));
   auto kept = std::make_shared<Block>(std::move(block));
   channel_->async_write({record, std::move(kept)}, std::move(handler));
 }

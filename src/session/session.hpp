@@ -21,6 +21,9 @@ namespace udtcat::session {
 /// What a stream may send before it hears from its receiver; each end names its own in the handshake.
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: stream.md §4
 
+/// A record that fills less than one part in so many of its buffer is copied out of it before the transport may keep it.
+inline constexpr std::size_t kSparseShare = 8;  // guess
+
 /// Moves records; the lanes above make and open them. Errors are sticky.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {

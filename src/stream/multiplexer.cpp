@@ -24,6 +24,12 @@ std::size_t receive_buffer_limit(const session::Session& session, std::size_t in
   return 2 * windows / session.agreed().block_bytes + in_flight + 2;
 }
 
+/// What is being made, and what the transport keeps until it is acknowledged: session::Session copies what fills little of a buffer.
+std::size_t send_buffer_limit(session::Session& session, std::size_t in_flight) {
+  const std::uint64_t retained = session.channel().retained_limit_bytes() * session::kSparseShare;
+  return in_flight + 1 + retained / session.agreed().block_bytes;
+}
+
 std::size_t cipher_threads(const session::Session& session, const SessionOptions& options) {
   if (session.keys() == nullptr) return 0;
   const std::size_t wanted = options.threads.value_or(core::available_cores());
@@ -78,7 +84,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
       io_(io),
       blocks_in_flight_limit_(2 * threads + 4),
       peer_(session->channel().peer()),
-      send_buffers_(block_buffer_bytes(*session), blocks_in_flight_limit_ + 1),
+      send_buffers_(block_buffer_bytes(*session), send_buffer_limit(*session, blocks_in_flight_limit_)),
       receive_buffers_(block_buffer_bytes(*session), receive_buffer_limit(*session, blocks_in_flight_limit_)),
       session_(std::move(session)),
       next_own_id_(session_->role() == session::Role::connector ? 0 : 1),

@@ -21,6 +21,8 @@ namespace udtcat::transport {
 
 /// The cause of Errc::cannot_reach when the host answered that nobody has the port open.
 inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICMP port unreachable)";
+/// The cause of Errc::cannot_reach when the port is open and its owner takes no more connections.
+inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 
 struct ChannelStats {
   std::uint64_t bytes_received = 0;  ///< handed up so far, also of a read still in progress: the sign of life
@@ -53,6 +55,8 @@ class Channel {
   /// then closes. Returns at once.
   virtual void close(std::chrono::milliseconds drain) = 0;
 
+  /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has them.
+  [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// When the peer's host last said that nobody has the peer's port open (ICMP port unreachable), if it did

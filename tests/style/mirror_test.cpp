@@ -32,6 +32,8 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/written_options.cpp", "tests/cli/options_test.cpp"},
     {"src/net/interface_mtu_linux.cpp", "tests/net/udp_socket_test.cpp"},
     {"src/net/system_error.cpp", "tests/net/udp_socket_test.cpp"},
+    {"src/net/train_receiver_linux.cpp", "tests/net/datagram_socket_test.cpp"},
+    {"src/net/train_sender_linux.cpp", "tests/net/datagram_socket_test.cpp"},
     {"src/transport/engine.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/libudt/", "tests/transport/channel_test.cpp"},
 };

@@ -1,9 +1,105 @@
 #include "transport/native/native_engine.hpp"
 
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "core/lifetime.hpp"
+#include "net/bind.hpp"
+#include "transport/native/native_acceptor.hpp"
+#include "transport/native/native_channel.hpp"
+#include "transport/native/udp_port.hpp"
+
 namespace udtcat::transport::native {
 
-Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context&, const TransportOptions&) {
-  return fail(Errc::out_of_resources, "make the native transport", "in the making");
+namespace {
+
+constexpr std::size_t kInternetMtu = 1500;     // spec: RFC 894
+constexpr std::uint32_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC 791 §3.1
+
+/// The MSS to offer on an interface that carries `mtu`: it counts the headers of IPv4, for IPv6 too.
+std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
+  const auto bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(mtu.value_or(kInternetMtu), 576, kMaxMss));
+  return family == AddressFamily::ipv6 ? bytes - kIpv6ExtraBytes : bytes;
+}
+
+/// Threads: confined, as Engine.
+class NativeEngine final : public Engine {
+ public:
+  NativeEngine(boost::asio::io_context& io, const TransportOptions& options) : io_(io), options_(options) {}
+  ~NativeEngine() override {
+    lifetime_.end();
+    for (const auto& port : ports_) port->finish();
+  }
+  NativeEngine(const NativeEngine&) = delete;
+  NativeEngine& operator=(const NativeEngine&) = delete;
+
+  void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) override {
+    auto port = outgoing_port(peer);
+    if (!port) return post_failure(port.error(), std::move(handler));
+    auto opened = (*port)->open(peer, patience, lifetime_.guard([this, at = *port, handler](Result<Link*> link) {
+      if (!link) return handler(tl::unexpected(link.error()));
+      handler(std::make_unique<NativeChannel>(io_, *at, **link));
+    }));
+    if (!opened) post_failure(opened.error(), std::move(handler));
+  }
+
+  Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
+    auto bound = net::bind_on_one_port(locals);
+    if (!bound) return tl::unexpected(bound.error());
+    std::vector<UdpPort*> listening;
+    for (auto& [socket, local] : *bound) {
+      auto port = add_port(std::move(socket), mss_for(local.family(), net::interface_mtu(local)));
+      if (!port) return tl::unexpected(port.error());
+      listening.push_back(*port);
+    }
+    return std::make_unique<NativeAcceptor>(io_, std::move(listening));
+  }
+
+ private:
+  /// A socket of its own for each peer: the system then knows which way it goes, and how wide that is.
+  Result<UdpPort*> outgoing_port(const Endpoint& peer) {
+    for (const Outgoing& each : outgoing_)
+      if (each.peer == peer) return each.port;
+    auto socket = net::UdpSocket::open(peer.family());
+    if (!socket) return tl::unexpected(socket.error());
+    if (auto bound = socket->bind(net::wildcard(peer.family())); !bound) return tl::unexpected(bound.error());
+    auto port = add_port(std::move(*socket), mss_for(peer.family(), net::first_hop_mtu(peer)));
+    if (port) outgoing_.push_back({peer, *port});
+    return port;
+  }
+
+  Result<UdpPort*> add_port(net::UdpSocket socket, std::uint32_t mss) {
+    auto port = UdpPort::create(io_, std::move(socket), options_, mss);
+    if (!port) return tl::unexpected(port.error());
+    return ports_.emplace_back(std::move(*port)).get();
+  }
+
+  void post_failure(Error error, ChannelHandler handler) {
+    boost::asio::post(io_, lifetime_.guard([error = std::move(error), handler = std::move(handler)] {
+      handler(tl::unexpected(error));
+    }));
+  }
+
+  struct Outgoing {
+    Endpoint peer;
+    UdpPort* port;
+  };
+
+  boost::asio::io_context& io_;
+  const TransportOptions options_;
+  std::list<std::unique_ptr<UdpPort>> ports_;
+  std::vector<Outgoing> outgoing_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io, const TransportOptions& options) {
+  return std::make_unique<NativeEngine>(io, options);
 }
 
 }  // namespace udtcat::transport::native

@@ -1,0 +1,13 @@
+/// Numbers that nobody can guess.
+#pragma once
+
+#include <cstdint>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::crypto {
+
+/// errors   Errc::cipher_failed
+[[nodiscard]] Result<std::uint64_t> random_u64();
+
+}  // namespace udtcat::crypto

@@ -1,0 +1,59 @@
+/// The receiver's loss list: which packets are missing, since when, and when to ask for them (again).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "transport/native/sequence.hpp"
+#include "transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// Waits a little before it calls a gap a loss, as long as packets have lately been late; asks again when no answer came.
+/// Bounded: by the receive window; `take_due` gives as many ranges as fit a packet.
+/// Threads: unsynchronised; time is a parameter.
+class HoleList {
+ public:
+  struct Range {
+    PacketIndex first;
+    PacketIndex last;
+  };
+
+  /// [first, last] was skipped by a packet that its sender stamped `timestamp_us`.
+  void add(TimePoint now, PacketIndex first, PacketIndex last, std::uint32_t timestamp_us);
+  /// A missing packet came. One sent before the packet that revealed the gap was not lost but late: tolerance grows.
+  void fill(TimePoint now, PacketIndex index, std::uint32_t timestamp_us);
+
+  [[nodiscard]] bool empty() const { return holes_.empty(); }
+  /// When take_due() has something to say.
+  [[nodiscard]] std::optional<TimePoint> deadline() const;
+  /// Ranges to ask for now, ascending, at most `most`.
+  /// repeat_after   how long an answer may take
+  [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, Duration repeat_after);
+
+  /// How long a gap may stay before it is called a loss.
+  [[nodiscard]] Duration tolerance() const;
+  void on_rtt(Duration smoothed) { rtt_ = smoothed; }
+
+ private:
+  struct Hole {
+    PacketIndex last;
+    TimePoint found;
+    TimePoint due;
+    std::uint32_t revealed_by_us;
+    std::uint32_t asked = 0;
+  };
+  using Holes = std::map<PacketIndex, Hole>;  // by first missing packet
+
+  void on_late(Duration lateness);
+
+  Holes holes_;
+  TimePoint next_due_ = TimePoint::max();  // no later than any hole's
+  Duration rtt_ = std::chrono::milliseconds(100);
+  Duration lateness_{0};  // learned
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,57 @@
+#include "transport/native/native_acceptor.hpp"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "core/invariant.hpp"
+#include "transport/native/native_channel.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr std::size_t kBacklog = 64;  // guess: who comes then asks again in a quarter of a second
+
+}  // namespace
+
+NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports)
+    : io_(io), ports_(std::move(ports)) {
+  for (UdpPort* const port : ports_)
+    port->listen({.has_room = [this] { return waiting_.size() < kBacklog; },
+                  .on_link =
+                      [this, port](Link& link) {
+                        waiting_.push_back({port, &link});
+                        hand_on();
+                      }});
+}
+
+NativeAcceptor::~NativeAcceptor() {
+  for (UdpPort* const port : ports_) port->stop_listening();
+  for (const Waiting& each : waiting_) each.port->release(*each.link);
+}
+
+void NativeAcceptor::async_accept(ChannelHandler handler) {
+  UDTCAT_INVARIANT(!handler_, "an acceptor has one accept at a time");
+  handler_ = std::move(handler);
+  hand_on();
+}
+
+void NativeAcceptor::hand_on() {
+  if (!handler_ || waiting_.empty()) return;
+  boost::asio::post(io_, lifetime_.guard([this] {
+    if (!handler_ || waiting_.empty()) return;
+    const Waiting next = waiting_.front();
+    waiting_.pop_front();
+    const ChannelHandler handler = std::exchange(handler_, nullptr);  // the call may ask again, or destroy us
+    handler(std::make_unique<NativeChannel>(io_, *next.port, *next.link));
+  }));
+}
+
+std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
+  std::vector<Endpoint> locals;
+  for (const UdpPort* const port : ports_) locals.push_back(port->local());
+  return locals;
+}
+
+}  // namespace udtcat::transport::native

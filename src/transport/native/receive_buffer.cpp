@@ -1,0 +1,107 @@
+#include "transport/native/receive_buffer.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr std::size_t kSparseReadable = 64;      // guess: 4 MiB of chunks held for little until somebody reads
+constexpr std::size_t kMaxPartialPackets = 256;  // guess: a black hole's burst; the others come again
+
+/// Joins [begin, end) to what is covered.
+void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::size_t end) {
+  auto each = covered.upper_bound(begin);
+  if (each != covered.begin() && std::prev(each)->second >= begin) --each;
+  while (each != covered.end() && each->first <= end) {
+    begin = std::min(begin, each->first);
+    end = std::max(end, each->second);
+    each = covered.erase(each);
+  }
+  covered.emplace(begin, end);
+}
+
+}  // namespace
+
+ReceiveBuffer::Outcome ReceiveBuffer::store(PacketIndex index, const Arrival& arrival) {
+  if (has(index)) return Outcome::duplicate;
+  if (index - next() >= kMaxWindowPackets) return Outcome::no_room;
+  if (index != next() && readable_bytes_ + waiting_bytes_ + arrival.payload.size() > limit_bytes())
+    return Outcome::no_room;
+  Slot slot = slot_for(index, arrival);
+  if (!slot.present) return Outcome::no_room;
+  place(index, std::move(slot));
+  return Outcome::stored;
+}
+
+ReceiveBuffer::Outcome ReceiveBuffer::store_fragment(PacketIndex index, const Arrival& arrival, std::size_t offset,
+                                                     std::size_t total_bytes) {
+  if (has(index)) return Outcome::duplicate;
+  const std::size_t end = offset + arrival.payload.size();
+  if (end > total_bytes || index - next() >= kMaxWindowPackets) return Outcome::no_room;
+  if (!partials_.contains(index) && partials_.size() >= kMaxPartialPackets) return Outcome::no_room;
+  Partial& partial = partials_[index];
+  if (partial.bytes.empty()) partial.bytes.resize(total_bytes);
+  if (partial.bytes.size() != total_bytes) return Outcome::no_room;
+  std::ranges::copy(arrival.payload, partial.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  cover(partial.covered, offset, end);
+  if (partial.covered.size() != 1 || partial.covered.begin()->first != 0 ||
+      partial.covered.begin()->second != total_bytes)
+    return Outcome::stored;
+  const auto whole = partials_.extract(index);
+  return store(index, {whole.mapped().bytes, {}, true});
+}
+
+ReceiveBuffer::Slot ReceiveBuffer::slot_for(PacketIndex index, const Arrival& arrival) {
+  const bool read_at_once = index == next() && readable_.size() < kSparseReadable;
+  if (arrival.chunk.empty() || (arrival.sparse && !read_at_once)) return copy_of(arrival.payload);
+  return {arrival.chunk, arrival.payload, true};
+}
+
+ReceiveBuffer::Slot ReceiveBuffer::copy_of(std::span<const std::byte> payload) {
+  if (shared_.empty() || shared_.bytes().size() - shared_used_ < payload.size()) {
+    shared_ = chunks_.acquire();
+    shared_used_ = 0;
+    if (shared_.empty()) return {};
+  }
+  const auto room = shared_.bytes().subspan(shared_used_, payload.size());
+  std::ranges::copy(payload, room.begin());
+  shared_used_ += payload.size();
+  return {shared_, room, true};
+}
+
+void ReceiveBuffer::place(PacketIndex index, Slot slot) {
+  received_bytes_ += slot.payload.size();
+  waiting_bytes_ += slot.payload.size();
+  while (waiting_.end_index() <= index) waiting_.push_back({});
+  waiting_[index] = std::move(slot);
+  while (!waiting_.empty() && waiting_[waiting_.begin_index()].present) {
+    Slot& first = waiting_[waiting_.begin_index()];
+    waiting_bytes_ -= first.payload.size();
+    readable_bytes_ += first.payload.size();
+    if (!first.payload.empty()) readable_.push_back(std::move(first));
+    waiting_.pop_front();
+  }
+  partials_.erase(partials_.begin(), partials_.lower_bound(next()));
+}
+
+std::size_t ReceiveBuffer::read(std::span<std::byte> into) {
+  std::size_t done = 0;
+  while (done < into.size() && !readable_.empty()) {
+    const auto rest = readable_.front().payload.subspan(front_read_bytes_);
+    const std::size_t bytes = std::min(rest.size(), into.size() - done);
+    std::ranges::copy(rest.first(bytes), into.subspan(done).begin());
+    done += bytes;
+    front_read_bytes_ += bytes;
+    if (bytes < rest.size()) break;
+    readable_.pop_front();
+    front_read_bytes_ = 0;
+  }
+  readable_bytes_ -= done;
+  read_bytes_ += done;
+  return done;
+}
+
+}  // namespace udtcat::transport::native

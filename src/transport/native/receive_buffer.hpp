@@ -1,0 +1,94 @@
+/// What has arrived and was not read yet, in order or not.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/chunk.hpp"
+#include "transport/native/indexed_ring.hpp"
+#include "transport/native/sequence.hpp"
+
+namespace udtcat::transport::native {
+
+/// One packet's payload as it arrived.
+struct Arrival {
+  std::span<const std::byte> payload;
+  core::ChunkRef chunk;  ///< holds the payload
+  bool sparse = false;   ///< little of the chunk is in use: not worth keeping it for this
+};
+
+/// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only what would hold much more
+/// memory than it needs is copied into chunks shared with its like.
+/// Bounded: what comes when limit_bytes() are held is not taken, but for the packet that the reader waits for. The limit starts small and
+/// follows what the reader takes, so that who sends what nobody reads, a stranger before all, fills little.
+/// Threads: unsynchronised.
+class ReceiveBuffer {
+ public:
+  enum class Outcome { stored, duplicate, no_room };
+
+  /// most_bytes   to which the limit may grow
+  ReceiveBuffer(std::uint64_t most_bytes, core::ChunkPool& chunks) : most_bytes_(most_bytes), chunks_(chunks) {}
+
+  [[nodiscard]] Outcome store(PacketIndex index, const Arrival& arrival);
+  /// A piece of a packet that had to be cut (udt4.md §9). Pieces may overlap.
+  /// total_bytes   of the whole packet; at least 1
+  [[nodiscard]] Outcome store_fragment(PacketIndex index, const Arrival& arrival, std::size_t offset,
+                                       std::size_t total_bytes);
+  [[nodiscard]] bool has(PacketIndex index) const {
+    return index < next() || (waiting_.contains(index) && waiting_[index].present);
+  }
+
+  /// All packets before this one have arrived.
+  [[nodiscard]] PacketIndex next() const { return waiting_.begin_index(); }
+  [[nodiscard]] std::size_t read(std::span<std::byte> into);
+  [[nodiscard]] std::uint64_t readable_bytes() const { return readable_bytes_; }
+  [[nodiscard]] std::size_t readable_packets() const { return readable_.size(); }
+  /// Of all distinct packets that ever arrived.
+  [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
+  /// What an honest sender may still have on its way.
+  [[nodiscard]] std::uint64_t free_bytes() const {
+    return limit_bytes() > readable_bytes_ ? limit_bytes() - readable_bytes_ : 0;
+  }
+  [[nodiscard]] std::uint64_t limit_bytes() const {
+    return std::min(most_bytes_, std::max(kFirstLimitBytes, kFlightsAhead * read_bytes_));
+  }
+
+ private:
+  struct Slot {
+    core::ChunkRef chunk;
+    std::span<const std::byte> payload;
+    bool present = false;
+  };
+  struct Partial {
+    std::vector<std::byte> bytes;
+    std::map<std::size_t, std::size_t> covered;  // begin to end, neither overlapping nor adjacent
+  };
+
+  [[nodiscard]] Slot slot_for(PacketIndex index, const Arrival& arrival);
+  [[nodiscard]] Slot copy_of(std::span<const std::byte> payload);
+  void place(PacketIndex index, Slot slot);
+
+  // A flight at a time is read while the next, twice as large, is on its way and a third waits for repair.
+  static constexpr std::uint64_t kFlightsAhead = 8;              // guess: room for one more
+  static constexpr std::uint64_t kFirstLimitBytes = 512 * 1024;  // guess: more than any first flight
+
+  const std::uint64_t most_bytes_;
+  core::ChunkPool& chunks_;
+  std::deque<Slot> readable_;
+  IndexedRing<Slot> waiting_;  // from next() on, with gaps
+  std::map<PacketIndex, Partial> partials_;
+  core::ChunkRef shared_;  // where small payloads are put together
+  std::size_t shared_used_ = 0;
+  std::size_t front_read_bytes_ = 0;  // of readable_'s first
+  std::uint64_t readable_bytes_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t received_bytes_ = 0;
+  std::uint64_t read_bytes_ = 0;
+};
+
+}  // namespace udtcat::transport::native

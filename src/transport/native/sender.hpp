@@ -1,0 +1,153 @@
+/// The sending half of a connection: cuts the stream into packets, decides when each leaves, and sends again what was lost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "core/shared_bytes.hpp"
+#include "transport/native/acknowledgement.hpp"
+#include "transport/native/congestion/congestion_control.hpp"
+#include "transport/native/control_message.hpp"
+#include "transport/native/delivery_rate.hpp"
+#include "transport/native/index_ranges.hpp"
+#include "transport/native/indexed_ring.hpp"
+#include "transport/native/pacer.hpp"
+#include "transport/native/packet.hpp"
+#include "transport/native/rtt.hpp"
+#include "transport/native/send_queue.hpp"
+#include "transport/native/sent_packet.hpp"
+#include "transport/native/sequence.hpp"
+#include "transport/native/train_builder.hpp"
+
+namespace udtcat::transport::native {
+
+struct SenderStats {
+  std::uint64_t packets_sent = 0;  ///< also those sent again
+  std::uint64_t packets_lost = 0;
+  std::uint64_t packets_resent = 0;
+};
+
+/// Repair before news; both within the congestion window, the pacing rate, the peer's window and our memory.
+/// Nothing is sent again but what the peer asked for, or what the timer finds unanswered: one packet at each end of the flight, and
+/// the peer tells of the rest.
+/// Threads: unsynchronised; time is a parameter.
+class Sender {
+ public:
+  struct Settings {
+    PeerKind peer = PeerKind::plain;
+    std::uint32_t initial_sequence = 0;
+    std::uint32_t peer_id = 0;
+    std::uint32_t window_packets = 0;  ///< the peer's, from the handshake
+    std::size_t payload_bytes = 0;     ///< of a full packet, at first
+    std::uint64_t memory_bytes = 0;    ///< most that may be sent and not acknowledged
+    CongestionKind congestion = CongestionKind::bbr;
+    BitRate rate_cap;
+    std::uint32_t random_seed = 0;
+    TimePoint started;       ///< timestamps count from here
+    TimePoint hold_until{};  ///< nothing leaves before
+  };
+
+  explicit Sender(const Settings& settings);
+
+  void write(core::SharedBytes bytes) { queue_.push(std::move(bytes)); }
+  /// Everything before this offset of the stream has left at least once.
+  [[nodiscard]] std::uint64_t sent_offset() const { return sent_offset_; }
+  [[nodiscard]] bool all_acknowledged() const { return acknowledged_offset() == queue_.end_offset(); }
+
+  /// What the peer says of our packets. What cannot be true is ignored: anyone may have said it.
+  void on_ack(TimePoint now, const Acknowledgement& ack);
+  void on_nak(TimePoint now, std::span<const SequenceRange> list);
+
+  /// Fills an empty builder with the next train.  returns   whether there is one that may leave now
+  [[nodiscard]] bool poll_train(TimePoint now, TrainBuilder& builder);
+  /// When poll_train() or handle_timeout() will have something to do, if nothing happens before.
+  [[nodiscard]] std::optional<TimePoint> deadline(TimePoint now) const;
+  void handle_timeout(TimePoint now);
+
+  void set_payload_bytes(std::size_t payload_bytes);
+  [[nodiscard]] std::size_t payload_bytes() const { return payload_bytes_; }
+  /// Packets larger than `payload_bytes` go unanswered, however often they are sent.
+  [[nodiscard]] bool suspects_black_hole(TimePoint now, std::size_t payload_bytes) const;
+  /// Anything at all came from the peer.
+  void on_heard() { heard_since_probe_ = true; }
+  /// Timeouts in a row without an answer.
+  [[nodiscard]] std::uint32_t unanswered_probes() const { return probes_; }
+  /// Another path: nothing that was learned of the old one counts.
+  void on_new_path(TimePoint now);
+
+  [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
+  [[nodiscard]] const SenderStats& stats() const { return stats_; }
+  [[nodiscard]] std::uint64_t in_flight_bytes() const;
+
+ private:
+  enum class Turn { repair, news, nothing };
+
+  // Acknowledgements
+  [[nodiscard]] bool plausible(PacketIndex next, const Acknowledgement& ack) const;
+  void take_windows(PacketIndex next, const Acknowledgement& ack);
+  void pop_acknowledged(PacketIndex next);
+  void take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest);
+  void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
+  [[nodiscard]] std::uint64_t acknowledged_offset() const;
+
+  // Losses
+  void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
+  void presume_delivered(PacketIndex end);
+  [[nodiscard]] std::uint64_t delivered_bytes() const;
+  void report(TimePoint now, LossEvent event);
+  void probe(TimePoint now);
+  void arm_probe(TimePoint now);
+
+  // Trains
+  [[nodiscard]] Turn next_turn() const;
+  [[nodiscard]] bool may_send(std::size_t bytes) const;
+  [[nodiscard]] std::size_t next_news_bytes() const;
+  [[nodiscard]] bool within_peer_window(std::size_t bytes) const;
+  [[nodiscard]] std::size_t train_limit() const;
+  void add_repairs(TimePoint now, TrainBuilder& builder);
+  void add_news(TimePoint now, TrainBuilder& builder);
+  void add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder);
+  void add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder);
+  void note_sent(TimePoint now, SentPacket& packet);
+  [[nodiscard]] DataHeader header_of(TimePoint now, PacketIndex index, std::uint32_t message) const;
+  void update_pacing();
+
+  const Settings settings_;
+  const SequenceSpace sequences_;
+  std::size_t payload_bytes_;
+  SendQueue queue_;
+  IndexedRing<SentPacket> packets_;  // sent and not acknowledged
+  IndexRanges repairs_;              // of those, found lost and not sent again
+  std::uint64_t repair_bytes_ = 0;   // of repairs_
+  std::uint64_t sent_offset_ = 0;
+  std::optional<std::uint64_t> fragment_offset_;  // how far the front of repairs_ is sent, if in pieces
+
+  PacketIndex window_end_;                        // the peer takes packets before this one
+  std::uint64_t window_end_offset_ = UINT64_MAX;  // and, one of ours, bytes before this
+  PacketIndex window_point_ = 0;                  // the ACK that said so
+
+  RttEstimator rtt_;
+  DeliveryRate delivery_;
+  Pacer pacer_;
+  std::unique_ptr<CongestionControl> congestion_;
+  std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
+  std::uint64_t acknowledged_bytes_ = 0;
+  std::uint64_t presumed_bytes_ = 0;  // of packets beyond, by what a plain peer does not miss
+  PacketIndex presumed_end_ = 0;      // up to here its NAKs have spoken
+  std::uint64_t lost_bytes_ = 0;
+  TimePoint loss_epoch_{};
+
+  TimePoint probe_at_ = TimePoint::max();
+  std::uint32_t probes_ = 0;        // in a row, unanswered
+  std::size_t exempt_packets_ = 0;  // repairs that leave whatever the congestion window says
+  bool heard_since_probe_ = false;
+  std::uint32_t probes_while_alive_ = 0;  // unanswered, though something else was heard
+  bool window_probe_ = false;             // send one packet beyond the peer's window
+  TimePoint large_delivered_at_{};        // when a full packet was last known to have arrived
+  SenderStats stats_;
+};
+
+}  // namespace udtcat::transport::native

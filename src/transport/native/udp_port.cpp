@@ -1,0 +1,424 @@
+#include "transport/native/udp_port.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "core/log.hpp"
+#include "crypto/random.hpp"
+#include "transport/native/handshake.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kChunkBytes = 65'536;  // spec: a GRO train is at most this, as is a datagram
+constexpr std::size_t kTrainsAtOnce = 8;     // guess: half a megabyte, which a cache still holds
+constexpr int kTurns = 4;                    // guess: then others on this thread have theirs
+constexpr std::size_t kReceiveBufferBytes = 8
+                                            << 20;  // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
+constexpr std::size_t kSendBufferBytes = 4 << 20;   // guess
+constexpr std::size_t kMostTrainBytes = 65'000;     // spec: UDP over IPv4 carries 65507
+constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
+constexpr std::uint32_t kWakesPerErrorLook = 256;   // guess: a busy socket does not tell of errors by itself
+constexpr std::uint64_t kDropsWorthALine = 100;     // guess
+constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
+constexpr std::size_t kMaxLinks = 4096;             // guess: some 20 kB each
+
+TimePoint clock_now() { return std::chrono::steady_clock::now(); }
+
+std::uint32_t first_flow_window(const TransportOptions& options, std::uint32_t mss) {
+  const std::uint64_t packets = std::min<std::uint64_t>(options.memory_bytes, 512 * 1024) / (mss - kMssOverheadBytes);
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(packets, 16));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, net::UdpSocket socket,
+                                                 const TransportOptions& options, std::uint32_t mss) {
+  auto local = socket.local_endpoint();
+  if (!local) return tl::unexpected(local.error());
+  if (auto kept = socket.keep_path_errors(); !kept) return tl::unexpected(kept.error());
+  auto datagrams = net::DatagramSocket::make(
+      std::move(socket),
+      {.tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes});
+  if (!datagrams) return tl::unexpected(datagrams.error());
+  auto cookies = CookieJar::create();
+  if (!cookies) return tl::unexpected(cookies.error());
+  PassiveOpen passive({mss, first_flow_window(options, mss)}, std::move(*cookies));
+  return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(passive)));
+}
+
+UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
+                 const TransportOptions& options, std::uint32_t mss, PassiveOpen passive)
+    : io_(io),
+      local_(local),
+      options_(options),
+      mss_(mss),
+      chunks_(kChunkBytes),
+      socket_(std::move(socket)),
+      descriptor_(io, socket_.socket().descriptor()),
+      passive_(std::move(passive)),
+      builder_(socket_.max_train_datagrams(), kMostTrainBytes),
+      stray_(1, kMostTrainBytes) {
+  wait_readable();
+}
+
+UdpPort::~UdpPort() {
+  boost::system::error_code ignored;
+  descriptor_.cancel(ignored);
+  descriptor_.release();  // the descriptor is socket_'s
+}
+
+// ---- Datagrams in -------------------------------------------------------------------------------------------------
+
+void UdpPort::wait_readable() {
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         lifetime_.guard([this](const boost::system::error_code& error) {
+                           if (error) return;
+                           on_readable();
+                           wait_readable();
+                         }));
+}
+
+void UdpPort::on_readable() {
+  std::size_t received = 0;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const TimePoint now = clock_now();
+    const std::size_t trains = receive_some(now);
+    settle_touched();
+    received += trains;
+    if (trains < kTrainsAtOnce) break;
+  }
+  if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
+  warn_of_drops();
+}
+
+std::size_t UdpPort::receive_some(TimePoint now) {
+  const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
+  for (const net::ReceivedTrain& train : trains_) handle_train(now, train);
+  trains_.clear();
+  return received;
+}
+
+void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
+  auto rest = std::span<const std::byte>(train.chunk.bytes()).first(train.total_bytes);
+  while (!rest.empty()) {
+    const std::size_t bytes = std::min(rest.size(), std::max<std::size_t>(train.segment_bytes, 1));
+    handle_packet(now, rest.first(bytes), train);
+    rest = rest.subspan(bytes);
+  }
+}
+
+void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train) {
+  const auto id = destination_of(packet);
+  if (!id) return;
+  if (*id == 0) return handle_listener_packet(now, packet, train);
+  if (const auto found = links_.find(*id); found != links_.end()) {
+    Link& link = *found->second;
+    const bool sparse = 2 * train.total_bytes < kChunkBytes;
+    link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, sparse});
+    if (!std::exchange(link.touched, true)) touched_.push_back(&link);
+    return;
+  }
+  if (const auto found = openings_.find(*id); found != openings_.end())
+    return handle_opening_packet(now, *found->second, packet, train.from);
+  if (const auto* goodbye = tombstones_.answer(now, *id, train.from)) send_alone(*goodbye, train.from, train.to);
+}
+
+void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
+                                     const net::ReceivedTrain& train) {
+  if (Link* link = known_client(packet, train.from)) return send_alone(link->handshake_reply, train.from, train.to);
+  if (!welcome_) return send_alone(PassiveOpen::refusal(packet), train.from, train.to);
+  auto verdict = passive_.handle(now, packet, train.from, [this] { return draw_lot(); });
+  if (verdict.accepted) {
+    verdict.accepted->local_address = train.to;
+    Link& link = add_link(now, *verdict.accepted);
+    link.handshake_reply = verdict.reply;
+    welcome_->on_link(link);
+  }
+  if (!verdict.reply.empty()) send_alone(std::move(verdict.reply), train.from, train.to);
+}
+
+/// A client asks again because our answer was lost: it gets the same.
+Link* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint& from) {
+  const auto request = decode_handshake(packet.subspan(kHeaderBytes));
+  if (!request || request->request != Request::conclusion) return nullptr;
+  for (const auto& [id, link] : links_) {
+    const Connection& connection = link->connection;
+    if (!link->handshake_reply.empty() && connection.peer_id() == request->socket_id &&
+        connection.peer_address() == from)
+      return link.get();
+  }
+  return nullptr;
+}
+
+std::optional<PassiveOpen::Lot> UdpPort::draw_lot() {
+  if (links_.size() >= kMaxLinks || !welcome_->has_room()) return std::nullopt;
+  for (;;) {
+    const auto random = crypto::random_u64();
+    const auto token = crypto::random_u64();
+    if (!random || !token) return std::nullopt;
+    const auto id = static_cast<std::uint32_t>(*random) & kSequenceMask;
+    if (id != 0 && !links_.contains(id) && !openings_.contains(id)) return PassiveOpen::Lot{id, *token};
+  }
+}
+
+void UdpPort::settle_touched() {
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    if (touched_[i] == nullptr) continue;
+    Link& link = *touched_[i];
+    link.touched = false;
+    link.connection.note_socket_drops(socket_.receive_drops());
+    settle(link);
+  }
+  touched_.clear();
+}
+
+void UdpPort::take_path_errors(TimePoint now) {
+  for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
+    if (!error.port_unreachable) continue;
+    for (const auto& [id, link] : links_)
+      if (link->connection.peer_address() == error.peer) link->connection.handle_port_closed(now);
+    std::vector<OpenId> refused;
+    for (const auto& [id, opening] : openings_)
+      if (opening->open.request().peer == error.peer) refused.push_back(id);
+    for (const OpenId id : refused)
+      finish_opening(id, fail(Errc::cannot_reach, "connect udp " + error.peer.to_string(), kPortClosed));
+  }
+}
+
+void UdpPort::warn_of_drops() {
+  const std::uint64_t drops = socket_.receive_drops();
+  if (drops_warned_of_ != 0 || drops < kDropsWorthALine) return;
+  drops_warned_of_ = drops;
+  core::log().info(
+      "udp {}: the system dropped datagrams, its receive buffer of {} is too small for this rate; "
+      "sysctl net.core.rmem_max={} would help",
+      local_.to_string(), format_size(socket_.receive_buffer_bytes()), kReceiveBufferBytes);
+}
+
+// ---- Opening ------------------------------------------------------------------------------------------------------
+
+Result<UdpPort::OpenId> UdpPort::open(const Endpoint& peer, std::chrono::milliseconds patience, OpenHandler handler) {
+  const auto random = crypto::random_u64();
+  const auto token = crypto::random_u64();
+  if (!random || !token) return tl::unexpected((random ? token : random).error());
+  auto id = static_cast<std::uint32_t>(*random >> 32) & kSequenceMask;
+  while (id == 0 || links_.contains(id) || openings_.contains(id)) id = (id + 1) & kSequenceMask;
+  const OpenRequest request{
+      peer, id, static_cast<std::uint32_t>(*random) & kSequenceMask, mss_, first_flow_window(options_, mss_), *token};
+  const TimePoint now = clock_now();
+  openings_.emplace(id, std::make_unique<Opening>(io_, ActiveOpen(now, request), now + patience, std::move(handler)));
+  boost::asio::post(io_, lifetime_.guard([this, id] { run_opening(id); }));
+  return id;
+}
+
+void UdpPort::run_opening(OpenId id) {
+  const auto found = openings_.find(id);
+  if (found == openings_.end()) return;
+  Opening& opening = *found->second;
+  const TimePoint now = clock_now();
+  const Endpoint& peer = opening.open.request().peer;
+  if (now >= opening.until)
+    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(), "nobody answered"));
+  if (auto packet = opening.open.poll_transmit(now)) send_alone(std::move(*packet), peer, std::nullopt);
+  opening.timer.expires_at(std::min(opening.open.deadline(), opening.until));
+  opening.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& error) {
+    if (!error) run_opening(id);
+  }));
+}
+
+void UdpPort::handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet,
+                                    const Endpoint& from) {
+  const OpenRequest& request = opening.open.request();
+  const OpenId id = request.local_id;
+  if (!(from == request.peer)) return;
+  opening.open.handle(now, packet);
+  if (opening.open.state() == ActiveOpen::State::refused)
+    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + request.peer.to_string(), kTurnedAway));
+  if (opening.open.state() != ActiveOpen::State::done) return run_opening(id);
+  Link& link = add_link(now, opening.open.settings());
+  finish_opening(id, &link);
+  settle(link);
+}
+
+void UdpPort::finish_opening(OpenId id, Result<Link*> result) {
+  const auto opening = openings_.extract(id);
+  if (opening.empty()) return;
+  boost::asio::post(io_, lifetime_.guard([handler = std::move(opening.mapped()->handler), result = std::move(result)] {
+    handler(result);
+  }));
+}
+
+Link& UdpPort::add_link(TimePoint now, ConnectionSettings settings) {
+  settings.options = options_;
+  settings.started = now;
+  settings.random_seed = static_cast<std::uint32_t>(settings.local_token);
+  return *links_.emplace(settings.local_id, std::make_unique<Link>(io_, settings, chunks_)).first->second;
+}
+
+// ---- A link and its user ------------------------------------------------------------------------------------------
+
+void UdpPort::set_user(Link& link, LinkUser& user) {
+  link.user = &user;
+  schedule(link);
+}
+
+void UdpPort::write(Link& link, core::SharedBytes bytes) {
+  link.connection.write(std::move(bytes));
+  schedule(link);
+}
+
+std::size_t UdpPort::read(Link& link, std::span<std::byte> into) { return link.connection.read(clock_now(), into); }
+
+void UdpPort::close(Link& link, std::chrono::milliseconds drain) {
+  link.connection.close(clock_now(), drain);
+  schedule(link);
+}
+
+void UdpPort::release(Link& link) {
+  link.user = nullptr;
+  link.released = true;
+  link.connection.close(clock_now(), 0ms);  // if nobody has
+  schedule(link);
+}
+
+void UdpPort::schedule(Link& link) {
+  if (std::exchange(link.flush_scheduled, true)) return;
+  boost::asio::post(io_, lifetime_.guard([this, id = link.connection.local_id()] {
+    const auto found = links_.find(id);
+    if (found == links_.end()) return;
+    found->second->flush_scheduled = false;
+    settle(*found->second);
+  }));
+}
+
+/// What came goes to the user, what may leave leaves, and the timer is set. Whatever happens to a connection ends here.
+void UdpPort::settle(Link& link) {
+  if (link.user != nullptr) link.user->on_progress();
+  transmit(link);
+  if (link.user != nullptr) link.user->on_progress();
+  if (link.connection.over() && link.released) return bury(link);
+  arm(link, clock_now());
+}
+
+void UdpPort::transmit(Link& link) {
+  if (blocked_ != nullptr) return;  // everybody waits until the socket has room again
+  for (;;) {
+    builder_.clear();
+    if (!link.connection.poll_transmit(clock_now(), builder_)) return;
+    if (!send(link)) return;
+  }
+}
+
+/// Sends what is in builder_. False: the rest of it waits there for the socket.
+bool UdpPort::send(Link& link) {
+  const bool may_fragment = builder_.train().may_fragment;
+  if (may_fragment != may_fragment_) socket_.probe_path_mtu(!(may_fragment_ = may_fragment));
+  const auto result = socket_.send(builder_.train());
+  switch (result.state) {
+    case net::SendState::sent:
+      return true;
+    case net::SendState::would_block:
+      builder_.drop_front(result.datagrams);
+      blocked_ = &link;
+      wait_writable();
+      return false;
+    case net::SendState::too_large:
+      link.connection.handle_too_large(clock_now(), builder_.train());
+      return true;
+    case net::SendState::failed:
+      return true;  // as if the path had lost it: an interface may come back
+  }
+  return true;
+}
+
+void UdpPort::wait_writable() {
+  if (std::exchange(writable_awaited_, true)) return;
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                         lifetime_.guard([this](const boost::system::error_code& error) {
+                           writable_awaited_ = false;
+                           if (error || blocked_ == nullptr) return;
+                           Link& link = *std::exchange(blocked_, nullptr);
+                           if (!send(link)) return;
+                           for (const auto& [id, each] : links_) schedule(*each);
+                         }));
+}
+
+void UdpPort::send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from) {
+  if (packet.empty()) return;
+  stray_.set_control(std::move(packet));
+  stray_.train().to = to;
+  stray_.train().from = from;
+  std::ignore = socket_.send(stray_.train());  // who does not get it asks again
+}
+
+void UdpPort::arm(Link& link, TimePoint now) {
+  auto deadline = link.connection.deadline(now);
+  if (!deadline) {
+    link.timer.cancel();
+    link.armed_for = TimePoint::max();
+    return;
+  }
+  if (blocked_ != nullptr && *deadline <= now) return;  // all are looked at when the socket has room again
+  deadline = std::max(*deadline, now + kLeastTimer);
+  if (link.armed_for <= *deadline) return;  // it will look then, and set itself anew
+  link.armed_for = *deadline;
+  link.timer.expires_at(*deadline);
+  link.timer.async_wait(
+      lifetime_.guard([this, id = link.connection.local_id()](const boost::system::error_code& error) {
+        const auto found = links_.find(id);
+        if (error || found == links_.end()) return;
+        Link& due = *found->second;
+        due.armed_for = TimePoint::max();
+        due.connection.handle_timeout(clock_now());
+        settle(due);
+      }));
+}
+
+void UdpPort::bury(Link& link) {
+  const Connection& connection = link.connection;
+  if (connection.state() == Connection::State::closed)
+    tombstones_.add(clock_now(), connection.local_id(), connection.peer_address(), connection.goodbye_packet());
+  if (blocked_ == &link) {
+    blocked_ = nullptr;
+    builder_.clear();
+  }
+  std::replace(touched_.begin(), touched_.end(), &link, static_cast<Link*>(nullptr));
+  links_.erase(connection.local_id());
+}
+
+// ---- The end ------------------------------------------------------------------------------------------------------
+
+void UdpPort::finish() {
+  welcome_.reset();
+  openings_.clear();
+  while (!links_.empty()) {
+    const TimePoint now = clock_now();
+    TimePoint next = now + 100ms;
+    std::vector<Link*> all;
+    for (const auto& [id, link] : links_) all.push_back(link.get());
+    blocked_ = nullptr;  // what waited for room goes again when it is missed
+    for (Link* const link : all) {
+      if (link->user == nullptr && !link->released) link->connection.close(now, 0ms);
+      link->connection.handle_timeout(now);
+      transmit(*link);
+      const auto deadline = link->connection.deadline(clock_now());
+      if (link->connection.over() || !deadline)
+        bury(*link);
+      else
+        next = std::min(next, *deadline);
+    }
+    if (links_.empty()) return;
+    socket_.socket().wait_readable(std::max<Duration>(next - clock_now(), kLeastTimer));
+    receive_some(clock_now());
+    for (Link* const link : touched_) link->touched = false;
+    touched_.clear();
+  }
+}
+
+}  // namespace udtcat::transport::native
