@@ -174,11 +174,14 @@ void ScriptedPeer::answer(const PacketView& packet) {
   if (packet.destination() != mine_.id) return;
   if (packet.is_data()) {
     largest_payload_ = std::max(largest_payload_, packet.payload().size());
-    if (packet.sequence() == expected_sequence_) {
-      const auto payload = packet.payload();
-      received_.insert(received_.end(), payload.begin(), payload.end());
+    const std::int32_t ahead = distance(expected_sequence_, packet.sequence());
+    if (ahead >= 0) early_.try_emplace(packet.sequence(), packet.payload().begin(), packet.payload().end());
+    for (auto next = early_.find(expected_sequence_); next != early_.end(); next = early_.find(expected_sequence_)) {
+      received_.insert(received_.end(), next->second.begin(), next->second.end());
+      early_.erase(next);
       expected_sequence_ = advanced(expected_sequence_, 1);
     }
+    if (answers_data && ahead > 0) send_nak({expected_sequence_});
     if (answers_data) send_full_ack(expected_sequence_);
   }
   if (packet.is(Type::ack)) {

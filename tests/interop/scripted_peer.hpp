@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -86,8 +87,8 @@ class ScriptedPeer {
   void send_light_ack(std::uint32_t next) const;
   void send_nak(const Words& list) const { send_control(Type::nak, 0, list); }
 
-  /// Hears on as a polite receiver does, with an ACK to every data packet in order and an ACK2 to every ACK, until
-  /// `bytes` have come in order.
+  /// Hears on as a polite receiver does, with an ACK to every data packet, a NAK of what is missing and an ACK2 to every
+  /// ACK, until `bytes` have come in order.
   [[nodiscard]] Bytes collect(std::size_t bytes, std::chrono::milliseconds limit);
   /// The same, until all data up to next_sequence() has been acknowledged. Data goes into collect()'s store.
   [[nodiscard]] bool wait_until_acknowledged(std::chrono::milliseconds limit);
@@ -115,6 +116,7 @@ class ScriptedPeer {
   std::uint32_t ack_number_ = 0;
   std::size_t largest_payload_ = 0;
   Bytes received_;
+  std::map<std::uint32_t, Bytes> early_;  ///< came before their turn, by sequence number
 };
 
 }  // namespace udtcat::interop
