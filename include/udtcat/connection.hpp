@@ -39,6 +39,7 @@ struct ConnectionStats {
   std::chrono::microseconds rtt{0};  ///< the transport's estimate
   std::size_t lanes = 0;
   std::size_t threads = 0;
+  std::size_t flows = 1;  ///< channels of the transport that the session runs over
   Protection protection = Protection::private_;
   std::optional<Cipher> cipher;  ///< none at auth and clear
 };

@@ -52,16 +52,18 @@ inline constexpr std::size_t kMaxBlockBytes = 1 * kMiB;        // spec: docs/spe
 inline constexpr std::size_t kDefaultBlockBytes = 256 * kKiB;  // measured: bench/lanes, ADR-0004
 inline constexpr std::size_t kMaxLanes = 64;                   // spec: docs/spec/handshake.md §4
 inline constexpr std::size_t kDefaultLanes = 16;               // guess: enough for 16 threads; a lane costs about 2 KiB
+inline constexpr std::size_t kMaxFlows = 16;                   // spec: docs/spec/handshake.md §4
 inline constexpr std::size_t kMaxThreads = 256;                // guess
 
 struct SessionOptions {
   Protection protection = Protection::private_;
-  std::optional<Cipher> cipher;                    ///< none: the fastest 256-bit one of the connecting host
-  std::size_t block_bytes = kDefaultBlockBytes;    ///< payload of a full block that this end sends
-  std::size_t lanes = kDefaultLanes;               ///< contexts; the lesser of the two ends' is used
-  std::optional<std::size_t> threads;              ///< cipher threads of this host; none: the cores it may use
-  bool sends = true;                               ///< this end has something to say (false: --recv-only)
-  bool receives = true;                            ///< this end wants to hear (false: --send-only)
+  std::optional<Cipher> cipher;                  ///< none: the fastest 256-bit one of the connecting host
+  std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
+  std::size_t lanes = kDefaultLanes;             ///< contexts; the lesser of the two ends' is used
+  std::optional<std::size_t> threads;            ///< cipher threads of this host; none: the cores it may use
+  std::optional<std::size_t> flows;  ///< connector: how many it wants; listener: the most it takes; none: 1, kMaxFlows
+  bool sends = true;                 ///< this end has something to say (false: --recv-only)
+  bool receives = true;              ///< this end wants to hear (false: --send-only)
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 

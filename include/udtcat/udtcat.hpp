@@ -6,6 +6,7 @@
 ///   peering.hpp       dial() and listen(): from an address to a Connection
 ///   connection.hpp    Connection: many streams to one authenticated peer
 ///   local_stream.hpp  LocalStream: the user's side of a stream; bridges.hpp makes the usual ones
+///   plain.hpp         bare bytes to and from any UDT4 program, unprotected
 ///   result.hpp        Errc, Error, Result: every failure
 ///   units.hpp         sizes, rates, times
 ///
@@ -19,6 +20,7 @@
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/peering.hpp>
+#include <udtcat/plain.hpp>
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 

@@ -23,10 +23,13 @@ _udtcat() {
       ;;
     --protect) _udtcat_values 'private safe auth clear' "$current"; return ;;
     --cipher) _udtcat_values 'aes-256-gcm aes-128-gcm chacha20-poly1305' "$current"; return ;;
-    --transport) _udtcat_values 'libudt' "$current"; return ;;
+    --transport) _udtcat_values 'native libudt' "$current"; return ;;
+    --congestion) _udtcat_values 'bbr udt cubic fixed' "$current"; return ;;
+    --memory) _udtcat_values '16MiB 64MiB 256MiB 1GiB 4GiB' "$current"; return ;;
     --stats) _udtcat_values 'json none' "$current"; return ;;
     --block) _udtcat_values '4KiB 16KiB 64KiB 256KiB 1MiB' "$current"; return ;;
     --lanes) _udtcat_values '1 2 4 8 16 32 64' "$current"; return ;;
+    --flows) _udtcat_values '1 2 4 8 16' "$current"; return ;;
     --threads) _udtcat_values "$(seq 1 "$(nproc 2>/dev/null || echo 1)")" "$current"; return ;;
     --rate) _udtcat_values '10M 100M 1G 10G' "$current"; return ;;
     --connect-timeout | --idle-timeout | --accept-timeout) _udtcat_values '3s 10s 40s 1m 10m' "$current"; return ;;
@@ -34,7 +37,7 @@ _udtcat() {
   esac
 
   if [[ $current == -* ]]; then
-    options='-l --listen --to --from -k --key-file --protect --cipher --block --lanes --threads --transport --send-only --recv-only
+    options='-l --listen --to --from -k --key-file --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then

@@ -14,6 +14,7 @@ namespace udtcat::cli {
 [[nodiscard]] ExitStatus listen_command(const Options& options, FoundKey key, Console& console);
 [[nodiscard]] ExitStatus serve_command(const Options& options, FoundKey key, Console& console);
 [[nodiscard]] ExitStatus forward_command(const Options& options, FoundKey key, Console& console);
+[[nodiscard]] ExitStatus plain_command(const Options& options, Console& console);
 [[nodiscard]] ExitStatus keygen_command(Console& console);
 
 }  // namespace udtcat::cli

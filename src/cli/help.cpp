@@ -12,6 +12,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat HOST PORT                        connect; bridge stdin and stdout
   udtcat -l [ADDR:]PORT --to HOST:PORT    serve a TCP service to many peers
   udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST
+  udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key
 )";
 
@@ -30,7 +31,11 @@ Network:
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G
-      --transport NAME       libudt
+      --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
+      --transport NAME       native or libudt
+      --congestion NAME      of native: bbr (default), udt, cubic, or fixed, which sends at --rate
+      --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)
+      --plain                no session: any UDT4 program can be the other end; NOTHING is protected or proved
 Work:
       --block SIZE           payload of a block, 4KiB to 1MiB (256KiB)
       --lanes N              cipher contexts, 1 to 64 (16)
@@ -42,7 +47,7 @@ Output, all on stderr:
       --stats json|none      one JSON object as the last line (none)
   -h, --help    --version
 
-Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB or MiB.
+Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB.
 
 Exit status:
 )";

@@ -17,6 +17,12 @@ std::optional<std::size_t> whole_number(std::string_view text) {
   return number;
 }
 
+/// As a user would write it.
+std::string size_text(std::size_t bytes) {
+  if (bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
+  return bytes % kMiB == 0 ? fmt::format("{}MiB", bytes / kMiB) : fmt::format("{}KiB", bytes / kKiB);
+}
+
 std::string seconds_text(std::chrono::milliseconds time) {
   return time.count() % 1000 == 0 ? fmt::format("{}s", time.count() / 1000) : fmt::format("{}ms", time.count());
 }
@@ -35,8 +41,9 @@ Result<std::size_t> number_value(std::string_view option, const std::string& tex
 Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least, std::size_t most) {
   const auto size = parse_size(text);
   if (size && *size >= least && *size <= most) return static_cast<std::size_t>(*size);
-  return bad_value(option, text,
-                   fmt::format("{}KiB to {}KiB, written in bytes or with KiB or MiB", least / kKiB, most / kKiB));
+  return bad_value(
+      option, text,
+      fmt::format("{} to {}, written in bytes or with KiB, MiB or GiB", size_text(least), size_text(most)));
 }
 
 Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,

@@ -1,5 +1,7 @@
 #include "cli/options.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <udtcat/units.hpp>
@@ -40,6 +42,24 @@ Status exclusive(bool one, const char* one_name, bool other, const char* other_n
 }
 
 constexpr const char* kForms = "allowed: HOST PORT, -l [ADDR:]PORT, or keygen; see udtcat --help";
+
+/// What makes up a session has no place where there is none.
+Status check_plain(const WrittenOptions& written, Options& options) {
+  options.plain = written.plain;
+  if (!written.plain) return {};
+  const std::pair<const char*, const Text&> of_a_session[] = {
+      {"-k", written.key_file},   {"--protect", written.protect}, {"--cipher", written.cipher},
+      {"--lanes", written.lanes}, {"--threads", written.threads}, {"--block", written.block},
+      {"--flows", written.flows}};
+  for (const auto& [name, text] : of_a_session)
+    if (text)
+      return misplaced(fmt::format("--plain and {}", name), "--plain has no session: no key, no cipher, no blocks");
+  if (written.to || written.from)
+    return misplaced(fmt::format("--plain and {}", written.to ? "--to" : "--from"),
+                     "--plain has one stream, which is for stdin and stdout");
+  options.session.protection = Protection::clear;
+  return {};
+}
 
 Status read_operands(const WrittenOptions& written, Options& options) {
   const auto& words = written.operands;
@@ -126,22 +146,47 @@ Status read_session(const WrittenOptions& written, Options& options) {
   if (written.lanes)
     if (auto status = store(number_value("--lanes", *written.lanes, 1, kMaxLanes), session.lanes); !status)
       return status;
+  if (written.flows)
+    if (auto status = store(number_value("--flows", *written.flows, 1, kMaxFlows), session.flows); !status)
+      return status;
   if (written.threads) return store(number_value("--threads", *written.threads, 1, kMaxThreads), session.threads);
   return {};
 }
 
 Status read_transport(const WrittenOptions& written, Options& options) {
-  const auto all = {TransportKind::native, TransportKind::libudt};
+  auto& transport = options.transport;
+  const auto kinds = {TransportKind::native, TransportKind::libudt};
   if (written.transport)
-    if (auto status = store(name_value<TransportKind>("--transport", *written.transport, parse_transport, all),
-                            options.transport.kind);
+    if (auto status =
+            store(name_value<TransportKind>("--transport", *written.transport, parse_transport, kinds), transport.kind);
+        !status)
+      return status;
+  if (written.memory)
+    if (auto status =
+            store(size_value("--memory", *written.memory, kMinMemoryBytes, kMaxMemoryBytes), transport.memory_bytes);
         !status)
       return status;
   if (!written.rate) return {};
   const auto rate = parse_rate(*written.rate);
   if (!rate || rate->unlimited())
     return bad_value("--rate", *written.rate, "bits per second above 0, with k, M or G, as in 400M");
-  options.transport.rate = *rate;
+  transport.rate = *rate;
+  return {};
+}
+
+Status read_congestion(const WrittenOptions& written, Options& options) {
+  auto& transport = options.transport;
+  const auto kinds = {CongestionKind::bbr, CongestionKind::udt, CongestionKind::cubic, CongestionKind::fixed};
+  if (written.congestion)
+    if (auto status = store(name_value<CongestionKind>("--congestion", *written.congestion, parse_congestion, kinds),
+                            transport.congestion);
+        !status)
+      return status;
+  if (transport.kind == TransportKind::libudt && (written.congestion || written.memory))
+    return misplaced(written.congestion ? "--congestion" : "--memory",
+                     "allowed with --transport native only; libudt has its own way, which cannot be chosen");
+  if (transport.congestion == CongestionKind::fixed && transport.rate.unlimited())
+    return misplaced("--congestion \"fixed\"", "needs --rate, the speed at which it sends whatever happens");
   return {};
 }
 
@@ -155,7 +200,10 @@ Status read_times(const WrittenOptions& written, Options& options) {
   if (written.connect_timeout) options.closed_port_patience = options.connect_timeout;
   if (auto status = read("--accept-timeout", written.accept_timeout, milliseconds(1), options.accept_timeout); !status)
     return status;
-  return read("--idle-timeout", written.idle_timeout, kMinIdleTimeout, options.session.idle_timeout);
+  auto& idle_timeout = options.session.idle_timeout;
+  if (auto status = read("--idle-timeout", written.idle_timeout, kMinIdleTimeout, idle_timeout); !status) return status;
+  options.transport.idle_timeout = options.plain ? idle_timeout : idle_timeout + kTransportOutlasts;
+  return {};
 }
 
 Status read_output(const WrittenOptions& written, Options& options) {
@@ -176,8 +224,9 @@ Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   options.command = written->version ? Command::version : Command::help;
   if (written->help || written->version) return options;
-  const Status status = each_of(*written, options, check_exclusions, read_operands, check_places, read_addresses,
-                                read_protection, read_session, read_transport, read_times, read_output);
+  const Status status =
+      each_of(*written, options, check_exclusions, check_plain, read_operands, check_places, read_addresses,
+              read_protection, read_session, read_transport, read_congestion, read_times, read_output);
   if (!status) return tl::unexpected(status.error());
   return options;
 }

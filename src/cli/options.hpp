@@ -9,6 +9,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 namespace udtcat::cli {
 
@@ -25,8 +26,14 @@ enum class Command {
 /// Less than two pings of a peer in three would have to be lost; see docs/spec/stream.md §5.
 inline constexpr std::chrono::milliseconds kMinIdleTimeout{3'000};  // guess: three pings
 
+/// Beyond the session's idle timeout, so that the session speaks first and says more.
+inline constexpr std::chrono::milliseconds kTransportOutlasts{10'000};  // guess
+
+inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/s at 5 s
+
 struct Options {
   Command command = Command::help;
+  bool plain = false;  ///< connect, listen: no session, bare bytes
   HostPort peer{};     ///< connect, forward: whom to call
   HostPort local{};    ///< listen, serve: where to wait
   HostPort service{};  ///< serve: what each stream is connected to

@@ -3,9 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-#include <boost/asio/steady_timer.hpp>
-
 #include <udtcat/peering.hpp>
 
 #include "cli/commands.hpp"
@@ -22,8 +19,7 @@ namespace {
 /// Threads: confined to the main thread.
 class PipeListener {
  public:
-  PipeListener(SessionRun& run, const Options& options)
-      : run_(run), options_(options), refusals_(run.io()), timer_(run.io()) {}
+  PipeListener(SessionRun& run, const Options& options) : run_(run), options_(options), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(FoundKey found) {
     std::optional<Key> announced;
@@ -36,32 +32,21 @@ class PipeListener {
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
     announce_listener(options_, announced, *listener_, run_.console());
-    if (options_.accept_timeout) give_up_after(*options_.accept_timeout);
+    if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
     return {};
   }
 
  private:
   void take(std::unique_ptr<Connection> connection) {
     if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe is taken"});
-    timer_.cancel();
     listener_->stop();
     pipe_ = std::make_unique<PipeSession>(run_, options_.session, std::move(connection));
     pipe_->await();
   }
 
-  void give_up_after(std::chrono::milliseconds timeout) {
-    timer_.expires_after(timeout);
-    timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
-      if (cancelled || pipe_) return;
-      run_.finish(Error{Errc::cannot_reach, "wait for a peer",
-                        fmt::format("nobody came in within {:g} s", std::chrono::duration<double>(timeout).count())});
-    });
-  }
-
   SessionRun& run_;
   const Options& options_;
   RefusalLog refusals_;
-  boost::asio::steady_timer timer_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<PipeSession> pipe_;
 };

@@ -18,4 +18,9 @@ std::optional<std::string> protection_notice(Protection protection) {
          "change the data";
 }
 
+std::string plain_notice() {
+  return "WARNING: --plain: no key, no encryption, no proof. Anybody can be the other side, everybody on the path can "
+         "read and change the data, and nothing shows that the last byte arrived";
+}
+
 }  // namespace udtcat::cli

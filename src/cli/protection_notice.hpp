@@ -10,5 +10,7 @@ namespace udtcat::cli {
 
 /// None at `private`, which leaves nothing open that the others close.
 [[nodiscard]] std::optional<std::string> protection_notice(Protection protection);
+/// Of --plain, which leaves everything open.
+[[nodiscard]] std::string plain_notice();
 
 }  // namespace udtcat::cli

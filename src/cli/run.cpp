@@ -32,10 +32,12 @@ ExitStatus printed(const std::string& text, Console& console) {
   return status ? ExitStatus::success : failed(status.error(), console);
 }
 
-void say_what_is_open(Protection protection, Console& console) {
+void say_what_is_open(const Options& options, Console& console) {
+  // Even a user who wants to hear nothing hears that nothing protects him.
+  if (options.plain) return console.line("udtcat: " + plain_notice());
+  const Protection protection = options.session.protection;
   const auto notice = protection_notice(protection);
   if (!notice) return;
-  // Even a user who wants to hear nothing hears that nothing protects him.
   if (protection == Protection::clear)
     console.line("udtcat: " + *notice);
   else
@@ -53,8 +55,9 @@ void leave_terminal_unread(Options& options) {
 
 ExitStatus talk(Options options, std::optional<SecretText> environment_key, Console& console) {
   install_stderr_log(console, options.verbosity);
-  say_what_is_open(options.session.protection, console);
+  say_what_is_open(options, console);
   leave_terminal_unread(options);
+  if (options.plain) return plain_command(options, console);
   auto key = find_key(options, std::move(environment_key), ask_on_terminal);
   if (!key) return failed(key.error(), console);
   switch (options.command) {

@@ -34,16 +34,27 @@ bool SessionRun::person_watches() {
 SessionRun::SessionRun(const Options& options, Console& console)
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
-      transport_(options.transport.kind),
+      transport_(options.transport),
       protection_(options.session.protection),
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
+      peer_timer_(io_),
       progress_timer_(io_),
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); }) {}
 
+void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
+  peer_timer_.expires_after(timeout);
+  peer_timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
+    if (cancelled || figures_) return;
+    finish(Error{Errc::cannot_reach, "wait for a peer",
+                 fmt::format("nobody came in within {:g} s", std::chrono::duration<double>(timeout).count())});
+  });
+}
+
 void SessionRun::watch(std::string peer, std::function<ConnectionStats()> figures) {
+  peer_timer_.cancel();
   peer_ = std::move(peer);
   figures_ = std::move(figures);
   started_ = Clock::now();
@@ -108,7 +119,9 @@ void SessionRun::conclude() {
   if (!stats_json_) return;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
-                         .transport = transport_,
+                         .transport = transport_.kind,
+                         .congestion = transport_.kind == TransportKind::libudt ? CongestionKind::udt  // its only one
+                                                                                : transport_.congestion,
                          .protection = protection_,
                          .peer = peer_,
                          .exit_status = status_,

@@ -39,6 +39,8 @@ class SessionRun {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
 
+  /// Ends the run with Errc::cannot_reach unless there is a peer, by watch(), before `timeout` is over.
+  void expect_peer_within(std::chrono::milliseconds timeout);
   /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
   void watch(std::string peer, std::function<ConnectionStats()> figures);
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
@@ -64,11 +66,12 @@ class SessionRun {
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
-  const TransportKind transport_;
+  const TransportOptions transport_;
   const Protection protection_;
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
+  boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
   boost::asio::steady_timer interrupt_timer_;
 

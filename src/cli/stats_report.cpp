@@ -28,10 +28,12 @@ std::string to_json(const RunReport& report) {
   json["blocks_received"] = stats.blocks_received;
   json["lanes"] = stats.lanes;
   json["threads"] = stats.threads;
+  json["flows"] = stats.flows;
   json["cpu_seconds"] = Seconds(report.cpu).count();
   json["cipher"] = stats.cipher ? Json(to_string(*stats.cipher)) : Json(nullptr);
   json["protection"] = to_string(report.protection);
   json["transport"] = to_string(report.transport);
+  json["congestion"] = to_string(report.congestion);
   json["peer"] = report.peer.empty() ? Json(nullptr) : Json(report.peer);
   json["exit_status"] = to_int(report.exit_status);
   json["exit_reason"] = report.exit_reason;

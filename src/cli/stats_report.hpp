@@ -15,6 +15,7 @@ struct RunReport {
   Sample end;
   std::chrono::microseconds cpu{0};  ///< of this process, all threads, user and system
   TransportKind transport = TransportKind::libudt;
+  CongestionKind congestion = CongestionKind::udt;
   Protection protection = Protection::private_;
   std::string peer;  ///< empty where there was none
   ExitStatus exit_status = ExitStatus::success;

@@ -16,8 +16,11 @@ void add_values(CLI::App& app, WrittenOptions& written) {
   value("--block", written.block);
   value("--lanes", written.lanes);
   value("--threads", written.threads);
+  value("--flows", written.flows);
   value("--transport", written.transport);
+  value("--congestion", written.congestion);
   value("--rate", written.rate);
+  value("--memory", written.memory);
   value("--connect-timeout", written.connect_timeout);
   value("--idle-timeout", written.idle_timeout);
   value("--accept-timeout", written.accept_timeout);
@@ -27,6 +30,7 @@ void add_values(CLI::App& app, WrittenOptions& written) {
 void add_flags(CLI::App& app, WrittenOptions& written) {
   const auto flag = [&](const char* names, bool& into) { app.add_flag(names, into); };
   flag("-l,--listen", written.listen);
+  flag("--plain", written.plain);
   flag("--send-only", written.send_only);
   flag("--recv-only", written.recv_only);
   flag("-4", written.ipv4);

@@ -12,10 +12,10 @@ namespace udtcat::cli {
 struct WrittenOptions {
   using Text = std::optional<std::string>;
   std::vector<std::string> operands;
-  bool listen = false;
+  bool listen = false, plain = false;
   Text to, from;
   Text key_file;
-  Text protect, cipher, block, lanes, threads, transport, rate;
+  Text protect, cipher, block, lanes, threads, flows, transport, congestion, rate, memory;
   bool send_only = false, recv_only = false;
   Text connect_timeout, idle_timeout, accept_timeout;
   bool ipv4 = false, ipv6 = false;

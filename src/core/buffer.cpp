@@ -1,5 +1,6 @@
 #include "core/buffer.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -11,8 +12,8 @@ namespace udtcat::core {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};   // spec: x86-64 and ARMv8 cache line
-constexpr std::size_t kMaxIdleBuffers = 32;  // guess: what a burst takes and returns; 8 MiB of 256 KiB blocks
+constexpr std::align_val_t kAlignment{64};  // spec: x86-64 and ARMv8 cache line
+constexpr std::size_t kIdleBuffers = 32;    // guess: what a burst takes and returns; 8 MiB of 256 KiB blocks
 
 struct ReleaseMemory {
   void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, kAlignment); }
@@ -23,7 +24,7 @@ using Memory = std::unique_ptr<std::byte[], ReleaseMemory>;
 
 /// What buffers and their pool share, alive until the last of them is gone.
 struct Buffer::Shared {
-  Shared(std::size_t bytes, std::size_t most) : buffer_bytes(bytes), limit(most) { idle.reserve(kMaxIdleBuffers); }
+  Shared(std::size_t bytes, std::size_t most) : buffer_bytes(bytes), limit(most) {}
 
   const std::size_t buffer_bytes;  // constant after construction
   const std::size_t limit;
@@ -58,8 +59,8 @@ void Buffer::give_back() noexcept {
   {
     const std::lock_guard lock(home_->mutex);
     --home_->out;
-    // Within the reserved capacity, so that it cannot throw.
-    if (home_->idle.size() < kMaxIdleBuffers) home_->idle.push_back(std::move(memory));
+    // As many as are out, since those come back: fresh memory costs a fault a page.
+    if (home_->idle.size() < std::max(kIdleBuffers, home_->out)) home_->idle.push_back(std::move(memory));
   }
   home_.reset();
 }

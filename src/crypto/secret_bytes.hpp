@@ -5,10 +5,18 @@
 #include <cstddef>
 #include <span>
 
+#include <udtcat/result.hpp>
+
 namespace udtcat::crypto {
 
 /// Overwrites memory in a way the optimiser keeps.
 void erase(std::span<std::byte> bytes) noexcept;
+
+/// Whether the two are the same, in a time that does not depend on where they differ.
+[[nodiscard]] bool same(std::span<const std::byte> one, std::span<const std::byte> other) noexcept;
+
+/// Fills `bytes` with what nobody can guess; they may be shown afterwards.  errors: Errc::cipher_failed
+[[nodiscard]] Status randomise(std::span<std::byte> bytes);
 
 /// A fixed number of secret bytes: no copy, no print, erased on destruction and when moved from.
 /// Threads: unsynchronised.

@@ -43,6 +43,9 @@ class UdpSocket {
   [[nodiscard]] Status keep_path_errors();
   /// At most `limit` of those that came since the last call, without waiting.
   [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t limit);
+  /// When the last datagram that was read had come, by whatever descriptor. The first call makes the system note it;
+  /// none until then, and where it cannot.
+  [[nodiscard]] std::optional<std::chrono::system_clock::time_point> last_arrival() const;
   /// What the system knows of the way to the connected peer, IP header included.
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
   /// Throws away whatever has already arrived.

@@ -1,4 +1,5 @@
-// Systems of which we know nothing: no ICMP errors, no MTU. Callers live with that, see PathError and path_mtu().
+// Systems of which we know nothing: no ICMP errors, no times of arrival, no MTU. Callers live with that, see PathError,
+// last_arrival() and path_mtu().
 #include <sys/socket.h>
 
 #include "net/udp_socket.hpp"
@@ -15,6 +16,8 @@ void UdpSocket::wish_buffers(std::size_t receive_bytes, std::size_t send_bytes) 
 Status UdpSocket::keep_path_errors() { return {}; }
 
 std::vector<PathError> UdpSocket::take_path_errors(std::size_t) { return {}; }
+
+std::optional<std::chrono::system_clock::time_point> UdpSocket::last_arrival() const { return std::nullopt; }
 
 std::optional<std::size_t> UdpSocket::path_mtu() const { return std::nullopt; }
 

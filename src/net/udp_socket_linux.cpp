@@ -1,10 +1,12 @@
-// What only Linux offers: buffers past the ceiling, the queue of ICMP errors, the MTU of a route.
+// What only Linux offers: buffers past the ceiling, the queue of ICMP errors, times of arrival, the MTU of a route.
 #include <ctime>  // errqueue.h uses timespec without saying so
 
 #include <linux/errqueue.h>
+#include <linux/sockios.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -81,6 +83,13 @@ std::vector<PathError> UdpSocket::take_path_errors(std::size_t limit) {
     if (auto error = read_path_error(message)) taken.push_back(*error);
   }
   return taken;
+}
+
+std::optional<std::chrono::system_clock::time_point> UdpSocket::last_arrival() const {
+  timeval last{};
+  if (::ioctl(descriptor_, SIOCGSTAMP, &last) != 0) return std::nullopt;
+  return std::chrono::system_clock::time_point(std::chrono::seconds(last.tv_sec) +
+                                               std::chrono::microseconds(last.tv_usec));
 }
 
 std::optional<std::size_t> UdpSocket::path_mtu() const {

@@ -1,18 +1,23 @@
-/// dial(): attempt after attempt until a session stands or the time is over.
+/// dial() and dial_plain(): attempt after attempt until a session, or a bare connection, stands or the time is over.
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
+#include <udtcat/plain.hpp>
 
 #include "core/invariant.hpp"
 #include "core/lifetime.hpp"
 #include "core/log.hpp"
+#include "peering/flow_dialing.hpp"
+#include "peering/rate_share.hpp"
 #include "session/establish.hpp"
+#include "stream/bare_pipe.hpp"
 #include "stream/multiplexer.hpp"
 #include "transport/engine.hpp"
 
@@ -21,14 +26,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// libudt's own handshake is silently lost in several ways (udt4 D1, D7): a new attempt is the cure.
-constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
-constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
-
 bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || code == Errc::connection_broken; }
 
+/// Made: Connection, or PlainPipe, for which nothing is left to do once there is a channel.
+template <typename Made>
 class RetryingDialer final : public Dialer {
  public:
+  using Handler = std::function<void(Result<std::unique_ptr<Made>>)>;
+
   RetryingDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
       : io_(io),
         request_(std::move(request)),
@@ -42,7 +47,7 @@ class RetryingDialer final : public Dialer {
 
  private:
   void start() {
-    auto engine = transport::make_engine(io_, request_.transport);
+    auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows));
     if (!engine) return finish(tl::unexpected(engine.error()));
     engine_ = std::move(*engine);
     deadline_.expires_after(request_.timeout);
@@ -58,7 +63,10 @@ class RetryingDialer final : public Dialer {
     engine_->async_connect(address, kAttemptPatience,
                            lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
                              if (!channel) return on_failed(channel.error());
-                             establish(std::move(*channel));
+                             if constexpr (std::is_same_v<Made, PlainPipe>)
+                               finish(std::make_unique<stream::BarePipe>(io_, std::move(*channel), engine_));
+                             else
+                               establish(std::move(*channel));
                            }));
   }
 
@@ -68,10 +76,23 @@ class RetryingDialer final : public Dialer {
         io_, session::Role::connector, std::move(channel), key, request_.session,
         lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return on_failed(session.error());
-          auto made = stream::Multiplexer::create(io_, std::move(*session), request_.session, engine_);
-          finish(std::move(made));
+          if ((*session)->join_key() == nullptr) return connect(std::move(*session));
+          open_flows(std::move(*session));
         }));
     establishing_->start();
+  }
+
+  void open_flows(std::unique_ptr<session::Session> session) {
+    flow_dialing_ = std::make_unique<FlowDialing>(
+        io_, *engine_, std::move(session), lifetime_.guard([this](Result<std::unique_ptr<session::Session>> whole) {
+          const auto done = std::move(flow_dialing_);  // what it has opened of a session that failed closes now
+          if (!whole) return on_failed(whole.error());
+          connect(std::move(*whole));
+        }));
+  }
+
+  void connect(std::unique_ptr<session::Session> session) {
+    finish(stream::Multiplexer::create(io_, std::move(session), request_.session, engine_));
   }
 
   void on_failed(const Error& error) {
@@ -101,12 +122,12 @@ class RetryingDialer final : public Dialer {
     return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
   }
 
-  void finish(Result<std::unique_ptr<Connection>> result) {
+  void finish(Result<std::unique_ptr<Made>> result) {
     lifetime_.end();
     deadline_.cancel();
     pause_.cancel();
     // Posted: the handler may destroy this dialer, and an attempt that failed may still be saying why to the peer.
-    auto kept = std::make_shared<Result<std::unique_ptr<Connection>>>(std::move(result));
+    auto kept = std::make_shared<Result<std::unique_ptr<Made>>>(std::move(result));
     boost::asio::post(io_, lifetime_.guard([this, handler = std::move(handler_), kept] {
       if (*kept) establishing_.reset();  // it still knows the exporter's secret
       handler(std::move(*kept));
@@ -119,6 +140,7 @@ class RetryingDialer final : public Dialer {
   const Clock::time_point started_;
   std::shared_ptr<transport::Engine> engine_;
   std::unique_ptr<session::Establishing> establishing_;
+  std::unique_ptr<FlowDialing> flow_dialing_;
   std::size_t attempts_ = 0;
   bool heard_only_closed_ports_ = true;
   std::optional<Error> last_error_;
@@ -133,7 +155,12 @@ class RetryingDialer final : public Dialer {
 namespace udtcat {
 
 std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler) {
-  return std::make_unique<peering::RetryingDialer>(io, std::move(request), std::move(handler));
+  return std::make_unique<peering::RetryingDialer<Connection>>(io, std::move(request), std::move(handler));
+}
+
+std::unique_ptr<Dialer> dial_plain(boost::asio::io_context& io, DialRequest request,
+                                   std::function<void(Result<std::unique_ptr<PlainPipe>>)> handler) {
+  return std::make_unique<peering::RetryingDialer<PlainPipe>>(io, std::move(request), std::move(handler));
 }
 
 }  // namespace udtcat

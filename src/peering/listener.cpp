@@ -11,6 +11,8 @@
 
 #include "core/lifetime.hpp"
 #include "core/log.hpp"
+#include "peering/awaited_sessions.hpp"
+#include "peering/rate_share.hpp"
 #include "session/establish.hpp"
 #include "stream/multiplexer.hpp"
 #include "transport/engine.hpp"
@@ -31,7 +33,9 @@ class Doorman final : public Listener {
         locals_(acceptor->local_endpoints()),
         acceptor_(std::move(acceptor)),
         on_peer_(std::move(on_peer)),
-        on_refused_(std::move(on_refused)) {
+        on_refused_(std::move(on_refused)),
+        awaited_(
+            io, [this](std::unique_ptr<session::Session> session) { welcome(std::move(session)); }, on_refused_) {
     accept_on();
   }
 
@@ -40,6 +44,7 @@ class Doorman final : public Listener {
   void stop() override {
     acceptor_.reset();
     strangers_.clear();
+    awaited_.clear();
   }
 
  private:
@@ -73,26 +78,42 @@ class Doorman final : public Listener {
     place->establishing = std::make_unique<session::Establishing>(
         io_, session::Role::listener, std::move(channel), key, request_.session,
         lifetime_.guard([this, place](Result<std::unique_ptr<session::Session>> session) {
-          if (session)
-            welcome(place, std::move(*session));
-          else
-            turn_away(place, session.error());
+          if (!session) return turn_away(place, session.error());
+          leave(place);
+          admit(std::move(*session));
+        }));
+    place->establishing->take_joins(
+        lifetime_.guard([this, place](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
+          leave(place);
+          if (auto joined = awaited_.join(join, std::move(joining)); !joined) on_refused_(place->peer, joined.error());
         }));
     place->establishing->start();
   }
 
-  void welcome(Place place, std::unique_ptr<session::Session> session) {
+  void admit(std::unique_ptr<session::Session> session) {
+    if (session->join_key() == nullptr) return welcome(std::move(session));
+    const Endpoint peer = session->peer();
+    if (auto kept = awaited_.add(std::move(session)); !kept) on_refused_(peer, kept.error());
+  }
+
+  void welcome(std::unique_ptr<session::Session> session) {
+    const Endpoint peer = session->peer();
     auto connection = stream::Multiplexer::create(io_, std::move(session), request_.session, engine_);
-    if (!connection) return turn_away(place, connection.error());
-    // Posted: what called us is the stranger's own handshake, and the owner may stop or destroy this listener.
+    if (!connection) return on_refused_(peer, connection.error());
+    // Posted: what called us is a stranger's own handshake, and the owner may stop or destroy this listener.
     boost::asio::post(
-        io_,
-        lifetime_.guard([this, place, made = std::make_shared<std::unique_ptr<Connection>>(std::move(*connection))] {
-          if (!acceptor_) return;  // stopped meanwhile: the place is gone, and so is our interest
-          strangers_.erase(place);
-          accept_on();
-          on_peer_(std::move(*made));
+        io_, lifetime_.guard([this, made = std::make_shared<std::unique_ptr<Connection>>(std::move(*connection))] {
+          if (acceptor_) on_peer_(std::move(*made));  // else stopped meanwhile, and our interest is gone
         }));
+  }
+
+  /// Posted, as above.
+  void leave(Place place) {
+    boost::asio::post(io_, lifetime_.guard([this, place] {
+      if (!acceptor_) return;  // stopped meanwhile: the place is gone
+      strangers_.erase(place);
+      accept_on();
+    }));
   }
 
   void turn_away(Place place, const Error& error) {
@@ -114,6 +135,7 @@ class Doorman final : public Listener {
   std::list<Stranger> strangers_;  // at most kMaxStrangers
   const PeerHandler on_peer_;
   const RefusalHandler on_refused_;
+  AwaitedSessions awaited_;
   core::Lifetime lifetime_;
 };
 
@@ -124,7 +146,9 @@ namespace udtcat {
 
 Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequest request,
                                          Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
-  auto engine = transport::make_engine(io, request.transport);
+  // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
+  if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
+  auto engine = transport::make_engine(io, peering::share_of_each_flow(request.transport, request.session.flows));
   if (!engine) return tl::unexpected(engine.error());
   std::shared_ptr<transport::Engine> shared = std::move(*engine);
   auto acceptor = shared->listen(request.locals);

@@ -4,6 +4,7 @@
 
 #include "core/invariant.hpp"
 #include "core/log.hpp"
+#include "session/items.hpp"
 
 namespace udtcat::session {
 namespace {
@@ -66,14 +67,10 @@ void Establishing::read_tls_record() {
 }
 
 void Establishing::on_tls_header() {
+  if (role_ == Role::listener && begins_with_magic(input_))
+    return read_exactly(kParameterPrefixBytes - kTlsRecordHeaderBytes, &Establishing::on_bare_prefix);
   const auto body_bytes = tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>());
-  if (!body_bytes) {
-    // A peer at clear does not read TLS alerts: say it in its own language.
-    if (body_bytes.error().code == Errc::parameters_refused && role_ == Role::listener)
-      write(encode(
-          Answer(Refusal{"this end wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
-    return give_up(body_bytes.error());
-  }
+  if (!body_bytes) return give_up(body_bytes.error());
   read_exactly(*body_bytes, &Establishing::on_tls_record);
 }
 
@@ -89,6 +86,30 @@ void Establishing::on_tls_record() {
 
 void Establishing::flush_tls() {
   if (auto output = tls_->take_output(); !output.empty()) write(std::move(output));
+}
+
+// ---- Bare words to a listener ---------------------------------------------------------------------------------------
+
+/// A further flow of a session, or a peer at clear. Only a join is read any further.
+void Establishing::on_bare_prefix() {
+  const auto prefix = decode_prefix(input_);
+  if (!join_handler_ || !prefix || prefix->kind != MessageKind::join) return refuse_bare_peer();
+  read_exactly(prefix->body_bytes, &Establishing::on_bare_message);
+}
+
+void Establishing::on_bare_message() {
+  const auto join = decode_join(input_);
+  if (!join) return give_up(join.error());
+  retire();
+  const JoinHandler handler = std::move(join_handler_);
+  handler(*join, std::move(channel_));
+}
+
+void Establishing::refuse_bare_peer() {
+  // A peer at clear does not read TLS alerts: say it in its own language.
+  write(encode(
+      Answer(Refusal{"this end wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
+  give_up(tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>()).error());
 }
 
 // ---- Parameters ---------------------------------------------------------------------------------------------------
@@ -110,9 +131,10 @@ void Establishing::on_clear_prefix() {
     return give_up({Errc::parameters_refused, "handshake with " + channel_->peer().to_string(),
                     "the other end wants a key, this one runs --protect clear"});
   }
-  const auto message_bytes = parameter_message_bytes(input_);
-  if (!message_bytes) return give_up(message_bytes.error());
-  read_exactly(*message_bytes - input_.size(), &Establishing::take_message);
+  const auto prefix = decode_prefix(input_);
+  if (!prefix) return give_up(prefix.error());
+  const bool joins = role_ == Role::listener && join_handler_ && prefix->kind == MessageKind::join;
+  read_exactly(prefix->body_bytes, joins ? &Establishing::on_bare_message : &Establishing::take_message);
 }
 
 /// Goes on when a whole message is there: at clear it has just been read; under TLS it may come in several records.
@@ -137,7 +159,9 @@ void Establishing::on_message(std::span<const std::byte> message) {
 void Establishing::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
-  const Answer answer = decide(*offer, options_, kInitialWindowBytes);
+  Answer answer = decide(*offer, options_, kInitialWindowBytes);
+  if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
+    if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
   send_message(encode(answer));
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     return give_up({Errc::parameters_refused, "agree with " + channel_->peer().to_string(), refusal->reason});
@@ -160,30 +184,45 @@ void Establishing::send_message(std::vector<std::byte> message) {
 
 // ---- Both ends meet ----------------------------------------------------------------------------------------------
 
+/// None at clear: there is no secret.
+Result<std::optional<KeySchedule>> Establishing::key_schedule() {
+  if (!tls_) return std::nullopt;
+  auto exporter = tls_->exporter();
+  if (!exporter) return tl::unexpected(exporter.error());
+  auto schedule = KeySchedule::from_exporter(*exporter);
+  if (!schedule) return tl::unexpected(schedule.error());
+  return std::optional(std::move(*schedule));
+}
+
+Result<std::unique_ptr<Session>> Establishing::make_session(const Agreed& agreed) {
+  auto keys = key_schedule();
+  if (!keys) return tl::unexpected(keys.error());
+  auto flow_key = *keys ? (*keys)->flow_key() : crypto::Secret32();
+  if (!flow_key) return tl::unexpected(flow_key.error());
+  if (agreed.protection < Protection::safe) keys->reset();
+  auto session = Session::create(io_, role_, agreed, std::move(*keys), std::move(channel_));
+  if (session && agreed.flows > 1) (*session)->await_flows(JoinKey(std::move(*flow_key), agreed.session_id));
+  return session;
+}
+
 void Establishing::finish(const Agreed& agreed) {
-  std::optional<KeySchedule> keys;
-  if (agreed.protection >= Protection::safe) {
-    auto exporter = tls_->exporter();
-    if (!exporter) return give_up(exporter.error());
-    auto schedule = KeySchedule::from_exporter(*exporter);
-    if (!schedule) return give_up(schedule.error());
-    keys = std::move(*schedule);
-  }
-  stage_ = Stage::over;
-  first_byte_timer_.cancel();
-  deadline_timer_.cancel();
-  lifetime_.end();
-  auto session = Session::create(role_, agreed, std::move(keys), std::move(channel_));
+  retire();
+  auto session = make_session(agreed);
   const Handler handler = std::move(handler_);
   handler(std::move(session));
 }
 
-void Establishing::give_up(Error error) {
-  if (stage_ == Stage::over) return;
+/// What it was to do is done.
+void Establishing::retire() {
   stage_ = Stage::over;
   first_byte_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
+}
+
+void Establishing::give_up(Error error) {
+  if (stage_ == Stage::over) return;
+  retire();
   channel_->close(kRefusalDrain);
   const Handler handler = std::move(handler_);
   handler(tl::unexpected(std::move(error)));

@@ -18,6 +18,7 @@
 #include <udtcat/result.hpp>
 
 #include "core/lifetime.hpp"
+#include "session/join.hpp"
 #include "session/session.hpp"
 #include "session/tls_handshake.hpp"
 
@@ -34,6 +35,7 @@ inline constexpr auto kRefusalDrain =
 class Establishing {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
+  using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
 
   /// key   none exactly at Protection::clear; must outlive this
   Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel, const Key* key,
@@ -41,6 +43,11 @@ class Establishing {
   Establishing(const Establishing&) = delete;
   Establishing& operator=(const Establishing&) = delete;
 
+  /// Listener only: a channel that says JOIN first is handed to `handler`, its proof unchecked, and Handler is not called.
+  /// Without this it is refused as a peer that speaks no TLS.
+  void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
+
+  /// A session of several flows has its first, and a join key for the others.
   /// errors (to the handler): Errc::cannot_reach when no byte came in time; Errc::authentication_failed;
   /// Errc::parameters_refused; Errc::protocol_violated; Errc::connection_broken
   void start();
@@ -53,6 +60,9 @@ class Establishing {
   void read_tls_record();
   void on_tls_header();
   void on_tls_record();
+  void on_bare_prefix();
+  void on_bare_message();
+  void refuse_bare_peer();
   void enter_parameters();
   void read_clear_message();
   void on_clear_prefix();
@@ -63,7 +73,10 @@ class Establishing {
   void send_message(std::vector<std::byte> message);
   void flush_tls();
   void write(std::vector<std::byte> bytes);
+  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule();
+  [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const Agreed& agreed);
   void finish(const Agreed& agreed);
+  void retire();
   void give_up(Error error);
   void read_exactly(std::size_t bytes, void (Establishing::*next)());
 
@@ -72,6 +85,7 @@ class Establishing {
   const Key* const key_;
   const SessionOptions options_;
   Handler handler_;
+  JoinHandler join_handler_;  // may be none
   Stage stage_ = Stage::tls;
   std::optional<TlsHandshake> tls_;  // none at clear
   Offer offer_;                      // the connector's own

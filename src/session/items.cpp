@@ -19,10 +19,6 @@ constexpr std::size_t kKindAt = 5;
 constexpr std::size_t kLengthAt = 6;
 constexpr std::size_t kItemHeaderBytes = 4;  // spec: handshake.md §4: type and size
 
-tl::unexpected<Error> bad_message(std::string why) {
-  return fail(Errc::protocol_violated, "read a parameter message", std::move(why));
-}
-
 template <typename Number>
 std::optional<Number> number(std::optional<std::span<const std::byte>> value) {
   if (!value || value->size() != sizeof(Number)) return std::nullopt;
@@ -37,6 +33,14 @@ void add_number(ItemWriter& writer, ItemType type, Number value) {
 }
 
 }  // namespace
+
+tl::unexpected<Error> bad_message(std::string why) {
+  return fail(Errc::protocol_violated, "read a parameter message", std::move(why));
+}
+
+tl::unexpected<Error> bad_item(const char* name) {
+  return bad_message(std::string("the item is missing or out of range: ") + name);
+}
 
 ItemWriter::ItemWriter(MessageKind kind) : message_(kMagic.begin(), kMagic.end()) {
   message_.push_back(kParameterVersion);
@@ -96,10 +100,19 @@ Result<Prefix> decode_prefix(std::span<const std::byte> in) {
   if (!begins_with_magic(in)) return bad_message("the peer does not speak udtcat");
   if (in[kVersionAt] != kParameterVersion) return bad_message("the peer speaks another version of udtcat");
   const auto kind = static_cast<MessageKind>(in[kKindAt]);
-  if (kind < MessageKind::offer || kind > MessageKind::refusal) return bad_message("unknown kind");
+  if (kind < MessageKind::offer || kind > MessageKind::joined) return bad_message("unknown kind");
   const std::size_t body_bytes = core::load_be<std::uint16_t>(in.subspan(kLengthAt));
   if (body_bytes > kMaxParameterMessageBytes - kParameterPrefixBytes) return bad_message("it is too long");
   return Prefix{kind, body_bytes};
+}
+
+Result<OpenedMessage> open_message(std::span<const std::byte> in) {
+  const Result<Prefix> prefix = decode_prefix(in);
+  if (!prefix) return tl::unexpected(prefix.error());
+  if (in.size() != kParameterPrefixBytes + prefix->body_bytes) return bad_message("its length is wrong");
+  return ItemReader::read(in.subspan(kParameterPrefixBytes)).map([&](ItemReader items) {
+    return OpenedMessage{prefix->kind, items};
+  });
 }
 
 }  // namespace udtcat::session

@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <udtcat/result.hpp>
 
 namespace udtcat::session {
 
-enum class MessageKind : std::uint8_t { offer = 1, acceptance = 2, refusal = 3 };
+enum class MessageKind : std::uint8_t { offer = 1, acceptance = 2, refusal = 3, join = 4, joined = 5 };
 enum class ItemType : std::uint16_t {
   protection = 1,
   ciphers = 2,
@@ -21,7 +22,11 @@ enum class ItemType : std::uint16_t {
   lanes = 5,
   directions = 6,
   window = 7,
-  reason = 8
+  reason = 8,
+  flows = 9,
+  session = 10,
+  flow = 11,
+  proof = 12
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -52,7 +57,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::uint32_t> u32(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = 9;  // one more than the last ItemType
+  static constexpr std::size_t kTypes = 13;  // one more than the last ItemType
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 
@@ -63,6 +68,18 @@ struct Prefix {
 };
 /// Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Prefix> decode_prefix(std::span<const std::byte> in);
+
+/// One whole message, taken apart. Borrows it.
+struct OpenedMessage {
+  MessageKind kind;
+  ItemReader items;
+};
+/// Total.  errors: Errc::protocol_violated
+[[nodiscard]] Result<OpenedMessage> open_message(std::span<const std::byte> in);
+/// What a decoder says of a message that it cannot take.
+[[nodiscard]] tl::unexpected<Error> bad_message(std::string why);
+[[nodiscard]] tl::unexpected<Error> bad_item(const char* name);
+
 /// Whether `in` begins as a parameter message does.
 [[nodiscard]] bool begins_with_magic(std::span<const std::byte> in);
 

@@ -15,6 +15,7 @@ constexpr std::string_view kLaneLabel = "lane";
 constexpr std::string_view kNextLabel = "next";
 constexpr std::string_view kKeyLabel = "key";
 constexpr std::string_view kIvLabel = "iv";
+constexpr std::string_view kFlowsLabel = "flows";  // spec: handshake.md §8
 
 Result<crypto::Secret32> expand(const crypto::Secret32& from, std::string_view label,
                                 std::span<const std::byte> context = {}) {
@@ -59,5 +60,7 @@ Result<crypto::Secret32> KeySchedule::header_key(Direction direction) const {
   const std::array<std::byte, 1> context{static_cast<std::byte>(direction)};
   return expand(master_, kHeaderLabel, context);
 }
+
+Result<crypto::Secret32> KeySchedule::flow_key() const { return expand(master_, kFlowsLabel); }
 
 }  // namespace udtcat::session

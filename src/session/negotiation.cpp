@@ -19,6 +19,11 @@ std::uint16_t lanes_of(const SessionOptions& options) {
   return static_cast<std::uint16_t>(std::clamp<std::size_t>(options.lanes, 1, kMaxLanes));
 }
 
+/// `none`: what stands where the user says nothing.
+std::uint8_t flows_of(const SessionOptions& options, std::size_t none) {
+  return static_cast<std::uint8_t>(std::clamp<std::size_t>(options.flows.value_or(none), 1, kMaxFlows));
+}
+
 std::vector<Cipher> ciphers_of(const SessionOptions& options) {
   if (options.protection < Protection::safe) return {};
   if (options.cipher) return {*options.cipher};
@@ -56,6 +61,7 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
     return violated("it chose a cipher that was not offered");
   if (acceptance.block_bytes > offer.block_bytes) return violated("it chose larger blocks than were offered");
   if (acceptance.lanes > offer.lanes) return violated("it chose more lanes than were offered");
+  if (acceptance.flows > offer.flows) return violated("it chose more flows than were offered");
   if (!anything_flows(offer, acceptance)) return violated("it accepted though nobody would hear the other");
   return Agreed{.protection = offer.protection,
                 .cipher = acceptance.cipher,
@@ -64,7 +70,9 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
                 .peer_sends = acceptance.sends,
                 .peer_receives = acceptance.receives,
                 .window_to_peer_bytes = acceptance.initial_window_bytes,
-                .window_from_peer_bytes = offer.initial_window_bytes};
+                .window_from_peer_bytes = offer.initial_window_bytes,
+                .flows = acceptance.flows,
+                .session_id = acceptance.session_id};
 }
 
 }  // namespace
@@ -76,7 +84,8 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .lanes = lanes_of(options),
           .sends = options.sends,
           .receives = options.receives,
-          .initial_window_bytes = initial_window_bytes};
+          .initial_window_bytes = initial_window_bytes,
+          .flows = flows_of(options, 1)};
 }
 
 Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
@@ -94,6 +103,7 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   acceptance.sends = ours.sends;
   acceptance.receives = ours.receives;
   acceptance.initial_window_bytes = initial_window_bytes;
+  acceptance.flows = std::min(offer.flows, flows_of(ours, kMaxFlows));
   return acceptance;
 }
 
@@ -111,7 +121,9 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .peer_sends = offer.sends,
           .peer_receives = offer.receives,
           .window_to_peer_bytes = offer.initial_window_bytes,
-          .window_from_peer_bytes = ours.initial_window_bytes};
+          .window_from_peer_bytes = ours.initial_window_bytes,
+          .flows = ours.flows,
+          .session_id = ours.session_id};
 }
 
 }  // namespace udtcat::session

@@ -14,13 +14,6 @@ constexpr std::size_t kMaxReasonBytes = 256;  // spec: handshake.md §4
 constexpr std::uint8_t kSendsBit = 1;         // spec: handshake.md §4
 constexpr std::uint8_t kReceivesBit = 2;      // spec: handshake.md §4
 
-tl::unexpected<Error> bad_message(std::string why) {
-  return fail(Errc::protocol_violated, "read a parameter message", std::move(why));
-}
-tl::unexpected<Error> bad_item(const char* name) {
-  return bad_message(std::string("the item is missing or out of range: ") + name);
-}
-
 std::optional<Cipher> known_cipher(std::uint8_t number) {
   const auto cipher = static_cast<Cipher>(number);
   switch (cipher) {
@@ -40,6 +33,7 @@ void add_common(ItemWriter& writer, const Message& message) {
   writer.add_u8(ItemType::directions,
                 static_cast<std::uint8_t>((message.sends ? kSendsBit : 0) | (message.receives ? kReceivesBit : 0)));
   writer.add_u32(ItemType::window, message.initial_window_bytes);
+  if (message.flows > 1) writer.add_u8(ItemType::flows, message.flows);
 }
 
 template <typename Message>
@@ -52,8 +46,12 @@ Status read_common(const ItemReader& items, Message& message) {
   if (!directions || *directions > (kSendsBit | kReceivesBit)) return bad_item("directions");
   const auto window = items.u32(ItemType::window);
   if (!window) return bad_item("window");
+  // An end that knows of no flows has one.
+  const auto flows = items.find(ItemType::flows) ? items.u8(ItemType::flows) : std::uint8_t{1};
+  if (!flows || *flows < 1 || *flows > kMaxFlows) return bad_item("flows");
   message.block_bytes = *block;
   message.lanes = *lanes;
+  message.flows = *flows;
   message.sends = (*directions & kSendsBit) != 0;
   message.receives = (*directions & kReceivesBit) != 0;
   message.initial_window_bytes = *window;
@@ -70,26 +68,16 @@ std::optional<std::vector<Cipher>> read_ciphers(std::span<const std::byte> list)
   return ciphers;
 }
 
-struct Opened {
-  MessageKind kind;
-  ItemReader items;
-};
-
-Result<Opened> open_message(std::span<const std::byte> in) {
-  const Result<Prefix> prefix = decode_prefix(in);
-  if (!prefix) return tl::unexpected(prefix.error());
-  if (in.size() != kParameterPrefixBytes + prefix->body_bytes) return bad_message("its length is wrong");
-  return ItemReader::read(in.subspan(kParameterPrefixBytes)).map([&](ItemReader items) {
-    return Opened{prefix->kind, items};
-  });
-}
-
 Result<Answer> read_acceptance(const ItemReader& items) {
   Acceptance acceptance;
   const auto cipher = items.u8(ItemType::cipher);
   if (!cipher || !known_cipher(*cipher)) return bad_item("cipher");
   acceptance.cipher = *known_cipher(*cipher);
   if (Status common = read_common(items, acceptance); !common) return tl::unexpected(std::move(common).error());
+  if (acceptance.flows == 1) return acceptance;
+  const auto session = items.find(ItemType::session);
+  if (!session || session->size() != kSessionIdBytes) return bad_item("session");
+  std::copy(session->begin(), session->end(), acceptance.session_id.begin());
   return acceptance;
 }
 
@@ -104,6 +92,7 @@ std::vector<std::byte> encode(const Acceptance& acceptance) {
   ItemWriter writer(MessageKind::acceptance);
   writer.add_u8(ItemType::cipher, static_cast<std::uint8_t>(acceptance.cipher));
   add_common(writer, acceptance);
+  if (acceptance.flows > 1) writer.add(ItemType::session, acceptance.session_id);
   return writer.finish();
 }
 
@@ -129,7 +118,7 @@ std::vector<std::byte> encode(const Answer& answer) {
 }
 
 Result<Offer> decode_offer(std::span<const std::byte> in) {
-  const Result<Opened> opened = open_message(in);
+  const Result<OpenedMessage> opened = open_message(in);
   if (!opened) return tl::unexpected(opened.error());
   if (opened->kind != MessageKind::offer) return bad_message("it is not an offer");
   const ItemReader& items = opened->items;
@@ -148,7 +137,7 @@ Result<Offer> decode_offer(std::span<const std::byte> in) {
 }
 
 Result<Answer> decode_answer(std::span<const std::byte> in) {
-  const Result<Opened> opened = open_message(in);
+  const Result<OpenedMessage> opened = open_message(in);
   if (!opened) return tl::unexpected(opened.error());
   switch (opened->kind) {
     case MessageKind::acceptance:
@@ -156,6 +145,8 @@ Result<Answer> decode_answer(std::span<const std::byte> in) {
     case MessageKind::refusal:
       return read_refusal(opened->items);
     case MessageKind::offer:
+    case MessageKind::join:
+    case MessageKind::joined:
       break;
   }
   return bad_message("it is not an answer");

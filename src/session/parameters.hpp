@@ -1,6 +1,7 @@
 /// What the two ends tell each other once the key is proved: the offer and the answer. See docs/spec/handshake.md §4.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +16,10 @@ namespace udtcat::session {
 
 inline constexpr std::size_t kMaxParameterMessageBytes = 1024;  // spec: handshake.md §4
 
+inline constexpr std::size_t kSessionIdBytes = 16;  // spec: handshake.md §4
+/// Names a session of several flows to the channels that join it.
+using SessionId = std::array<std::byte, kSessionIdBytes>;
+
 /// The connector's side of the bargain.
 struct Offer {
   Protection protection = Protection::private_;
@@ -24,6 +29,7 @@ struct Offer {
   bool sends = true;
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
+  std::uint8_t flows = 1;                  ///< channels that it would like
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -35,6 +41,8 @@ struct Acceptance {
   bool sends = true;
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;
+  std::uint8_t flows = 1;
+  SessionId session_id{};  ///< random where there are several flows
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
@@ -57,6 +65,7 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;
 
 [[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);
 /// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded.
+/// Of several flows the session id is left to be drawn.
 [[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes);
 
 /// What both ends hold after the exchange.
@@ -69,6 +78,8 @@ struct Agreed {
   bool peer_receives = true;
   std::uint64_t window_to_peer_bytes = 0;    ///< credit of a new stream that we may use
   std::uint64_t window_from_peer_bytes = 0;  ///< credit of a new stream that we gave
+  std::size_t flows = 1;
+  SessionId session_id{};  ///< where there are several flows
 };
 /// The connector checks that the answer is one to its offer.  errors: Errc::parameters_refused,
 /// Errc::protocol_violated

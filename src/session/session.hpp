@@ -1,19 +1,24 @@
-/// The authenticated relation with one peer: what the handshake settled, and records over its channel.
+/// The authenticated relation with one peer: what the handshake settled, and records over its flows.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include <boost/asio/io_context.hpp>
+
 #include <udtcat/result.hpp>
 
 #include "core/buffer.hpp"
-#include "core/lifetime.hpp"
 #include "crypto/header_cipher.hpp"
+#include "session/flows.hpp"
+#include "session/join.hpp"
 #include "session/key_schedule.hpp"
 #include "session/parameters.hpp"
 #include "session/record_format.hpp"
+#include "session/record_reader.hpp"
 #include "transport/channel.hpp"
 
 namespace udtcat::session {
@@ -24,18 +29,20 @@ inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: strea
 /// A record that fills less than one part in so many of its buffer is copied out of it before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
-/// Moves records; the lanes above make and open them. Errors are sticky.
+/// Moves records; the lanes above make and open them. Errors are sticky. Nothing is read or written before the last flow
+/// has joined.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
-  using ReadHandler = std::function<void(Result<Block>)>;
+  using ReadHandler = RecordReader::Handler;
   using WriteHandler = std::function<void(Status)>;
 
-  /// keys   none exactly at auth and clear
-  /// errors Errc::cipher_failed
-  [[nodiscard]] static Result<std::unique_ptr<Session>> create(Role role, Agreed agreed,
-                                                               std::optional<KeySchedule> keys,
-                                                               std::unique_ptr<transport::Channel> channel);
+  /// keys    none exactly at auth and clear
+  /// first   the channel of the handshake
+  /// errors  Errc::cipher_failed
+  [[nodiscard]] static Result<std::unique_ptr<Session>> create(boost::asio::io_context& io, Role role,
+                                                               const Agreed& agreed, std::optional<KeySchedule> keys,
+                                                               std::unique_ptr<transport::Channel> first);
 
   [[nodiscard]] Role role() const { return role_; }
   [[nodiscard]] const Agreed& agreed() const { return agreed_; }
@@ -43,41 +50,48 @@ class Session {
   [[nodiscard]] const KeySchedule* keys() const { return keys_ ? &*keys_ : nullptr; }
   /// The lanes have their own secrets now: what is left here would open every epoch.
   void forget_keys() { keys_.reset(); }
-  [[nodiscard]] transport::Channel& channel() { return *channel_; }
+
+  /// Where several flows are agreed on: what the others prove themselves by.
+  void await_flows(JoinKey key) { join_key_.emplace(std::move(key)); }
+  /// Null where no flow is missing.
+  [[nodiscard]] const JoinKey* join_key() const { return join_key_ ? &*join_key_ : nullptr; }
+  /// A channel that has joined; with the last one join_key() is forgotten.
+  void add_flow(std::unique_ptr<transport::Channel> channel);
+
+  /// Of all flows together.
+  [[nodiscard]] std::uint64_t retained_limit_bytes() const { return flows_.retained_limit_bytes(); }
+  [[nodiscard]] transport::ChannelStats stats() { return flows_.stats(); }
+  [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
+    return flows_.port_closed_since();
+  }
+  void close(std::chrono::milliseconds drain);
 
   /// An empty block in `memory` with the next number of our direction and its header.
   [[nodiscard]] Block next_block(core::Buffer memory);
   /// Settles the block's size: writes its header, the last thing before a lane seals it.
   void finish_header(const Block& block) const;
 
-  /// Sends a sealed block; several may be outstanding. Its buffer is free once the peer's transport has it.
+  /// Sends a sealed block, in the order of the numbers; several may be outstanding, and their handlers come in any order where
+  /// there are several flows. Its buffer is free once the peer's transport has it.
   void async_write(Block block, WriteHandler handler);
-  /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time.
-  /// errors   Errc::tampered (Errc::protocol_violated at auth and clear) for a header that is not the next one;
-  ///          Errc::connection_broken
-  void async_read(core::Buffer memory, ReadHandler handler);
+  /// See RecordReader::async_read.
+  void async_read(core::Buffer memory, ReadHandler handler) {
+    reader_->async_read(std::move(memory), std::move(handler));
+  }
 
  private:
-  Session(Role role, Agreed agreed, std::optional<KeySchedule> keys, std::unique_ptr<transport::Channel> channel);
-  [[nodiscard]] Status make_header_ciphers();
-  [[nodiscard]] std::uint16_t lane_of(BlockNumber number) const {
-    return static_cast<std::uint16_t>(number % agreed_.lanes);
-  }
-  void on_header();
-  [[nodiscard]] Status check_header();
-  void finish_read(Status outcome);
+  Session(Role role, const Agreed& agreed, std::optional<KeySchedule> keys);
+  [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
 
   const Role role_;
   const Agreed agreed_;
   std::optional<KeySchedule> keys_;
+  std::optional<JoinKey> join_key_;
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
-  std::optional<crypto::HeaderCipher> incoming_headers_;
   BlockNumber next_out_ = 0;
-  BlockNumber next_in_ = 0;
-  Block reading_;
-  ReadHandler read_handler_;
-  std::unique_ptr<transport::Channel> channel_;  // last but one: its handlers end before what they use
-  core::Lifetime lifetime_;
+  std::optional<RecordReader> reader_;  // always, once created; before the flows, whose threads fill its memory
+  Flows flows_;
 };
 
 }  // namespace udtcat::session

@@ -26,7 +26,7 @@ std::size_t receive_buffer_limit(const session::Session& session, std::size_t in
 
 /// What is being made, and what the transport keeps until it is acknowledged: session::Session copies what fills little of a buffer.
 std::size_t send_buffer_limit(session::Session& session, std::size_t in_flight) {
-  const std::uint64_t retained = session.channel().retained_limit_bytes() * session::kSparseShare;
+  const std::uint64_t retained = session.retained_limit_bytes() * session::kSparseShare;
   return in_flight + 1 + retained / session.agreed().block_bytes;
 }
 
@@ -82,8 +82,8 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
                          const SessionOptions& options, std::size_t threads, std::shared_ptr<void> keep_alive)
     : keep_alive_(std::move(keep_alive)),
       io_(io),
-      blocks_in_flight_limit_(2 * threads + 4),
-      peer_(session->channel().peer()),
+      blocks_in_flight_limit_(2 * threads + 2 * session->agreed().flows + 2),
+      peer_(session->peer()),
       send_buffers_(block_buffer_bytes(*session), send_buffer_limit(*session, blocks_in_flight_limit_)),
       receive_buffers_(block_buffer_bytes(*session), receive_buffer_limit(*session, blocks_in_flight_limit_)),
       session_(std::move(session)),
@@ -94,6 +94,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
   const auto& agreed = session_->agreed();
   stats_.lanes = session_->keys() != nullptr ? agreed.lanes : 0;
   stats_.threads = threads;
+  stats_.flows = agreed.flows;
   stats_.protection = agreed.protection;
   if (session_->keys() != nullptr) stats_.cipher = agreed.cipher;
 }
@@ -371,9 +372,9 @@ void Multiplexer::on_tick() {
   if (farewell_) return arm_tick();
   const bool was_quiet = liveness_.quiet(now());
   liveness_.on_tick(now());
-  channel_stats_ = session_->channel().stats();
+  channel_stats_ = session_->stats();
   liveness_.on_bytes_received(channel_stats_.bytes_received, now());
-  const auto verdict = liveness_.judge(now(), session_->channel().port_closed_since());
+  const auto verdict = liveness_.judge(now(), session_->port_closed_since());
   if (verdict != Liveness::Verdict::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
     return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
@@ -451,8 +452,8 @@ void Multiplexer::break_off(Error error, bool tell_peer) {
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (state_ == State::over) return;
   state_ = State::over;
-  channel_stats_ = session_->channel().stats();
-  session_->channel().close(drain);
+  channel_stats_ = session_->stats();
+  session_->close(drain);
   tick_.cancel();
   if (on_closed_)
     report(std::move(how));
@@ -465,7 +466,7 @@ void Multiplexer::report(Status how) {
 }
 
 ConnectionStats Multiplexer::stats() {
-  if (state_ != State::over) channel_stats_ = session_->channel().stats();
+  if (state_ != State::over) channel_stats_ = session_->stats();
   stats_.packets_sent = channel_stats_.packets_sent;
   stats_.packets_lost = channel_stats_.packets_lost;
   stats_.packets_resent = channel_stats_.packets_resent;

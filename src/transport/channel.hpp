@@ -33,12 +33,15 @@ struct ChannelStats {
 };
 
 /// Threads: confined to the io_context thread it was made for; handlers are posted there. After close() every
-/// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken
-/// or, when the drain is over, with Errc::connection_broken. After destruction none is called.
+/// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken, one
+/// that waits for the drain as it comes about, or both, when the drain is over, with Errc::connection_broken. After
+/// destruction none is called.
 class Channel {
  public:
   using ReadHandler = std::function<void(Status)>;
+  using ReadSomeHandler = std::function<void(Result<std::size_t>)>;
   using WriteHandler = std::function<void(Status)>;
+  using DrainedHandler = std::function<void(Status)>;
 
   virtual ~Channel() = default;
 
@@ -46,10 +49,19 @@ class Channel {
   /// errors: Errc::connection_broken, sticky, whether the peer closed, vanished or was shut down by a forgery
   virtual void async_read(std::span<std::byte> into, ReadHandler handler) = 0;
 
+  /// Reads what there is, waiting for the first byte; `into` is not empty and stays valid until the handler. Counts as
+  /// the one read at a time. 0: the peer closed in order, and all that had arrived has been read; sticky, unproved.
+  /// errors: Errc::connection_broken, sticky, where the peer vanished instead or bytes of it were lost
+  virtual void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) = 0;
+
   /// Takes all of `from`, in the order of the calls, and may share it until the peer's transport has it. Several writes
   /// may be outstanding, the caller bounds them; the handler says that the bytes were taken up and that it is time for
   /// more, not that they arrived.
   virtual void async_write(core::SharedBytes from, WriteHandler handler) = 0;
+
+  /// Calls back when the peer's transport has acknowledged all that was written before this call. One at a time; what is
+  /// written after it may wait for it.  errors: Errc::connection_broken, also where the peer closed first
+  virtual void async_drained(DrainedHandler handler) = 0;
 
   /// Stops reading at once; keeps sending what was written until the peer's transport has it all or `drain` is over;
   /// then closes. Returns at once.

@@ -50,23 +50,31 @@ TEST(Options, HaveTheDocumentedDefaults) {
   EXPECT_EQ(options.closed_port_patience, 2s);
   EXPECT_FALSE(options.accept_timeout);
   EXPECT_TRUE(options.transport.rate.unlimited());
+  EXPECT_EQ(options.transport.congestion, CongestionKind::bbr);
+  EXPECT_EQ(options.transport.memory_bytes, kDefaultMemoryBytes);
   EXPECT_EQ(options.family, AddressFamily::any);
+  EXPECT_FALSE(options.plain);
   EXPECT_FALSE(options.progress);
   EXPECT_FALSE(options.stats_json);
 }
 
 TEST(Options, TakeEachValue) {
   const Options options = good(
-      "h 1 -k file --protect safe --cipher chacha20-poly1305 --block 64KiB --lanes 3 --threads 2 --transport libudt "
-      "--rate 400M "
+      "h 1 -k file --protect safe --cipher chacha20-poly1305 --block 64KiB --lanes 3 --threads 2 --flows 4 --transport "
+      "native "
+      "--congestion cubic --rate 400M --memory 2GiB "
       "--connect-timeout 2m --idle-timeout 5 -6 -vv --no-progress --stats json --send-only");
   EXPECT_EQ(options.key_file, "file");
   EXPECT_EQ(options.session.protection, Protection::safe);
   EXPECT_EQ(options.session.cipher, Cipher::chacha20_poly1305);
   EXPECT_EQ(options.session.block_bytes, 65536U);
   EXPECT_EQ(options.session.lanes, 3U);
+  EXPECT_EQ(options.session.flows, 4U);
   EXPECT_EQ(options.session.threads, 2U);
+  EXPECT_EQ(options.transport.kind, TransportKind::native);
+  EXPECT_EQ(options.transport.congestion, CongestionKind::cubic);
   EXPECT_EQ(options.transport.rate.bits_per_second(), 400'000'000U);
+  EXPECT_EQ(options.transport.memory_bytes, 2 * kGiB);
   EXPECT_EQ(options.connect_timeout, 120s);
   EXPECT_EQ(options.closed_port_patience, 120s);
   EXPECT_EQ(options.session.idle_timeout, 5s);
@@ -89,6 +97,27 @@ TEST(Options, ReadAddresses) {
   EXPECT_EQ(good("2001:db8::1 9000").peer.host, "2001:db8::1");
   EXPECT_EQ(good("[2001:db8::1] 9000").peer.host, "2001:db8::1");
   EXPECT_EQ(good("-l 9000 --to db:5432").service.port, 5432);
+}
+
+TEST(Options, ChooseATransport) {
+  EXPECT_EQ(good("h 1 --transport libudt").transport.kind, TransportKind::libudt);
+  EXPECT_EQ(good("h 1 --transport native --congestion fixed --rate 1G").transport.congestion, CongestionKind::fixed);
+  EXPECT_EQ(good("h 1 --transport native --memory 1MiB").transport.memory_bytes, kMinMemoryBytes);
+}
+
+TEST(Options, LetTheSessionNoticeALostPeerBeforeTheTransport) {
+  EXPECT_GT(good("h 1").transport.idle_timeout, 40s);
+  EXPECT_GT(good("h 1 --idle-timeout 2m").transport.idle_timeout, 120s);
+  EXPECT_EQ(good("h 1 --plain --idle-timeout 2m").transport.idle_timeout, 120s) << "no session is there to notice";
+}
+
+TEST(Options, LeaveNothingOfASessionWhenPlain) {
+  const Options connector = good("h 1 --plain --rate 1G --connect-timeout 1m --send-only");
+  EXPECT_EQ(connector.command, Command::connect);
+  EXPECT_TRUE(connector.plain);
+  EXPECT_EQ(connector.session.protection, Protection::clear);
+  EXPECT_FALSE(connector.session.receives);
+  EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").command, Command::listen);
 }
 
 TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
@@ -123,9 +152,11 @@ INSTANTIATE_TEST_SUITE_P(
                             "allowed: aes-256-gcm, aes-128-gcm, chacha20-poly1305"},
                     Refusal{"h 1 --cipher aes-256-gcm --protect auth", "--cipher \"aes-256-gcm\"",
                             "nothing is enciphered at --protect auth"},
-                    Refusal{"h 1 --block 1", "--block \"1\"", "allowed: 4KiB to 1024KiB"},
-                    Refusal{"h 1 --block 2MiB", "--block \"2MiB\"", "allowed: 4KiB to 1024KiB"},
+                    Refusal{"h 1 --block 1", "--block \"1\"", "allowed: 4KiB to 1MiB"},
+                    Refusal{"h 1 --block 2MiB", "--block \"2MiB\"", "allowed: 4KiB to 1MiB"},
                     Refusal{"h 1 --block 1M", "--block \"1M\"", "KiB"},
+                    Refusal{"h 1 --flows 0", "--flows \"0\"", "allowed: 1 to 16"},
+                    Refusal{"h 1 --flows 17", "--flows \"17\"", "allowed: 1 to 16"},
                     Refusal{"h 1 --lanes 0", "--lanes \"0\"", "allowed: 1 to 64"},
                     Refusal{"h 1 --lanes 65", "--lanes \"65\"", "allowed: 1 to 64"},
                     Refusal{"h 1 --lanes -1", "--lanes \"-1\"", "allowed: 1 to 64"},
@@ -133,9 +164,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"h 1 --lanes 18446744073709551617", "--lanes \"18446744073709551617\"", "allowed: 1 to 64"},
                     Refusal{"h 1 --threads 0", "--threads \"0\"", "allowed: 1 to 256"},
                     Refusal{"h 1 --threads 257", "--threads \"257\"", "allowed: 1 to 256"},
-                    Refusal{"h 1 --transport tcp", "--transport \"tcp\"", "allowed: libudt"},
+                    Refusal{"h 1 --transport tcp", "--transport \"tcp\"", "allowed: native, libudt"},
                     Refusal{"h 1 --rate 10MB", "--rate \"10MB\"", "bits per second"},
                     Refusal{"h 1 --rate 0", "--rate \"0\"", "above 0"},
+                    Refusal{"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, cubic, fixed"},
+                    Refusal{"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
+                    Refusal{"h 1 --memory 65GiB", "--memory \"65GiB\"", "allowed: 1MiB to 64GiB"},
                     Refusal{"h 1 --connect-timeout 0", "--connect-timeout \"0\"", "allowed: 1ms or more"},
                     Refusal{"h 1 --connect-timeout soon", "--connect-timeout \"soon\"", "ms, s or m"},
                     Refusal{"h 1 --idle-timeout 2s", "--idle-timeout \"2s\"", "allowed: 3s or more"},
@@ -159,6 +193,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"h 1 -4 -6", "-4 and -6", "one of the two"},
                     Refusal{"h 1 -v -q", "-v and -q", "one of the two"},
                     Refusal{"h 1 --progress --no-progress", "--progress and --no-progress", "one of the two"},
+                    Refusal{"h 1 --transport libudt --congestion bbr", "--congestion", "--transport native only"},
+                    Refusal{"h 1 --transport libudt --memory 1GiB", "--memory", "--transport native only"},
+                    Refusal{"h 1 --transport native --congestion fixed", "--congestion \"fixed\"", "needs --rate"},
                     Refusal{"h 1 --to db:1", "--to", "with -l only"},
                     Refusal{"-l 1 --from 2", "--from", "HOST PORT only"},
                     Refusal{"-l 1 --to db:1 --send-only", "--send-only", "not with --to"},
@@ -166,6 +203,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"-l 1 --connect-timeout 1s", "--connect-timeout", "--accept-timeout"},
                     Refusal{"h 1 --accept-timeout 1s", "--accept-timeout", "with -l"},
                     Refusal{"-l 1 --to db:1 --accept-timeout 1s", "--accept-timeout", "without --to"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Plain, OptionsRefusal,
+    testing::Values(Refusal{"h 1 --plain -k file", "--plain and -k", "no key"},
+                    Refusal{"h 1 --plain --protect private", "--plain and --protect", "no session"},
+                    Refusal{"h 1 --plain --cipher aes-256-gcm", "--plain and --cipher", "no cipher"},
+                    Refusal{"h 1 --plain --lanes 2", "--plain and --lanes", "no session"},
+                    Refusal{"h 1 --plain --threads 2", "--plain and --threads", "no session"},
+                    Refusal{"h 1 --plain --block 64KiB", "--plain and --block", "no blocks"},
+                    Refusal{"-l 1 --plain --to db:1", "--plain and --to", "stdin and stdout"},
+                    Refusal{"h 1 --plain --from 2", "--plain and --from", "stdin and stdout"}));
 
 INSTANTIATE_TEST_SUITE_P(Words, OptionsRefusal,
                          testing::Values(Refusal{"", "no arguments", "HOST PORT"},

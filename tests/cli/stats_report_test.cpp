@@ -21,8 +21,11 @@ RunReport report() {
                     .rtt = std::chrono::microseconds(75),
                     .lanes = 16,
                     .threads = 2,
+                    .flows = 3,
                     .cipher = Cipher::aes_256_gcm};
   made.cpu = std::chrono::milliseconds(1500);
+  made.transport = TransportKind::native;
+  made.congestion = CongestionKind::bbr;
   made.peer = "192.0.2.7:5555";
   made.exit_reason = "complete";
   return made;
@@ -34,7 +37,7 @@ TEST(StatsReport, HasEveryFigureInOneLine) {
   EXPECT_EQ(json::parse(text), json::parse(R"({
     "bytes_sent": 1000000, "bytes_received": 250000, "seconds": 2.5, "rate_bits_per_second": 4000000, "rtt_us": 75,
     "packets_sent": 700, "packets_lost": 3, "packets_resent": 2, "blocks_sent": 4, "blocks_received": 1,
-    "lanes": 16, "threads": 2, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private", "transport": "libudt",
+    "lanes": 16, "threads": 2, "flows": 3, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private", "transport": "native", "congestion": "bbr",
     "peer": "192.0.2.7:5555", "exit_status": 0, "exit_reason": "complete"})"));
 }
 

@@ -33,6 +33,26 @@ TEST(SecretBytes, DuplicateOnlyWhenAsked) {
   EXPECT_EQ(two.bytes()[5], one.bytes()[5]);
 }
 
+TEST(Same, IsSoForEqualBytesOfEqualLength) {
+  const std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    auto other = bytes;
+    EXPECT_TRUE(same(bytes, other));
+    other[at] ^= std::byte{0x80};
+    EXPECT_FALSE(same(bytes, other));
+  }
+  EXPECT_FALSE(same(bytes, std::span(bytes).first(2)));
+  EXPECT_TRUE(same({}, {}));
+}
+
+TEST(Randomise, DrawsOtherBytesEachTime) {
+  std::array<std::byte, 16> one{};
+  std::array<std::byte, 16> two{};
+  ASSERT_TRUE(randomise(one));
+  ASSERT_TRUE(randomise(two));
+  EXPECT_NE(one, two);
+}
+
 TEST(Erase, LeavesZeros) {
   std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
   erase(bytes);

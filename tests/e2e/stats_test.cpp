@@ -31,9 +31,9 @@ TEST_F(Stats, AsJsonHaveEveryField) {
   EXPECT_EQ(sent.value("bytes_sent", 0U), 3 * kMiB);
   EXPECT_EQ(received.value("bytes_received", 0U), 3 * kMiB);
   for (const json& stats : {sent, received}) {
-    for (const char* field :
-         {"bytes_sent", "bytes_received", "seconds", "rate_bits_per_second", "rtt_us", "packets_sent", "packets_lost",
-          "packets_resent", "blocks_sent", "blocks_received", "lanes", "threads", "cpu_seconds", "exit_status"}) {
+    for (const char* field : {"bytes_sent", "bytes_received", "seconds", "rate_bits_per_second", "rtt_us",
+                              "packets_sent", "packets_lost", "packets_resent", "blocks_sent", "blocks_received",
+                              "lanes", "threads", "flows", "cpu_seconds", "exit_status"}) {
       EXPECT_TRUE(stats.contains(field) && stats[field].is_number()) << field << " in " << stats;
     }
     EXPECT_EQ(stats.value("protection", ""), "private");

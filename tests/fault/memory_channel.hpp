@@ -1,6 +1,7 @@
 /// A channel without a network: two ends in one process, one io_context, with faults on demand.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -22,25 +23,37 @@ namespace udtcat::fault {
 struct Pipe {
   std::deque<std::byte> bytes;
   bool cut = false;                                  ///< the reader's transport says that the connection broke
+  bool closed = false;                               ///< the writer closed in order; cut as well
   bool black_hole = false;                           ///< written bytes vanish
-  bool stuck = false;                                ///< writes are not completed
+  bool stuck = false;                                ///< writes are not completed, nothing is acknowledged
   std::function<void(std::span<std::byte>)> tamper;  ///< sees each write before it is carried
   std::vector<std::byte> capture;                    ///< everything ever written
   std::function<void()> wake_reader;
+  std::function<void()> wake_writer;  ///< call after changing stuck, for who waits for acknowledgements
 };
 
 class MemoryChannel final : public transport::Channel {
  public:
   MemoryChannel(boost::asio::io_context& io, std::shared_ptr<Pipe> incoming, std::shared_ptr<Pipe> outgoing)
       : io_(io), incoming_(std::move(incoming)), outgoing_(std::move(outgoing)) {
-    incoming_->wake_reader = lifetime_.guard([this] { serve_read(); });
+    incoming_->wake_reader = lifetime_.guard([this] {
+      serve_read();
+      serve_drained();
+    });
+    outgoing_->wake_writer = lifetime_.guard([this] { serve_drained(); });
   }
   ~MemoryChannel() override { close({}); }
 
   void async_read(std::span<std::byte> into, ReadHandler handler) override {
-    into_ = into;
-    read_handler_ = std::move(handler);
-    boost::asio::post(io_, lifetime_.guard([this] { serve_read(); }));
+    const auto filled = [handler = std::move(handler)](const Result<std::size_t>& read) {
+      handler(read ? Status{} : tl::unexpected(read.error()));
+    };
+    some_ = false;
+    begin_read(into, into.size(), filled);
+  }
+  void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) override {
+    some_ = true;
+    begin_read(into, 1, std::move(handler));
   }
 
   void async_write(core::SharedBytes shared, WriteHandler handler) override {
@@ -53,8 +66,14 @@ class MemoryChannel final : public transport::Channel {
     if (outgoing_->wake_reader) boost::asio::post(io_, [pipe = outgoing_] { pipe->wake_reader(); });
   }
 
+  void async_drained(DrainedHandler handler) override {
+    drained_handler_ = std::move(handler);
+    boost::asio::post(io_, lifetime_.guard([this] { serve_drained(); }));
+  }
+
   void close(std::chrono::milliseconds) override {
     if (std::exchange(closed_, true) || outgoing_->black_hole) return;
+    outgoing_->closed = true;
     outgoing_->cut = true;
     if (outgoing_->wake_reader) boost::asio::post(io_, [pipe = outgoing_] { pipe->wake_reader(); });
   }
@@ -70,23 +89,43 @@ class MemoryChannel final : public transport::Channel {
   std::optional<std::chrono::steady_clock::time_point> port_closed;
 
  private:
+  void begin_read(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) {
+    into_ = into;
+    least_bytes_ = least_bytes;
+    read_handler_ = std::move(handler);
+    boost::asio::post(io_, lifetime_.guard([this] { serve_read(); }));
+  }
+
   void serve_read() {
     if (!read_handler_ || closed_) return;
-    if (incoming_->bytes.size() >= into_.size()) {
-      const auto end = incoming_->bytes.begin() + static_cast<std::ptrdiff_t>(into_.size());
+    const std::size_t there = std::min(incoming_->bytes.size(), into_.size());
+    if (there >= least_bytes_) {
+      const auto end = incoming_->bytes.begin() + static_cast<std::ptrdiff_t>(there);
       std::copy(incoming_->bytes.begin(), end, into_.begin());
       incoming_->bytes.erase(incoming_->bytes.begin(), end);
-      received_bytes_ += into_.size();
-      return std::exchange(read_handler_, nullptr)({});
+      received_bytes_ += there;
+      return std::exchange(read_handler_, nullptr)(there);
     }
-    if (incoming_->cut) std::exchange(read_handler_, nullptr)(fail(Errc::connection_broken, "read", "cut"));
+    if (!incoming_->cut) return;
+    if (incoming_->closed && some_) return std::exchange(read_handler_, nullptr)(std::size_t{0});
+    std::exchange(read_handler_, nullptr)(fail(Errc::connection_broken, "read", "cut"));
+  }
+
+  void serve_drained() {
+    if (!drained_handler_) return;
+    if (!outgoing_->stuck && !outgoing_->black_hole) return std::exchange(drained_handler_, nullptr)({});
+    if (incoming_->cut || closed_)
+      std::exchange(drained_handler_, nullptr)(fail(Errc::connection_broken, "wait for acknowledgements", "cut"));
   }
 
   boost::asio::io_context& io_;
   std::shared_ptr<Pipe> incoming_;
   std::shared_ptr<Pipe> outgoing_;
   std::span<std::byte> into_;
-  ReadHandler read_handler_;
+  std::size_t least_bytes_ = 0;
+  bool some_ = false;  // the read in progress takes what there is
+  ReadSomeHandler read_handler_;
+  DrainedHandler drained_handler_;
   std::uint64_t received_bytes_ = 0;
   bool closed_ = false;
   core::Lifetime lifetime_;

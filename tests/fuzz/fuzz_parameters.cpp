@@ -1,9 +1,10 @@
-// Both decoders of parameter messages take any bytes; what they take, they give back as it was meant.
+// All decoders of parameter messages take any bytes; what they take, they give back as it was meant.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 
+#include "session/join.hpp"
 #include "session/parameters.hpp"
 
 using namespace udtcat::session;
@@ -27,5 +28,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (std::holds_alternative<Acceptance>(answer)) require(agree(*offer, answer).has_value());
   }
   if (const auto answer = decode_answer(in)) require(decode_answer(encode(*answer)) == *answer);
+  if (const auto join = decode_join(in)) {
+    require(length && *length == size);
+    require(decode_join(encode(*join)) == *join);
+    // Nobody guesses a proof.
+    require(!JoinKey({}, join->session_id).check(*join) ||
+            join->proof == JoinKey({}, join->session_id).join(join->flow)->proof);
+  }
+  if (const auto joined = decode_joined(in)) require(decode_joined(encode(*joined)) == *joined);
   return 0;
 }

@@ -54,6 +54,21 @@ TEST_P(UdpSockets, SayWhichAddressIsTaken) {
             "bind udp " + first.local_endpoint()->to_string() + ": " + errno_text(EADDRINUSE));
 }
 
+TEST_P(UdpSockets, TellWhenTheLastDatagramCame) {
+  const auto receiver = bound(GetParam());
+  const auto asking = receiver.duplicate().value();
+  EXPECT_FALSE(asking.last_arrival()) << "nothing came";
+  auto sender = UdpSocket::open(GetParam()).value();
+  ASSERT_TRUE(sender.connect(*receiver.local_endpoint()));
+  const char byte = 1;
+  ASSERT_EQ(::send(sender.descriptor(), &byte, 1, 0), 1);
+  ASSERT_TRUE(wait_for(receiver, POLLIN));
+  char got = 0;
+  ASSERT_EQ(::recv(receiver.descriptor(), &got, 1, 0), 1);
+  ASSERT_TRUE(asking.last_arrival());
+  EXPECT_LT(std::chrono::system_clock::now() - *asking.last_arrival(), std::chrono::seconds(5));
+}
+
 TEST_P(UdpSockets, ReportAClosedPortWithThePeersName) {
   const Endpoint nobody = closed_port(GetParam());
   auto socket = bound(GetParam());

@@ -18,6 +18,23 @@ TEST_F(DialerTest, ReachesAListenerThatHoldsTheKey) {
   EXPECT_TRUE(refusals.empty());
 }
 
+TEST_F(DialerTest, OpensTheFlowsItIsAskedFor) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
+    auto listening = listen_request();
+    listening.session.protection = protection;
+    if (protection == Protection::clear) listening.key.reset();
+    start_listening(std::move(listening));
+    auto request = dial_request();
+    request.session.protection = protection;
+    request.session.flows = 16;
+    if (protection == Protection::clear) request.key.reset();
+    start_dialing(std::move(request));
+    run_until_dialed();
+    ASSERT_TRUE(*result) << result->error().message();
+    EXPECT_EQ((**result)->stats().flows, 16U);
+  }
+}
+
 TEST_F(DialerTest, IsRefusedAtOnceWithTheWrongKey) {
   start_listening(listen_request());
   auto request = dial_request();

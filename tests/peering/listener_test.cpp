@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peering/two_ends.hpp"
+#include "session/join.hpp"
 #include "transport/engine.hpp"
 
 namespace udtcat::peering {
@@ -64,6 +65,59 @@ TEST_F(ListenerTest, ServesManyPeersOnOnePort) {
     connections.push_back(std::move(**result));
     run_until([&] { return welcomed.size() == i; });
   }
+}
+
+TEST_F(ListenerTest, WelcomesASessionOfSeveralFlowsWhenAllAreThere) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  request.session.flows = 4;
+  start_dialing(std::move(request));
+  run_until_dialed();
+  ASSERT_TRUE(*result) << result->error().message();
+  run_until([this] { return welcomed.size() == 1; });
+  EXPECT_EQ((**result)->stats().flows, 4U);
+  EXPECT_EQ(welcomed.front()->stats().flows, 4U);
+  EXPECT_TRUE(refusals.empty());
+}
+
+TEST_F(ListenerTest, LimitsTheFlowsOfItsPeers) {
+  auto listening = listen_request();
+  listening.session.flows = 2;
+  start_listening(std::move(listening));
+  auto request = dial_request();
+  request.session.flows = 16;
+  start_dialing(std::move(request));
+  run_until_dialed();
+  ASSERT_TRUE(*result) << result->error().message();
+  EXPECT_EQ((**result)->stats().flows, 2U);
+}
+
+TEST_F(ListenerTest, UnderALimitOnTheRateTakesOneFlowUnlessTold) {
+  auto listening = listen_request();
+  listening.transport.rate = BitRate::from_bits_per_second(100'000'000);
+  start_listening(std::move(listening));
+  auto request = dial_request();
+  request.session.flows = 4;
+  start_dialing(std::move(request));
+  run_until_dialed();
+  ASSERT_TRUE(*result) << result->error().message();
+  EXPECT_EQ((**result)->stats().flows, 1U);
+}
+
+TEST_F(ListenerTest, TurnsAwayWhoJoinsNoSession) {
+  start_listening(listen_request());
+  connect_strangers(1);
+  const auto join = encode(*session::JoinKey({}, {}).join(1));
+  strangers[0]->async_write(core::SharedBytes::borrow(join), [](const Status&) {});
+  std::array<std::byte, 1> answer{};
+  std::optional<Status> heard;
+  strangers[0]->async_read(answer, [&](const Status& status) { heard = status; });
+  run_until([&] { return refusals.size() == 1 && heard; });
+  EXPECT_EQ(refusals[0].code, Errc::authentication_failed);
+  EXPECT_FALSE(*heard) << "not a word";
+  start_dialing(dial_request());
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
 }
 
 TEST_F(ListenerTest, ListensOnBothFamiliesAtOnce) {

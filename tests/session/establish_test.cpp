@@ -99,6 +99,68 @@ TEST_F(EstablishingTest, RefusesEveryPairOfDifferentProtections) {
     }
 }
 
+TEST_F(EstablishingTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
+    path = fault::ChannelPair(io);
+    connector = End{};
+    listener = End{};
+    SetUp();
+    use_protection(connector, protection);
+    use_protection(listener, protection);
+    connector.options.flows = 3;
+    shake_hands();
+    ASSERT_TRUE(*connector.result && *listener.result);
+    const JoinKey* ours = (**connector.result)->join_key();
+    const JoinKey* theirs = (**listener.result)->join_key();
+    ASSERT_TRUE(ours != nullptr && theirs != nullptr);
+    EXPECT_TRUE(theirs->is_meant_by(*ours->join(2)));
+    EXPECT_TRUE(theirs->check(*ours->join(2)));
+    EXPECT_TRUE(ours->check(*theirs->joined(2), 2));
+    EXPECT_NE((**connector.result)->agreed().session_id, SessionId{});
+    EXPECT_EQ((**connector.result)->keys() != nullptr, protection >= Protection::safe);
+  }
+}
+
+TEST_F(EstablishingTest, HandsOnAChannelThatJoins) {
+  for (const auto protection : {Protection::clear, Protection::private_}) {
+    path = fault::ChannelPair(io);
+    listener = End{};
+    SetUp();
+    use_protection(listener, protection);
+    const Join said = *JoinKey({}, {}).join(7);
+    std::optional<Join> heard;
+    std::unique_ptr<transport::Channel> joining;
+    start(listener, Role::listener, std::move(path.listener));
+    listener.establishing->take_joins([&](const Join& join, std::unique_ptr<transport::Channel> channel) {
+      heard = join;
+      joining = std::move(channel);
+    });
+    path.connector->async_write(core::SharedBytes::adopt(encode(said)), [](const Status&) {});
+    run_until([&] { return heard.has_value(); });
+    EXPECT_EQ(heard, said);
+    EXPECT_NE(joining, nullptr);
+    EXPECT_FALSE(listener.result);
+  }
+}
+
+TEST_F(EstablishingTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
+  auto bad = encode(*JoinKey({}, {}).join(7));
+  bad[8] = std::byte{0xff};
+  start(listener, Role::listener, std::move(path.listener));
+  listener.establishing->take_joins([](const Join&, const std::unique_ptr<transport::Channel>&) { FAIL(); });
+  path.connector->async_write(core::SharedBytes::adopt(bad), [](const Status&) {});
+  run_until([&] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::protocol_violated);
+
+  path = fault::ChannelPair(io);
+  listener = End{};
+  SetUp();
+  start(listener, Role::listener, std::move(path.listener));
+  path.connector->async_write(core::SharedBytes::adopt(encode(*JoinKey({}, {}).join(7))), [](const Status&) {});
+  run_until([&] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::parameters_refused);
+}
+
 TEST_F(EstablishingTest, RefusesACipherThatTheListenerDoesNotWant) {
   connector.options.cipher = Cipher::aes_128_gcm;
   listener.options.cipher = Cipher::chacha20_poly1305;

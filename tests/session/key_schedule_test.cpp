@@ -33,6 +33,7 @@ TEST(KeySchedule, GivesEachDirectionLaneAndEpochItsOwnKey) {
     }
   for (const auto direction : {Direction::from_connector, Direction::from_listener})
     EXPECT_TRUE(seen.insert(test::to_hex(keys.header_key(direction)->bytes())).second);
+  EXPECT_TRUE(seen.insert(test::to_hex(keys.flow_key()->bytes())).second);
 }
 
 TEST(KeySchedule, IsTheSameAtBothEnds) {

@@ -90,6 +90,33 @@ TEST(Negotiation, TakesTheLesserLanesAndBlocks) {
   EXPECT_EQ(ends.acceptance().block_bytes, kMinBlockBytes);
 }
 
+TEST(Negotiation, TakesTheFlowsTheConnectorWantsWithinTheListenersLimit) {
+  Ends ends;
+  EXPECT_EQ(ends.acceptance().flows, 1U);
+  ends.listener.flows = 8;
+  EXPECT_EQ(ends.acceptance().flows, 1U);
+  ends.connector.flows = 4;
+  EXPECT_EQ(ends.acceptance().flows, 4U);
+  ends.listener.flows = 3;
+  EXPECT_EQ(ends.acceptance().flows, 3U);
+  ends.listener.flows.reset();
+  ends.connector.flows = 1000;
+  EXPECT_EQ(ends.acceptance().flows, kMaxFlows);
+}
+
+TEST(Negotiation, RefusesMoreFlowsThanWereOffered) {
+  Ends ends;
+  ends.connector.flows = 4;
+  Acceptance acceptance = ends.acceptance();
+  acceptance.session_id[3] = std::byte{7};
+  const auto agreed = agree(ends.offer(), Answer(acceptance));
+  ASSERT_TRUE(agreed);
+  EXPECT_EQ(agreed->flows, 4U);
+  EXPECT_EQ(agreed->session_id, acceptance.session_id);
+  acceptance.flows = 5;
+  EXPECT_EQ(agree(ends.offer(), Answer(acceptance)).error().code, Errc::protocol_violated);
+}
+
 TEST(Negotiation, SendsNothingOutOfRange) {
   Ends ends;
   ends.connector.lanes = 0;

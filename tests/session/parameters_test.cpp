@@ -19,16 +19,20 @@ Offer example_offer() {
           .lanes = 16,
           .sends = true,
           .receives = true,
-          .initial_window_bytes = 4194304};
+          .initial_window_bytes = 4194304,
+          .flows = 4};
 }
 
 Acceptance example_acceptance() {
+  const test::SpecExample example("handshake.md", "acceptance");
   return {.cipher = Cipher::aes_256_gcm,
           .block_bytes = 131072,
           .lanes = 8,
           .sends = false,
           .receives = true,
-          .initial_window_bytes = 1048576};
+          .initial_window_bytes = 1048576,
+          .flows = 2,
+          .session_id = test::array_of<kSessionIdBytes>(example.bytes("session"))};
 }
 
 // A message of these items, whatever they are.
@@ -113,6 +117,34 @@ TEST(Offer, RefusesValuesOutOfRange) {
   EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, "0007 0003 400000")));
 }
 
+TEST(Offer, OfAnEndThatKnowsNoFlowsIsOfOne) {
+  const auto offer = decode_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow));
+  ASSERT_TRUE(offer);
+  EXPECT_EQ(offer->flows, 1);
+  // And one flow is offered in the words that such an end knows.
+  EXPECT_EQ(to_hex(encode(*offer)), to_hex(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow)));
+}
+
+TEST(Offer, RefusesFlowsOutOfRange) {
+  const auto with = [](const std::string& flows) {
+    return is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + flows));
+  };
+  EXPECT_TRUE(with("0009 0001 01"));
+  EXPECT_TRUE(with("0009 0001 10"));
+  for (const char* flows : {"0009 0001 00", "0009 0001 11", "0009 0002 0001", "0009 0000"})
+    EXPECT_FALSE(with(flows)) << flows;
+}
+
+TEST(Acceptance, OfSeveralFlowsNamesTheSession) {
+  const std::string rest = std::string(kCipher) + kBlock + kLanes + kDirections + kWindow;
+  const std::string id = "000a 0010 000102030405060708090a0b0c0d0e0f";
+  EXPECT_TRUE(decode_answer(message(2, rest + "0009 0001 02" + id)));
+  EXPECT_FALSE(decode_answer(message(2, rest + "0009 0001 02")));
+  EXPECT_FALSE(decode_answer(message(2, rest + "0009 0001 02" + "000a 000f 000102030405060708090a0b0c0d0e")));
+  EXPECT_FALSE(decode_answer(message(2, rest + "0009 0001 11" + id)));
+  EXPECT_TRUE(decode_answer(message(2, rest + id))) << "a name that nobody needs is passed over";
+}
+
 TEST(Offer, RefusesDuplicatesAndTakesAnyOrder) {
   EXPECT_FALSE(
       is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, std::string(kWindow) + kWindow)));
@@ -121,7 +153,7 @@ TEST(Offer, RefusesDuplicatesAndTakesAnyOrder) {
 
 TEST(Offer, PassesOverWhatALaterVersionAdds) {
   EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections,
-                                  std::string(kWindow) + "ffff 0003 aabbcc 0009 0000")));
+                                  std::string(kWindow) + "ffff 0003 aabbcc 000d 0000")));
   const auto offer = decode_offer(offer_with(kProtection, "0002 0003 7f03ff", kBlock, kLanes, kDirections, kWindow));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->ciphers, std::vector<Cipher>{Cipher::chacha20_poly1305});
@@ -150,7 +182,7 @@ TEST(ParameterMessage, SaysItsLengthFromThePrefix) {
   EXPECT_EQ(parameter_message_bytes(std::span(offer).first<kParameterPrefixBytes>()), offer.size());
   EXPECT_EQ(parameter_message_bytes(from_hex("55445443 01 03 03f8")), kMaxParameterMessageBytes);
   for (const char* bad : {"", "55445443 01 03 00", "55445443 01 03 03f9", "55445443 02 01 0000", "55445443 01 00 0000",
-                          "55445443 01 04 0000", "16030100 01000000"}) {
+                          "55445443 01 06 0000", "16030100 01000000"}) {
     const auto bytes = parameter_message_bytes(from_hex(bad));
     ASSERT_FALSE(bytes) << bad;
     EXPECT_EQ(bytes.error().code, Errc::protocol_violated);

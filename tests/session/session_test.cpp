@@ -1,5 +1,6 @@
 #include "session/session.hpp"
 
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -28,7 +29,7 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
       const crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
       keys = std::move(*KeySchedule::from_exporter(exporter));
     }
-    return std::move(*Session::create(role, agreed, std::move(keys), std::move(channel)));
+    return std::move(*Session::create(io, role, agreed, std::move(keys), std::move(channel)));
   }
   void send(std::string_view text) {
     Block block = sender->next_block(std::move(*buffers.acquire()));
@@ -82,6 +83,65 @@ TEST_P(SessionTest, HidesTheHeaderWhereTheBlockIsSealed) {
   const bool clear_header = wire[0] == std::byte{kRecordVersion} && wire[7] == std::byte{3};
   EXPECT_EQ(clear_header, GetParam() <= Protection::auth);
 }
+
+/// The same over three flows.
+class SessionOfFlowsTest : public SessionTest {
+ protected:
+  void SetUp() override {
+    SessionTest::SetUp();
+    Agreed agreed = sender->agreed();
+    agreed.flows = 1 + more.size();
+    sender = make(Role::connector, agreed, std::move(first.connector));
+    receiver = make(Role::listener, agreed, std::move(first.listener));
+    for (Session* session : {sender.get(), receiver.get()}) session->await_flows(JoinKey({}, {}));
+    for (fault::ChannelPair& pair : more) {
+      EXPECT_NE(sender->join_key(), nullptr);
+      sender->add_flow(std::move(pair.connector));
+      receiver->add_flow(std::move(pair.listener));
+    }
+    EXPECT_EQ(sender->join_key(), nullptr);
+  }
+
+  fault::ChannelPair first{io};
+  std::array<fault::ChannelPair, 2> more{fault::ChannelPair(io), fault::ChannelPair(io)};
+};
+
+TEST_P(SessionOfFlowsTest, CarriesRecordsInOrder) {
+  for (int i = 0; i < 20; ++i) send(std::to_string(i));
+  for (int i = 0; i < 20; ++i) {
+    const auto block = receive();
+    ASSERT_TRUE(block) << block.error().message();
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(block->payload().data()), block->payload_bytes),
+              std::to_string(i));
+  }
+  for (const auto& pair : more) EXPECT_FALSE(pair.from_connector->capture.empty());
+}
+
+TEST_P(SessionOfFlowsTest, SendsByTheFlowsThatTakeSomething) {
+  more[0].from_connector->stuck = true;
+  for (int i = 0; i < 20; ++i) {
+    send(std::string(100, 'x'));
+    io.restart();
+    io.poll();
+  }
+  EXPECT_EQ(more[0].from_connector->capture.size(), kRecordHeaderBytes + 100 + tag_bytes(GetParam()));
+}
+
+TEST_P(SessionOfFlowsTest, RefusesARecordThatAFlowLost) {
+  more[0].from_connector->black_hole = true;
+  send("first");
+  send("lost");
+  more[0].from_connector->black_hole = false;
+  for (int i = 0; i < 4; ++i) send("later");
+  ASSERT_TRUE(receive());
+  const auto block = receive();
+  ASSERT_FALSE(block);
+  EXPECT_EQ(block.error().code, GetParam() >= Protection::safe ? Errc::tampered : Errc::protocol_violated);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachProtection, SessionOfFlowsTest,
+                         ::testing::Values(Protection::private_, Protection::safe, Protection::auth, Protection::clear),
+                         [](const auto& parameter) { return std::string(to_string(parameter.param)); });
 
 INSTANTIATE_TEST_SUITE_P(EachProtection, SessionTest,
                          ::testing::Values(Protection::private_, Protection::safe, Protection::auth, Protection::clear),

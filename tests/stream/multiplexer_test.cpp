@@ -35,7 +35,8 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     StreamId accepted = 0;
   };
 
-  void connect(Protection protection = Protection::private_, std::size_t lanes = 4, std::size_t threads = 2) {
+  void connect(Protection protection = Protection::private_, std::size_t lanes = 4, std::size_t threads = 2,
+               std::size_t flows = 1) {
     SessionOptions options;
     options.protection = protection;
     options.threads = threads;
@@ -43,8 +44,15 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     session::Agreed agreed;
     agreed.protection = protection;
     agreed.lanes = lanes;
+    agreed.flows = flows;
     agreed.block_bytes = 16 * 1024;
     agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
+    for (std::size_t i = 1; i < flows; ++i) {
+      fault::ChannelPair pair(io);
+      more_to_listener.push_back(std::move(pair.connector));
+      more_to_connector.push_back(std::move(pair.listener));
+      more_from_connector.push_back(pair.from_connector);
+    }
     from_connector = path.from_connector;
     from_listener = path.from_listener;
     make(connector, session::Role::connector, agreed, options, std::move(path.connector));
@@ -61,7 +69,9 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
       crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
       keys = std::move(*session::KeySchedule::from_exporter(exporter));
     }
-    auto session = session::Session::create(role, agreed, std::move(keys), std::move(channel));
+    auto session = session::Session::create(io, role, agreed, std::move(keys), std::move(channel));
+    for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
+      (*session)->add_flow(std::move(more));
     end.connection = std::move(*Multiplexer::create(io, std::move(*session), options, nullptr));
     end.connection->on_closed([&end](const Status& status) { end.closed = status; });
   }
@@ -91,6 +101,9 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
   fault::ChannelPair path{io};
   std::shared_ptr<fault::Pipe> from_connector;
   std::shared_ptr<fault::Pipe> from_listener;
+  std::vector<std::unique_ptr<transport::Channel>> more_to_listener;  // the flows beyond the first
+  std::vector<std::unique_ptr<transport::Channel>> more_to_connector;
+  std::vector<std::shared_ptr<fault::Pipe>> more_from_connector;
   bool accepts = true;
   End connector;
   End listener;
@@ -133,6 +146,37 @@ TEST_F(MultiplexerTest, WorksWithoutThreadsAndWithOneLane) {
   open();
   ASSERT_TRUE(both_ended());
   EXPECT_EQ(listener.script->received, pattern(500'000));
+}
+
+TEST_P(MultiplexerTest, CarriesAStreamOverSeveralFlows) {
+  connect(GetParam(), 4, 2, 3);
+  connector.script->to_send = pattern(3'000'001);
+  connector.script->source_ended = true;
+  listener.script->to_send = "answer";
+  listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_FALSE(connector.outcome->error);
+  EXPECT_FALSE(listener.outcome->error);
+  EXPECT_EQ(listener.script->received, pattern(3'000'001));
+  connector.connection->close();
+  ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
+  EXPECT_TRUE(*connector.closed) << connector.closed->error().message();
+  EXPECT_TRUE(*listener.closed) << listener.closed->error().message();
+}
+
+TEST_F(MultiplexerTest, EndsAsBrokenWhenOneOfItsFlowsDies) {
+  connect(Protection::private_, 4, 2, 3);
+  connector.script->to_send = pattern(30'000'000);
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.script->received.size() > 1'000'000; }));
+  more_from_connector[0]->bytes.clear();
+  more_from_connector[0]->black_hole = true;
+  more_from_connector[0]->cut = true;
+  more_from_connector[0]->wake_reader();
+  ASSERT_TRUE(run_until([this] { return listener.closed.has_value(); }));
+  ASSERT_TRUE(listener.outcome && listener.outcome->error);
+  EXPECT_EQ(listener.closed->error().code, Errc::connection_broken);
 }
 
 TEST_F(MultiplexerTest, SendsAShortLineAtOnceWhileTheSourceStaysOpen) {

@@ -22,6 +22,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/option_values.cpp", "tests/cli/options_test.cpp"},
     {"src/cli/pipe_command.cpp", "tests/e2e/pipe_digest_test.cpp"},
     {"src/cli/pipe_session.cpp", "tests/e2e/pipe_digest_test.cpp"},
+    {"src/cli/plain_command.cpp", "tests/e2e/plain_test.cpp"},
     {"src/cli/requests.cpp", "tests/e2e/usage_test.cpp"},
     {"src/cli/run.cpp", "tests/e2e/usage_test.cpp"},
     {"src/cli/serve_command.cpp", "tests/e2e/tcp_service_test.cpp"},

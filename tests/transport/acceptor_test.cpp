@@ -5,7 +5,7 @@
 namespace udtcat::transport {
 namespace {
 
-class Accepting : public TransportTest {
+class Accepting : public EachTransport {
  protected:
   static std::size_t entries_of(const char* directory) {
     const std::filesystem::directory_iterator all(directory);
@@ -24,7 +24,10 @@ class Accepting : public TransportTest {
   }
 };
 
-TEST_F(Accepting, ServesBothFamiliesOnOnePort) {
+INSTANTIATE_TEST_SUITE_P(With, Accepting, testing::ValuesIn(kTransports),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(Accepting, ServesBothFamiliesOnOnePort) {
   auto acceptor = listen({loopback(AddressFamily::ipv4), loopback(AddressFamily::ipv6)});
   const auto locals = acceptor->local_endpoints();
   ASSERT_EQ(locals.size(), 2U);
@@ -38,7 +41,7 @@ TEST_F(Accepting, ServesBothFamiliesOnOnePort) {
     }
 }
 
-TEST_F(Accepting, ServesBothWildcards) {
+TEST_P(Accepting, ServesBothWildcards) {
   const auto wildcards = resolve({"", 0}, AddressFamily::any).value();
   auto acceptor = listen(wildcards);
   for (const Endpoint& local : acceptor->local_endpoints()) {
@@ -47,7 +50,7 @@ TEST_F(Accepting, ServesBothWildcards) {
   }
 }
 
-TEST_F(Accepting, SaysWhichPortIsTaken) {
+TEST_P(Accepting, SaysWhichPortIsTaken) {
   auto first = listen({loopback(AddressFamily::ipv4)});
   const Endpoint taken = first->local_endpoints().front();
   const auto second = engine->listen({taken});
@@ -57,7 +60,7 @@ TEST_F(Accepting, SaysWhichPortIsTaken) {
   EXPECT_EQ(engine->listen({}).error().code, Errc::bad_argument);
 }
 
-TEST_F(Accepting, LetsPeersWaitUntilTheyAreAskedFor) {
+TEST_P(Accepting, LetsPeersWaitUntilTheyAreAskedFor) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   const Endpoint local = acceptor->local_endpoints().front();
   std::vector<std::unique_ptr<Channel>> waiting;
@@ -74,7 +77,7 @@ TEST_F(Accepting, LetsPeersWaitUntilTheyAreAskedFor) {
   EXPECT_TRUE(run_until([&] { return accepted == waiting.size(); }));
 }
 
-TEST_F(Accepting, TurnsAwayStrangersBeyondTheBacklog) {
+TEST_P(Accepting, TurnsAwayStrangersBeyondTheBacklog) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   const Endpoint local = acceptor->local_endpoints().front();
   std::vector<std::unique_ptr<Channel>> waiting;
@@ -82,7 +85,7 @@ TEST_F(Accepting, TurnsAwayStrangersBeyondTheBacklog) {
   EXPECT_FALSE(connect(local, 400ms)) << "the seventeenth gets silence";
 }
 
-TEST_F(Accepting, CallsNobodyOnceDestroyed) {
+TEST_P(Accepting, CallsNobodyOnceDestroyed) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   bool called = false;
   acceptor->async_accept([&](const auto&) { called = true; });
@@ -93,7 +96,7 @@ TEST_F(Accepting, CallsNobodyOnceDestroyed) {
   EXPECT_FALSE(run_until([&] { return called; }, 50ms));
 }
 
-TEST_F(Accepting, LeavesItsChannelsAlone) {
+TEST_P(Accepting, LeavesItsChannelsAlone) {
   auto acceptor = listen({loopback(AddressFamily::ipv4), loopback(AddressFamily::ipv6)});
   std::vector<Pair> pairs;
   for (const Endpoint& local : acceptor->local_endpoints()) pairs.push_back(connect_pair(*acceptor, local));
@@ -103,7 +106,7 @@ TEST_F(Accepting, LeavesItsChannelsAlone) {
   for (Pair& pair : pairs) expect_echo(pair);
 }
 
-TEST_F(Accepting, LeavesNoThreadAndNoDescriptorBehind) {
+TEST_P(Accepting, LeavesNoThreadAndNoDescriptorBehind) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   const Endpoint local = acceptor->local_endpoints().front();
   const auto counts = [&] { return std::pair(entries_of("/proc/self/task"), entries_of("/proc/self/fd")); };

@@ -8,7 +8,7 @@
 namespace udtcat::transport {
 namespace {
 
-class Connecting : public TransportTest {
+class Connecting : public EachTransport {
  protected:
   /// A UDP port that takes everything and says nothing.
   static net::UdpSocket silent_peer(AddressFamily family) {
@@ -18,7 +18,10 @@ class Connecting : public TransportTest {
   }
 };
 
-TEST_F(Connecting, ToAClosedPortFailsQuickly) {
+INSTANTIATE_TEST_SUITE_P(With, Connecting, testing::ValuesIn(kTransports),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(Connecting, ToAClosedPortFailsQuickly) {
   for (const auto family : {AddressFamily::ipv4, AddressFamily::ipv6}) {
     const Endpoint nobody = silent_peer(family).local_endpoint().value();
     const auto before = Clock::now();
@@ -30,7 +33,7 @@ TEST_F(Connecting, ToAClosedPortFailsQuickly) {
   }
 }
 
-TEST_F(Connecting, ToASilentPeerEndsWithTheCallersPatience) {
+TEST_P(Connecting, ToASilentPeerEndsWithTheCallersPatience) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   const auto before = Clock::now();
   const auto refused = connect(*silent.local_endpoint(), 300ms);
@@ -41,7 +44,8 @@ TEST_F(Connecting, ToASilentPeerEndsWithTheCallersPatience) {
   EXPECT_NE(refused.error().message().find("nobody answered"), std::string::npos);
 }
 
-TEST_F(Connecting, TriesAgainFromAnotherPortBeforeLibudtGivesUp) {
+TEST_P(Connecting, TriesAgainFromAnotherPortBeforeLibudtGivesUp) {
+  if (GetParam() != TransportKind::libudt) GTEST_SKIP() << "only libudt gives up by itself";
   const auto silent = silent_peer(AddressFamily::ipv4);
   ASSERT_FALSE(connect(*silent.local_endpoint(), 3500ms));
   std::vector<std::uint16_t> ports;
@@ -57,12 +61,29 @@ TEST_F(Connecting, TriesAgainFromAnotherPortBeforeLibudtGivesUp) {
   EXPECT_EQ(ports.size(), 2U) << "one in the first 2.5 s, one after";
 }
 
-TEST_F(Connecting, IsAnsweredBeforeAnybodyAccepts) {
+TEST_P(Connecting, IsAnsweredBeforeAnybodyAccepts) {
   const auto acceptor = listen({loopback(AddressFamily::ipv4)});
   EXPECT_TRUE(connect(acceptor->local_endpoints().front()));
 }
 
-TEST_F(Connecting, StopsAtOnceWhenTheEngineGoes) {
+TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
+  const auto acceptor = listen({loopback(AddressFamily::ipv4)});
+  const auto bytes = pattern(1000, 1);
+  std::unique_ptr<Channel> gone;
+  acceptor->async_accept([&](auto channel) {
+    gone = std::move(*channel);
+    gone->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+    gone->close(5s);
+  });
+  auto channel = connect(acceptor->local_endpoints().front());
+  ASSERT_TRUE(channel);
+  std::vector<std::byte> got(bytes.size());
+  ASSERT_TRUE(read(**channel, got));
+  EXPECT_TRUE(got == bytes);
+  EXPECT_EQ(read_some(**channel, got).value_or(1), 0U);
+}
+
+TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   bool called = false;
   for (int i = 0; i < 3; ++i) engine->async_connect(*silent.local_endpoint(), 20s, [&](const auto&) { called = true; });
@@ -73,7 +94,7 @@ TEST_F(Connecting, StopsAtOnceWhenTheEngineGoes) {
   EXPECT_FALSE(run_until([&] { return called; }, 50ms));
 }
 
-TEST_F(Connecting, ToAnAddressWithoutARouteSaysSo) {
+TEST_P(Connecting, ToAnAddressWithoutARouteSaysSo) {
   const auto refused = connect(resolve({"255.255.255.255", 9}, AddressFamily::ipv4)->front(), 300ms);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::cannot_reach);

@@ -15,13 +15,13 @@ class PeerProcess {
  public:
   enum class Role { listens, connects };
 
-  explicit PeerProcess(Role role) {
+  PeerProcess(Role role, TransportKind kind) {
     int to_child[2];
     int from_child[2];
     EXPECT_EQ(::pipe(to_child), 0);
     EXPECT_EQ(::pipe(from_child), 0);
     pid_ = ::fork();
-    if (pid_ == 0) role == Role::listens ? listen(from_child[1]) : connect(to_child[0]);
+    if (pid_ == 0) role == Role::listens ? listen(from_child[1], kind) : connect(to_child[0], kind);
     ::close(to_child[0]);
     ::close(from_child[1]);
     to_child_ = to_child[1];
@@ -52,9 +52,9 @@ class PeerProcess {
   }
 
  private:
-  [[noreturn]] static void listen(int report) {
+  [[noreturn]] static void listen(int report, TransportKind kind) {
     boost::asio::io_context io(1);
-    const auto engine = make_engine(io, {}).value();
+    const auto engine = make_engine(io, options_for(kind)).value();
     const auto acceptor = engine->listen({loopback(AddressFamily::ipv4), loopback(AddressFamily::ipv6)}).value();
     std::vector<std::unique_ptr<Channel>> channels;
     std::function<void()> accept_next = [&] {
@@ -69,11 +69,11 @@ class PeerProcess {
     ::_exit(1);
   }
 
-  [[noreturn]] static void connect(int instructions) {
+  [[noreturn]] static void connect(int instructions, TransportKind kind) {
     std::uint16_t port = 0;
     if (::read(instructions, &port, sizeof port) != static_cast<ssize_t>(sizeof port)) ::_exit(1);
     boost::asio::io_context io(1);
-    const auto engine = make_engine(io, {}).value();
+    const auto engine = make_engine(io, options_for(kind)).value();
     std::unique_ptr<Channel> connected;
     std::byte never{};
     engine->async_connect(loopback(AddressFamily::ipv4, port), 10s, [&](auto channel) {
@@ -91,13 +91,18 @@ class PeerProcess {
 
 // A base, so that the processes exist before the engine's threads do.
 struct PeerProcesses {
-  PeerProcess listening{PeerProcess::Role::listens};
-  PeerProcess connecting{PeerProcess::Role::connects};
-  PeerProcess also_connecting{PeerProcess::Role::connects};
+  explicit PeerProcesses(TransportKind kind)
+      : listening(PeerProcess::Role::listens, kind),
+        connecting(PeerProcess::Role::connects, kind),
+        also_connecting(PeerProcess::Role::connects, kind) {}
+  PeerProcess listening;
+  PeerProcess connecting;
+  PeerProcess also_connecting;
 };
 
-class DeadPeer : private PeerProcesses, public TransportTest {
+class DeadPeer : private PeerProcesses, public TransportTest, public testing::WithParamInterface<TransportKind> {
  protected:
+  DeadPeer() : PeerProcesses(GetParam()), TransportTest(options_for(GetParam())) {}
   using PeerProcesses::also_connecting;
   using PeerProcesses::connecting;
   using PeerProcesses::listening;
@@ -110,7 +115,10 @@ class DeadPeer : private PeerProcesses, public TransportTest {
   }
 };
 
-TEST_F(DeadPeer, IsKnownFromItsClosedPort) {
+INSTANTIATE_TEST_SUITE_P(With, DeadPeer, testing::ValuesIn(kTransports),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(DeadPeer, IsKnownFromItsClosedPort) {
   const std::uint16_t port = listening.port();
   std::vector<std::unique_ptr<Channel>> channels;
   for (const auto family : {AddressFamily::ipv4, AddressFamily::ipv6})
@@ -128,7 +136,7 @@ TEST_F(DeadPeer, IsKnownFromItsClosedPort) {
   EXPECT_FALSE(ended) << "libudt alone needs the better part of a minute";
 }
 
-TEST_F(DeadPeer, IsToldFromALivingOneOfTheSameListener) {
+TEST_P(DeadPeer, IsToldFromALivingOneOfTheSameListener) {
   const auto acceptor = listen({loopback(AddressFamily::ipv4)});
   const std::uint16_t port = acceptor->local_endpoints().front().port();
   connecting.connect_to(port);

@@ -32,12 +32,21 @@ inline std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
   return bytes;
 }
 
+inline TransportOptions options_for(TransportKind kind) {
+  TransportOptions options;
+  options.kind = kind;
+  return options;
+}
+/// What every test of the seam is run with.
+inline constexpr TransportKind kTransports[] = {TransportKind::native, TransportKind::libudt};
+inline std::string name_of(TransportKind kind) { return kind == TransportKind::native ? "Native" : "Libudt"; }
+
 /// One thread, one io_context, one engine.
 class TransportTest : public testing::Test {
  protected:
   using Clock = std::chrono::steady_clock;
 
-  explicit TransportTest(const TransportOptions& options = {}) : engine(make_engine(io, options).value()) {}
+  explicit TransportTest(const TransportOptions& options) : engine(make_engine(io, options).value()) {}
 
   /// Runs what is due until `done`; false when that took longer than `limit`.
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = 10s) {
@@ -89,6 +98,20 @@ class TransportTest : public testing::Test {
     return got.value_or(Status{});
   }
 
+  Result<std::size_t> read_some(Channel& channel, std::span<std::byte> into, std::chrono::milliseconds limit = 30s) {
+    std::optional<Result<std::size_t>> got;
+    channel.async_read_some(into, [&](Result<std::size_t> read) { got = std::move(read); });
+    EXPECT_TRUE(run_until([&] { return got.has_value(); }, limit));
+    return got.value_or(fail(Errc::connection_broken, "nothing came"));
+  }
+
+  Status drained(Channel& channel, std::chrono::milliseconds limit = 30s) {
+    std::optional<Status> got;
+    channel.async_drained([&](Status status) { got = std::move(status); });
+    EXPECT_TRUE(run_until([&] { return got.has_value(); }, limit));
+    return got.value_or(fail(Errc::connection_broken, "never drained"));
+  }
+
   Status write(Channel& channel, std::span<const std::byte> from) {
     std::optional<Status> got;
     channel.async_write(core::SharedBytes::borrow(from), [&](Status status) { got = std::move(status); });
@@ -101,6 +124,12 @@ class TransportTest : public testing::Test {
 
  private:
   std::unique_ptr<Acceptor> acceptor_;
+};
+
+/// Each test once with each transport.
+class EachTransport : public TransportTest, public testing::WithParamInterface<TransportKind> {
+ protected:
+  EachTransport() : TransportTest(options_for(GetParam())) {}
 };
 
 }  // namespace udtcat::transport

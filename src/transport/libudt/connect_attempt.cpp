@@ -20,6 +20,12 @@ constexpr auto kLook = 5ms;       // guess: libudt's own event wait looks every 
 constexpr auto kTryFor = 2500ms;  // spec: libudt drops a try after 3 s; below, with room for a late timer
 constexpr auto kTooOld = 2900ms;  // spec: the same 3 s, by the wall clock, which is libudt's
 
+/// Or was: a listener that has little to say may have said it, and closed, between two looks.
+bool is_connected(const UdtSocket& socket) {
+  const UDTSTATUS state = UDT::getsockstate(socket.id());
+  return state == CONNECTED || (state == BROKEN && socket.past() != UdtSocket::Past::never_connected);
+}
+
 }  // namespace
 
 ConnectAttempt::ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const Endpoint& peer,
@@ -45,7 +51,7 @@ void ConnectAttempt::look_after(std::chrono::milliseconds delay) {
 
 void ConnectAttempt::look() {
   const auto now = Clock::now();
-  if (try_ && UDT::getsockstate(try_->socket.id()) == CONNECTED) {
+  if (try_ && is_connected(try_->socket)) {
     Try connected = std::move(*try_);
     try_.reset();
     return finish(make_channel(io_, runtime_, std::move(connected.socket), peer_, std::move(connected.port_watch)));

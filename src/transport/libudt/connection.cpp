@@ -14,6 +14,9 @@ namespace udtcat::transport::libudt {
 
 namespace {
 
+// libudt sends something at least every 0.3 s, and gives a peer up after 5 s of silence at the very least.
+constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
+
 constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 
 std::size_t payload_bytes_of(const UdtSocket& socket) {
@@ -43,7 +46,11 @@ Result<std::size_t> Connection::receive(std::span<std::byte> into) {
   const auto most = static_cast<int>(std::min(into.size(), kMostBytesAtOnce));
   // SAFETY: libudt writes plain bytes.
   const int received = UDT::recv(socket_.id(), reinterpret_cast<char*>(into.data()), most, 0);
-  if (received == UDT::ERROR && !last_error_is_try_again()) return tl::unexpected(broken("receive from"));
+  if (received == UDT::ERROR && !last_error_is_try_again()) {
+    bytes_dropped_ = last_error_is_no_socket();
+    look();
+    return tl::unexpected(broken("receive from"));
+  }
   if (received <= 0) {
     port_watch_->take(Clock::now());
     return std::size_t{0};
@@ -63,12 +70,49 @@ Result<std::size_t> Connection::send(std::span<const std::byte> from, bool last)
   return static_cast<std::size_t>(std::max(sent, 0));
 }
 
-bool Connection::drained() const {
-  int unacknowledged_packets = 0;
-  int length = sizeof unacknowledged_packets;
-  if (UDT::getsockstate(socket_.id()) != CONNECTED) return true;
-  return UDT::getsockopt(socket_.id(), 0, UDT_SNDDATA, &unacknowledged_packets, &length) == UDT::ERROR ||
-         unacknowledged_packets == 0;
+std::optional<int> Connection::unacknowledged_packets() const {
+  int packets = 0;
+  int length = sizeof packets;
+  if (UDT::getsockopt(socket_.id(), 0, UDT_SNDDATA, &packets, &length) == UDT::ERROR) return std::nullopt;
+  return packets;
+}
+
+Result<bool> Connection::drained() {
+  // In this order: what is still open now has a number that can only fall to what it is at the end.
+  const bool connected = UDT::getsockstate(socket_.id()) == CONNECTED;
+  auto packets = unacknowledged_packets();
+  if (!packets) {
+    const std::lock_guard lock(mutex_);
+    packets = left_unacknowledged_;
+  }
+  if (packets == 0) return true;
+  if (connected && packets) return false;
+  return fail(Errc::connection_broken, fmt::format("send to udp {}", peer_.to_string()),
+              "the connection ended before all was acknowledged");
+}
+
+void Connection::watch_its_end() {
+  // The first question makes the system keep the time from now on.
+  if (!end_is_watched_.exchange(true)) std::ignore = port_watch_->silence();
+}
+
+void Connection::look() {
+  if (!end_is_watched_ || UDT::getsockstate(socket_.id()) == CONNECTED) return;
+  const auto silence = port_watch_->silence();
+  const auto unacknowledged = unacknowledged_packets();
+  const std::lock_guard lock(mutex_);
+  if (ended_amid_talk_) return;
+  left_unacknowledged_ = unacknowledged;  // soon libudt's garbage collector takes the number with the socket
+  // A system that keeps no time of arrival leaves us the time of the last payload.
+  ended_amid_talk_ = silence.value_or(Clock::now() - Clock::time_point(last_byte_at_.load())) < kSilenceOfTheLost;
+}
+
+bool Connection::ended_in_order() {
+  look();
+  // What libudt's garbage collector took with the socket, a minute after the end, may have held bytes.
+  if (bytes_dropped_ || port_closed_since()) return false;
+  const std::lock_guard lock(mutex_);
+  return ended_amid_talk_.value_or(false);
 }
 
 void Connection::close() {

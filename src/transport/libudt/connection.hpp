@@ -33,8 +33,16 @@ class Connection {
   /// How many bytes libudt took; 0 when it took none within kBlockingCallLimit. `last`: nothing is known to follow.
   /// errors: Errc::connection_broken
   [[nodiscard]] Result<std::size_t> send(std::span<const std::byte> from, bool last);
-  /// Whether the peer's libudt has acknowledged all that was sent, or never will.
-  [[nodiscard]] bool drained() const;
+  /// Whether the peer's libudt has acknowledged all that was sent.  errors: Errc::connection_broken, it never will
+  [[nodiscard]] Result<bool> drained();
+
+  /// From now on ended_in_order() can tell; receive() and look() are then to be called twice a second or so.
+  void watch_its_end();
+  /// Takes note when the connection has ended.
+  void look();
+  /// Once receive() has failed: the peer said that it closes, and all that came before has been read. libudt does not
+  /// say so. Known from the silence before the end, which is long where libudt gave the peer up.
+  [[nodiscard]] bool ended_in_order();
   /// Takes a last look at the statistics. May be called again.
   void close();
 
@@ -44,6 +52,7 @@ class Connection {
 
  private:
   [[nodiscard]] Error broken(const char* doing) const;
+  [[nodiscard]] std::optional<int> unacknowledged_packets() const;
 
   UdtSocket socket_;                             // constant after construction
   const Endpoint peer_;                          // constant after construction
@@ -51,8 +60,12 @@ class Connection {
   const std::shared_ptr<PortWatch> port_watch_;  // synchronises itself
   std::atomic<std::uint64_t> bytes_received_{0};
   std::atomic<Clock::duration> last_byte_at_;
+  std::atomic<bool> end_is_watched_{false};
+  std::atomic<bool> bytes_dropped_{false};
   std::mutex mutex_;
-  ChannelStats last_stats_;  // guarded by mutex_
+  std::optional<bool> ended_amid_talk_;     // guarded by mutex_; known from the end on
+  std::optional<int> left_unacknowledged_;  // guarded by mutex_; as ended_amid_talk_
+  ChannelStats last_stats_;                 // guarded by mutex_
 };
 
 }  // namespace udtcat::transport::libudt

@@ -66,8 +66,13 @@ std::optional<Result<std::unique_ptr<Channel>>> LibudtAcceptor::accept_at(const 
   int length = sizeof storage;
   auto* const address =
       reinterpret_cast<sockaddr*>(&storage);  // SAFETY: sockaddr_storage is made to be read as any sockaddr
-  // A peer that went again before it was asked for is nobody's business.
-  if (UDT::getpeername(id, address, &length) == UDT::ERROR) return std::nullopt;
+  if (UDT::getpeername(id, address, &length) == UDT::ERROR) {
+    // A peer that went again before it was asked for is nobody's business, unless it left something. Who it was libudt
+    // no longer says.
+    if (socket.past() != UdtSocket::Past::holds_bytes) return std::nullopt;
+    storage.ss_family = static_cast<sa_family_t>(listener.local.data()->sa_family);
+    length = static_cast<int>(listener.local.size_bytes());
+  }
   const auto peer = Endpoint::from_sockaddr(address, static_cast<std::size_t>(length));
   if (!peer) return std::nullopt;
   auto channel = make_channel(io_, runtime_, std::move(socket), *peer, listener.port_watch);

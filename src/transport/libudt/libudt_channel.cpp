@@ -23,11 +23,24 @@ LibudtChannel::LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtim
 
 void LibudtChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
   UDTCAT_INVARIANT(!into.empty(), "callers read what they know must come");
-  receive_loop_.read(into, Completion(io_, lifetime_.guard(std::move(handler))));
+  const auto filled = [handler = std::move(handler)](const Result<std::size_t>& read) {
+    handler(read ? Status{} : tl::unexpected(read.error()));
+  };
+  receive_loop_.read(into, ReceiveLoop::Until::full, ReadCompletion(io_, lifetime_.guard(filled)));
+}
+
+void LibudtChannel::async_read_some(std::span<std::byte> into, ReadSomeHandler handler) {
+  UDTCAT_INVARIANT(!into.empty(), "callers have room for what they read");
+  connection_->watch_its_end();
+  receive_loop_.read(into, ReceiveLoop::Until::some, ReadCompletion(io_, lifetime_.guard(std::move(handler))));
 }
 
 void LibudtChannel::async_write(core::SharedBytes from, WriteHandler handler) {
   send_loop_.write(std::move(from), Completion(io_, lifetime_.guard(std::move(handler))));
+}
+
+void LibudtChannel::async_drained(DrainedHandler handler) {
+  send_loop_.wait_drained(Completion(io_, lifetime_.guard(std::move(handler))));
 }
 
 void LibudtChannel::close(std::chrono::milliseconds drain) {

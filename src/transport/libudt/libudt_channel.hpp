@@ -23,7 +23,9 @@ class LibudtChannel final : public Channel {
   ~LibudtChannel() override = default;
 
   void async_read(std::span<std::byte> into, ReadHandler handler) override;
+  void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) override;
   void async_write(core::SharedBytes from, WriteHandler handler) override;
+  void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
   [[nodiscard]] ChannelStats stats() override { return connection_->stats(); }
   [[nodiscard]] Endpoint peer() const override { return connection_->peer(); }

@@ -24,4 +24,6 @@ bool last_error_is_try_again() {
   return code == CUDTException::ETIMEOUT || code == CUDTException::EASYNCRCV || code == CUDTException::EASYNCSND;
 }
 
+bool last_error_is_no_socket() { return UDT::getlasterror_code() == CUDTException::EINVSOCK; }
+
 }  // namespace udtcat::transport::libudt

@@ -13,5 +13,7 @@ namespace udtcat::transport::libudt {
 [[nodiscard]] Error last_error(Errc otherwise, std::string what);
 /// Nothing failed: a blocking call came back at its time limit, or a non-blocking one had nothing to say.
 [[nodiscard]] bool last_error_is_try_again();
+/// The garbage collector has taken the socket, with whatever nobody had read.
+[[nodiscard]] bool last_error_is_no_socket();
 
 }  // namespace udtcat::transport::libudt

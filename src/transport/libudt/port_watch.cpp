@@ -24,6 +24,13 @@ void PortWatch::unwatch(const Endpoint& peer) {
   if (found != watched_.end() && --found->second.watchers == 0) watched_.erase(found);
 }
 
+std::optional<PortWatch::Clock::duration> PortWatch::silence() {
+  const std::lock_guard lock(mutex_);
+  const auto last = socket_.last_arrival();
+  if (!last) return std::nullopt;
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::system_clock::now() - *last);
+}
+
 void PortWatch::take(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   for (const net::PathError& error : socket_.take_path_errors(kErrorsAtOnce)) {

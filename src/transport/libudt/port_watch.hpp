@@ -30,6 +30,9 @@ class PortWatch {
   void watch(const Endpoint& peer);
   void unwatch(const Endpoint& peer);
 
+  /// How long ago the socket's last datagram came, whoever sent it, where the system keeps the time. It does from the
+  /// first call on.
+  [[nodiscard]] std::optional<Clock::duration> silence();
   void take(Clock::time_point now);
   /// Whether the port was said to be closed at all.
   [[nodiscard]] bool refused(const Endpoint& peer);

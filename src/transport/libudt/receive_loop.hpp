@@ -25,19 +25,24 @@ class ReceiveLoop {
   /// Waits for the read in progress.
   ~ReceiveLoop();
 
-  /// One at a time. The thread starts with the first.
-  void read(std::span<std::byte> into, Completion done);
+  enum class Until { full, some };
+
+  /// One at a time. The thread starts with the first. Says how much was read; 0 only for Until::some, at the end.
+  void read(std::span<std::byte> into, Until until, ReadCompletion done);
   /// The read in progress ends with Errc::connection_broken, later ones at once.
   void stop();
 
  private:
   struct Request {
     std::span<std::byte> into;
-    Completion done;
+    Until until;
+    ReadCompletion done;
   };
 
   void run();
-  [[nodiscard]] Status fill(std::span<std::byte> into);
+  void wait_for_request(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] Result<std::size_t> fill(std::span<std::byte> into, Until until);
+  [[nodiscard]] Result<std::size_t> end(Until until) const;
 
   const std::shared_ptr<Connection> connection_;  // synchronises itself
   std::mutex mutex_;

@@ -1,6 +1,7 @@
 #include "transport/libudt/send_loop.hpp"
 
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace udtcat::transport::libudt {
@@ -22,6 +23,7 @@ class SendLoop::Queue {
   explicit Queue(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   void push(core::SharedBytes from, Completion done);
+  void push_drained(Completion done);
   void fail_all(const Error& error);
   /// False when it had been closed before.
   bool close(Clock::time_point deadline);
@@ -33,13 +35,15 @@ class SendLoop::Queue {
   struct Write {
     core::SharedBytes from;
     Completion done;
+    bool until_drained = false;  // sends nothing, waits for what was sent before
   };
 
+  void push(Write write);
   [[nodiscard]] Status send_all(std::span<const std::byte> from);
+  [[nodiscard]] Status wait_drained();
   [[nodiscard]] bool is_last();
   [[nodiscard]] bool out_of_time();
   void finish_front(Status status);
-  void drain();
 
   const std::shared_ptr<Connection> connection_;
   const std::shared_ptr<std::atomic<bool>> finished_ = std::make_shared<std::atomic<bool>>(false);
@@ -50,12 +54,16 @@ class SendLoop::Queue {
   std::optional<Error> broken_;                // guarded by mutex_
 };
 
-void SendLoop::Queue::push(core::SharedBytes from, Completion done) {
+void SendLoop::Queue::push(core::SharedBytes from, Completion done) { push({std::move(from), std::move(done)}); }
+
+void SendLoop::Queue::push_drained(Completion done) { push({{}, std::move(done), true}); }
+
+void SendLoop::Queue::push(Write write) {
   {
     const std::lock_guard lock(mutex_);
-    if (deadline_) return done.post(fail(Errc::connection_broken, "send", "the channel is closed"));
-    if (broken_) return done.post(tl::unexpected(*broken_));
-    waiting_.push_back({std::move(from), std::move(done)});
+    if (deadline_) return write.done.post(fail(Errc::connection_broken, "send", "the channel is closed"));
+    if (broken_) return write.done.post(tl::unexpected(*broken_));
+    waiting_.push_back(std::move(write));
   }
   changed_.notify_all();
 }
@@ -86,8 +94,9 @@ void SendLoop::Queue::run() {
     changed_.wait(lock, [this] { return !waiting_.empty() || deadline_; });
     if (waiting_.empty()) break;
     const core::SharedBytes from = waiting_.front().from;
+    const bool until_drained = waiting_.front().until_drained;
     lock.unlock();
-    const Status sent = send_all(from.bytes());
+    const Status sent = until_drained ? wait_drained() : send_all(from.bytes());
     if (sent) {
       finish_front(sent);
     } else {
@@ -96,7 +105,7 @@ void SendLoop::Queue::run() {
     lock.lock();
   }
   lock.unlock();
-  drain();
+  std::ignore = wait_drained();  // whatever came of it: this is the end
   connection_->close();
   *finished_ = true;
 }
@@ -113,7 +122,7 @@ Status SendLoop::Queue::send_all(std::span<const std::byte> from) {
 
 bool SendLoop::Queue::is_last() {
   const std::lock_guard lock(mutex_);
-  return waiting_.size() == 1;
+  return waiting_.size() == 1 || waiting_[1].until_drained;
 }
 
 bool SendLoop::Queue::out_of_time() {
@@ -130,13 +139,17 @@ void SendLoop::Queue::finish_front(Status status) {
   changed_.notify_all();
 }
 
-void SendLoop::Queue::drain() {
+Status SendLoop::Queue::wait_drained() {
   std::unique_lock lock(mutex_);
-  while (!broken_ && Clock::now() < *deadline_) {
+  for (;;) {
+    if (broken_) return tl::unexpected(*broken_);
+    if (deadline_ && Clock::now() >= *deadline_)
+      return fail(Errc::connection_broken, "wait for acknowledgements", "the channel is closed");
     lock.unlock();
-    const bool drained = connection_->drained();
+    const auto drained = connection_->drained();
     lock.lock();
-    if (drained) return;
+    if (!drained) return tl::unexpected(drained.error());
+    if (*drained) return {};
     changed_.wait_for(lock, kDrainLook);
   }
 }
@@ -152,6 +165,15 @@ SendLoop::~SendLoop() {
 
 void SendLoop::write(core::SharedBytes from, Completion done) {
   queue_->push(std::move(from), std::move(done));
+  start();
+}
+
+void SendLoop::wait_drained(Completion done) {
+  queue_->push_drained(std::move(done));
+  start();
+}
+
+void SendLoop::start() {
   if (thread_.joinable()) return;
   try {
     thread_ = std::thread([queue = queue_] { queue->run(); });

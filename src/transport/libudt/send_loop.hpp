@@ -34,11 +34,14 @@ class SendLoop {
   ~SendLoop();
 
   void write(core::SharedBytes from, Completion done);
+  /// `done` once all that was written before is acknowledged; later writes wait for that too. Starts the thread.
+  void wait_drained(Completion done);
   /// Closes the connection, after at most `drain`. Returns at once. The first call counts.
   void close(std::chrono::milliseconds drain);
 
  private:
   class Queue;
+  void start();
 
   const std::shared_ptr<Connection> connection_;  // synchronises itself
   const std::shared_ptr<Runtime> runtime_;        // synchronises itself

@@ -76,8 +76,15 @@ Status UdtSocket::run_over(net::UdpSocket& socket, const net::UdpSocket& alias) 
 }
 
 Status UdtSocket::make_blocking() {
-  if (set_option(id_, UDT_RCVSYN, true)) return {};
+  if (set_option(id_, UDT_RCVSYN, true) || UDT::getlasterror_code() == UDT::ERRORINFO::ECONNLOST) return {};
   return tl::unexpected(last_error(Errc::connection_broken, "use a UDT socket"));
+}
+
+UdtSocket::Past UdtSocket::past() const {
+  char nothing = 0;
+  // Reads nothing, but libudt looks first whether it could.
+  if (UDT::recv(id_, &nothing, 0, 0) != UDT::ERROR) return Past::holds_bytes;
+  return UDT::getlasterror_code() == UDT::ERRORINFO::ECONNLOST ? Past::over : Past::never_connected;
 }
 
 }  // namespace udtcat::transport::libudt

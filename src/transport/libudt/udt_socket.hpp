@@ -33,8 +33,11 @@ class UdtSocket {
   /// The same, known inside libudt under the port of `alias` instead: libudt takes two sockets of one port number for
   /// one.
   [[nodiscard]] Status run_over(net::UdpSocket& socket, const net::UdpSocket& alias);
-  /// errors: Errc::connection_broken
+  /// A connection that is over already gives what it holds, and never blocks.  errors: Errc::connection_broken
   [[nodiscard]] Status make_blocking();
+  /// What libudt's state does not tell: a connection that came and went between two looks was one.
+  enum class Past { never_connected, over, holds_bytes };
+  [[nodiscard]] Past past() const;
   /// Wakes whoever is blocked in it. May be called again.
   void close();
   /// Never closes it.

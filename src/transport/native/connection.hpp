@@ -77,7 +77,10 @@ class Connection {
   /// Offsets in the stream that is written: what has left at least once, and the end of it.
   [[nodiscard]] std::uint64_t sent_offset() const { return sender_.sent_offset(); }
   [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
+  [[nodiscard]] std::uint64_t acknowledged_offset() const { return sender_.acknowledged_offset(); }
   [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
+  /// The peer has said goodbye, and nothing of what it sent is missing as far as one can see.
+  [[nodiscard]] bool ended_in_order() const { return state_ == State::peer_closed && receiver_.has_no_gap(); }
   /// The first call counts.
   void close(TimePoint now, Duration drain);
 

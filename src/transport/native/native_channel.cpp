@@ -16,10 +16,17 @@ NativeChannel::NativeChannel(boost::asio::io_context& io, UdpPort& port, Link& l
 NativeChannel::~NativeChannel() { port_.release(link_); }
 
 void NativeChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
-  UDTCAT_INVARIANT(!into.empty() && !read_handler_, "callers read what they know must come, one at a time");
+  UDTCAT_INVARIANT(!into.empty() && !read_handler_ && !read_some_handler_, "callers read one at a time");
   into_ = into;
   read_handler_ = std::move(handler);
   progress_read();
+}
+
+void NativeChannel::async_read_some(std::span<std::byte> into, ReadSomeHandler handler) {
+  UDTCAT_INVARIANT(!into.empty() && !read_handler_ && !read_some_handler_, "callers read one at a time");
+  into_ = into;
+  read_some_handler_ = std::move(handler);
+  progress_read_some();
 }
 
 void NativeChannel::async_write(core::SharedBytes from, WriteHandler handler) {
@@ -28,17 +35,27 @@ void NativeChannel::async_write(core::SharedBytes from, WriteHandler handler) {
   writes_.push_back({link_.connection.written_bytes(), std::move(handler)});
 }
 
+void NativeChannel::async_drained(DrainedHandler handler) {
+  UDTCAT_INVARIANT(!drained_handler_, "callers wait for one drain at a time");
+  drained_handler_ = std::move(handler);
+  drained_offset_ = link_.connection.written_bytes();
+  progress_drain();
+}
+
 void NativeChannel::close(std::chrono::milliseconds drain) {
   if (std::exchange(closed_, true)) return;
   port_.close(link_, drain);
   progress_read();
+  progress_read_some();
 }
 
 ChannelStats NativeChannel::stats() { return link_.connection.stats(); }
 
 void NativeChannel::on_progress() {
   progress_read();
+  progress_read_some();
   progress_writes();
+  progress_drain();
 }
 
 void NativeChannel::progress_read() {
@@ -47,6 +64,22 @@ void NativeChannel::progress_read() {
   if (link_.connection.readable_bytes() > 0) into_ = into_.subspan(port_.read(link_, into_));
   if (into_.empty()) return finish_read({});
   if (ended()) finish_read(tl::unexpected(broken("receive from")));
+}
+
+void NativeChannel::progress_read_some() {
+  if (!read_some_handler_) return;
+  if (closed_) return finish_read_some(tl::unexpected(broken("receive from")));
+  if (link_.connection.readable_bytes() > 0) return finish_read_some(port_.read(link_, into_));
+  if (!ended()) return;
+  if (link_.connection.ended_in_order()) return finish_read_some(0);
+  finish_read_some(tl::unexpected(broken("receive from")));
+}
+
+void NativeChannel::progress_drain() {
+  if (!drained_handler_) return;
+  if (link_.connection.acknowledged_offset() >= drained_offset_)
+    return post(std::exchange(drained_handler_, nullptr), {});
+  if (ended()) post(std::exchange(drained_handler_, nullptr), tl::unexpected(broken("drain")));
 }
 
 void NativeChannel::progress_writes() {
@@ -60,6 +93,11 @@ void NativeChannel::progress_writes() {
 }
 
 void NativeChannel::finish_read(Status status) { post(std::exchange(read_handler_, nullptr), std::move(status)); }
+
+void NativeChannel::finish_read_some(Result<std::size_t> result) {
+  boost::asio::post(io_, lifetime_.guard([handler = std::exchange(read_some_handler_, nullptr),
+                                          result = std::move(result)] { handler(result); }));
+}
 
 bool NativeChannel::ended() const {
   const auto state = link_.connection.state();

@@ -25,7 +25,9 @@ class NativeChannel final : public Channel, private LinkUser {
   NativeChannel& operator=(const NativeChannel&) = delete;
 
   void async_read(std::span<std::byte> into, ReadHandler handler) override;
+  void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) override;
   void async_write(core::SharedBytes from, WriteHandler handler) override;
+  void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
   [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return link_.connection.memory_bytes(); }
   [[nodiscard]] ChannelStats stats() override;
@@ -42,8 +44,11 @@ class NativeChannel final : public Channel, private LinkUser {
 
   void on_progress() override;
   void progress_read();
+  void progress_read_some();
   void progress_writes();
+  void progress_drain();
   void finish_read(Status status);
+  void finish_read_some(Result<std::size_t> result);
   [[nodiscard]] bool ended() const;
   [[nodiscard]] Error broken(const char* doing) const;
   void post(std::function<void(Status)> handler, Status status);
@@ -53,8 +58,11 @@ class NativeChannel final : public Channel, private LinkUser {
   Link& link_;
   std::span<std::byte> into_;  // what is left of the read
   ReadHandler read_handler_;
+  ReadSomeHandler read_some_handler_;  // at most one of the two
   std::deque<Write> writes_;
-  bool closed_ = false;  // by us
+  DrainedHandler drained_handler_;
+  std::uint64_t drained_offset_ = 0;  // acknowledged up to here, it is drained
+  bool closed_ = false;               // by us
   core::Lifetime lifetime_;
 };
 

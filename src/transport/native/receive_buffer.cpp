@@ -1,6 +1,7 @@
 #include "transport/native/receive_buffer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -67,7 +68,7 @@ ReceiveBuffer::Slot ReceiveBuffer::copy_of(std::span<const std::byte> payload) {
     if (shared_.empty()) return {};
   }
   const auto room = shared_.bytes().subspan(shared_used_, payload.size());
-  std::ranges::copy(payload, room.begin());
+  if (!payload.empty()) std::memcpy(room.data(), payload.data(), payload.size());
   shared_used_ += payload.size();
   return {shared_, room, true};
 }
@@ -92,7 +93,7 @@ std::size_t ReceiveBuffer::read(std::span<std::byte> into) {
   while (done < into.size() && !readable_.empty()) {
     const auto rest = readable_.front().payload.subspan(front_read_bytes_);
     const std::size_t bytes = std::min(rest.size(), into.size() - done);
-    std::ranges::copy(rest.first(bytes), into.subspan(done).begin());
+    std::memcpy(into.data() + done, rest.data(), bytes);
     done += bytes;
     front_read_bytes_ += bytes;
     if (bytes < rest.size()) break;

@@ -37,6 +37,8 @@ class Receiver {
 
   [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into);
   [[nodiscard]] std::uint64_t readable_bytes() const { return buffer_.readable_bytes(); }
+  /// Nothing is missing before the last packet that came.
+  [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
   [[nodiscard]] std::uint64_t received_bytes() const { return buffer_.received_bytes(); }
   [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
 

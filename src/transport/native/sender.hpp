@@ -55,6 +55,8 @@ class Sender {
   void write(core::SharedBytes bytes) { queue_.push(std::move(bytes)); }
   /// Everything before this offset of the stream has left at least once.
   [[nodiscard]] std::uint64_t sent_offset() const { return sent_offset_; }
+  /// And everything before this one is acknowledged.
+  [[nodiscard]] std::uint64_t acknowledged_offset() const;
   [[nodiscard]] bool all_acknowledged() const { return acknowledged_offset() == queue_.end_offset(); }
 
   /// What the peer says of our packets. What cannot be true is ignored: anyone may have said it.
@@ -91,7 +93,6 @@ class Sender {
   void pop_acknowledged(PacketIndex next);
   void take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest);
   void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
-  [[nodiscard]] std::uint64_t acknowledged_offset() const;
 
   // Losses
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);

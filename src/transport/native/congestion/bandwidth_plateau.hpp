@@ -27,6 +27,8 @@ class BandwidthPlateau {
   }
 
   [[nodiscard]] bool reached() const { return reached_; }
+  /// Round trips without much more so far.
+  [[nodiscard]] unsigned rounds() const { return rounds_; }
 
  private:
   static constexpr double kGrowth = 1.25;  // spec: draft-ietf-ccwg-bbr, "BBRCheckFullBWReached"

@@ -76,6 +76,12 @@ std::uint64_t BbrModel::bdp_bytes(BitRate bandwidth) const {
   return bytes_during(bandwidth, std::max(*min_rtt_.value(), kLeastModelRtt));
 }
 
+// Where hosts are the bottleneck they pause for milliseconds, and what they then have to say at once would allow a queue of as much.
+std::uint64_t BbrModel::extra_acked_bytes() const {
+  const auto extra = aggregation_.extra_bytes();
+  return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kLeastModelRtt)) : extra;
+}
+
 bool BbrModel::queue_stands() const {
   const auto recent = rounds_.recent_min_rtt();
   const auto least = min_rtt_.value();

@@ -51,7 +51,7 @@ class BbrModel {
   /// What must be sent for `delivered` to arrive.
   [[nodiscard]] BitRate sent_for(BitRate delivered) const { return scaled(delivered, 1 / (1 - path_loss_)); }
   [[nodiscard]] std::uint64_t short_term_bytes() const { return short_term_bytes_; }
-  [[nodiscard]] std::uint64_t extra_acked_bytes() const { return aggregation_.extra_bytes(); }
+  [[nodiscard]] std::uint64_t extra_acked_bytes() const;
   [[nodiscard]] const MinRtt& min_rtt() const { return min_rtt_; }
   [[nodiscard]] const RoundTrip& last_round() const { return rounds_.last(); }
   /// The hosts take longer than the way between them: see bdp_bytes().

@@ -24,21 +24,21 @@ struct RateSample {
 
 /// Something was delivered. One per handled batch of acknowledgements.
 struct AckEvent {
-  TimePoint now;
+  TimePoint now{};
   std::uint64_t newly_delivered_bytes = 0;
   std::uint64_t delivered_total_bytes = 0;  ///< since the connection began
   std::uint64_t in_flight_bytes = 0;        ///< after this ACK
-  std::optional<Duration> rtt;              ///< a sample, if this ACK gave one
-  std::optional<RateSample> rate;
+  std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
+  std::optional<RateSample> rate{};
   bool app_limited = false;  ///< nothing waits to be sent at this moment
   /// UDT's own words 4 and 5: what the receiver says of its arrival rate and the link, in packets a second.
-  std::optional<std::uint32_t> peer_rate_packets;
-  std::optional<std::uint32_t> peer_capacity_packets;
+  std::optional<std::uint32_t> peer_rate_packets{};
+  std::optional<std::uint32_t> peer_capacity_packets{};
 };
 
 /// The peer's NAKs (or our own timer) found packets lost.
 struct LossEvent {
-  TimePoint now;
+  TimePoint now{};
   std::uint64_t lost_bytes = 0;  ///< newly found
   std::uint64_t lost_total_bytes = 0;
   std::uint64_t delivered_total_bytes = 0;

@@ -21,7 +21,7 @@ class Rivals {
   void on_probe_start(BitRate bandwidth) { before_probe_ = bandwidth; }
   void on_probe_end(BitRate bandwidth, bool queue_stands);
   /// We all but stopped sending, and no queue was left: perhaps we were alone.
-  void on_empty_queue() { overflowing_ /= 2; }
+  void on_empty_queue() { overflowing_ = 0; }
 
   /// The last probe gained although a queue stood: somebody else must have lost what we won.
   [[nodiscard]] bool share_queue() const { return share_queue_; }

@@ -17,7 +17,7 @@
 namespace udtcat::transport::native::test {
 
 struct Path {
-  BitRate rate;
+  BitRate rate{};
   Duration rtt{0};                  ///< of the empty path; half of it each way
   std::uint64_t buffer_bytes = 0;   ///< of the queue, beyond what is on the wire
   double loss = 0;                  ///< of each packet, at random, after the queue
@@ -29,9 +29,9 @@ struct Path {
 
 /// What is recorded of a packet in flight: draft-ietf-ccwg-bbr, "Per-packet (P) state".
 struct SentPacket {
-  TimePoint sent;
-  TimePoint first_sent;
-  TimePoint delivered_time;
+  TimePoint sent{};
+  TimePoint first_sent{};
+  TimePoint delivered_time{};
   std::uint64_t delivered_bytes = 0;
   std::uint64_t lost_bytes = 0;
   std::uint64_t in_flight_bytes = 0;
