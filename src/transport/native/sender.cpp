@@ -11,10 +11,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMaxPieces = 16;        // guess: of one packet: a storm of tiny writes is cut a little shorter
-constexpr Duration kOwnAckWait = 10ms;        // spec: UDT4: how long a receiver may hold an ACK back
-constexpr Duration kPlainAckWait = 110ms;     // measured: libudt's idle sweep
-constexpr Duration kLongestProbeGap = 300ms;  // spec: UDT4, least EXP; a path that comes back is noticed so soon
+constexpr std::size_t kMaxPieces = 16;          // guess: of one packet: a storm of tiny writes is cut a little shorter
+constexpr Duration kOwnAckWait = 10ms;          // spec: UDT4: how long a receiver may hold an ACK back
+constexpr Duration kPlainAckWait = 110ms;       // measured: libudt's idle sweep
+constexpr Duration kLongestProbeGap = 300ms;    // spec: UDT4, least EXP; a path that comes back is noticed so soon
+constexpr Duration kLongestOwnProbeGap = 50ms;  // guess: 60 kB/s into an outage
 constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
@@ -197,7 +198,10 @@ void Sender::arm_probe(TimePoint now) {
     return;
   }
   const Duration wait = rtt_.timeout() + (settings_.peer == PeerKind::own ? kOwnAckWait : kPlainAckWait);
-  const Duration longest = std::max<Duration>(kLongestProbeGap, 2 * rtt_.timeout());
+  // A path that comes back is to be noticed within a few of its round trips.
+  const Duration longest = settings_.peer == PeerKind::own
+                               ? std::max<Duration>(kLongestOwnProbeGap, 3 * rtt_.smoothed())
+                               : std::max<Duration>(kLongestProbeGap, 2 * rtt_.timeout());
   probe_at_ = now + std::min<Duration>(wait * (1U << std::min(probes_, 8U)), std::max(longest, wait));
 }
 

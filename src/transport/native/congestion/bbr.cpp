@@ -107,7 +107,7 @@ void Bbr::check_full_pipe(const RateSample& sample, bool round_start) {
   const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds;
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired for several more.
-  const bool queued = plateau_.rounds() > 0 && model_.queue_stands();
+  const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
   if (!overflowed && !queued && !plateau_.reached()) return;
   full_pipe_ = true;
   state_ = State::drain;

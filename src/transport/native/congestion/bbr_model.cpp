@@ -16,11 +16,13 @@ constexpr std::uint64_t kFewPackets = 4;         // guess: of a small flight, si
 constexpr double kMostPathLoss = 0.05;           // guess: more than that is not random
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 // To be cut back to what arrived would give nobody anything: the share of a queue is what arrives.
-constexpr double kYield = 0.85;     // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
-constexpr double kQueueRtt = 1.25;  // guess: above the queue of our own probing at a gain of 1.25
+constexpr double kYield = 0.85;  // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
+constexpr unsigned kEnoughRttSamples = 8;  // spec: RFC 9406 §4.3, N_RTT_SAMPLE
+constexpr double kQueueRtt = 1.25;         // guess: above the queue of our own probing at a gain of 1.25
 // Below this, round trips on a LAN measure how the two hosts schedule, several milliseconds at a time; a window of so little
 // would wait for the scheduler. guess: half of what a scheduler's quantum is, and doubled by the gain of the window.
 constexpr Duration kLeastModelRtt = 1ms;
+constexpr Duration kHostPause = 8ms;  // guess: two of a scheduler's quanta
 
 }  // namespace
 
@@ -79,14 +81,18 @@ std::uint64_t BbrModel::bdp_bytes(BitRate bandwidth) const {
 // Where hosts are the bottleneck they pause for milliseconds, and what they then have to say at once would allow a queue of as much.
 std::uint64_t BbrModel::extra_acked_bytes() const {
   const auto extra = aggregation_.extra_bytes();
-  return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kLeastModelRtt)) : extra;
+  return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;
 }
 
-bool BbrModel::queue_stands() const {
-  const auto recent = rounds_.recent_min_rtt();
+bool BbrModel::queue_stands() const { return queued(rounds_.recent_min_rtt()); }
+
+bool BbrModel::queue_builds() const {
+  return rounds_.present().rtt_samples >= kEnoughRttSamples && queued(rounds_.present().min_rtt);
+}
+
+bool BbrModel::queued(std::optional<Duration> rtt) const {
   const auto least = min_rtt_.value();
-  if (!recent || !least) return false;
-  return *recent > duration_of(seconds_of(*least) * kQueueRtt) + kLeastModelRtt;
+  return rtt && least && *rtt > duration_of(seconds_of(*least) * kQueueRtt) + kLeastModelRtt;
 }
 
 bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const {

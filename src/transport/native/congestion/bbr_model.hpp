@@ -65,10 +65,13 @@ class BbrModel {
   [[nodiscard]] bool overwhelmed() const;
   /// Even the quickest of the recent packets waited on their way.
   [[nodiscard]] bool queue_stands() const;
+  /// In this very round trip, by enough samples, whatever the last one was like.
+  [[nodiscard]] bool queue_builds() const;
   /// Packets of the last round trip were lost while a queue stood.
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
+  [[nodiscard]] bool queued(std::optional<Duration> rtt) const;
   [[nodiscard]] bool congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const;
   void on_round_trip(std::uint64_t window_bytes);
   void update_bandwidth(const RateSample& sample);

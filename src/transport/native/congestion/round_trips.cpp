@@ -6,7 +6,10 @@ namespace udtcat::transport::native {
 
 namespace {
 
-void note_rtt(RoundTrip& round, Duration rtt) { round.min_rtt = std::min(round.min_rtt.value_or(rtt), rtt); }
+void note_rtt(RoundTrip& round, Duration rtt) {
+  round.min_rtt = std::min(round.min_rtt.value_or(rtt), rtt);
+  ++round.rtt_samples;
+}
 
 void note_rate(RoundTrip& round, const RateSample& rate) {
   round.bandwidth = std::max(round.bandwidth, BitRate::from_bytes_per(rate.delivered_bytes, rate.interval));

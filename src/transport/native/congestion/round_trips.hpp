@@ -15,6 +15,7 @@ struct RoundTrip {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t lost_bytes = 0;
   std::optional<Duration> min_rtt;
+  unsigned rtt_samples = 0;
   BitRate bandwidth;                  ///< the fastest sample
   std::uint64_t in_flight_bytes = 0;  ///< the most that one sample saw delivered: what the path held
 
@@ -35,6 +36,8 @@ class RoundTrips {
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const RoundTrip& last() const { return last_; }
+  /// So far.
+  [[nodiscard]] const RoundTrip& present() const { return present_; }
   /// The least of the last round trip and the present one.
   [[nodiscard]] std::optional<Duration> recent_min_rtt() const;
 
