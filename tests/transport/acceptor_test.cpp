@@ -15,10 +15,10 @@ class Accepting : public EachTransport {
   void expect_echo(Pair& pair) {
     const auto bytes = pattern(100'000, 1);
     std::vector<std::byte> got(bytes.size());
-    pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+    pair.here->async_write(core::SharedBytes::adopt(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.there, got, 5s));
     EXPECT_TRUE(got == bytes);
-    pair.there->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+    pair.there->async_write(core::SharedBytes::adopt(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.here, got, 5s));
     EXPECT_TRUE(got == bytes);
   }
@@ -109,6 +109,7 @@ TEST_P(Accepting, LeavesItsChannelsAlone) {
 TEST_P(Accepting, LeavesNoThreadAndNoDescriptorBehind) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   const Endpoint local = acceptor->local_endpoints().front();
+  std::ignore = connect_pair(*acceptor, local);  // an engine keeps the socket that it reaches a peer by
   const auto counts = [&] { return std::pair(entries_of("/proc/self/task"), entries_of("/proc/self/fd")); };
   const auto before = counts();
   for (int i = 0; i < 100; ++i) {

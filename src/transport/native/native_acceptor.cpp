@@ -11,7 +11,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kBacklog = 64;  // guess: who comes then asks again in a quarter of a second
+constexpr std::size_t kBacklog = 16;  // guess: who comes then is turned away
 
 }  // namespace
 

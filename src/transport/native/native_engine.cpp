@@ -64,12 +64,22 @@ class NativeEngine final : public Engine {
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
     for (const Outgoing& each : outgoing_)
       if (each.peer == peer) return each.port;
+    close_idle_ports();
     auto socket = net::UdpSocket::open(peer.family());
     if (!socket) return tl::unexpected(socket.error());
     if (auto bound = socket->bind(net::wildcard(peer.family())); !bound) return tl::unexpected(bound.error());
     auto port = add_port(std::move(*socket), mss_for(peer.family(), net::first_hop_mtu(peer)));
     if (port) outgoing_.push_back({peer, *port});
     return port;
+  }
+
+  /// Those of peers that nobody speaks to any more.
+  void close_idle_ports() {
+    std::erase_if(outgoing_, [this](const Outgoing& each) {
+      if (!each.port->idle()) return false;
+      ports_.remove_if([&](const auto& port) { return port.get() == each.port; });
+      return true;
+    });
   }
 
   Result<UdpPort*> add_port(net::UdpSocket socket, std::uint32_t mss) {

@@ -74,7 +74,7 @@ PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, std::span<c
       request.flow_window == 0 || request.flow_window > kSequenceMask || request.initial_sequence > kSequenceMask)
     return {refuse(request), std::nullopt};
   const auto lot = draw_lot();
-  if (!lot) return {};
+  if (!lot) return {refuse(request), std::nullopt};
   const auto extension = decode_extension(body);
   ConnectionSettings made;
   made.peer = extension ? PeerKind::own : PeerKind::plain;

@@ -38,7 +38,7 @@ class PassiveOpen {
     std::vector<std::byte> reply;                ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
   };
-  /// draw_lot   called for a client that is let in; none: no room, and silence, so that it asks again
+  /// draw_lot   called for a client that is let in; none: no room, and it is turned away
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                const std::function<std::optional<Lot>()>& draw_lot);
 

@@ -173,8 +173,9 @@ void Sender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   packet.waits_for_repair = true;
   repairs_.insert(index);
   repair_bytes_ += packet.bytes;
-  lost_bytes_ += packet.bytes;
   ++stats_.packets_lost;
+  if (packet.sent_at <= silenced_at_) return;  // gone with the silence, of which the congestion control knows
+  lost_bytes_ += packet.bytes;
   event.lost_bytes += packet.bytes;
   event.new_epoch = event.new_epoch || packet.sent_at > loss_epoch_;
   event.in_flight_at_send_bytes = std::max(event.in_flight_at_send_bytes, packet.snapshot.in_flight_bytes);
@@ -224,6 +225,7 @@ void Sender::probe(TimePoint now) {
   }
   if (probes_ == kProbesUntilTimeout) {
     congestion_->on_timeout(now);
+    silenced_at_ = now;
     update_pacing();
   }
   arm_probe(now);

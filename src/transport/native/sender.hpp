@@ -140,6 +140,7 @@ class Sender {
   PacketIndex presumed_end_ = 0;      // up to here its NAKs have spoken
   std::uint64_t lost_bytes_ = 0;
   TimePoint loss_epoch_{};
+  TimePoint silenced_at_{};  // the last timeout: what had left before it is no sign of congestion
 
   TimePoint probe_at_ = TimePoint::max();
   std::uint32_t probes_ = 0;        // in a row, unanswered

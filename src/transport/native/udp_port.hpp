@@ -69,8 +69,8 @@ class UdpPort {
   /// Calls the user's on_progress() soon.
   void schedule(Link& link);
 
-  /// Whether no connection is left that wants to send something.
-  [[nodiscard]] bool idle() const { return links_.empty(); }
+  /// Whether there is no connection, and none being opened.
+  [[nodiscard]] bool idle() const { return links_.empty() && openings_.empty(); }
   /// Works without the io_context until every link has drained. Nobody uses one any more.
   void finish();
 

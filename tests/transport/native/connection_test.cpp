@@ -152,7 +152,7 @@ TEST(Connection, IsAtFullRateSoonAfterAnOutage) {
   path.run_for(60s);
   path.set_outage(false);
   path.run_for(10 * 50ms);
-  EXPECT_GT(path.rate_over(kFar, 500ms), 0.9 * before);
+  EXPECT_GT(path.rate_over(kFar, 500ms), 0.85 * before) << "a probe for bandwidth, up or down, changes it by a tenth";
   EXPECT_TRUE(path.intact());
 }
 

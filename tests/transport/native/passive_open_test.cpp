@@ -96,10 +96,10 @@ TEST_F(Listening, IsSilentToAConclusionWithoutItsCookie) {
   EXPECT_EQ(lots, 0);
 }
 
-TEST_F(Listening, IsSilentWhenThereIsNoRoom) {
+TEST_F(Listening, TurnsAwayWhenThereIsNoRoom) {
   full = true;
   const auto verdict = ask(conclusion());
-  EXPECT_TRUE(verdict.reply.empty());
+  EXPECT_EQ(decode_handshake(std::span(verdict.reply).subspan(kHeaderBytes))->request, Request::refused);
   EXPECT_FALSE(verdict.accepted);
 }
 
