@@ -117,6 +117,21 @@ TEST_P(Channels, GoOnDrainingWhenDestroyedMeanwhile) {
   EXPECT_TRUE(got == bytes);
 }
 
+TEST_P(Channels, GoOnAtOnceWhenTheirReaderDoes) {
+  const auto bytes = pattern(3 << 20, 8);
+  pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+  std::vector<std::chrono::milliseconds> times;
+  std::vector<std::byte> got(bytes.size() / 3);
+  for (int i = 0; i < 3; ++i) {
+    run_until([] { return false; }, 500ms);  // nobody reads: the window shuts
+    const auto before = Clock::now();
+    ASSERT_TRUE(read(*pair.there, got));
+    times.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - before));
+  }
+  std::ranges::sort(times);
+  EXPECT_LT(times[1], 100ms) << "of three, the middle one";
+}
+
 TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
   std::vector<std::byte> into(1000);
   const auto more_than_fits = pattern(96 << 20, 5);  // nobody reads it

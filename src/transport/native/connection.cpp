@@ -30,6 +30,13 @@ std::size_t ip_bytes(const ConnectionSettings& settings) {
   return settings.mss - kIpv4OverheadBytes + overhead_bytes(settings.peer_address);
 }
 
+/// What counts from any address, since it brings its own proof.
+bool is_about_paths(const ControlHeader& header) {
+  const auto extension = static_cast<Extension>(header.subtype);
+  return header.type == ControlType::user &&
+         (extension == Extension::path_challenge || extension == Extension::path_response);
+}
+
 Sender::Settings sender_settings(const ConnectionSettings& settings, std::size_t payload_bytes) {
   return {.peer = settings.peer,
           .initial_sequence = settings.initial_sequence,
@@ -39,7 +46,7 @@ Sender::Settings sender_settings(const ConnectionSettings& settings, std::size_t
           .memory_bytes = settings.options.memory_bytes,
           .congestion = settings.options.congestion,
           .rate_cap = settings.options.rate,
-          .random_seed = settings.random_seed,
+          .random_seed = static_cast<std::uint32_t>(settings.random_seed),
           .started = settings.started,
           .hold_until = settings.started + settings.hold};
 }
@@ -73,7 +80,7 @@ void Connection::handle_packet(TimePoint now, std::span<const std::byte> packet,
   const bool control = is_control(packet);
   if (!(from == path_.peer())) {
     if (settings_.peer == PeerKind::plain) return;
-    if (control && decode_control_header(packet).type == ControlType::user) return handle_control(now, packet, from);
+    if (control && is_about_paths(decode_control_header(packet))) return handle_control(now, packet, from);
     if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
     return;
   }

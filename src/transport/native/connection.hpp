@@ -43,7 +43,7 @@ struct ConnectionSettings {
   TransportOptions options;
   TimePoint started;
   Duration hold{0};  ///< the peer is not ready for data before
-  std::uint32_t random_seed = 0;
+  std::uint64_t random_seed = 0;  ///< nobody is told
 };
 
 /// Threads: unsynchronised; time is a parameter.

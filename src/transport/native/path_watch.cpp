@@ -23,7 +23,8 @@ ControlMessage message_of(Extension kind, std::uint64_t nonce, std::uint64_t tok
            static_cast<std::uint32_t>(token >> 32), static_cast<std::uint32_t>(token)}};
 }
 
-/// Good enough to be unknown to who does not see it: splitmix64 (Vigna) of a random start.
+/// Good enough to be unknown to who does not see it: splitmix64 (Vigna) of a random start. It can be undone: who is asked learns
+/// that start, which therefore is nothing but a start.
 std::uint64_t mixed(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58'476d'1ce4'e5b9;
   value = (value ^ (value >> 27)) * 0x94d0'49bb'1331'11eb;
@@ -33,14 +34,16 @@ std::uint64_t mixed(std::uint64_t value) {
 }  // namespace
 
 PathWatch::PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens,
-                     std::uint32_t random_seed)
-    : peer_(peer), local_(local), tokens_(tokens), next_nonce_(tokens.ours ^ random_seed) {}
+                     std::uint64_t random_seed)
+    : peer_(peer), local_(local), tokens_(tokens), next_nonce_(random_seed) {}
 
 std::optional<ControlMessage> PathWatch::on_stranger(TimePoint now, const Endpoint& from,
                                                      const std::optional<Endpoint>& to) {
   if (asked_ && now - asked_->at < kChallengeGap) return std::nullopt;
-  next_nonce_ += 0x9e37'79b9'7f4a'7c15;
-  asked_ = Asked{from, to, mixed(next_nonce_), now};
+  // Who is being asked gets the same question again: the answer may need longer than the gap.
+  if (!asked_ || !(asked_->address == from)) asked_ = Asked{from, to, mixed(next_nonce_ += 0x9e37'79b9'7f4a'7c15), now};
+  asked_->local = to;
+  asked_->at = now;
   return message_of(Extension::path_challenge, asked_->nonce, tokens_.peers);
 }
 

@@ -23,7 +23,7 @@ class PathWatch {
     std::uint64_t ours = 0;
     std::uint64_t peers = 0;
   };
-  PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens, std::uint32_t random_seed);
+  PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens, std::uint64_t random_seed);
 
   [[nodiscard]] const Endpoint& peer() const { return peer_; }
   [[nodiscard]] const std::optional<Endpoint>& local() const { return local_; }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kSparseReadable = 64;      // guess: 4 MiB of chunks held for little until somebody reads
 constexpr std::size_t kMaxPartialPackets = 256;  // guess: a black hole's burst; the others come again
+constexpr std::size_t kMaxCrumbs = 64;           // spec: udt4.md §9: 64 KiB in pieces of 1280 bytes have no more gaps
 
 /// Joins [begin, end) to what is covered.
 void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::size_t end) {
@@ -26,11 +27,15 @@ void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::
 
 }  // namespace
 
+/// What the reader waits for is taken in any case: but it waits for nothing while it has something to read.
+bool ReceiveBuffer::fits(PacketIndex index, std::size_t bytes) const {
+  return (index == next() && readable_bytes_ == 0) || readable_bytes_ + waiting_bytes_ + bytes <= limit_bytes();
+}
+
 ReceiveBuffer::Outcome ReceiveBuffer::store(PacketIndex index, const Arrival& arrival) {
   if (has(index)) return Outcome::duplicate;
   if (index - next() >= kMaxWindowPackets) return Outcome::no_room;
-  if (index != next() && readable_bytes_ + waiting_bytes_ + arrival.payload.size() > limit_bytes())
-    return Outcome::no_room;
+  if (!fits(index, arrival.payload.size())) return Outcome::no_room;
   Slot slot = slot_for(index, arrival);
   if (!slot.present) return Outcome::no_room;
   place(index, std::move(slot));
@@ -42,16 +47,22 @@ ReceiveBuffer::Outcome ReceiveBuffer::store_fragment(PacketIndex index, const Ar
   if (has(index)) return Outcome::duplicate;
   const std::size_t end = offset + arrival.payload.size();
   if (end > total_bytes || index - next() >= kMaxWindowPackets) return Outcome::no_room;
-  if (!partials_.contains(index) && partials_.size() >= kMaxPartialPackets) return Outcome::no_room;
+  if (!partials_.contains(index) &&
+      (partials_.size() >= kMaxPartialPackets || !fits(index, partial_bytes_ + total_bytes)))
+    return Outcome::no_room;
   Partial& partial = partials_[index];
-  if (partial.bytes.empty()) partial.bytes.resize(total_bytes);
-  if (partial.bytes.size() != total_bytes) return Outcome::no_room;
+  if (partial.bytes.empty()) {
+    partial.bytes.resize(total_bytes);
+    partial_bytes_ += total_bytes;
+  }
+  if (partial.bytes.size() != total_bytes || partial.covered.size() >= kMaxCrumbs) return Outcome::no_room;
   std::ranges::copy(arrival.payload, partial.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   cover(partial.covered, offset, end);
   if (partial.covered.size() != 1 || partial.covered.begin()->first != 0 ||
       partial.covered.begin()->second != total_bytes)
     return Outcome::stored;
   const auto whole = partials_.extract(index);
+  partial_bytes_ -= total_bytes;
   return store(index, {whole.mapped().bytes, {}, true});
 }
 
@@ -85,7 +96,10 @@ void ReceiveBuffer::place(PacketIndex index, Slot slot) {
     if (!first.payload.empty()) readable_.push_back(std::move(first));
     waiting_.pop_front();
   }
-  partials_.erase(partials_.begin(), partials_.lower_bound(next()));
+  while (!partials_.empty() && partials_.begin()->first < next()) {
+    partial_bytes_ -= partials_.begin()->second.bytes.size();
+    partials_.erase(partials_.begin());
+  }
 }
 
 std::size_t ReceiveBuffer::read(std::span<std::byte> into) {

@@ -24,7 +24,7 @@ struct Arrival {
 
 /// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only what would hold much more
 /// memory than it needs is copied into chunks shared with its like.
-/// Bounded: what comes when limit_bytes() are held is not taken, but for the packet that the reader waits for. The limit starts small and
+/// Bounded: what comes when limit_bytes() are held is not taken, but for the packet that a reader with nothing to read waits for. The limit starts small and
 /// follows what the reader takes, so that who sends what nobody reads, a stranger before all, fills little.
 /// Threads: unsynchronised.
 class ReceiveBuffer {
@@ -69,6 +69,7 @@ class ReceiveBuffer {
     std::map<std::size_t, std::size_t> covered;  // begin to end, neither overlapping nor adjacent
   };
 
+  [[nodiscard]] bool fits(PacketIndex index, std::size_t bytes) const;
   [[nodiscard]] Slot slot_for(PacketIndex index, const Arrival& arrival);
   [[nodiscard]] Slot copy_of(std::span<const std::byte> payload);
   void place(PacketIndex index, Slot slot);
@@ -82,6 +83,7 @@ class ReceiveBuffer {
   std::deque<Slot> readable_;
   IndexedRing<Slot> waiting_;  // from next() on, with gaps
   std::map<PacketIndex, Partial> partials_;
+  std::uint64_t partial_bytes_ = 0;
   core::ChunkRef shared_;  // where small payloads are put together
   std::size_t shared_used_ = 0;
   std::size_t front_read_bytes_ = 0;  // of readable_'s first

@@ -21,6 +21,9 @@ constexpr Duration kPlainNakRepeat = 100ms;         // spec: udt4.md §6: a libu
 constexpr Duration kOwnNakRepeat = 10ms;   // guess: besides the round trip, for what waits in the sender's queue
 constexpr std::size_t kNakRanges = 150;    // guess: 1200 bytes, which every path carries
 constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
+constexpr std::size_t kLeastFlight = 32;     // guess: twice what a handshake ever promises beyond the buffer's limit
+constexpr std::size_t kBasePayload = 1216;   // spec: udt4.md §9: 1280 less the headers of IPv6, UDP and UDT
+constexpr Duration kMostRttSample = 60s;     // guess: later confirmations are nonsense
 constexpr std::uint32_t kMessageWhole = 0;
 
 }  // namespace
@@ -32,7 +35,7 @@ Receiver::Receiver(const Settings& settings, core::ChunkPool& chunks)
 
 void Receiver::on_data(TimePoint now, const DataHeader& header, const Arrival& arrival) {
   const auto index = sequences_.index_of(header.sequence, highest_end_);
-  if (!index) return;
+  if (!index || beyond_any_window(*index)) return;
   const bool fragment = settings_.peer == PeerKind::own && header.message != kMessageWhole;
   const auto outcome = fragment ? buffer_.store_fragment(*index, arrival, header.message & 0xffff, header.message >> 16)
                                 : buffer_.store(*index, arrival);
@@ -46,6 +49,11 @@ void Receiver::on_data(TimePoint now, const DataHeader& header, const Arrival& a
   }
   if (fragment && !buffer_.has(*index)) return;
   note_arrival(now, header, *index, arrival.payload.size());
+}
+
+/// Whoever sends so far ahead was never told that it may: a slot for each packet before it would cost more than what it brings.
+bool Receiver::beyond_any_window(PacketIndex index) const {
+  return index >= buffer_.next() + buffer_.limit_bytes() / window_unit_bytes() + kLeastFlight;
 }
 
 void Receiver::note_arrival(TimePoint now, const DataHeader& header, PacketIndex index, std::size_t payload_bytes) {
@@ -68,7 +76,7 @@ Duration Receiver::ack_delay() const { return std::clamp<Duration>(rtt_.smoothed
 
 void Receiver::on_ack2(TimePoint now, std::uint32_t ack_number) {
   const SentAck& sent = sent_acks_[ack_number % kAckHistory];
-  if (sent.number != ack_number || sent.at == TimePoint{}) return;
+  if (sent.number != ack_number || sent.at == TimePoint{} || now - sent.at > kMostRttSample) return;
   rtt_.on_sample(now - sent.at);
   holes_.on_rtt(rtt_.smoothed());
   if (ack_number + 1 == next_ack_number_) acked_confirmed_ = true;
@@ -130,8 +138,13 @@ PacketIndex Receiver::ack_point() const {
   return full && buffer_.next() > acked_ ? buffer_.next() - 1 : buffer_.next();
 }
 
+/// What a packet of the window may bring. One of ours sends smaller ones than agreed, and knows from free_kib how many bytes may come.
+std::size_t Receiver::window_unit_bytes() const {
+  return settings_.peer == PeerKind::own ? std::min(settings_.payload_bytes, kBasePayload) : settings_.payload_bytes;
+}
+
 std::uint32_t Receiver::window_packets() const {
-  const std::uint64_t packets = buffer_.free_bytes() / settings_.payload_bytes;
+  const std::uint64_t packets = buffer_.free_bytes() / window_unit_bytes();
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(packets, kLeastWindow, kMaxWindowPackets));
 }
 

@@ -54,6 +54,8 @@ class Receiver {
   [[nodiscard]] std::optional<ControlMessage> poll_nak(TimePoint now);
   [[nodiscard]] ControlMessage make_ack(TimePoint now);
   [[nodiscard]] PacketIndex ack_point() const;
+  [[nodiscard]] bool beyond_any_window(PacketIndex index) const;
+  [[nodiscard]] std::size_t window_unit_bytes() const;
   [[nodiscard]] std::uint32_t window_packets() const;
   [[nodiscard]] Duration ack_delay() const;
   void append_report(TimePoint now, std::vector<std::uint32_t>& words) const;

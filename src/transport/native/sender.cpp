@@ -83,7 +83,6 @@ void Sender::pop_acknowledged(PacketIndex next) {
     if (packet.waits_for_repair) {
       repairs_.erase(packets_.begin_index());
       repair_bytes_ -= packet.bytes;
-      fragment_offset_.reset();
     }
     if (packet.presumed) presumed_bytes_ -= packet.bytes;
     acknowledged_bytes_ += packet.bytes;
@@ -140,12 +139,13 @@ std::uint64_t Sender::delivered_bytes() const {
 
 void Sender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
   LossEvent event;
+  PacketIndex from = packets_.begin_index();  // the list ascends: no packet is looked at twice, however long it is
   for (const auto& [first_sequence, last_sequence] : list) {
     const auto first = sequences_.index_of(first_sequence, packets_.end_index());
     const auto last = sequences_.index_of(last_sequence, packets_.end_index());
-    if (!last || *last >= packets_.end_index()) continue;
-    for (PacketIndex index = std::max(first.value_or(0), packets_.begin_index()); index <= *last; ++index)
-      mark_lost(now, index, event);
+    if (!last || *last >= packets_.end_index() || first.value_or(0) > *last) continue;
+    for (PacketIndex index = std::max(first.value_or(0), from); index <= *last; ++index) mark_lost(now, index, event);
+    from = std::max(from, *last + 1);
     if (settings_.peer == PeerKind::plain) presume_delivered(*last + 1);
   }
   if (event.lost_bytes > 0) report(now, event);
@@ -171,6 +171,7 @@ void Sender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   if (packet.waits_for_repair || now - packet.sent_at < round_trip) return;
   if (std::exchange(packet.presumed, false)) presumed_bytes_ -= packet.bytes;
   packet.waits_for_repair = true;
+  if (index == fragment_index_) fragment_offset_ = 0;
   repairs_.insert(index);
   repair_bytes_ += packet.bytes;
   ++stats_.packets_lost;
@@ -193,7 +194,8 @@ void Sender::report(TimePoint now, LossEvent event) {
 
 void Sender::arm_probe(TimePoint now) {
   const bool waiting = !packets_.empty();
-  const bool shut_out = queue_.end_offset() > sent_offset_ && !within_peer_window(1);
+  const std::size_t news = next_news_bytes();
+  const bool shut_out = news > 0 && !within_peer_window(news);
   if (!waiting && !shut_out) {
     probe_at_ = TimePoint::max();
     return;
@@ -242,7 +244,6 @@ bool Sender::suspects_black_hole(TimePoint now, std::size_t payload_bytes) const
 void Sender::set_payload_bytes(std::size_t payload_bytes) {
   if (payload_bytes == payload_bytes_) return;
   payload_bytes_ = payload_bytes;
-  fragment_offset_.reset();
   congestion_->on_packet_size(payload_bytes);
 }
 
@@ -258,7 +259,7 @@ void Sender::on_new_path(TimePoint now) {
 void Sender::update_pacing() {
   BitRate rate = congestion_->pacing_rate();
   if (!settings_.rate_cap.unlimited() && (rate.unlimited() || rate > settings_.rate_cap)) rate = settings_.rate_cap;
-  pacer_.set_rate(rate.bytes_per_second());
+  pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
 }
 
 // ---- Trains -------------------------------------------------------------------------------------------------------
@@ -360,7 +361,8 @@ void Sender::add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder)
 /// The path has become too narrow for a packet that was cut before: it goes in pieces (udt4.md §9).
 void Sender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder) {
   SentPacket& packet = packets_[index];
-  const auto offset = static_cast<std::uint32_t>(fragment_offset_.value_or(0));
+  if (std::exchange(fragment_index_, index) != index) fragment_offset_ = 0;
+  const std::uint32_t offset = fragment_offset_;
   const auto bytes = std::min<std::uint32_t>(packet.bytes - offset, static_cast<std::uint32_t>(payload_bytes_));
   builder.begin_packet(header_of(now, index, packet.bytes << 16 | offset), bytes);
   queue_.gather(packet.offset + offset, bytes, builder.payload());
@@ -369,7 +371,7 @@ void Sender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builde
     fragment_offset_ = offset + bytes;
     return;
   }
-  fragment_offset_.reset();
+  fragment_offset_ = 0;
   repairs_.erase(index);
   repair_bytes_ -= packet.bytes;
   packet.waits_for_repair = false;

@@ -124,7 +124,8 @@ class Sender {
   IndexRanges repairs_;              // of those, found lost and not sent again
   std::uint64_t repair_bytes_ = 0;   // of repairs_
   std::uint64_t sent_offset_ = 0;
-  std::optional<std::uint64_t> fragment_offset_;  // how far the front of repairs_ is sent, if in pieces
+  std::uint32_t fragment_offset_ = 0;  // how far fragment_index_ is sent, in pieces
+  PacketIndex fragment_index_ = 0;     // of the packet that was last begun so
 
   PacketIndex window_end_;                        // the peer takes packets before this one
   std::uint64_t window_end_offset_ = UINT64_MAX;  // and, one of ours, bytes before this

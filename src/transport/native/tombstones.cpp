@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "transport/native/packet.hpp"
+
 namespace udtcat::transport::native {
 
 namespace {
@@ -21,9 +23,12 @@ void Tombstones::add(TimePoint now, std::uint32_t id, const Endpoint& peer, std:
   oldest_first_.push_back(id);
 }
 
-const std::vector<std::byte>* Tombstones::answer(TimePoint now, std::uint32_t id, const Endpoint& from) {
+const std::vector<std::byte>* Tombstones::answer(TimePoint now, std::uint32_t id, const Endpoint& from,
+                                                 std::span<const std::byte> packet) {
   const auto found = stones_.find(id);
   if (found == stones_.end()) return nullptr;
+  // Two ends that closed at once would tell each other for a minute.
+  if (is_control(packet) && decode_control_header(packet).type == ControlType::shutdown) return nullptr;
   Stone& stone = found->second;
   if (now >= stone.until || now < stone.next_answer || !(stone.peer == from)) return nullptr;
   stone.next_answer = now + kAnswerGap;

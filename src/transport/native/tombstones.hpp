@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace udtcat::transport::native {
 class Tombstones {
  public:
   void add(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> goodbye);
-  /// What to answer a packet for `id` from `from`; null: nothing.
-  [[nodiscard]] const std::vector<std::byte>* answer(TimePoint now, std::uint32_t id, const Endpoint& from);
+  /// What to answer a packet for `id` from `from`; null: nothing. A goodbye is not answered with another.
+  [[nodiscard]] const std::vector<std::byte>* answer(TimePoint now, std::uint32_t id, const Endpoint& from,
+                                                     std::span<const std::byte> packet);
 
  private:
   struct Stone {

@@ -44,6 +44,19 @@ void TrainBuilder::drop_front(std::size_t packets) {
   train_.total_bytes -= std::min(train_.total_bytes, packets * train_.segment_bytes);
 }
 
+void TrainBuilder::keep() {
+  std::vector<std::byte> all;
+  all.reserve(train_.total_bytes);
+  for (const auto piece : train_.pieces) all.insert(all.end(), piece.begin(), piece.end());
+  auto rest = std::span<const std::byte>(all);
+  for (auto& piece : train_.pieces) {
+    const std::size_t bytes = piece.size();
+    piece = rest.first(bytes);
+    rest = rest.subspan(bytes);
+  }
+  kept_ = std::move(all);  // what was kept before has been copied by now
+}
+
 void TrainBuilder::set_control(std::vector<std::byte> packet) {
   clear();
   control_ = std::move(packet);

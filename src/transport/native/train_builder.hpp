@@ -33,6 +33,8 @@ class TrainBuilder {
   void end_packet();
   /// The socket has taken the first packets.
   void drop_front(std::size_t packets);
+  /// Takes the bytes over, for a train that has to wait: whoever lent them may let go of them when they are acknowledged.
+  void keep();
   /// A whole control packet, alone in its train.
   void set_control(std::vector<std::byte> packet);
 
@@ -42,6 +44,7 @@ class TrainBuilder {
   net::DatagramTrain train_;
   std::array<std::array<std::byte, kHeaderBytes>, kMaxPackets> headers_{};
   std::vector<std::byte> control_;
+  std::vector<std::byte> kept_;
   std::size_t packet_bytes_ = 0;  // of the packet being made
   std::size_t first_piece_ = 0;
   bool ends_short_ = false;

@@ -126,7 +126,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   }
   if (const auto found = openings_.find(*id); found != openings_.end())
     return handle_opening_packet(now, *found->second, packet, train.from);
-  if (const auto* goodbye = tombstones_.answer(now, *id, train.from)) send_alone(*goodbye, train.from, train.to);
+  if (const auto* goodbye = tombstones_.answer(now, *id, train.from, packet)) send_alone(*goodbye, train.from, train.to);
 }
 
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
@@ -257,7 +257,7 @@ void UdpPort::finish_opening(OpenId id, Result<Link*> result) {
 Link& UdpPort::add_link(TimePoint now, ConnectionSettings settings) {
   settings.options = options_;
   settings.started = now;
-  settings.random_seed = static_cast<std::uint32_t>(settings.local_token);
+  settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
   return *links_.emplace(settings.local_id, std::make_unique<Link>(io_, settings, chunks_)).first->second;
 }
 
@@ -273,7 +273,13 @@ void UdpPort::write(Link& link, core::SharedBytes bytes) {
   schedule(link);
 }
 
-std::size_t UdpPort::read(Link& link, std::span<std::byte> into) { return link.connection.read(clock_now(), into); }
+std::size_t UdpPort::read(Link& link, std::span<std::byte> into) {
+  const TimePoint now = clock_now();
+  const std::size_t bytes = link.connection.read(now, into);
+  // The peer may wait to hear that there is room again.
+  if (const auto due = link.connection.deadline(now); due && *due <= now) schedule(link);
+  return bytes;
+}
 
 void UdpPort::close(Link& link, std::chrono::milliseconds drain) {
   link.connection.close(clock_now(), drain);
@@ -325,6 +331,7 @@ bool UdpPort::send(Link& link) {
       return true;
     case net::SendState::would_block:
       builder_.drop_front(result.datagrams);
+      builder_.keep();
       blocked_ = &link;
       wait_writable();
       return false;
@@ -342,9 +349,9 @@ void UdpPort::wait_writable() {
   descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
                          lifetime_.guard([this](const boost::system::error_code& error) {
                            writable_awaited_ = false;
-                           if (error || blocked_ == nullptr) return;
-                           Link& link = *std::exchange(blocked_, nullptr);
-                           if (!send(link)) return;
+                           if (error) return;
+                           Link* const link = std::exchange(blocked_, nullptr);  // none: it was buried meanwhile
+                           if (link != nullptr && !send(*link)) return;
                            for (const auto& [id, each] : links_) schedule(*each);
                          }));
 }

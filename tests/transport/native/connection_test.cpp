@@ -194,11 +194,36 @@ TEST(Connection, FollowsAPeerWhoseAddressChanges) {
   EXPECT_TRUE(path.intact());
 }
 
+TEST(Connection, FollowsAPeerWhoseAddressChangesOnALongPath) {
+  SimulatedPath path({.rate = mbit(100), .delay = 100ms});
+  path.write_on(kNear);
+  path.run_for(1s);
+  path.move_near(path.at(kFar).peer_address().with_port(2001));
+  path.run_for(1s);
+  EXPECT_EQ(path.at(kFar).peer_address().port(), 2001);
+  EXPECT_TRUE(path.intact());
+}
+
 TEST(Connection, DoesNotBelieveAStrangersGoodbye) {
   SimulatedPath path;
   const auto forged = encode(ControlHeader{ControlType::shutdown, 0, 0, 0, 1}, std::vector<std::uint32_t>{0, 0});
   path.at(kNear).handle_packet(path.now(), forged, path.at(kNear).peer_address(), std::nullopt, {});
   EXPECT_EQ(path.at(kNear).state(), Connection::State::open);
+}
+
+TEST(Connection, DoesNotBelieveAStrangerAboutTheWidthOfThePath) {
+  SimulatedPath path({.mtu = 1280}, PeerKind::own, {}, 1000, 9000);
+  const auto forged = encode(ControlHeader{ControlType::user, 4, 8972, 0, 1}, std::vector<std::uint32_t>{0});
+  const Endpoint elsewhere = path.at(kNear).peer_address().with_port(666);
+  path.at(kNear).handle_packet(path.now(), forged, elsewhere, std::nullopt, {});
+  std::size_t largest = 0;
+  path.set_filter([&](SimulatedPath::End sender, std::span<std::byte> datagram) {
+    if (sender == kNear && !is_control(datagram)) largest = std::max(largest, datagram.size() + 28);
+    return true;
+  });
+  path.write(kNear, kMegabyte);
+  path.run_for(100ms);
+  EXPECT_EQ(largest, 1280U);
 }
 
 TEST(Connection, DoesNotTakeDataFromAnAddressThatHasNotAnsweredItsChallenge) {

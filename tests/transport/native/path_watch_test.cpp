@@ -58,7 +58,24 @@ TEST_F(Roaming, AsksAFewTimesASecond) {
   EXPECT_EQ(asked, 20);
 }
 
-TEST_F(Roaming, AsksSomethingElseEachTime) { EXPECT_NE(challenge(kStart), challenge(kStart + 1s)); }
+TEST_F(Roaming, TakesAnAnswerThatComesAfterItHasAskedAgain) {
+  const auto answer = answered(challenge(kStart));
+  challenge(kStart + 50ms);
+  EXPECT_TRUE(watch.on_response(elsewhere, answer)) << "on a long path";
+}
+
+TEST_F(Roaming, AsksSomethingElseElsewhere) {
+  const auto first = challenge(kStart);
+  elsewhere = elsewhere.with_port(2001);
+  EXPECT_NE(challenge(kStart + 1s), first);
+  elsewhere = elsewhere.with_port(2000);
+  EXPECT_NE(challenge(kStart + 2s), first);
+}
+
+TEST_F(Roaming, SaysNothingOfItsTokenInWhatItAsks) {
+  PathWatch other{home, std::nullopt, {999, 222}, 7};
+  EXPECT_EQ(body_of(other.on_stranger(kStart, elsewhere, here)->words), challenge(kStart));
+}
 
 TEST_F(Roaming, BelievesNoResponseThatItDidNotAskFor) {
   const std::vector<std::uint32_t> words{0, 0, 0, 111};

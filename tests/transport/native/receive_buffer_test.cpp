@@ -74,6 +74,14 @@ TEST_F(Buffers, TakeNothingAheadBeyondTheirLimit) {
   EXPECT_EQ(buffer.next(), index);
 }
 
+TEST_F(Buffers, TakeNothingMoreInOrderEitherWhileNobodyReads) {
+  PacketIndex index = 0;
+  while (index < 10'000 && store(index) == Outcome::stored) ++index;
+  EXPECT_LE(buffer.readable_bytes(), kFirstLimit);
+  EXPECT_EQ(read(1000).size(), 1000U);
+  EXPECT_EQ(store(index), Outcome::stored);
+}
+
 TEST_F(Buffers, GrowWithTheirReader) {
   PacketIndex index = 0;
   for (; buffer.limit_bytes() < 4U << 20; ++index) {
@@ -109,6 +117,20 @@ TEST_F(Buffers, TakeNoFragmentThatMakesNoSense) {
   EXPECT_EQ(store_piece(0, 600, 401, 1001), Outcome::no_room) << "of another size";
   EXPECT_EQ(store_piece(0, 600, 400), Outcome::stored);
   EXPECT_EQ(read(2000), numbered_bytes(1000));
+}
+
+TEST_F(Buffers, HoldNoMoreInFragmentsThanTheirLimit) {
+  PacketIndex index = 0;
+  while (index < 256 && store_piece(index, 0, 1, 60'000) == Outcome::stored) ++index;
+  EXPECT_LE(index * 60'000, kFirstLimit);
+  EXPECT_EQ(store(0), Outcome::stored) << "and give way";
+}
+
+TEST_F(Buffers, TakeNoMoreCrumbsOfAPacketThanAPathCanMake) {
+  int taken = 0;
+  for (std::size_t offset = 0; offset < 60'000; offset += 2)
+    taken += store_piece(0, offset, 1, 60'000) == Outcome::stored ? 1 : 0;
+  EXPECT_LE(taken, 64);
 }
 
 }  // namespace

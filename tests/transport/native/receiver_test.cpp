@@ -119,6 +119,24 @@ TEST_P(Receiving, IgnoresWhatLiesBeforeTheFirstPacketOrFarAhead) {
   EXPECT_EQ(receiver.received_bytes(), 0U);
 }
 
+TEST_P(Receiving, TakesNothingThatIsAheadOfEveryWindowItGave) {
+  data(2 * (512 * 1024) / kPayload);
+  EXPECT_EQ(receiver.received_bytes(), 0U);
+  data(512 * 1024 / kPayload);
+  EXPECT_EQ(receiver.received_bytes(), kPayload);
+}
+
+TEST_P(Receiving, DoesNotBelieveARoundTripOfAnHour) {
+  data(0, 10);
+  now += 10ms;
+  const auto all = said();
+  ASSERT_EQ(all.size(), 1U);
+  receiver.on_ack2(now + 1h, all[0].additional);
+  data(1, 10);
+  now += 20ms;
+  EXPECT_EQ(decode_acknowledgement(body_of(said()[0].words))->rtt_us, 100'000U);
+}
+
 TEST_P(Receiving, MeasuresTheRoundTripByTheConfirmation) {
   data(0, 10);
   now += 10ms;
@@ -195,6 +213,13 @@ TEST_P(ReceivingFromOurs, ReportsWhatItKnows) {
 TEST_P(ReceivingFromOurs, AcknowledgesEvery128KiBAtOnce) {
   for (PacketIndex i = 0; i < 132; ++i) data(i);
   EXPECT_EQ(count(said(), ControlType::ack), 1U);
+}
+
+TEST_P(ReceivingFromOurs, LetsSmallPacketsFillItsBufferThoughLargeOnesWereAgreed) {
+  Receiver jumbo{{PeerKind::own, kFirstSequence, 8956, 1 << 20}, chunks};
+  jumbo.on_data(now, {kFirstSequence, 0, 0, 1}, {numbered_bytes(1), {}, true});
+  const auto ack = decode_acknowledgement(body_of(jumbo.poll_control(now + 10ms)->words));
+  EXPECT_GE(*ack->window_packets * 1216, 500'000U);
 }
 
 TEST_P(ReceivingFromOurs, PutsFragmentsTogether) {

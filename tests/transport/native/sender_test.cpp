@@ -1,5 +1,8 @@
 #include "transport/native/sender.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <gtest/gtest.h>
 
 #include "transport/native/parts.hpp"
@@ -35,18 +38,22 @@ class Sending : public testing::TestWithParam<PeerKind> {
     sender.write(core::SharedBytes::adopt(numbered_bytes(bytes, written_)));
     written_ += bytes;
   }
+  std::vector<Sent> next_train() {
+    std::vector<Sent> all;
+    builder_.clear();
+    if (!sender.poll_train(now, builder_)) return all;
+    auto piece = builder_.train().pieces.begin();
+    for (const auto count : builder_.train().piece_counts) {
+      Sent& packet = all.emplace_back(Sent{decode_data_header(*piece), {}});
+      for (int i = 1; i < count; ++i) packet.payload.insert(packet.payload.end(), piece[i].begin(), piece[i].end());
+      piece += count;
+    }
+    return all;
+  }
   std::vector<Sent> sent() {
     std::vector<Sent> all;
-    for (;; builder_.clear()) {
-      builder_.clear();
-      if (!sender.poll_train(now, builder_)) return all;
-      auto piece = builder_.train().pieces.begin();
-      for (const auto count : builder_.train().piece_counts) {
-        Sent& packet = all.emplace_back(Sent{decode_data_header(*piece), {}});
-        for (int i = 1; i < count; ++i) packet.payload.insert(packet.payload.end(), piece[i].begin(), piece[i].end());
-        piece += count;
-      }
-    }
+    for (auto train = next_train(); !train.empty(); train = next_train()) std::ranges::move(train, std::back_inserter(all));
+    return all;
   }
   /// Passes time as the driver would, and collects what leaves.
   std::vector<Sent> sent_within(Duration time) {
@@ -246,6 +253,65 @@ TEST_P(SendingToOurs, CutsWhatThePathDoesNotTakeAnyMore) {
   EXPECT_EQ(pieces[0].header.message, 1000U << 16);
   EXPECT_EQ(pieces[2].header.message, 1000U << 16 | 800);
   EXPECT_EQ(pieces[2].payload, numbered_bytes(200, 1800));
+}
+
+TEST_P(SendingToOurs, BeginsAtTheFrontOfAPacketThatIsMissedWhileAnotherGoesInPieces) {
+  write(500);
+  sent();
+  write(2000);
+  sent();
+  sender.set_payload_bytes(400);
+  now += 1s;
+  nak(1, 1);
+  EXPECT_EQ(next_train()[0].header.message, 1000U << 16);
+  EXPECT_EQ(next_train()[0].header.message, 1000U << 16 | 400);
+  nak(0, 0);
+  EXPECT_EQ(next_train()[0].header.message, 500U << 16) << "not where the other one stood";
+  const auto rest = sent();
+  ASSERT_FALSE(rest.empty());
+  EXPECT_EQ(rest[0].payload, numbered_bytes(100, 400));
+  EXPECT_EQ(sequences(rest).back(), 1U);
+}
+
+TEST_P(SendingToOurs, TriesAgainWhenThePeersWindowIsLessThanAPacket) {
+  sender.set_payload_bytes(1400);
+  write(1500);
+  sent();
+  now += 10ms;
+  ack(2, 1500, 500, 1);
+  write(5000);
+  EXPECT_TRUE(sent().empty());
+  EXPECT_FALSE(sent_within(1s).empty()) << "the word of a larger one may have been lost";
+}
+
+TEST_P(Sending, LooksAtNoPacketTwiceForOneNak) {
+  write(10'500);
+  sent();
+  now += 1s;
+  const std::vector<SequenceRange> list{{kFirstSequence + 5, kFirstSequence + 6},
+                                        {kFirstSequence + 3, kFirstSequence + 3}};
+  sender.on_nak(now, list);
+  EXPECT_EQ(sender.stats().packets_lost, 2U) << "a list ascends";
+}
+
+TEST_P(Sending, TakesTheSmallestRateForARate) {
+  auto slow = settings(GetParam());
+  slow.rate_cap = BitRate::from_bits_per_second(1);
+  Sender snail(slow);
+  snail.write(core::SharedBytes::adopt(numbered_bytes(100'000)));
+  TrainBuilder builder(64, 65'000);
+  EXPECT_TRUE(snail.poll_train(kStart, builder));
+  EXPECT_LE(builder.train().datagrams(), 2U);
+  builder.clear();
+  EXPECT_FALSE(snail.poll_train(kStart + 1s, builder));
+}
+
+TEST_P(SendingToPlain, PresumesNothingFromARangeThatMakesNoSense) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  nak(9, 5);
+  EXPECT_EQ(sender.in_flight_bytes(), 10'500U);
 }
 
 }  // namespace

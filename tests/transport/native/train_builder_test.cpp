@@ -26,6 +26,7 @@ class Trains : public testing::Test {
     }
     return all;
   }
+  void forget_memory() { memory_ = numbered_bytes(10); }
   TrainBuilder builder{8, 8000};
 
  private:
@@ -74,6 +75,19 @@ TEST_F(Trains, LoseWhatTheSocketHasTakenFromTheirFront) {
   EXPECT_EQ(builder.train().total_bytes, 1010 + 2 * kHeaderBytes);
   builder.drop_front(0);
   EXPECT_EQ(datagrams().size(), 2U);
+}
+
+TEST_F(Trains, NeedNobodysMemoryOnceTheyAreKept) {
+  for (const std::size_t bytes : {1000U, 1000U, 1000U, 10U}) add(bytes);
+  builder.drop_front(1);
+  const auto before = datagrams();
+  builder.keep();
+  forget_memory();
+  EXPECT_EQ(datagrams(), before);
+  builder.drop_front(1);
+  EXPECT_EQ(datagrams().front(), before[1]);
+  builder.keep();
+  EXPECT_EQ(datagrams().front(), before[1]) << "again";
 }
 
 TEST_F(Trains, CarryAControlPacketAlone) {
