@@ -42,7 +42,7 @@ struct ConnectionSettings {
   std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
   TransportOptions options;
   TimePoint started;
-  Duration hold{0};  ///< the peer is not ready for data before
+  Duration hold{0};               ///< the peer is not ready for data before
   std::uint64_t random_seed = 0;  ///< nobody is told
 };
 

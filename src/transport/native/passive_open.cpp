@@ -71,7 +71,8 @@ PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, std::span<c
                                            const Endpoint& from,
                                            const std::function<std::optional<Lot>()>& draw_lot) const {
   if (request.version != kUdtVersion || request.type != kStreamType || request.mss < kMinMss ||
-      request.flow_window == 0 || request.flow_window > kSequenceMask || request.initial_sequence > kSequenceMask)
+      request.mss > kSequenceMask || request.flow_window == 0 || request.flow_window > kSequenceMask ||
+      request.initial_sequence > kSequenceMask)
     return {refuse(request), std::nullopt};
   const auto lot = draw_lot();
   if (!lot) return {refuse(request), std::nullopt};

@@ -26,14 +26,11 @@ constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
 constexpr std::uint32_t kWakesPerErrorLook = 256;   // guess: a busy socket does not tell of errors by itself
 constexpr std::uint64_t kDropsWorthALine = 100;     // guess
 constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
-constexpr std::size_t kMaxLinks = 4096;             // guess: some 20 kB each
+// libudt's slow start ends for good where it exceeds this; the first ACK says what there is really room for.
+constexpr std::uint32_t kFirstFlowWindow = 8192;  // spec: UDT4, libudt's own
+constexpr std::size_t kMaxLinks = 4096;           // guess: some 20 kB each
 
 TimePoint clock_now() { return std::chrono::steady_clock::now(); }
-
-std::uint32_t first_flow_window(const TransportOptions& options, std::uint32_t mss) {
-  const std::uint64_t packets = std::min<std::uint64_t>(options.memory_bytes, 512 * 1024) / (mss - kMssOverheadBytes);
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(packets, 16));
-}
 
 }  // namespace
 
@@ -48,7 +45,7 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
   if (!datagrams) return tl::unexpected(datagrams.error());
   auto cookies = CookieJar::create();
   if (!cookies) return tl::unexpected(cookies.error());
-  PassiveOpen passive({mss, first_flow_window(options, mss)}, std::move(*cookies));
+  PassiveOpen passive({mss, kFirstFlowWindow}, std::move(*cookies));
   return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(passive)));
 }
 
@@ -126,7 +123,8 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   }
   if (const auto found = openings_.find(*id); found != openings_.end())
     return handle_opening_packet(now, *found->second, packet, train.from);
-  if (const auto* goodbye = tombstones_.answer(now, *id, train.from, packet)) send_alone(*goodbye, train.from, train.to);
+  if (const auto* goodbye = tombstones_.answer(now, *id, train.from, packet))
+    send_alone(*goodbye, train.from, train.to);
 }
 
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
@@ -209,8 +207,8 @@ Result<UdpPort::OpenId> UdpPort::open(const Endpoint& peer, std::chrono::millise
   if (!random || !token) return tl::unexpected((random ? token : random).error());
   auto id = static_cast<std::uint32_t>(*random >> 32) & kSequenceMask;
   while (id == 0 || links_.contains(id) || openings_.contains(id)) id = (id + 1) & kSequenceMask;
-  const OpenRequest request{
-      peer, id, static_cast<std::uint32_t>(*random) & kSequenceMask, mss_, first_flow_window(options_, mss_), *token};
+  const OpenRequest request{peer,  id, static_cast<std::uint32_t>(*random) & kSequenceMask, mss_, kFirstFlowWindow,
+                            *token};
   const TimePoint now = clock_now();
   openings_.emplace(id, std::make_unique<Opening>(io_, ActiveOpen(now, request), now + patience, std::move(handler)));
   boost::asio::post(io_, lifetime_.guard([this, id] { run_opening(id); }));

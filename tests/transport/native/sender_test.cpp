@@ -52,7 +52,8 @@ class Sending : public testing::TestWithParam<PeerKind> {
   }
   std::vector<Sent> sent() {
     std::vector<Sent> all;
-    for (auto train = next_train(); !train.empty(); train = next_train()) std::ranges::move(train, std::back_inserter(all));
+    for (auto train = next_train(); !train.empty(); train = next_train())
+      std::ranges::move(train, std::back_inserter(all));
     return all;
   }
   /// Passes time as the driver would, and collects what leaves.
