@@ -167,7 +167,7 @@ class World {
       const std::uint32_t kind = in_.byte();
       words.push_back(kind == 1   ? static_cast<std::uint32_t>(kToken >> 32)
                       : kind == 2 ? static_cast<std::uint32_t>(kToken)
-                      : kind < 6  ? nonce_[kind - 3 & 1]
+                      : kind < 6  ? nonce_[(kind - 3) & 1]
                                   : in_.word());
     }
     hear(encode(ControlHeader{type, subtype, in_.pair(), 0, 1}, words));
