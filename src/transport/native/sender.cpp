@@ -11,11 +11,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMaxPieces = 16;          // guess: of one packet: a storm of tiny writes is cut a little shorter
-constexpr Duration kOwnAckWait = 10ms;          // spec: UDT4: how long a receiver may hold an ACK back
-constexpr Duration kPlainAckWait = 110ms;       // measured: libudt's idle sweep
-constexpr Duration kLongestProbeGap = 300ms;    // spec: UDT4, least EXP; a path that comes back is noticed so soon
-constexpr Duration kLongestOwnProbeGap = 50ms;  // guess: 60 kB/s into an outage
+constexpr std::size_t kMaxPieces = 16;        // guess: of one packet: a storm of tiny writes is cut a little shorter
+constexpr Duration kOwnAckWait = 10ms;        // spec: UDT4: how long a receiver may hold an ACK back
+constexpr Duration kPlainAckWait = 110ms;     // measured: libudt's idle sweep
+constexpr Duration kLongestProbeGap = 300ms;  // spec: UDT4, least EXP; a path that comes back is noticed so soon
+constexpr Duration kMostQueue = 500ms;  // guess: an answer that takes longer than this and four round trips is none
+constexpr Duration kLongestOwnProbeGap = 50ms;      // guess: 60 kB/s into an outage
 constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
@@ -78,6 +79,7 @@ void Sender::take_windows(PacketIndex next, const Acknowledgement& ack) {
 }
 
 void Sender::pop_acknowledged(PacketIndex next) {
+  popped_repaired_ = false;
   while (!packets_.empty() && packets_.begin_index() < next) {
     const SentPacket& packet = packets_[packets_.begin_index()];
     if (packet.waits_for_repair) {
@@ -85,6 +87,7 @@ void Sender::pop_acknowledged(PacketIndex next) {
       repair_bytes_ -= packet.bytes;
     }
     if (packet.presumed) presumed_bytes_ -= packet.bytes;
+    popped_repaired_ = popped_repaired_ || packet.sends > 1;
     acknowledged_bytes_ += packet.bytes;
     packets_.pop_front();
   }
@@ -102,7 +105,8 @@ void Sender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::opti
     if (sample < kMostRttSample) rtt_.on_sample(sample);
     return;
   }
-  if (newest && newest->sends == 1) rtt_.on_sample(now - newest->sent_at);
+  // Behind a packet that had to be sent again the others waited: their time is that of the repair (Karn's rule, for all of them).
+  if (newest && newest->sends == 1 && !popped_repaired_) rtt_.on_sample(now - newest->sent_at);
 }
 
 void Sender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack) {
@@ -200,11 +204,12 @@ void Sender::arm_probe(TimePoint now) {
     probe_at_ = TimePoint::max();
     return;
   }
-  const Duration wait = rtt_.timeout() + (settings_.peer == PeerKind::own ? kOwnAckWait : kPlainAckWait);
+  const Duration answer = std::min<Duration>(rtt_.timeout(), 4 * rtt_.minimum().value_or(rtt_.smoothed()) + kMostQueue);
+  const Duration wait = answer + (settings_.peer == PeerKind::own ? kOwnAckWait : kPlainAckWait);
   // A path that comes back is to be noticed within a few of its round trips.
   const Duration longest = settings_.peer == PeerKind::own
                                ? std::max<Duration>(kLongestOwnProbeGap, 3 * rtt_.smoothed())
-                               : std::max<Duration>(kLongestProbeGap, 2 * rtt_.timeout());
+                               : std::max<Duration>(kLongestProbeGap, 2 * answer);
   probe_at_ = now + std::min<Duration>(wait * (1U << std::min(probes_, 8U)), std::max(longest, wait));
 }
 

@@ -140,6 +140,7 @@ class Sender {
   std::uint64_t presumed_bytes_ = 0;  // of packets beyond, by what a plain peer does not miss
   PacketIndex presumed_end_ = 0;      // up to here its NAKs have spoken
   std::uint64_t lost_bytes_ = 0;
+  bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once
   TimePoint loss_epoch_{};
   TimePoint silenced_at_{};  // the last timeout: what had left before it is no sign of congestion
 
