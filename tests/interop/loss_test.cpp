@@ -101,10 +101,10 @@ UDTCAT_FOR_BOTH_ROLES(Lossy);
 TEST_P(Lossy, PathOfOnePerCentDelaysNothingForLongSerial) {
   carry_over({.drop = 0.01, .seed = 11}, Flow::both, 4 << 20, 28s);
 }
-TEST_P(Lossy, PathOfFivePerCentDelaysNothingForLongSerial) {
+TEST_P(Lossy, PathOfFivePerCentDelaysNothingForLongSoak) {
   carry_over({.drop = 0.05, .seed = 12}, Flow::both, 1 << 20, 28s);
 }
-TEST_P(Lossy, PathOfFivePerCentIsCrossedByOursSerial) {
+TEST_P(Lossy, PathOfFivePerCentIsCrossedByOursSoak) {
   carry_over({.drop = 0.05, .seed = 13}, Flow::from_us, 16 << 20, 28s);
 }
 TEST_P(Lossy, PathThatReordersIsCrossedSerial) {
