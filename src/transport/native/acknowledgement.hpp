@@ -11,6 +11,10 @@
 
 namespace udtcat::transport::native {
 
+/// A plain UDT4 receiver answers each 64th packet at once. Of the rest it tells when more comes 10 ms later, or 100 ms later if none
+/// does.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
+constexpr std::uint32_t kLightAckPackets = 64;
+
 /// What the receiver of data tells beyond UDT4, to one of ours.
 struct ExtendedReport {
   std::uint32_t highest = 0;         ///< the highest sequence number that has arrived

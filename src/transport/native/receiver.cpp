@@ -12,7 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kSyn = 10ms;                     // spec: UDT4
-constexpr std::size_t kLightAckPackets = 64;        // spec: UDT4
 constexpr std::uint64_t kOwnAckBytes = 128 * 1024;  // guess: two trains
 constexpr Duration kLeastAckDelay = 1ms;            // guess: well above what a timer costs
 constexpr Duration kShortPacketAckGap = 1ms;        // guess: chatty streams of short packets

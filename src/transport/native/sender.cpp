@@ -36,9 +36,13 @@ Sender::Sender(const Settings& settings)
       sequences_(settings.initial_sequence),
       payload_bytes_(settings.payload_bytes),
       window_end_(std::min(settings.window_packets, kMaxWindowPackets)),
-      congestion_(make_congestion_control(settings.congestion, settings.payload_bytes, settings.rate_cap,
-                                          settings.started, settings.random_seed)) {
+      congestion_(new_congestion_control(settings.started)) {
   update_pacing();
+}
+
+std::unique_ptr<CongestionControl> Sender::new_congestion_control(TimePoint now) const {
+  return make_congestion_control(settings_.congestion, payload_bytes_, settings_.rate_cap, now, settings_.random_seed,
+                                 settings_.peer == PeerKind::plain ? kLightAckPackets : 0);
 }
 
 // ---- What the peer says -------------------------------------------------------------------------------------------
@@ -254,8 +258,7 @@ void Sender::set_payload_bytes(std::size_t payload_bytes) {
 
 void Sender::on_new_path(TimePoint now) {
   rtt_.reset();
-  congestion_ =
-      make_congestion_control(settings_.congestion, payload_bytes_, settings_.rate_cap, now, settings_.random_seed);
+  congestion_ = new_congestion_control(now);
   update_pacing();
   probes_ = 0;
   probe_at_ = now;

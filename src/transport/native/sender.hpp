@@ -87,6 +87,8 @@ class Sender {
  private:
   enum class Turn { repair, news, nothing };
 
+  [[nodiscard]] std::unique_ptr<CongestionControl> new_congestion_control(TimePoint now) const;
+
   // Acknowledgements
   [[nodiscard]] bool plausible(PacketIndex next, const Acknowledgement& ack) const;
   void take_windows(PacketIndex next, const Acknowledgement& ack);

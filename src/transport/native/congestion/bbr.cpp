@@ -16,8 +16,9 @@ constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BB
 
 }  // namespace
 
-Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed)
-    : payload_bytes_(payload_bytes),
+Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets)
+    : ack_packets_(ack_packets),
+      payload_bytes_(payload_bytes),
       random_(random_seed),
       model_(payload_bytes),
       cycle_start_(now),

@@ -25,7 +25,7 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class Bbr final : public CongestionControl {
  public:
-  Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed);
+  Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets = 0);
 
   void on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) override;
   void on_ack(const AckEvent& event) override;
@@ -79,8 +79,10 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] std::uint64_t probe_rtt_window() const;
   [[nodiscard]] std::uint64_t window_cap() const;
   [[nodiscard]] std::uint64_t least_window() const;
+  [[nodiscard]] std::uint64_t least_flight() const;
   [[nodiscard]] std::uint64_t least_cap() const;
 
+  const std::uint32_t ack_packets_;
   std::size_t payload_bytes_;
   std::minstd_rand random_;
   BbrModel model_;

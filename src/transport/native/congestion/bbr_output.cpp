@@ -69,12 +69,16 @@ double Bbr::window_gain() const {
 
 std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
 
+// A receiver that waits for a batch leaves whoever sends less than that to its timer, however short the way is. Twice the batch, so
+// that one is on its way while the other is answered.
+std::uint64_t Bbr::least_flight() const { return std::max(least_window(), 2 * ack_packets_ * payload_bytes_); }
+
 // The least that congestion may leave of the window.
 std::uint64_t Bbr::least_cap() const {
   const auto batch = std::min(bytes_during(model_.max_bandwidth(), kAckInterval), kAckPackets * payload_bytes_);
   // Between hosts that take longer than the way, what is in flight waits in the hosts.
   const auto in_hosts = model_.host_bound() ? scaled(model_.bdp_bytes(model_.max_bandwidth()), kWindowGain) : 0;
-  return std::max({least_window(), batch, in_hosts});
+  return std::max({least_flight(), batch, in_hosts});
 }
 
 std::uint64_t Bbr::send_quantum_bytes() const {
@@ -84,12 +88,12 @@ std::uint64_t Bbr::send_quantum_bytes() const {
 // Room for trains on their way through both hosts comes on top where the product itself is small.
 std::uint64_t Bbr::in_flight_for(double gain) const {
   const auto bytes = scaled(model_.bdp_bytes(model_.bandwidth()), gain);
-  const auto most = std::max({bytes, kQuantaInFlight * send_quantum_bytes(), least_window()});
+  const auto most = std::max({bytes, kQuantaInFlight * send_quantum_bytes(), least_flight()});
   return state_ == State::probe_up ? most + 2 * payload_bytes_ : most;
 }
 
 std::uint64_t Bbr::probe_rtt_window() const {
-  return std::max(scaled(model_.bdp_bytes(model_.bandwidth()), kProbeRttWindowGain), least_window());
+  return std::max(scaled(model_.bdp_bytes(model_.bandwidth()), kProbeRttWindowGain), least_flight());
 }
 
 std::uint64_t Bbr::window_cap() const {

@@ -9,11 +9,12 @@
 namespace udtcat::transport::native {
 
 std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes, BitRate rate,
-                                                           TimePoint now, std::uint32_t random_seed) {
+                                                           TimePoint now, std::uint32_t random_seed,
+                                                           std::uint32_t ack_packets) {
   UDTCAT_INVARIANT(payload_bytes > 0, "a packet without payload carries nothing");
   switch (kind) {
     case CongestionKind::bbr:
-      return std::make_unique<Bbr>(payload_bytes, now, random_seed);
+      return std::make_unique<Bbr>(payload_bytes, now, random_seed, ack_packets);
     case CongestionKind::udt:
       return std::make_unique<UdtRateLaw>(payload_bytes, now, random_seed);
     case CongestionKind::cubic:

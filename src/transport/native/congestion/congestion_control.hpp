@@ -73,8 +73,10 @@ class CongestionControl {
 
 /// payload_bytes   of a full packet
 /// rate            for CongestionKind::fixed
+/// ack_packets     the receiver may stay silent until it has so many; 0: it says at once what came
 [[nodiscard]] std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes,
                                                                          BitRate rate, TimePoint now,
-                                                                         std::uint32_t random_seed);
+                                                                         std::uint32_t random_seed,
+                                                                         std::uint32_t ack_packets = 0);
 
 }  // namespace udtcat::transport::native

@@ -42,6 +42,16 @@ TEST(BbrOutput, LeavesAWindowForABatchOfAcksHoweverMuchIsLost) {
   EXPECT_EQ(control.window_bytes(), window);
 }
 
+TEST(BbrOutput, FillsTheBatchThatItsReceiverWaitsForHoweverLittleThePathSeemsToCarry) {
+  Bbr control(kPayload, at(0s), 1, 64);
+  Rounds rounds(control, 1ms);
+  rounds.deliver(mbit(10'000));
+  for (int round = 0; round < 50; ++round) rounds.deliver(mbit(5), 100);
+  EXPECT_GE(control.window_bytes(), 128 * kPayload);
+  control.on_timeout(at(10s));
+  EXPECT_LT(control.window_bytes(), 10 * kPayload) << "into silence no more than any other";
+}
+
 TEST(BbrOutput, SendsMoreThanItDeliversWherePacketsAreLostAtRandom) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control, 20ms);
