@@ -55,7 +55,7 @@ DescriptorKind kind_of(int number) {
   if (::fstat(number, &status) != 0) return DescriptorKind::other;
   if (S_ISFIFO(status.st_mode)) return DescriptorKind::fifo;
   if (S_ISSOCK(status.st_mode)) return DescriptorKind::socket;
-  if (S_ISREG(status.st_mode)) return DescriptorKind::file;
+  if (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)) return DescriptorKind::file;
   return ::isatty(number) == 1 ? DescriptorKind::terminal : DescriptorKind::other;
 }
 

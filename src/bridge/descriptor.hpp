@@ -1,9 +1,13 @@
 /// Descriptors: who closes them, what they lead to, and the few things only the platform can say about them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
+
+#include <sys/types.h>
 
 namespace udtcat::bridge {
 
@@ -28,7 +32,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-enum class DescriptorKind { fifo, socket, terminal, file, other };
+enum class DescriptorKind { fifo, socket, terminal, file, other };  // file: what is stored, so also a disk
 enum class Half { read, write };
 
 /// What `number` leads to; `other` also where it is not open, so that the first read or write tells the error.
@@ -46,6 +50,11 @@ enum class Half { read, write };
 
 /// Lets a pipe hold more, if it holds less and the system agrees: fewer switches between its two ends.
 void enlarge_pipe(int number);
+
+/// read() and write() that say EAGAIN where they would wait, whatever the description's flags are; EOPNOTSUPP where that cannot be
+/// had: device, platform.
+[[nodiscard]] ssize_t read_without_waiting(int number, std::span<std::byte> into);
+[[nodiscard]] ssize_t write_without_waiting(int number, std::span<const std::byte> from);
 
 /// Whether the consumer behind a pipe or socket has taken all that was written.
 /// returns  none: not yet; an error: it left bytes unread; no error: all taken, or the platform cannot tell

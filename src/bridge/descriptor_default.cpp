@@ -1,3 +1,5 @@
+#include <cerrno>
+
 #include "bridge/descriptor.hpp"
 
 namespace udtcat::bridge {
@@ -6,6 +8,16 @@ namespace udtcat::bridge {
 Descriptor reopen_non_blocking(int /*number*/, DescriptorKind /*kind*/, Half /*half*/) { return {}; }
 
 void enlarge_pipe(int /*number*/) {}
+
+ssize_t read_without_waiting(int /*number*/, std::span<std::byte> /*into*/) {
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+ssize_t write_without_waiting(int /*number*/, std::span<const std::byte> /*from*/) {
+  errno = EOPNOTSUPP;
+  return -1;
+}
 
 // POSIX does not say what a pipe still holds: the end of what we know is that the system took every byte.
 std::optional<std::error_code> consumer_verdict(int /*number*/, DescriptorKind /*kind*/) { return std::error_code{}; }

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <udtcat/units.hpp>
 
@@ -72,6 +73,17 @@ void enlarge_pipe(int number) {
   const int bytes = ::fcntl(number, F_GETPIPE_SZ);
   // A refusal (the user's share of pipe memory is used up) leaves the pipe as it was, which works too.
   if (bytes > 0 && bytes < kPipeBytes) ::fcntl(number, F_SETPIPE_SZ, kPipeBytes);
+}
+
+// At the position of the description, as read() and write() are.
+ssize_t read_without_waiting(int number, std::span<std::byte> into) {
+  const iovec piece{into.data(), into.size()};
+  return ::preadv2(number, &piece, 1, -1, RWF_NOWAIT);
+}
+
+ssize_t write_without_waiting(int number, std::span<const std::byte> from) {
+  const iovec piece{const_cast<std::byte*>(from.data()), from.size()};  // SAFETY: only read from
+  return ::pwritev2(number, &piece, 1, -1, RWF_NOWAIT);
 }
 
 std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind) {

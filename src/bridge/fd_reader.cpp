@@ -25,29 +25,29 @@ Result<std::unique_ptr<FdReader>> FdReader::start(boost::asio::io_context& io, i
 }
 
 FdReader::FdReader(boost::asio::io_context& io, int number, StopEvent stop)
-    : stop_(std::move(stop)), descriptor_(number, Half::read), readable_(io), ring_(kRingBytes) {}
+    : stop_(std::move(stop)), descriptor_(number, Half::read), readable_(io), ring_(kRingBytes) {
+  if (descriptor_.kind() == DescriptorKind::file) turn_ = Turn::thread;
+}
 
 FdReader::~FdReader() { stop(); }
 
 void FdReader::run() {
   for (;;) {
-    const std::span<std::byte> space = wait_for_space();
+    const std::span<std::byte> space = wait_for_turn();
     if (space.empty()) return;
     const std::optional<Transfer> transfer = read_next(space);
     if (!transfer) return;
-    const bool last = transfer->bytes == 0;
-    if (last) std::ignore = descriptor_.close();  // everything it had has been read
     deliver(*transfer);
-    if (last) return;
   }
 }
 
-/// returns  empty: to stop
-std::span<std::byte> FdReader::wait_for_space() {
+/// returns  empty: to stop, or nothing is left to read
+std::span<std::byte> FdReader::wait_for_turn() {
   std::unique_lock lock(mutex_);
   // A consumer that takes little at a time must not make us read as little at a time.
-  changed_.wait(lock, [this] { return stopping_ || ring_.free_bytes() >= kReadBytes; });
-  if (stopping_) return {};
+  const auto ours = [this] { return turn_ != Turn::io_thread && ring_.free_bytes() >= kReadBytes; };
+  changed_.wait(lock, [&] { return stopping_ || state_ != State::reading || ours(); });
+  if (stopping_ || state_ != State::reading) return {};
   const std::span<std::byte> space = ring_.writable();
   return space.first(std::min(space.size(), kReadBytes));
 }
@@ -68,18 +68,32 @@ std::optional<Transfer> FdReader::read_next(std::span<std::byte> into) {
 void FdReader::deliver(const Transfer& transfer) {
   const std::lock_guard lock(mutex_);
   ring_.commit(transfer.bytes);
-  if (transfer.state == Transfer::State::failed) {
-    state_ = State::failed;
-    error_ = transfer.error;
-  } else if (transfer.bytes == 0) {
-    state_ = State::ended;
-  }
+  if (transfer.bytes == 0) note_end(transfer);
+  if (turn_ == Turn::thread_once) turn_ = Turn::io_thread;
   if (std::exchange(reader_waits_, false)) readable_.complete();
 }
 
+/// Under mutex_.
+void FdReader::note_end(const Transfer& last) {
+  std::ignore = descriptor_.close();  // everything it had has been read
+  state_ = last.state == Transfer::State::failed ? State::failed : State::ended;
+  error_ = last.error;
+  changed_.notify_one();
+}
+
 LocalStream::ReadResult FdReader::read_some(std::span<std::byte> into) {
-  using ReadState = LocalStream::ReadState;
   UDTCAT_INVARIANT(!into.empty(), "the caller asks only when it has room");
+  const LocalStream::ReadResult taken = take_from_ring(into);
+  if (taken.state != LocalStream::ReadState::would_block) return taken;
+  {
+    const std::lock_guard lock(mutex_);
+    if (turn_ != Turn::io_thread) return taken;
+  }
+  return read_now(into);
+}
+
+LocalStream::ReadResult FdReader::take_from_ring(std::span<std::byte> into) {
+  using ReadState = LocalStream::ReadState;
   std::size_t taken = 0;
   std::unique_lock lock(mutex_);
   while (taken < into.size() && ring_.size_bytes() > 0) {
@@ -99,14 +113,31 @@ LocalStream::ReadResult FdReader::read_some(std::span<std::byte> into) {
   return {.state = ReadState::failed, .error = error_};
 }
 
+/// The thread sleeps meanwhile.
+LocalStream::ReadResult FdReader::read_now(std::span<std::byte> into) {
+  using ReadState = LocalStream::ReadState;
+  const std::optional<Transfer> transfer = descriptor_.read_now(into);
+  if (transfer && transfer->state == Transfer::State::would_block) return {.state = ReadState::would_block};
+  if (transfer && transfer->bytes > 0) return {.state = ReadState::data, .bytes = transfer->bytes};
+  const std::lock_guard lock(mutex_);
+  if (!transfer) {
+    turn_ = Turn::thread;
+    changed_.notify_one();
+    return {.state = ReadState::would_block};
+  }
+  note_end(*transfer);
+  if (state_ == State::ended) return {.state = ReadState::end};
+  return {.state = ReadState::failed, .error = error_};
+}
+
 void FdReader::async_wait_readable(LocalStream::WaitHandler handler) {
   readable_.expect(std::move(handler));
   const std::lock_guard lock(mutex_);
-  if (ring_.size_bytes() > 0 || state_ != State::reading) {
-    readable_.complete();
-  } else {
-    reader_waits_ = true;
-  }
+  if (ring_.size_bytes() > 0 || state_ != State::reading) return readable_.complete();
+  reader_waits_ = true;
+  if (turn_ != Turn::io_thread) return;
+  turn_ = Turn::thread_once;
+  changed_.notify_one();
 }
 
 void FdReader::stop() {

@@ -1,6 +1,8 @@
-/// The source half of a descriptor: a thread reads ahead into a ring, the io_context thread takes from it.
+/// The source half of a descriptor. What never waits (pipe, socket, terminal) goes straight to the caller's block, and a thread reads
+/// only the piece that had to be waited for. Of a file, the thread reads ahead.
 ///
-///   descriptor ──read()──► ByteRing (kRingBytes; full: the thread waits) ──read_some()──► the caller's block
+///   descriptor ──read_some()────────────────────────────────────────────────────────────────► the caller's block
+///              └─the thread's read()──► ByteRing (kRingBytes; full: the thread waits) ──read_some()──┘
 #pragma once
 
 #include <condition_variable>
@@ -45,25 +47,32 @@ class FdReader {
 
  private:
   enum class State { reading, ended, failed };  // reading ─► ended | failed; both stay
+  /// Who may read from the descriptor.
+  ///   io_thread ◄─► thread_once; io_thread ─► thread, which stays
+  enum class Turn { io_thread, thread_once, thread };
 
   FdReader(boost::asio::io_context& io, int number, StopEvent stop);
 
   void run();
-  [[nodiscard]] std::span<std::byte> wait_for_space();
+  [[nodiscard]] LocalStream::ReadResult take_from_ring(std::span<std::byte> into);
+  [[nodiscard]] LocalStream::ReadResult read_now(std::span<std::byte> into);
+  [[nodiscard]] std::span<std::byte> wait_for_turn();
   [[nodiscard]] std::optional<Transfer> read_next(std::span<std::byte> into);
   void deliver(const Transfer& transfer);
+  void note_end(const Transfer& last);
 
   // constant after construction
   const StopEvent stop_;
-  // the thread's, and the io_context thread's once that one has ended
+  // whose turn it is, and the io_context thread's once the thread has ended
   HalfDescriptor descriptor_;
   // completes from the thread
   PendingCall<> readable_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;  // space in the ring, or stopping_
+  std::condition_variable changed_;  // space in the ring, turn_, or stopping_
   ByteRing ring_;                    // guarded by mutex_, but for the bytes it lends
   State state_ = State::reading;     // guarded by mutex_
+  Turn turn_ = Turn::io_thread;      // guarded by mutex_
   std::error_code error_;            // guarded by mutex_
   bool reader_waits_ = false;        // guarded by mutex_
   bool stopping_ = false;            // guarded by mutex_

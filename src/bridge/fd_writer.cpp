@@ -26,6 +26,11 @@ void block_sigpipe_here() {
   UDTCAT_INVARIANT(error == 0, "pthread_sigmask fails only by a bad argument");
 }
 
+bool sigpipe_is_ignored() {
+  struct sigaction action {};
+  return ::sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, int number) {
@@ -42,14 +47,26 @@ Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, i
 }
 
 FdWriter::FdWriter(boost::asio::io_context& io, int number, StopEvent stop)
-    : stop_(std::move(stop)), descriptor_(number, Half::write), written_(io), finished_(io) {}
+    : stop_(std::move(stop)),
+      sigpipe_ignored_(sigpipe_is_ignored()),
+      descriptor_(number, Half::write),
+      written_(io),
+      finished_(io) {}
 
 FdWriter::~FdWriter() { stop(); }
 
 void FdWriter::async_write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
   UDTCAT_INVARIANT(!from.empty(), "the caller writes only when it has bytes");
   written_.expect(std::move(handler));
-  give(Job::write, from);
+  const std::optional<Transfer> transfer = write_now(from);
+  if (!transfer || transfer->state == Transfer::State::would_block) return give(Job::write, from);
+  written_.complete(transfer->error, transfer->bytes);
+}
+
+/// returns  none: only the thread may
+std::optional<Transfer> FdWriter::write_now(std::span<const std::byte> from) const {
+  if (descriptor_.kind() == DescriptorKind::fifo && !sigpipe_ignored_) return std::nullopt;
+  return descriptor_.write_now(from);
 }
 
 void FdWriter::async_finish(LocalStream::FinishHandler handler) {

@@ -1,4 +1,5 @@
-/// The sink half of a descriptor: a thread writes what it is given, so that a slow consumer stalls nothing else.
+/// The sink half of a descriptor: what it takes at once is written at once, and a thread waits with the rest, so that a slow consumer
+/// stalls nothing else.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +22,8 @@
 
 namespace udtcat::bridge {
 
-/// A consumer that went away is EPIPE, never a signal: the thread keeps SIGPIPE blocked, whatever the program does with it.
+/// A consumer that went away is EPIPE, never a signal: the thread keeps SIGPIPE blocked, whatever the program does with it, and where
+/// the program does not ignore it all that is for a pipe is left to the thread.
 /// Threads: confined to the io_context thread; run() and what it calls are on a thread of their own.
 class FdWriter {
  public:
@@ -46,6 +48,7 @@ class FdWriter {
 
   FdWriter(boost::asio::io_context& io, int number, StopEvent stop);
 
+  [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
   void give(Job job, std::span<const std::byte> from);
   void end_thread();
   void run();
@@ -57,7 +60,8 @@ class FdWriter {
 
   // constant after construction
   const StopEvent stop_;
-  // the thread's, and the io_context thread's once that one has ended
+  const bool sigpipe_ignored_;  // when we began
+  // the thread's while it has a job; else the io_context thread's
   HalfDescriptor descriptor_;
   // complete from the thread
   PendingCall<std::error_code, std::size_t> written_;

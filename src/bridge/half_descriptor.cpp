@@ -18,6 +18,12 @@ Transfer from_result(ssize_t result) {
   return {.state = Transfer::State::failed, .error = last_error()};
 }
 
+std::optional<Transfer> unless_unsupported(const Transfer& transfer) {
+  if (transfer.error == std::errc::operation_not_supported || transfer.error == std::errc::invalid_argument)
+    return std::nullopt;
+  return transfer;
+}
+
 }  // namespace
 
 HalfDescriptor::HalfDescriptor(int number, Half half)
@@ -37,6 +43,19 @@ Transfer HalfDescriptor::write_some(std::span<const std::byte> from) const {
   const bool whole = never_waits() || (kind_ != DescriptorKind::fifo && kind_ != DescriptorKind::terminal);
   return from_result(
       ::write(number(), from.data(), whole ? from.size() : std::min<std::size_t>(from.size(), PIPE_BUF)));
+}
+
+// What is stored has to be waited for, and a thread that waits reads ahead and writes behind meanwhile.
+std::optional<Transfer> HalfDescriptor::read_now(std::span<std::byte> into) const {
+  if (never_waits()) return read_some(into);
+  if (kind_ != DescriptorKind::other) return std::nullopt;
+  return unless_unsupported(from_result(read_without_waiting(number(), into)));
+}
+
+std::optional<Transfer> HalfDescriptor::write_now(std::span<const std::byte> from) const {
+  if (never_waits()) return write_some(from);
+  if (kind_ != DescriptorKind::other) return std::nullopt;
+  return unless_unsupported(from_result(write_without_waiting(number(), from)));
 }
 
 std::error_code HalfDescriptor::end_writing() const {

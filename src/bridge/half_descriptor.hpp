@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <system_error>
 
@@ -32,6 +33,10 @@ class HalfDescriptor {
   [[nodiscard]] Transfer read_some(std::span<std::byte> into) const;
   /// Writes some of `from`, which may be fewer bytes than there are.
   [[nodiscard]] Transfer write_some(std::span<const std::byte> from) const;
+
+  /// As read_some() and write_some(), but never waiting.  returns   none where that cannot be had
+  [[nodiscard]] std::optional<Transfer> read_now(std::span<std::byte> into) const;
+  [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
 
   /// Tells a socket's other side that no more will be written; the others learn it from close().
   [[nodiscard]] std::error_code end_writing() const;
