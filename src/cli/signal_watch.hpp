@@ -13,7 +13,7 @@ namespace udtcat::cli {
 /// the io_context, nor a destructor that hangs. That thread lives as long as the process.
 ///
 ///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after kSignalGrace in any case
-///   the next one                  ─► the process ends now
+///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
 ///   SIGUSR1                       ─► handler
 ///
 /// A SIGHUP that was ignored when we were started (nohup) stays so.

@@ -5,6 +5,7 @@
 #include <future>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 namespace udtcat::cli {
@@ -52,6 +53,23 @@ TEST_F(SignalWatchDeathTest, EndsTheProcessAtTheSecondSignal) {
     hang();
   };
   EXPECT_EXIT(twice(), ExitedWithCode(130), "");
+}
+
+// timeout(1) sends SIGTERM to the process it started, and at once to the group that this process is in.
+TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
+  const auto twice = [] {
+    std::promise<void> asked;
+    std::promise<void> news;
+    const SignalWatch watch([&](int number) { (number == SIGTERM ? asked : news).set_value(); });
+    ::kill(::getpid(), SIGTERM);
+    asked.get_future().wait();
+    ::kill(::getpid(), SIGTERM);
+    for (sigset_t pending; ::sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;) ::sched_yield();
+    ::kill(::getpid(), SIGUSR1);
+    news.get_future().wait();  // what came before it has been dealt with
+    ::_exit(0);
+  };
+  EXPECT_EXIT(twice(), ExitedWithCode(0), "");
 }
 
 TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
