@@ -1,11 +1,21 @@
 #include "stream/credit.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/invariant.hpp"
 
 namespace udtcat::stream {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A consumer that takes anything is granted this much at once: slow start over a long path must not wait for credit.
+constexpr std::uint64_t kFirstGrowthBytes = 16 * 1024 * 1024;  // guess: 75 ms at 1.8 Gbit/s
+// Half a window in so few round trips is four bandwidth-delay products or less: one is in flight, one waits behind a repair.
+constexpr int kGrowthRtts = 2;                        // guess
+constexpr std::chrono::microseconds kLeastRtt = 2ms;  // guess: on a LAN the hosts take longer than the way
+
+}  // namespace
 
 void SendCredit::on_sent(std::uint64_t bytes) {
   UDTCAT_INVARIANT(bytes <= available_bytes(), "the block writer reads no more from a source than its credit");
@@ -19,10 +29,7 @@ bool SendCredit::on_grant(std::uint64_t limit_bytes) {
 }
 
 ReceiveCredit::ReceiveCredit(std::uint64_t initial_window_bytes, WindowBudget& budget)
-    : budget_(budget),
-      window_bytes_(initial_window_bytes),
-      limit_bytes_(initial_window_bytes),
-      previous_limit_bytes_(initial_window_bytes) {
+    : budget_(budget), window_bytes_(initial_window_bytes), limit_bytes_(initial_window_bytes) {
   budget_.take_initial(window_bytes_);
 }
 
@@ -34,19 +41,25 @@ bool ReceiveCredit::on_received(std::uint64_t bytes) {
   return true;
 }
 
-std::optional<std::uint64_t> ReceiveCredit::on_consumed(std::uint64_t bytes) {
+std::optional<std::uint64_t> ReceiveCredit::on_consumed(std::uint64_t bytes, TimePoint now,
+                                                        std::chrono::microseconds rtt) {
   consumed_bytes_ += bytes;
-  // A sender that stops exactly where a grant ended has run out of credit, not of data; and the consumer has nothing left.
-  const bool at_a_limit = received_bytes_ == limit_bytes_ || received_bytes_ == previous_limit_bytes_;
-  if (consumed_bytes_ == received_bytes_ && at_a_limit) starved_ = true;
-  if (consumed_bytes_ + window_bytes_ < limit_bytes_ + window_bytes_ / 2) return std::nullopt;
-  if (std::exchange(starved_, false)) {
-    const std::uint64_t growth = std::min(window_bytes_, kMaxWindowBytes - std::min(window_bytes_, kMaxWindowBytes));
-    if (growth > 0 && budget_.try_take(growth)) window_bytes_ += growth;
+  if (!granted_at_) {
+    grow(std::min(kFirstGrowthBytes, budget_.left_bytes() / 4));
+  } else {
+    if (consumed_bytes_ + window_bytes_ < limit_bytes_ + window_bytes_ / 2) return std::nullopt;
+    if (now - *granted_at_ < kGrowthRtts * std::max(rtt, kLeastRtt)) grow(window_bytes_);
   }
-  previous_limit_bytes_ = limit_bytes_;
+  granted_at_ = now;
   limit_bytes_ = consumed_bytes_ + window_bytes_;
   return limit_bytes_;
+}
+
+/// By so much, or by what a stream may still have; not at all if the session's windows would become too large.
+void ReceiveCredit::grow(std::uint64_t bytes) {
+  const std::uint64_t most = budget_.most_per_stream_bytes();
+  bytes = std::min(bytes, most - std::min(most, window_bytes_));
+  if (bytes > 0 && budget_.try_take(bytes)) window_bytes_ += bytes;
 }
 
 }  // namespace udtcat::stream

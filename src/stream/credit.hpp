@@ -1,12 +1,15 @@
 /// How much one end may send on a stream, and how the other decides it. See docs/spec/stream.md §4.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
+#include "stream/time.hpp"
+
 namespace udtcat::stream {
 
-inline constexpr std::uint64_t kMaxWindowBytes = 64 * 1024 * 1024;      // spec: stream.md §4
 inline constexpr std::uint64_t kWindowBudgetBytes = 128 * 1024 * 1024;  // spec: stream.md §4
 
 /// What all windows of a session may grow to together. Initial windows are granted without asking, as many as streams.
@@ -16,11 +19,15 @@ class WindowBudget {
   explicit WindowBudget(std::uint64_t limit_bytes = kWindowBudgetBytes) : limit_bytes_(limit_bytes) {}
   void take_initial(std::uint64_t bytes) { taken_bytes_ += bytes; }
   [[nodiscard]] bool try_take(std::uint64_t bytes) {
-    if (taken_bytes_ + bytes > limit_bytes_) return false;
+    if (bytes > left_bytes()) return false;
     taken_bytes_ += bytes;
     return true;
   }
   void give_back(std::uint64_t bytes) { taken_bytes_ -= bytes; }
+  [[nodiscard]] std::uint64_t left_bytes() const { return limit_bytes_ - std::min(limit_bytes_, taken_bytes_); }
+  [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
+  /// No stream leaves the others with less than a quarter.
+  [[nodiscard]] std::uint64_t most_per_stream_bytes() const { return limit_bytes_ - limit_bytes_ / 4; }
 
  private:
   const std::uint64_t limit_bytes_;
@@ -56,20 +63,23 @@ class ReceiveCredit {
   /// False if the peer sent more than it was granted: a violation.
   [[nodiscard]] bool on_received(std::uint64_t bytes);
   /// The consumer took bytes. Gives the new limit when it is time to announce one.
-  [[nodiscard]] std::optional<std::uint64_t> on_consumed(std::uint64_t bytes);
+  /// rtt   of the connection, as far as it is known
+  [[nodiscard]] std::optional<std::uint64_t> on_consumed(std::uint64_t bytes, TimePoint now,
+                                                         std::chrono::microseconds rtt);
 
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   [[nodiscard]] std::uint64_t consumed_bytes() const { return consumed_bytes_; }
   [[nodiscard]] std::uint64_t window_bytes() const { return window_bytes_; }
 
  private:
+  void grow(std::uint64_t bytes);
+
   WindowBudget& budget_;
   std::uint64_t window_bytes_;
   std::uint64_t limit_bytes_;
-  std::uint64_t previous_limit_bytes_;  // the sender may not have heard of the latest yet
   std::uint64_t received_bytes_ = 0;
   std::uint64_t consumed_bytes_ = 0;
-  bool starved_ = false;  // since the last grant the consumer waited for a sender that waited for credit
+  std::optional<TimePoint> granted_at_;  // the consumer has begun, and the latest limit is of then
 };
 
 }  // namespace udtcat::stream

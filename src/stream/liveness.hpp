@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace udtcat::stream {
+#include "stream/time.hpp"
 
-using TimePoint = std::chrono::steady_clock::time_point;
+namespace udtcat::stream {
 
 inline constexpr auto kPingInterval = std::chrono::seconds(1);        // spec: stream.md §5
 inline constexpr auto kQuietAfter = std::chrono::milliseconds(2500);  // spec: stream.md §5

@@ -17,10 +17,16 @@ std::size_t block_buffer_bytes(const session::Session& session) {
   return session::buffer_bytes_for(session.agreed().block_bytes);
 }
 
-/// Twice the window budget, since a slice may pin up to twice its bytes, and what is being read and opened.
+/// Half of what the transport may keep, since a slice may pin up to twice its bytes.
+std::uint64_t window_budget_bytes(const session::Session& session) {
+  const std::uint64_t retained = session.retained_limit_bytes();
+  return retained > 0 ? retained / 2 : kWindowBudgetBytes;
+}
+
+/// Twice the window budget, and what is being read and opened.
 std::size_t receive_buffer_limit(const session::Session& session, std::size_t in_flight) {
   const std::uint64_t windows =
-      std::max<std::uint64_t>(kWindowBudgetBytes, kMaxOpenStreams * session::kInitialWindowBytes);
+      std::max<std::uint64_t>(window_budget_bytes(session), kMaxOpenStreams * session::kInitialWindowBytes);
   return 2 * windows / session.agreed().block_bytes + in_flight + 2;
 }
 
@@ -84,6 +90,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
       io_(io),
       blocks_in_flight_limit_(2 * threads + 2 * session->agreed().flows + 2),
       peer_(session->peer()),
+      budget_(window_budget_bytes(*session)),
       send_buffers_(block_buffer_bytes(*session), send_buffer_limit(*session, blocks_in_flight_limit_)),
       receive_buffers_(block_buffer_bytes(*session), receive_buffer_limit(*session, blocks_in_flight_limit_)),
       session_(std::move(session)),
@@ -108,6 +115,7 @@ Status Multiplexer::start() {
   if (!lanes) return tl::unexpected(lanes.error());
   lanes_ = std::move(*lanes);
   session_->forget_keys();
+  channel_stats_ = session_->stats();
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
   boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));

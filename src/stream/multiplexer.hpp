@@ -75,7 +75,8 @@ class Multiplexer final : public Connection, private StreamHost {
   void count_sent(std::size_t bytes) override { stats_.bytes_sent += bytes; }
   void count_consumed(std::size_t bytes) override;
   void stream_over(Stream& stream, StreamOutcome outcome) override;
-  [[nodiscard]] static TimePoint now() { return std::chrono::steady_clock::now(); }
+  [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
+  [[nodiscard]] std::chrono::microseconds rtt() const override { return channel_stats_.rtt; }
 
   void wake();
   void pump();

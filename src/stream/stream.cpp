@@ -160,8 +160,8 @@ void Stream::on_written(std::error_code error, std::size_t bytes) {
   slice.rest = slice.rest.subspan(bytes);
   if (slice.rest.empty()) arrived_.pop_front();
   host_.count_consumed(bytes);
-  if (const auto limit = receive_credit_.on_consumed(bytes); limit && incoming_ == Half::open)
-    host_.send({id_, CreditGrant{*limit}});
+  const auto limit = receive_credit_.on_consumed(bytes, host_.now(), host_.rtt());
+  if (limit && incoming_ == Half::open) host_.send({id_, CreditGrant{*limit}});
   write_on();
 }
 

@@ -39,6 +39,9 @@ class StreamHost {
   virtual void count_sent(std::size_t bytes) = 0;
   /// The consumer took bytes; the blocks that held them may be free.
   virtual void count_consumed(std::size_t bytes) = 0;
+  [[nodiscard]] virtual TimePoint now() const = 0;
+  /// The connection's, as it was not long ago; 0: not known yet.
+  [[nodiscard]] virtual std::chrono::microseconds rtt() const = 0;
   /// Called once. The stream is not used after it, and is destroyed later, not within the call.
   virtual void stream_over(Stream& stream, StreamOutcome outcome) = 0;
 

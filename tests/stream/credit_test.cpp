@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <udtcat/units.hpp>
+
 namespace udtcat::stream {
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::uint64_t kWindow = 1000;
 
@@ -27,66 +31,77 @@ TEST(ReceiveCredit, RefusesMoreThanItGranted) {
   EXPECT_FALSE(credit.on_received(1));
 }
 
+constexpr auto kRtt = 100ms;
+
+/// A consumer that takes whatever is granted to it, at a given pace.
+class Consumer {
+ public:
+  explicit Consumer(WindowBudget& budget) : credit_(kWindow, budget) {}
+
+  /// Takes `bytes` that have come since, after `later`.  returns   the window, if a new limit is announced
+  std::optional<std::uint64_t> take(std::uint64_t bytes, std::chrono::milliseconds later) {
+    EXPECT_TRUE(credit_.on_received(bytes));
+    now_ += later;
+    taken_ += bytes;
+    const auto limit = credit_.on_consumed(bytes, now_, kRtt);
+    if (!limit) return std::nullopt;
+    return *limit - taken_;
+  }
+
+ private:
+  ReceiveCredit credit_;
+  TimePoint now_{};
+  std::uint64_t taken_ = 0;
+};
+
+TEST(ReceiveCredit, OpensUpAsSoonAsTheConsumerTakesAnything) {
+  WindowBudget budget;
+  Consumer consumer(budget);
+  EXPECT_EQ(consumer.take(1, 0ms), kWindow + 16 * kMiB) << "slow start need not wait for it";
+}
+
 TEST(ReceiveCredit, GrantsAgainAfterHalfAWindow) {
-  WindowBudget budget;
-  ReceiveCredit credit(kWindow, budget);
-  ASSERT_TRUE(credit.on_received(kWindow));
-  EXPECT_FALSE(credit.on_consumed(499));
-  EXPECT_EQ(credit.on_consumed(1), 1500U);
+  WindowBudget budget(2 * kWindow);
+  Consumer consumer(budget);
+  ASSERT_EQ(consumer.take(100, 0ms), 1250U) << "the first growth is a quarter of what is left";
+  EXPECT_FALSE(consumer.take(624, 1s));
+  EXPECT_EQ(consumer.take(1, 0ms), 1250U);
 }
 
-TEST(ReceiveCredit, DoublesTheWindowWhenTheConsumerWaitsForASenderOutOfCredit) {
+TEST(ReceiveCredit, DoublesTheWindowThatIsHalfConsumedWithinTwoRoundTrips) {
   WindowBudget budget;
-  ReceiveCredit credit(kWindow, budget);
-  ASSERT_TRUE(credit.on_received(kWindow));
-  EXPECT_EQ(credit.on_consumed(kWindow), kWindow + 2 * kWindow);
+  Consumer consumer(budget);
+  const std::uint64_t first = consumer.take(1, 0ms).value();
+  EXPECT_EQ(consumer.take(first / 2, 199ms), 2 * first);
+  EXPECT_EQ(consumer.take(first, 200ms), 2 * first) << "four round trips are enough for a repair";
 }
 
-TEST(ReceiveCredit, SeesASenderThatStoppedAtTheLimitBeforeTheLatest) {
-  WindowBudget budget;
-  ReceiveCredit credit(kWindow, budget);
-  ASSERT_TRUE(credit.on_received(kWindow));
-  ASSERT_EQ(credit.on_consumed(600), 1600U);
-  EXPECT_FALSE(credit.on_consumed(400)) << "all is consumed, and the sender has not heard of 1600 yet";
-  ASSERT_TRUE(credit.on_received(200));
-  EXPECT_EQ(credit.on_consumed(200), 1200 + 2 * kWindow);
+TEST(ReceiveCredit, LeavesEachStreamTheWindowItBeganWith) {
+  WindowBudget budget(kWindow);
+  Consumer consumer(budget);
+  EXPECT_EQ(consumer.take(1, 0ms), kWindow);
+  EXPECT_EQ(consumer.take(kWindow / 2, 1ms), kWindow);
 }
 
-TEST(ReceiveCredit, KeepsTheWindowWhenTheSenderHadCreditLeft) {
-  WindowBudget budget;
-  ReceiveCredit credit(kWindow, budget);
-  ASSERT_TRUE(credit.on_received(900));
-  EXPECT_EQ(credit.on_consumed(900), 900 + kWindow);
-}
-
-TEST(ReceiveCredit, KeepsTheWindowWhenTheConsumerIsTheBottleneck) {
-  WindowBudget budget;
-  ReceiveCredit credit(kWindow, budget);
-  ASSERT_TRUE(credit.on_received(kWindow));
-  EXPECT_EQ(credit.on_consumed(500), 500 + kWindow);
-  ASSERT_TRUE(credit.on_received(500));
-  EXPECT_EQ(credit.on_consumed(500), 1000 + kWindow) << "there was always something left to consume";
-}
-
-TEST(ReceiveCredit, GrowsNoFurtherThanTheLimitOfAStream) {
-  WindowBudget budget(1ULL << 40);
-  ReceiveCredit credit(kMaxWindowBytes, budget);
-  ASSERT_TRUE(credit.on_received(kMaxWindowBytes));
-  EXPECT_EQ(credit.on_consumed(kMaxWindowBytes), 2 * kMaxWindowBytes);
+TEST(ReceiveCredit, GrowsNoFurtherThanTheShareOfAStream) {
+  WindowBudget budget(64 * kMiB);
+  Consumer consumer(budget);
+  std::uint64_t window = consumer.take(1, 0ms).value();
+  for (int i = 0; i < 10; ++i) window = consumer.take(window / 2 + 1, 1ms).value();
+  EXPECT_EQ(window, 48 * kMiB);
 }
 
 TEST(ReceiveCredit, SharesOneBudgetAndGivesItBack) {
-  WindowBudget budget(3 * kWindow);
-  ReceiveCredit patient(kWindow, budget);
+  WindowBudget budget(4 * kMiB);
+  Consumer patient(budget);
   {
-    ReceiveCredit greedy(kWindow, budget);
-    ASSERT_TRUE(greedy.on_received(kWindow));
-    EXPECT_EQ(greedy.on_consumed(kWindow), kWindow + 2 * kWindow);
-    ASSERT_TRUE(patient.on_received(kWindow));
-    EXPECT_EQ(patient.on_consumed(kWindow), kWindow + kWindow) << "the budget is used up";
+    Consumer greedy(budget);
+    std::uint64_t window = greedy.take(1, 0ms).value();
+    for (int i = 0; i < 12; ++i) window = greedy.take(window / 2 + 1, 1ms).value();
+    EXPECT_EQ(window + kWindow, 3 * kMiB + kWindow);
+    EXPECT_LE(patient.take(1, 0ms), kMiB);
   }
-  ASSERT_TRUE(patient.on_received(kWindow));
-  EXPECT_EQ(patient.on_consumed(kWindow), 2 * kWindow + 2 * kWindow) << "the other stream gave its window back";
+  EXPECT_GT(budget.left_bytes(), 2 * kMiB) << "the other stream gave its window back";
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ class FakeHost final : public StreamHost {
   void source_ready(Stream& stream) override { ready.push_back(&stream); }
   void count_sent(std::size_t bytes) override { sent_bytes += bytes; }
   void count_consumed(std::size_t bytes) override { consumed_bytes += bytes; }
+  [[nodiscard]] TimePoint now() const override { return time; }
+  [[nodiscard]] std::chrono::microseconds rtt() const override { return std::chrono::milliseconds(100); }
   void stream_over(Stream&, StreamOutcome how) override { outcome = std::move(how); }
 
   template <typename Body>
@@ -26,6 +28,7 @@ class FakeHost final : public StreamHost {
   std::vector<Stream*> ready;
   std::size_t sent_bytes = 0;
   std::size_t consumed_bytes = 0;
+  TimePoint time;
   std::optional<StreamOutcome> outcome;
 };
 
