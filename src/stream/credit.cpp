@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kFirstGrowthBytes = 16 * 1024 * 1024;  // guess: 75 ms at 1.8 Gbit/s
 // Half a window in so few round trips is four bandwidth-delay products or less: one is in flight, one waits behind a repair.
 constexpr int kGrowthRtts = 2;                        // guess
+constexpr std::uint64_t kGrantShare = 8;              // guess: a part this large of the window waits for its grant
 constexpr std::chrono::microseconds kLeastRtt = 2ms;  // guess: on a LAN the hosts take longer than the way
 
 }  // namespace
@@ -44,13 +45,14 @@ bool ReceiveCredit::on_received(std::uint64_t bytes) {
 std::optional<std::uint64_t> ReceiveCredit::on_consumed(std::uint64_t bytes, TimePoint now,
                                                         std::chrono::microseconds rtt) {
   consumed_bytes_ += bytes;
-  if (!granted_at_) {
-    grow(std::min(kFirstGrowthBytes, budget_.left_bytes() / 4));
-  } else {
-    if (consumed_bytes_ + window_bytes_ < limit_bytes_ + window_bytes_ / 2) return std::nullopt;
-    if (now - *granted_at_ < kGrowthRtts * std::max(rtt, kLeastRtt)) grow(window_bytes_);
+  const bool first = !measured_since_;
+  if (first) grow(std::min(kFirstGrowthBytes, budget_.left_bytes() / 4));
+  if (first || consumed_bytes_ - measured_from_bytes_ >= window_bytes_ / 2) {
+    if (!first && now - *measured_since_ < kGrowthRtts * std::max(rtt, kLeastRtt)) grow(window_bytes_);
+    measured_since_ = now;
+    measured_from_bytes_ = consumed_bytes_;
   }
-  granted_at_ = now;
+  if (!first && consumed_bytes_ + window_bytes_ < limit_bytes_ + window_bytes_ / kGrantShare) return std::nullopt;
   limit_bytes_ = consumed_bytes_ + window_bytes_;
   return limit_bytes_;
 }

@@ -79,7 +79,8 @@ class ReceiveCredit {
   std::uint64_t limit_bytes_;
   std::uint64_t received_bytes_ = 0;
   std::uint64_t consumed_bytes_ = 0;
-  std::optional<TimePoint> granted_at_;  // the consumer has begun, and the latest limit is of then
+  std::optional<TimePoint> measured_since_;  // the consumer has begun; when it had taken measured_from_bytes_
+  std::uint64_t measured_from_bytes_ = 0;
 };
 
 }  // namespace udtcat::stream

@@ -17,13 +17,13 @@ std::size_t block_buffer_bytes(const session::Session& session) {
   return session::buffer_bytes_for(session.agreed().block_bytes);
 }
 
-/// Half of what the transport may keep, since a slice may pin up to twice its bytes.
+/// What waits in the transport for a repair is granted too, so that both together keep within what the transport may keep.
 std::uint64_t window_budget_bytes(const session::Session& session) {
   const std::uint64_t retained = session.retained_limit_bytes();
-  return retained > 0 ? retained / 2 : kWindowBudgetBytes;
+  return retained > 0 ? retained : kWindowBudgetBytes;
 }
 
-/// Twice the window budget, and what is being read and opened.
+/// Twice the window budget, since a slice may pin up to twice its bytes, and what is being read and opened.
 std::size_t receive_buffer_limit(const session::Session& session, std::size_t in_flight) {
   const std::uint64_t windows =
       std::max<std::uint64_t>(window_budget_bytes(session), kMaxOpenStreams * session::kInitialWindowBytes);

@@ -60,11 +60,11 @@ TEST(ReceiveCredit, OpensUpAsSoonAsTheConsumerTakesAnything) {
   EXPECT_EQ(consumer.take(1, 0ms), kWindow + 16 * kMiB) << "slow start need not wait for it";
 }
 
-TEST(ReceiveCredit, GrantsAgainAfterHalfAWindow) {
+TEST(ReceiveCredit, GrantsAgainAfterAnEighthOfAWindow) {
   WindowBudget budget(2 * kWindow);
   Consumer consumer(budget);
   ASSERT_EQ(consumer.take(100, 0ms), 1250U) << "the first growth is a quarter of what is left";
-  EXPECT_FALSE(consumer.take(624, 1s));
+  EXPECT_FALSE(consumer.take(155, 1s));
   EXPECT_EQ(consumer.take(1, 0ms), 1250U);
 }
 
@@ -72,7 +72,8 @@ TEST(ReceiveCredit, DoublesTheWindowThatIsHalfConsumedWithinTwoRoundTrips) {
   WindowBudget budget;
   Consumer consumer(budget);
   const std::uint64_t first = consumer.take(1, 0ms).value();
-  EXPECT_EQ(consumer.take(first / 2, 199ms), 2 * first);
+  EXPECT_EQ(consumer.take(first / 4, 99ms), first);
+  EXPECT_EQ(consumer.take(first / 4, 100ms), 2 * first);
   EXPECT_EQ(consumer.take(first, 200ms), 2 * first) << "four round trips are enough for a repair";
 }
 

@@ -46,6 +46,9 @@ void BbrModel::on_round_trip(std::uint64_t window_bytes) {
 }
 
 void BbrModel::update_bandwidth(const RateSample& sample) {
+  // Shorter than any round trip: the answer was to an earlier copy of the packet, and says nothing of how fast this one came.
+  // spec: draft-ietf-ccwg-bbr, "GenerateRateSample"
+  if (min_rtt_.value() && sample.interval < *min_rtt_.value()) return;
   const auto bandwidth = BitRate::from_bytes_per(sample.delivered_bytes, sample.interval);
   // Who had little to send learned little; but what did arrive, the path can carry.
   if (!sample.app_limited || bandwidth >= max_bandwidth()) max_bandwidth_.update(bandwidth);
