@@ -92,6 +92,8 @@ class Connection {
   [[nodiscard]] ChannelStats stats() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
   [[nodiscard]] PeerKind peer_kind() const { return settings_.peer; }
+  /// Smoothed; zero until it was measured.
+  [[nodiscard]] Duration rtt() const { return sender_.rtt().smoothed(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return settings_.options.memory_bytes; }
   [[nodiscard]] std::uint32_t local_id() const { return settings_.local_id; }
   [[nodiscard]] std::uint32_t peer_id() const { return settings_.peer_id; }

@@ -21,6 +21,9 @@ class Pacer {
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
   static constexpr Duration kTrainTime = std::chrono::milliseconds(1);  // spec: draft-ietf-ccwg-bbr, send quantum
   static constexpr std::size_t kLeastTrainPackets = 2;                  // spec: draft-ietf-ccwg-bbr, send quantum
+  // A slow path has longer trains, as far as they are short: each is a wake-up at both ends.
+  static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
+  static constexpr std::size_t kSlowTrainPackets = 16;  // guess: the burst that RFC 6928 allows, and a half
 
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
@@ -36,12 +39,15 @@ class Pacer {
   /// The longest train that is still a trickle and not a burst.
   [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return SIZE_MAX;
-    const auto in_time = static_cast<std::size_t>(static_cast<double>(bytes_per_second_) *
-                                                  std::chrono::duration<double>(kTrainTime).count());
-    return std::max(in_time, kLeastTrainPackets * packet_bytes);
+    const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
+    return std::max({bytes_in(kTrainTime), slow, kLeastTrainPackets * packet_bytes});
   }
 
  private:
+  [[nodiscard]] std::size_t bytes_in(Duration time) const {
+    return static_cast<std::size_t>(static_cast<double>(bytes_per_second_) *
+                                    std::chrono::duration<double>(time).count());
+  }
   [[nodiscard]] Duration time_of(std::size_t bytes) const {
     return Duration(
         static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_second_)));

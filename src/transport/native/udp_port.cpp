@@ -58,6 +58,8 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       chunks_(kChunkBytes),
       socket_(std::move(socket)),
       descriptor_(io, socket_.socket().descriptor()),
+      gather_timer_(io),
+      moderation_(socket_.receive_buffer_bytes()),
       passive_(std::move(passive)),
       builder_(socket_.max_train_datagrams(), kMostTrainBytes),
       stray_(1, kMostTrainBytes) {
@@ -65,24 +67,40 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
 }
 
 UdpPort::~UdpPort() {
-  boost::system::error_code ignored;
-  descriptor_.cancel(ignored);
-  descriptor_.release();  // the descriptor is socket_'s
+  if (descriptor_.is_open()) descriptor_.release();  // the descriptor is socket_'s
 }
 
 // ---- Datagrams in -------------------------------------------------------------------------------------------------
 
 void UdpPort::wait_readable() {
+  if (!watch()) return wait_gathered(WakeModeration::kMostGather);
   descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                          lifetime_.guard([this](const boost::system::error_code& error) {
-                           if (error) return;
-                           on_readable();
-                           wait_readable();
+                           if (!error) on_readable();
                          }));
+}
+
+/// False: the system has no room to watch one more descriptor.
+bool UdpPort::watch() {
+  if (descriptor_.is_open()) return true;
+  boost::system::error_code error;
+  descriptor_.assign(socket_.socket().descriptor(), error);
+  return !error;
+}
+
+void UdpPort::wait_gathered(Duration gather) {
+  // A watched socket wakes the io_context with each datagram, whether anybody waits for it or not.
+  if (descriptor_.is_open() && !writable_awaited_) descriptor_.release();
+  gather_timer_.expires_after(gather);
+  gather_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
+    if (!error) on_readable();
+  }));
 }
 
 void UdpPort::on_readable() {
   std::size_t received = 0;
+  looked_bytes_ = 0;
+  least_rtt_ = Duration::max();
   for (int turn = 0; turn < kTurns; ++turn) {
     const TimePoint now = clock_now();
     const std::size_t trains = receive_some(now);
@@ -92,11 +110,17 @@ void UdpPort::on_readable() {
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
   warn_of_drops();
+  const Duration gather = moderation_.after_look(clock_now(), looked_bytes_, least_rtt_);
+  if (gather == Duration::zero()) return wait_readable();
+  wait_gathered(gather);
 }
 
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
-  for (const net::ReceivedTrain& train : trains_) handle_train(now, train);
+  for (const net::ReceivedTrain& train : trains_) {
+    looked_bytes_ += train.total_bytes;
+    handle_train(now, train);
+  }
   trains_.clear();
   return received;
 }
@@ -170,6 +194,7 @@ void UdpPort::settle_touched() {
     if (touched_[i] == nullptr) continue;
     Link& link = *touched_[i];
     link.touched = false;
+    least_rtt_ = std::min(least_rtt_, link.connection.rtt());
     link.connection.note_socket_drops(socket_.receive_drops());
     settle(link);
   }
@@ -343,7 +368,12 @@ bool UdpPort::send(Link& link) {
 }
 
 void UdpPort::wait_writable() {
-  if (std::exchange(writable_awaited_, true)) return;
+  if (writable_awaited_) return;
+  if (!watch()) {
+    blocked_ = nullptr;  // as if the path had lost it
+    return;
+  }
+  writable_awaited_ = true;
   descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
                          lifetime_.guard([this](const boost::system::error_code& error) {
                            writable_awaited_ = false;

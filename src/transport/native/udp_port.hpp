@@ -28,6 +28,7 @@
 #include "transport/native/link.hpp"
 #include "transport/native/passive_open.hpp"
 #include "transport/native/tombstones.hpp"
+#include "transport/native/wake_moderation.hpp"
 
 namespace udtcat::transport::native {
 
@@ -87,8 +88,10 @@ class UdpPort {
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
           const TransportOptions& options, std::uint32_t mss, PassiveOpen passive);
   void wait_readable();
+  [[nodiscard]] bool watch();
   void wait_writable();
   void on_readable();
+  void wait_gathered(Duration gather);
   std::size_t receive_some(TimePoint now);
   void take_path_errors(TimePoint now);
 
@@ -118,7 +121,12 @@ class UdpPort {
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
-  boost::asio::posix::stream_descriptor descriptor_;  // watches socket_'s descriptor, which is not its own
+  boost::asio::posix::stream_descriptor
+      descriptor_;  // watches socket_'s descriptor, which is not its own; not open while it does not
+  boost::asio::steady_timer gather_timer_;
+  WakeModeration moderation_;
+  Duration least_rtt_{0};  // of the connections that the last look was for
+  std::uint64_t looked_bytes_ = 0;
   PassiveOpen passive_;
   std::optional<Welcome> welcome_;
 
