@@ -15,8 +15,7 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class WakeModeration {
  public:
-  static constexpr Duration kMostGather =
-      std::chrono::milliseconds(1);  // guess: no more than a late wake-up costs anyway
+  static constexpr Duration kMostGather = std::chrono::milliseconds(2);  // guess: as late as a busy machine wakes
   static constexpr Duration kLeastGather =
       std::chrono::microseconds(100);                   // guess: to arm a timer for less costs more than it saves
   static constexpr Duration kStream = 2 * kMostGather;  // looks that follow each other so closely are at a stream
