@@ -364,6 +364,7 @@ TOOLS = {
     tool.name: tool
     for tool in (
         *(Tool(f"udtcat {protect}", (UDTCAT, FLOW), measure_udtcat(protect)) for protect in ("private", "safe", "auth", "clear")),
+        Tool("udtcat private, libudt", (UDTCAT, FLOW), measure_udtcat("private", ("--transport", "libudt"))),
         Tool("udtcat private, file", (UDTCAT,), measure_udtcat_file, "", True),
         Tool("raw libudt", (RAW_UDT,), measure_raw_udt),
         Tool("tcp cubic", ("iperf3",), measure_iperf3("cubic", False), "iperf3"),

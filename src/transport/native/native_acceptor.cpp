@@ -11,7 +11,8 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kBacklog = 16;  // guess: who comes then is turned away
+constexpr std::size_t kBacklog =
+    256;  // guess: some turns of the event loop at 32 datagrams each; who comes then is turned away
 
 }  // namespace
 
