@@ -74,14 +74,14 @@ TEST_F(WanLab, LosesTheShareThatItSays) {
   EXPECT_TRUE(is_share(lost, sent, 0.05)) << lost << " of " << sent;
 }
 
-TEST_F(WanLab, LosesCorruptsReordersAndRepeatsNothingUnasked) {
+TEST_F(WanLab, LosesCorruptsReordersAndRepeatsNothingUnaskedSerial) {
   const auto seen = probe({"--rtt", "5ms", "--rate", "1G", "--queue", "64MiB"}, "count 5000",
                           "blast 10.77.0.1 5000 " + kLively + " 1 1400");
   ASSERT_TRUE(seen.is_object());
   for (const char* harm : {"missing", "corrupt", "twice", "overtaken"}) EXPECT_EQ(seen[harm], 0) << harm;
 }
 
-TEST_F(WanLab, ReordersAndRepeatsWhenAsked) {
+TEST_F(WanLab, ReordersAndRepeatsWhenAskedSerial) {
   const auto seen = probe({"--rtt", "2ms", "--reorder", "2%", "--reorder-delay", "3ms", "--duplicate", "1%"},
                           "count 5000", "blast 10.77.0.1 5000 " + kLively + " 2 500");
   ASSERT_TRUE(seen.is_object());
