@@ -209,7 +209,7 @@ TEST_P(Wrap, OfSequenceNumbersIsCrossedWithLossesAroundItSerial) {
                                  relay.rule(Towards::connector, drop_three_copies_of(around));
                                }});
   ASSERT_TRUE(link.up());
-  carry(link, flow, flow == Flow::from_us ? 100 << 20 : 16 << 20, 28s);  // libudt sends slowly after so early a loss
+  carry(link, flow, flow == Flow::from_us ? 100 << 20 : 8 << 20, 28s);  // libudt sends slowly after so early a loss
   expect_diligence(link, Towards::connector);
 }
 
