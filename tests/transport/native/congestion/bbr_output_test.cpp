@@ -52,6 +52,12 @@ TEST(BbrOutput, FillsTheBatchThatItsReceiverWaitsForHoweverLittleThePathSeemsToC
   EXPECT_LT(control.window_bytes(), 10 * kPayload) << "into silence no more than any other";
 }
 
+TEST(BbrOutput, TakesPacketsOfAlmost64KiB) {
+  Bbr control(65'000, at(0s), 1);
+  control.on_sent(at(0s), 65'000, 0);
+  EXPECT_GE(control.window_bytes(), 4 * 65'000U);
+}
+
 TEST(BbrOutput, SendsMoreThanItDeliversWherePacketsAreLostAtRandom) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control, 20ms);
