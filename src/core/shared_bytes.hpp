@@ -21,8 +21,6 @@ class SharedBytes {
     auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
     return {std::span(*owner), owner};
   }
-  /// The caller keeps `bytes` alive longer than who takes them.
-  [[nodiscard]] static SharedBytes borrow(std::span<const std::byte> bytes) { return {bytes, nullptr}; }
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }

@@ -108,7 +108,7 @@ TEST_F(ListenerTest, TurnsAwayWhoJoinsNoSession) {
   start_listening(listen_request());
   connect_strangers(1);
   const auto join = encode(*session::JoinKey({}, {}).join(1));
-  strangers[0]->async_write(core::SharedBytes::borrow(join), [](const Status&) {});
+  strangers[0]->async_write(core::SharedBytes::adopt({join.begin(), join.end()}), [](const Status&) {});
   std::array<std::byte, 1> answer{};
   std::optional<Status> heard;
   strangers[0]->async_read(answer, [&](const Status& status) { heard = status; });
@@ -148,12 +148,13 @@ TEST_F(ListenerTest, StopsWhileStrangersAreInTheMiddleOfAHandshake) {
   const std::array<std::byte, 100> header{std::byte{22}, std::byte{3}, std::byte{1}, std::byte{0x40}, std::byte{0}};
   std::size_t written = 0;
   for (const auto& stranger : strangers)
-    stranger->async_write(core::SharedBytes::borrow(header), [&](const Status&) { ++written; });
+    stranger->async_write(core::SharedBytes::adopt({header.begin(), header.end()}), [&](const Status&) { ++written; });
   run_until([&] { return written == strangers.size(); });
   start_dialing(dial_request());
   run_until_dialed();
   run_until([this] { return welcomed.size() == 1; });
-  for (const auto& stranger : strangers) stranger->async_write(core::SharedBytes::borrow(header), [](const Status&) {});
+  for (const auto& stranger : strangers)
+    stranger->async_write(core::SharedBytes::adopt({header.begin(), header.end()}), [](const Status&) {});
   listener->stop();
   io.run_for(100ms);
   EXPECT_TRUE(*result);

@@ -191,7 +191,8 @@ TEST_F(EstablishingTest, GivesUpOnAStrangerWhoSaysNothing) {
 TEST_F(EstablishingTest, IsNotFooledByAStrangerWhoTalksNonsense) {
   start(listener, Role::listener, std::move(path.listener));
   const std::string nonsense = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
-  path.connector->async_write(core::SharedBytes::borrow(std::as_bytes(std::span(nonsense))), [](const Status&) {});
+  const auto bytes = std::as_bytes(std::span(nonsense));
+  path.connector->async_write(core::SharedBytes::adopt({bytes.begin(), bytes.end()}), [](const Status&) {});
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::protocol_violated);
 }

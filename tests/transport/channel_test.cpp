@@ -32,8 +32,8 @@ TEST_P(Channels, CarryBytesUnchangedBothWaysAtOnce) {
   };
   pair.here->async_read(got_down, finish);
   pair.there->async_read(got_up, finish);
-  pair.here->async_write(core::SharedBytes::borrow(up), finish);
-  pair.there->async_write(core::SharedBytes::borrow(down), finish);
+  pair.here->async_write(copy_of(up), finish);
+  pair.there->async_write(copy_of(down), finish);
   ASSERT_TRUE(run_until([&] { return finished == 4; }, 60s));
   EXPECT_TRUE(got_up == up);
   EXPECT_TRUE(got_down == down);
@@ -52,7 +52,7 @@ TEST_P(Channels, KeepTheOrderOfManyOutstandingWrites) {
   }
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    pair.here->async_write(core::SharedBytes::borrow(pieces[i]), [&, i](const Status& status) {
+    pair.here->async_write(copy_of(pieces[i]), [&, i](const Status& status) {
       EXPECT_TRUE(status);
       order.push_back(i);
     });
@@ -96,7 +96,7 @@ TEST_P(Channels, SendWhatWasWrittenBeforeTheyClose) {
   const auto bytes = pattern(4 << 20, 3);
   int taken = 0;
   for (int i = 0; i < 4; ++i)
-    pair.here->async_write(core::SharedBytes::borrow(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
+    pair.here->async_write(copy_of(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
   pair.here->close(30s);
   std::vector<std::byte> got(bytes.size());
   for (int i = 0; i < 4; ++i) {
@@ -119,7 +119,7 @@ TEST_P(Channels, GoOnDrainingWhenDestroyedMeanwhile) {
 
 TEST_P(Channels, GoOnAtOnceWhenTheirReaderDoes) {
   const auto bytes = pattern(3 << 20, 8);
-  pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+  pair.here->async_write(copy_of(bytes), [](const Status&) {});
   std::vector<std::chrono::milliseconds> times;
   std::vector<std::byte> got(bytes.size() / 3);
   for (int i = 0; i < 3; ++i) {
@@ -138,8 +138,7 @@ TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
   std::optional<Status> was_read;
   std::optional<Status> was_written;
   pair.here->async_read(into, [&](Status status) { was_read = std::move(status); });
-  pair.here->async_write(core::SharedBytes::borrow(more_than_fits),
-                         [&](Status status) { was_written = std::move(status); });
+  pair.here->async_write(copy_of(more_than_fits), [&](Status status) { was_written = std::move(status); });
   run_until([] { return false; }, 100ms);
   EXPECT_FALSE(was_read || was_written);
   const auto before = Clock::now();
@@ -156,7 +155,7 @@ TEST_P(Channels, CallNoHandlerOnceDestroyed) {
   const auto more_than_fits = pattern(96 << 20, 6);
   bool called = false;
   pair.here->async_read(into, [&](const Status&) { called = true; });
-  pair.here->async_write(core::SharedBytes::borrow(more_than_fits), [&](const Status&) { called = true; });
+  pair.here->async_write(copy_of(more_than_fits), [&](const Status&) { called = true; });
   const auto before = Clock::now();
   pair.here.reset();
   EXPECT_LT(Clock::now() - before, 1s);
@@ -165,7 +164,7 @@ TEST_P(Channels, CallNoHandlerOnceDestroyed) {
 
 TEST_P(Channels, ReadWhatThereIsAndThenTheEnd) {
   const auto bytes = pattern(3 << 20, 8);
-  pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+  pair.here->async_write(copy_of(bytes), [](const Status&) {});
   pair.here->close(30s);
   std::vector<std::byte> got;
   std::vector<std::byte> into(100'000);
@@ -213,7 +212,7 @@ TEST_P(Channels, SayWhenThePeerHasItAll) {
   ASSERT_TRUE(drained(*pair.here)) << "nothing was written";
   const auto bytes = pattern(4 << 20, 9);
   int taken = 0;
-  pair.here->async_write(core::SharedBytes::borrow(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
+  pair.here->async_write(copy_of(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
   std::vector<std::byte> got(bytes.size());
   bool arrived = false;
   pair.there->async_read(got, [&](const Status& status) { arrived = status.has_value(); });
@@ -225,7 +224,7 @@ TEST_P(Channels, SayWhenThePeerHasItAll) {
 
 TEST_P(Channels, SayWhenThePeerClosedBeforeItHadItAll) {
   const auto more_than_fits = pattern(96 << 20, 5);  // nobody reads it
-  pair.here->async_write(core::SharedBytes::borrow(more_than_fits), [](const Status&) {});
+  pair.here->async_write(copy_of(more_than_fits), [](const Status&) {});
   std::optional<Status> got;
   pair.here->async_drained([&](Status status) { got = std::move(status); });
   run_until([] { return false; }, 100ms);
@@ -246,7 +245,7 @@ TEST_P(Channels, DeliverWritesOfWholePacketsPromptly) {
     const auto bytes = pattern(payload * (i % 3 == 0 ? 1 : 10), 7);
     std::vector<std::byte> got(bytes.size());
     const auto before = Clock::now();
-    pair.here->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+    pair.here->async_write(copy_of(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.there, got));
     times.push_back(std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - before));
     EXPECT_TRUE(got == bytes);

@@ -72,7 +72,7 @@ TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
   std::unique_ptr<Channel> gone;
   acceptor->async_accept([&](auto channel) {
     gone = std::move(*channel);
-    gone->async_write(core::SharedBytes::borrow(bytes), [](const Status&) {});
+    gone->async_write(copy_of(bytes), [](const Status&) {});
     gone->close(5s);
   });
   auto channel = connect(acceptor->local_endpoints().front());

@@ -32,6 +32,11 @@ inline std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
   return bytes;
 }
 
+/// What is written is kept until the peer has acknowledged it, which may be after the test.
+inline core::SharedBytes copy_of(std::span<const std::byte> bytes) {
+  return core::SharedBytes::adopt({bytes.begin(), bytes.end()});
+}
+
 inline TransportOptions options_for(TransportKind kind) {
   TransportOptions options;
   options.kind = kind;
@@ -114,7 +119,7 @@ class TransportTest : public testing::Test {
 
   Status write(Channel& channel, std::span<const std::byte> from) {
     std::optional<Status> got;
-    channel.async_write(core::SharedBytes::borrow(from), [&](Status status) { got = std::move(status); });
+    channel.async_write(copy_of(from), [&](Status status) { got = std::move(status); });
     EXPECT_TRUE(run_until([&] { return got.has_value(); }, 30s));
     return got.value_or(Status{});
   }
