@@ -167,7 +167,7 @@ TEST_P(MultiplexerTest, CarriesAStreamOverSeveralFlows) {
 
 TEST_F(MultiplexerTest, EndsAsBrokenWhenOneOfItsFlowsDies) {
   connect(Protection::private_, 4, 2, 3);
-  connector.script->to_send = pattern(30'000'000);
+  connector.script->to_send = pattern(6'000'000);
   open();
   ASSERT_TRUE(run_until([this] { return listener.script->received.size() > 1'000'000; }));
   more_from_connector[0]->bytes.clear();
