@@ -115,7 +115,7 @@ Status Multiplexer::start() {
   if (!lanes) return tl::unexpected(lanes.error());
   lanes_ = std::move(*lanes);
   session_->forget_keys();
-  channel_stats_ = session_->stats();
+  take_channel_stats();
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
   boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));
@@ -373,6 +373,13 @@ void Multiplexer::arm_tick() {
   }));
 }
 
+/// What queues in hosts and path adds to the round trip is no reason for a larger window; another path is, after a while.
+void Multiplexer::take_channel_stats() {
+  channel_stats_ = session_->stats();
+  const auto rtt = channel_stats_.rtt;
+  least_rtt_ = least_rtt_.count() == 0 ? rtt : std::min(rtt, least_rtt_ + least_rtt_ / 8);
+}
+
 void Multiplexer::on_tick() {
   if (state_ == State::over) return;
   if (goodbye_deadline_ && now() >= *goodbye_deadline_)
@@ -380,7 +387,7 @@ void Multiplexer::on_tick() {
   if (farewell_) return arm_tick();
   const bool was_quiet = liveness_.quiet(now());
   liveness_.on_tick(now());
-  channel_stats_ = session_->stats();
+  take_channel_stats();
   liveness_.on_bytes_received(channel_stats_.bytes_received, now());
   const auto verdict = liveness_.judge(now(), session_->port_closed_since());
   if (verdict != Liveness::Verdict::alive) {

@@ -76,7 +76,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void count_consumed(std::size_t bytes) override;
   void stream_over(Stream& stream, StreamOutcome outcome) override;
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
-  [[nodiscard]] std::chrono::microseconds rtt() const override { return channel_stats_.rtt; }
+  [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
 
   void wake();
   void pump();
@@ -94,6 +94,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status on_open(StreamId id);
   void on_close_frame(const Close& close);
 
+  void take_channel_stats();
   void arm_tick();
   void on_tick();
 
@@ -139,7 +140,8 @@ class Multiplexer final : public Connection, private StreamHost {
 
   Liveness liveness_;
   boost::asio::steady_timer tick_;
-  transport::ChannelStats channel_stats_;  // as of the last tick
+  transport::ChannelStats channel_stats_;   // as of the last tick
+  std::chrono::microseconds least_rtt_{0};  // of late; 0: not known yet
   std::optional<std::uint64_t> pong_due_;  // the latest PING's token: answering each would let a peer queue without end
   ConnectionStats stats_;
 

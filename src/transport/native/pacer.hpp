@@ -23,7 +23,7 @@ class Pacer {
   static constexpr std::size_t kLeastTrainPackets = 2;                  // spec: draft-ietf-ccwg-bbr, send quantum
   // A slow path has longer trains, as far as they are short: each is a wake-up at both ends.
   static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
-  static constexpr std::size_t kSlowTrainPackets = 16;  // guess: the burst that RFC 6928 allows, and a half
+  static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
 
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }

@@ -42,12 +42,12 @@ TEST(Pacer, DoesNotWakeMoreOftenThanItsGrain) {
   EXPECT_EQ(pacer.deadline(kStart), kStart + Pacer::kGrain);
 }
 
-TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToSixteenPackets) {
+TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToThirtyTwoPackets) {
   Pacer pacer;
   pacer.set_rate(100'000'000);
   EXPECT_EQ(pacer.train_bytes(1000), 100'000U);
   pacer.set_rate(10'000'000);
-  EXPECT_EQ(pacer.train_bytes(1000), 16'000U);
+  EXPECT_EQ(pacer.train_bytes(1000), 32'000U);
   pacer.set_rate(1'000'000);
   EXPECT_EQ(pacer.train_bytes(1000), 4000U) << "four milliseconds";
   pacer.set_rate(1000);
