@@ -11,15 +11,16 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kBacklog =
-    256;  // guess: some turns of the event loop at 32 datagrams each; who comes then is turned away
+constexpr std::size_t kBacklog = 16;  // guess: who comes then is turned away
+// Somebody waits for clients: those of one turn of the event loop are no backlog. guess: some turns at 32 datagrams each
+constexpr std::size_t kBurst = 256;
 
 }  // namespace
 
 NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports)
     : io_(io), ports_(std::move(ports)) {
   for (UdpPort* const port : ports_)
-    port->listen({.has_room = [this] { return waiting_.size() < kBacklog; },
+    port->listen({.has_room = [this] { return waiting_.size() < (handler_ ? kBurst : kBacklog); },
                   .on_link =
                       [this, port](Link& link) {
                         waiting_.push_back({port, &link});
