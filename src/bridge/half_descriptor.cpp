@@ -48,13 +48,13 @@ Transfer HalfDescriptor::write_some(std::span<const std::byte> from) const {
 // What is stored has to be waited for, and a thread that waits reads ahead and writes behind meanwhile.
 std::optional<Transfer> HalfDescriptor::read_now(std::span<std::byte> into) const {
   if (never_waits()) return read_some(into);
-  if (kind_ != DescriptorKind::other) return std::nullopt;
+  if (kind_ == DescriptorKind::file) return std::nullopt;
   return unless_unsupported(from_result(read_without_waiting(number(), into)));
 }
 
 std::optional<Transfer> HalfDescriptor::write_now(std::span<const std::byte> from) const {
   if (never_waits()) return write_some(from);
-  if (kind_ != DescriptorKind::other) return std::nullopt;
+  if (kind_ == DescriptorKind::file) return std::nullopt;
   return unless_unsupported(from_result(write_without_waiting(number(), from)));
 }
 

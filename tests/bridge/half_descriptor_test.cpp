@@ -51,6 +51,22 @@ TEST(HalfDescriptor, WritesToADeviceInOneGo) {
   EXPECT_EQ(half.write_some(random_bytes(2 * PIPE_BUF)).bytes, static_cast<std::size_t>(2 * PIPE_BUF));
 }
 
+TEST(HalfDescriptor, LeavesWhatIsStoredToWhoMayWait) {
+  const HalfDescriptor half(::open("/proc/self/exe", O_RDONLY), Half::read);
+  Bytes into(1);
+  EXPECT_FALSE(half.read_now(into));
+}
+
+#ifdef __linux__
+TEST(HalfDescriptor, NeedsNoSecondDescriptionOfADevice) {
+  const HalfDescriptor half(::open("/dev/zero", O_RDWR), Half::read);
+  ASSERT_FALSE(half.never_waits());
+  Bytes into(100);
+  ASSERT_TRUE(half.read_now(into));
+  EXPECT_EQ(half.read_now(into)->bytes, 100U);
+}
+#endif
+
 TEST(HalfDescriptor, LetsGoOfBothDescriptionsAtOnce) {
   Ends pipe = make_pipe();
   HalfDescriptor half(pipe.write.release(), Half::write);
