@@ -37,6 +37,7 @@ void FdReader::run() {
     if (space.empty()) return;
     const std::optional<Transfer> transfer = read_next(space);
     if (!transfer) return;
+    if (transfer->bytes == 0) std::ignore = descriptor_.close();  // everything it had has been read
     deliver(*transfer);
   }
 }
@@ -73,9 +74,8 @@ void FdReader::deliver(const Transfer& transfer) {
   if (std::exchange(reader_waits_, false)) readable_.complete();
 }
 
-/// Under mutex_.
+/// Under mutex_; the descriptor is closed already.
 void FdReader::note_end(const Transfer& last) {
-  std::ignore = descriptor_.close();  // everything it had has been read
   state_ = last.state == Transfer::State::failed ? State::failed : State::ended;
   error_ = last.error;
   changed_.notify_one();
@@ -119,6 +119,7 @@ LocalStream::ReadResult FdReader::read_now(std::span<std::byte> into) {
   const std::optional<Transfer> transfer = descriptor_.read_now(into);
   if (transfer && transfer->state == Transfer::State::would_block) return {.state = ReadState::would_block};
   if (transfer && transfer->bytes > 0) return {.state = ReadState::data, .bytes = transfer->bytes};
+  if (transfer) std::ignore = descriptor_.close();  // everything it had has been read
   const std::lock_guard lock(mutex_);
   if (!transfer) {
     turn_ = Turn::thread;

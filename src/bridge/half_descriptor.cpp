@@ -19,8 +19,9 @@ Transfer from_result(ssize_t result) {
 }
 
 std::optional<Transfer> unless_unsupported(const Transfer& transfer) {
-  if (transfer.error == std::errc::operation_not_supported || transfer.error == std::errc::invalid_argument)
-    return std::nullopt;
+  for (const std::errc unsupported :
+       {std::errc::operation_not_supported, std::errc::invalid_argument, std::errc::function_not_supported})
+    if (transfer.error == unsupported) return std::nullopt;
   return transfer;
 }
 

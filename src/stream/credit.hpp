@@ -25,7 +25,6 @@ class WindowBudget {
   }
   void give_back(std::uint64_t bytes) { taken_bytes_ -= bytes; }
   [[nodiscard]] std::uint64_t left_bytes() const { return limit_bytes_ - std::min(limit_bytes_, taken_bytes_); }
-  [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
   /// No stream leaves the others with less than a quarter.
   [[nodiscard]] std::uint64_t most_per_stream_bytes() const { return limit_bytes_ - limit_bytes_ / 4; }
 

@@ -34,6 +34,14 @@ class BbrModelTest : public testing::Test {
   std::uint64_t delivered_ = 0;
 };
 
+TEST_F(BbrModelTest, BelievesNoSampleShorterThanAnyRoundTrip) {
+  round(mbit(100), 50ms);
+  AckEvent ack{.now = now_ + 1ms, .newly_delivered_bytes = 1'000'000, .delivered_total_bytes = delivered_ + 1'000'000};
+  ack.rate = RateSample{.delivered_bytes = 1'000'000, .interval = 10ms, .prior_delivered_bytes = delivered_};
+  std::ignore = model_.on_ack(ack, {.cruising = true}, kWindow);
+  EXPECT_EQ(model_.max_bandwidth(), mbit(100)) << "the answer was to an earlier copy";
+}
+
 TEST_F(BbrModelTest, KnowsTheBandwidthOfTwoCycles) {
   round(mbit(100), 50ms);
   model_.end_bandwidth_cycle();

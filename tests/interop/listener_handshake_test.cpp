@@ -1,0 +1,292 @@
+/// How our listener lets clients in, asked by hand: golden bytes, and what it may not believe.
+#include <array>
+#include <set>
+
+#include "interop/handshake_words.hpp"
+
+namespace udtcat::interop {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr std::uint32_t kIsn = 645103309;  // of a connection of two libudts
+constexpr std::uint32_t kClientId = 0x2fd3ab96;
+
+struct Asked {
+  std::optional<Heard> heard;
+  std::optional<Handshake> handshake;
+};
+
+Asked ask(ScriptedPort& port, const Endpoint& server, const Handshake& question, std::uint32_t info = 0,
+          std::chrono::milliseconds limit = 1s) {
+  port.send(server, handshake_packet(question, 0, info));
+  auto heard = port.hear_one(is_handshake, limit);
+  return {heard, heard ? handshake_of(heard->view()) : std::nullopt};
+}
+
+class OurListener : public testing::TestWithParam<AddressFamily> {
+ protected:
+  OurListener() { server = loopback(GetParam(), end.listen(GetParam())); }
+  Handshake question() const {
+    return {.initial_sequence = kIsn, .id = kClientId, .address = reversed_loopback(GetParam())};
+  }
+  /// The induction's answer, asked for again where it is lost.
+  std::optional<std::uint32_t> cookie() {
+    const auto reply = ask(port, server, question());
+    return reply.handshake ? std::optional(reply.handshake->cookie) : std::nullopt;
+  }
+
+  OurEnd end;
+  Endpoint server;
+  ScriptedPort port{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(BothFamilies, OurListener, testing::Values(AddressFamily::ipv4, AddressFamily::ipv6),
+                         [](const auto& row) { return row.param == AddressFamily::ipv6 ? "Ipv6" : "Ipv4"; });
+
+TEST_P(OurListener, AnswersTheInductionAsLibudtDoes) {
+  const auto [heard, reply] = ask(port, server, question());
+  ASSERT_TRUE(reply) << port.log();
+  EXPECT_EQ(heard->datagram.size(), kHeaderBytes + kHandshakeBytes) << "nothing more for who sent no marker";
+  EXPECT_EQ(heard->view().header(0), 0x80000000U);
+  EXPECT_EQ(heard->view().info(), 0U);
+  EXPECT_EQ(heard->view().destination(), kClientId);
+  EXPECT_EQ(heard->from, server);
+  EXPECT_EQ(reply->version, 4U);
+  EXPECT_EQ(reply->socket_type, 1U);
+  EXPECT_EQ(reply->initial_sequence, kIsn);
+  EXPECT_EQ(reply->request, kInduction);
+  EXPECT_NE(reply->cookie, 0U);
+  EXPECT_THAT(reply->address, testing::ElementsAreArray(reversed_loopback(GetParam())));
+}
+
+TEST_P(OurListener, AnswersTheConclusionAsLibudtDoes) {
+  for (const auto& [offered, agreed] : {std::pair(1500U, 1500U), std::pair(600U, 600U), std::pair(76U, 76U)}) {
+    ScriptedPort own(GetParam());
+    Handshake wish = question();
+    wish.mss = offered;
+    auto first = ask(own, server, wish);
+    ASSERT_TRUE(first.handshake) << own.log();
+    wish.request = kConclusion;
+    wish.cookie = first.handshake->cookie;
+    const auto [heard, reply] = ask(own, server, wish);
+    ASSERT_TRUE(reply) << own.log();
+    EXPECT_EQ(heard->datagram.size(), kHeaderBytes + kHandshakeBytes);
+    EXPECT_EQ(heard->view().header(0), 0x80000000U);
+    EXPECT_EQ(heard->view().destination(), kClientId);
+    EXPECT_EQ(reply->version, 4U);
+    EXPECT_EQ(reply->socket_type, 1U);
+    EXPECT_EQ(reply->initial_sequence, kIsn) << "both directions begin where the client says";
+    EXPECT_EQ(reply->mss, agreed);
+    EXPECT_GE(reply->window, 1024U) << "libudt's slow start ends where it exceeds this, and it never gets fast then";
+    EXPECT_LT(reply->window, 1U << 24) << "libudt allocates 24 bytes for each";
+    EXPECT_EQ(reply->request, kConclusion);
+    EXPECT_NE(reply->id, kClientId);
+    EXPECT_GE(reply->id, 1U);
+    EXPECT_LE(reply->id, kSequenceMask);
+    EXPECT_EQ(reply->cookie, wish.cookie);
+    EXPECT_THAT(reply->address, testing::ElementsAreArray(reversed_loopback(GetParam())));
+  }
+}
+
+TEST_P(OurListener, NeverAgreesToMoreThanTheClientOffers) {
+  Handshake wish = question();
+  wish.mss = 9000;
+  const auto peer = ScriptedPeer::connect(port, server, wish);
+  ASSERT_TRUE(peer) << port.log();
+  EXPECT_LE(peer->theirs().mss, 9000U);
+  EXPECT_GE(peer->theirs().mss, 1280U);
+}
+
+TEST_P(OurListener, SendsItsFirstPacketFromTheClientsSequenceNumber) {
+  end.start_accept();
+  auto peer = ScriptedPeer::connect(port, server, question());
+  ASSERT_TRUE(peer) << port.log();
+  const auto channel = end.accepted(2s);
+  ASSERT_TRUE(channel);
+  channel->start_write(Pattern(1).bytes(0, 100));
+  const auto data = peer->wait_for([](auto& packet) { return packet.is_data(); }, 2s);
+  ASSERT_TRUE(data) << port.log();
+  EXPECT_EQ(data->view().sequence(), kIsn);
+  EXPECT_EQ(data->view().destination(), kClientId);
+  EXPECT_EQ(Pattern(1).difference(0, data->view().payload()), std::nullopt);
+}
+
+TEST_P(OurListener, AnswersARepeatedConclusionAlikeForALongTime) {
+  end.start_accept();
+  Handshake wish = question();
+  wish.cookie = cookie().value_or(0);
+  wish.request = kConclusion;
+  const auto first = ask(port, server, wish);
+  ASSERT_TRUE(first.handshake) << port.log();
+  const auto channel = end.accepted(2s);
+  ASSERT_TRUE(channel);
+  for (int i = 0; i < 3; ++i) {
+    const auto again = ask(port, server, wish);
+    ASSERT_TRUE(again.heard) << port.log();
+    EXPECT_EQ(again.heard->datagram, first.heard->datagram);
+    port.send(server,
+              data_packet(advanced(kIsn, i), first.handshake->id, Pattern(1).bytes(static_cast<unsigned>(i) * 10, 10)));
+  }
+  std::array<std::byte, 30> got{};
+  EXPECT_EQ(channel->read(got), "") << port.log();
+  end.start_accept();
+  EXPECT_FALSE(end.accepted(100ms)) << "one connection, not four";
+}
+
+TEST_P(OurListener, TellsConnectionsOfOnePortApart) {
+  std::set<std::uint32_t> ids;
+  std::vector<std::unique_ptr<OurChannel>> channels;
+  std::vector<ScriptedPeer> peers;
+  // libudt confounds those of one port that begin alike and whose numbers differ by 4.
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    end.start_accept();
+    Handshake wish = question();
+    wish.id = kClientId + 4 * i;
+    auto peer = ScriptedPeer::connect(port, server, wish);
+    ASSERT_TRUE(peer) << port.log();
+    ids.insert(peer->theirs().id);
+    channels.push_back(end.accepted(2s));
+    ASSERT_TRUE(channels.back());
+    peers.push_back(*peer);
+  }
+  EXPECT_EQ(ids.size(), 5U);
+  for (std::size_t i = 0; i < peers.size(); ++i) peers[i].send_data(Pattern(i).bytes(0, 100));
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    std::vector<std::byte> got(100);
+    EXPECT_EQ(channels[i]->read(got), "") << port.log();
+    EXPECT_EQ(Pattern(i).difference(0, got), std::nullopt) << "connection " << i;
+  }
+}
+
+TEST_P(OurListener, KeepsSilentWithoutACookie) {
+  end.start_accept();
+  Handshake wish = question();
+  wish.request = kConclusion;
+  wish.cookie = 0x12345678;
+  EXPECT_FALSE(ask(port, server, wish, 0, 300ms).heard) << port.log();
+  wish.cookie = cookie().value_or(0) ^ 1;
+  EXPECT_FALSE(ask(port, server, wish, 0, 300ms).heard) << port.log();
+  EXPECT_FALSE(end.accepted(1ms));
+}
+
+TEST_P(OurListener, MakesItsCookieForOneAddress) {
+  Handshake wish = question();
+  wish.request = kConclusion;
+  wish.cookie = cookie().value_or(0);
+  ScriptedPort other(GetParam());
+  EXPECT_FALSE(ask(other, server, wish, 0, 300ms).heard) << other.log();
+}
+
+TEST_P(OurListener, AcceptsACookieOfThePreviousMinuteSoak) {
+  end.start_accept();
+  Handshake wish = question();
+  wish.request = kConclusion;
+  wish.cookie = cookie().value_or(0);
+  let_pass(61s);
+  EXPECT_TRUE(ask(port, server, wish).heard) << port.log();
+}
+
+TEST_P(OurListener, IgnoresHandshakesOfOtherLengths) {
+  for (const std::size_t bytes : {0U, 4U, 44U, 47U, 49U, 52U, 64U}) {
+    Bytes body = to_bytes(question().words());
+    body.resize(bytes);
+    port.send(server, control_packet(0x80000000, 0, 0, body));
+    EXPECT_FALSE(port.hear(100ms)) << bytes << " bytes" << port.log();
+  }
+}
+
+TEST_P(OurListener, IgnoresARendezvous) {
+  Handshake wish = question();
+  wish.request = 0;
+  EXPECT_FALSE(ask(port, server, wish, 0, 300ms).heard) << port.log();
+}
+
+// libudt echoes it unchanged; that is how our connector tells the two apart.
+TEST_P(OurListener, AnswersTheMarkerOfOurConnectorWithAnother) {
+  end.start_connect(port.endpoint(), 500ms);
+  const auto ours = port.hear_one(is_handshake, 2s);
+  ASSERT_TRUE(ours) << port.log();
+  const std::uint32_t marker = ours->view().info();
+  if (marker == 0) GTEST_SKIP() << "our connector sends no marker";
+  ScriptedPort own(GetParam());
+  const auto [heard, reply] = ask(own, server, question(), marker);
+  ASSERT_TRUE(reply) << own.log();
+  EXPECT_NE(heard->view().info(), marker) << own.log();
+  EXPECT_EQ(reply->request, kInduction);
+  const auto unmarked = ask(own, server, question());
+  ASSERT_TRUE(unmarked.heard);
+  EXPECT_NE(heard->view().info(), unmarked.heard->view().info()) << own.log();
+}
+
+TEST_P(OurListener, RefusesOrIgnoresOddConclusionsAndLivesOn) {
+  struct Odd {
+    const char* what;
+    std::function<void(Handshake&)> change;
+  };
+  const std::vector<Odd> odds{
+      {"version 3", [](Handshake& h) { h.version = 3; }},
+      {"version 5", [](Handshake& h) { h.version = 5; }},
+      {"datagram mode", [](Handshake& h) { h.socket_type = 2; }},
+      {"type 0", [](Handshake& h) { h.socket_type = 0; }},
+      {"no MSS", [](Handshake& h) { h.mss = 0; }},
+      {"MSS 43", [](Handshake& h) { h.mss = 43; }},
+      {"MSS 44", [](Handshake& h) { h.mss = 44; }},
+      {"negative MSS", [](Handshake& h) { h.mss = 0xffffffff; }},
+      {"no window", [](Handshake& h) { h.window = 0; }},
+      {"negative window", [](Handshake& h) { h.window = 0xffffffff; }},
+      {"no number", [](Handshake& h) { h.id = 0; }},
+      {"negative number", [](Handshake& h) { h.id = 0x80000001; }},
+      {"beginning beyond the sequence numbers", [](Handshake& h) { h.initial_sequence = 0x80000000; }},
+  };
+  for (const Odd& odd : odds) {
+    ScriptedPort own(GetParam());
+    Handshake wish = question();
+    odd.change(wish);
+    const auto first = ask(own, server, wish, 0, 200ms);
+    wish.request = kConclusion;
+    wish.cookie = first.handshake ? first.handshake->cookie : cookie().value_or(0);
+    const auto second = ask(own, server, wish, 0, 200ms);
+    if (second.handshake) {
+      EXPECT_EQ(second.handshake->request, kReject) << odd.what << own.log();
+    }
+  }
+  EXPECT_TRUE(cookie()) << "it lives on";
+}
+
+// Not to be agreed to as they are, but no reason to refuse either.
+TEST_P(OurListener, CapsAnAbsurdWindow) {
+  Handshake wish = question();
+  wish.window = 0x7fffffff;
+  end.start_accept();
+  auto peer = ScriptedPeer::connect(port, server, wish, 1s);
+  if (!peer) return;  // refused: as libudt does
+  const auto channel = end.accepted(2s);
+  ASSERT_TRUE(channel);
+  channel->start_write(Pattern(1).bytes(0, 10'000));
+  EXPECT_EQ(peer->collect(10'000, 3s).size(), 10'000U) << port.log();
+}
+
+TEST(OurListenerOnAllAddresses, AnswersFromTheOneThatWasAsked) {
+  OurEnd end;
+  const Endpoint any = resolve({"0.0.0.0", 0}, AddressFamily::ipv4).value().front();
+  const std::uint16_t port_number = end.listen(AddressFamily::ipv4, any);
+  const Endpoint second = resolve({"127.0.0.2", port_number}, AddressFamily::ipv4).value().front();
+  ScriptedPort port;
+  Handshake wish{.initial_sequence = kIsn, .id = kClientId, .address = {0x0200007f, 0, 0, 0}};
+  end.start_accept();
+  const auto reply = ask(port, second, wish);
+  ASSERT_TRUE(reply.heard) << port.log();
+  EXPECT_EQ(reply.heard->from, second) << reply.heard->from.to_string();
+  auto peer = ScriptedPeer::connect(port, second, wish);
+  ASSERT_TRUE(peer);
+  const auto channel = end.accepted(2s);
+  ASSERT_TRUE(channel);
+  channel->start_write(std::vector<std::byte>(1));
+  const auto data = port.hear_one([](auto& packet) { return packet.is_data(); }, 2s);
+  ASSERT_TRUE(data) << port.log();
+  EXPECT_EQ(data->from, second) << data->from.to_string();
+}
+
+}  // namespace
+}  // namespace udtcat::interop
