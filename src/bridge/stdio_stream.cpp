@@ -65,9 +65,10 @@ Result<std::unique_ptr<LocalStream>> make_stdio_stream(boost::asio::io_context& 
                                                        StdioHalves halves) {
   bridge::StdioStream::Names names{bridge::name_of(input_fd), bridge::name_of(output_fd)};
   // One socket given as both: each half closes a number of its own.
+  bridge::Descriptor duplicate;
   if (halves.read && halves.write && input_fd == output_fd) {
-    output_fd = ::fcntl(output_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (output_fd < 0)
+    duplicate = bridge::Descriptor(::fcntl(output_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!duplicate.is_open())
       return fail(Errc::out_of_resources, "duplicate " + names.sink, errno_text(bridge::last_error().value()));
   }
   std::unique_ptr<bridge::FdReader> reader;
@@ -78,7 +79,8 @@ Result<std::unique_ptr<LocalStream>> make_stdio_stream(boost::asio::io_context& 
     reader = std::move(*started);
   }
   if (halves.write) {
-    Result<std::unique_ptr<bridge::FdWriter>> started = bridge::FdWriter::start(io, output_fd);
+    Result<std::unique_ptr<bridge::FdWriter>> started =
+        bridge::FdWriter::start(io, duplicate.is_open() ? duplicate.release() : output_fd);
     if (!started) return tl::unexpected(started.error());
     writer = std::move(*started);
   }

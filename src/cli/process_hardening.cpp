@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <tuple>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,12 +20,17 @@ void fill_standard_descriptors() {
   }
 }
 
-void harden_process() {
-  const rlimit none{0, 0};
-  std::ignore = ::setrlimit(RLIMIT_CORE, &none);  // lowering a limit is always allowed
+std::uint64_t harden_process(bool starts_programs) {
+  rlimit core{};
+  std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
+  const std::uint64_t before = std::exchange(core.rlim_cur, 0);
+  if (!starts_programs) core.rlim_max = 0;
+  std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // lowering a limit is always allowed
   std::ignore = ::signal(SIGPIPE, SIG_IGN);
+  std::ignore = ::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is a write that fails
   std::ignore = ::signal(SIGUSR1, SIG_IGN);
   forbid_tracing();
+  return before;
 }
 
 }  // namespace udtcat::cli

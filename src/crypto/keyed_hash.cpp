@@ -1,5 +1,6 @@
 #include "crypto/keyed_hash.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -16,7 +17,6 @@ namespace udtcat::crypto {
 
 namespace {
 
-constexpr std::size_t kKeyBytes = 16;  // spec: SipHash
 constexpr std::size_t kHashBytes = 8;  // spec: SipHash-2-4
 
 using EvpMac = std::unique_ptr<EVP_MAC, FreeWith<EVP_MAC_free>>;
@@ -26,7 +26,7 @@ using EvpMacContext = std::unique_ptr<EVP_MAC_CTX, FreeWith<EVP_MAC_CTX_free>>;
 
 struct KeyedHash::Context {
   EvpMacContext mac;
-  SecretBytes<kKeyBytes> key;
+  SecretBytes<KeyedHash::kKeyBytes> key;
 };
 
 KeyedHash::KeyedHash(std::unique_ptr<Context> context) : context_(std::move(context)) {}
@@ -34,14 +34,26 @@ KeyedHash::KeyedHash(KeyedHash&&) noexcept = default;
 KeyedHash& KeyedHash::operator=(KeyedHash&&) noexcept = default;
 KeyedHash::~KeyedHash() = default;
 
-Result<KeyedHash> KeyedHash::create() {
+Result<KeyedHash> KeyedHash::without_key() {
   const EvpMac mac(EVP_MAC_fetch(nullptr, "SIPHASH", nullptr));
   auto context = std::make_unique<Context>();
   context->mac.reset(mac ? EVP_MAC_CTX_new(mac.get()) : nullptr);
   if (!context->mac) return openssl_failed("set up SipHash");
-  auto key = context->key.writable();
-  if (RAND_priv_bytes(uchars(key.data()), static_cast<int>(key.size())) != 1) return openssl_failed("make a hash key");
   return KeyedHash(std::move(context));
+}
+
+Result<KeyedHash> KeyedHash::create() {
+  auto hash = without_key();
+  if (!hash) return hash;
+  auto key = hash->context_->key.writable();
+  if (RAND_priv_bytes(uchars(key.data()), static_cast<int>(key.size())) != 1) return openssl_failed("make a hash key");
+  return hash;
+}
+
+Result<KeyedHash> KeyedHash::create(std::span<const std::byte, kKeyBytes> key) {
+  auto hash = without_key();
+  if (hash) std::ranges::copy(key, hash->context_->key.writable().begin());
+  return hash;
 }
 
 Result<std::uint64_t> KeyedHash::of(std::span<const std::byte> message) {

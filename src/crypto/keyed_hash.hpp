@@ -10,12 +10,16 @@
 
 namespace udtcat::crypto {
 
-/// SipHash-2-4 under a key that nobody else knows and that dies with this object.
+/// SipHash-2-4 under a key that dies with this object.
 /// Threads: unsynchronised.
 class KeyedHash {
  public:
-  /// errors   Errc::cipher_failed
+  static constexpr std::size_t kKeyBytes = 16;  // spec: SipHash
+
+  /// Under a key that nobody else knows.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<KeyedHash> create();
+  /// Under one that a peer knows, too.  errors   Errc::cipher_failed
+  [[nodiscard]] static Result<KeyedHash> create(std::span<const std::byte, kKeyBytes> key);
   KeyedHash(KeyedHash&&) noexcept;
   KeyedHash& operator=(KeyedHash&&) noexcept;
   ~KeyedHash();
@@ -26,6 +30,7 @@ class KeyedHash {
  private:
   struct Context;
   explicit KeyedHash(std::unique_ptr<Context> context);
+  [[nodiscard]] static Result<KeyedHash> without_key();
   std::unique_ptr<Context> context_;
 };
 

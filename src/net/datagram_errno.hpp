@@ -30,6 +30,8 @@ template <typename Call>
 
 /// How a send ended that had `taken` datagrams taken before this errno.
 [[nodiscard]] inline SendResult ended_by(int errno_value, std::size_t taken) {
+  // The socket counts as writable all the while.
+  if (errno_value == ENOBUFS || errno_value == ENOMEM) return {SendState::no_memory, taken, 0};
   if (is_passing(errno_value)) return {SendState::would_block, taken, 0};
   if (errno_value == EMSGSIZE) return {SendState::too_large, taken, 0};
   return {SendState::failed, taken, errno_value};

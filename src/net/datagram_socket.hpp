@@ -48,7 +48,8 @@ struct ReceivedTrain {
   std::optional<Endpoint> to;  ///< the local address it was sent to (port 0), if asked for
 };
 
-enum class SendState { sent, would_block, too_large, failed };
+/// would_block: until the socket is writable; no_memory: a queue of the system is full, which nothing tells the end of
+enum class SendState { sent, would_block, no_memory, too_large, failed };
 struct SendResult {
   SendState state = SendState::sent;
   std::size_t datagrams = 0;  ///< taken by the kernel, from the first on; all of them for SendState::sent

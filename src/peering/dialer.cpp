@@ -75,7 +75,7 @@ class RetryingDialer final : public Dialer {
     establishing_ = std::make_unique<session::Establishing>(
         io_, session::Role::connector, std::move(channel), key, request_.session,
         lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
-          if (!session) return on_failed(session.error());
+          if (!session) return on_failed(session.error(), true);
           if ((*session)->join_key() == nullptr) return connect(std::move(*session));
           open_flows(std::move(*session));
         }));
@@ -86,7 +86,7 @@ class RetryingDialer final : public Dialer {
     flow_dialing_ = std::make_unique<FlowDialing>(
         io_, *engine_, std::move(session), lifetime_.guard([this](Result<std::unique_ptr<session::Session>> whole) {
           const auto done = std::move(flow_dialing_);  // what it has opened of a session that failed closes now
-          if (!whole) return on_failed(whole.error());
+          if (!whole) return on_failed(whole.error(), true);
           connect(std::move(*whole));
         }));
   }
@@ -95,9 +95,11 @@ class RetryingDialer final : public Dialer {
     finish(stream::Multiplexer::create(io_, std::move(session), request_.session, engine_));
   }
 
-  void on_failed(const Error& error) {
+  /// somebody_answered   a connection stood, so that later attempts which find nobody know less
+  void on_failed(const Error& error, bool somebody_answered = false) {
     core::log().debug("{}", error.message());
-    last_error_ = error;
+    if (somebody_answered || !somebody_answered_) last_error_ = error;
+    somebody_answered_ = somebody_answered_ || somebody_answered;
     if (error.code == Errc::authentication_failed) return finish(tl::unexpected(keys_differ()));
     if (!worth_another_attempt(error.code)) return finish(tl::unexpected(error));
     heard_only_closed_ports_ =
@@ -118,7 +120,10 @@ class RetryingDialer final : public Dialer {
 
   [[nodiscard]] Error unreachable() const {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
-    const std::string cause = last_error_ ? last_error_->cause : "nobody answered";
+    std::string cause = last_error_ ? last_error_->cause : "nobody answered";
+    if (somebody_answered_)
+      cause = "somebody answered, but: " + last_error_->message() +
+              "; is it a udtcat without --plain that waits for one peer more?";
     return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
   }
 
@@ -143,6 +148,7 @@ class RetryingDialer final : public Dialer {
   std::unique_ptr<FlowDialing> flow_dialing_;
   std::size_t attempts_ = 0;
   bool heard_only_closed_ports_ = true;
+  bool somebody_answered_ = false;
   std::optional<Error> last_error_;
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer deadline_;

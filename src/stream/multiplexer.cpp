@@ -59,6 +59,11 @@ Error error_of(const Close& close, const Endpoint& peer) {
   return {Errc::connection_broken, who + " closed the connection", "before the streams had ended"};
 }
 
+/// That it was an interruption the peer knows from the reason.
+std::string text_for_peer(const Error& error) {
+  return error.code == Errc::interrupted ? error.cause : error.message();
+}
+
 CloseReason reason_of(Errc code) {
   switch (code) {
     case Errc::interrupted:
@@ -253,7 +258,9 @@ void Multiplexer::on_written(const Status& status) {
   --blocks_in_flight_;
   if (state_ == State::over) return;
   if (!status && farewell_) return end(tl::unexpected(*farewell_), {});
-  if (!status) return;  // the read that is always outstanding says why
+  // The read that is outstanding says why; after their goodbye there is none, and nothing that it could tell.
+  if (!status && goodbye_received_) return end({}, {});
+  if (!status) return;
   pump();
   read_on();
   finish_when_agreed();
@@ -421,7 +428,7 @@ void Multiplexer::close() {
 /// Composes our CLOSE behind everything said so far, past the limit on blocks in flight if need be.
 void Multiplexer::say_goodbye() {
   const Close close =
-      farewell_ ? Close{reason_of(farewell_->code), farewell_->message()} : Close{CloseReason::done, {}};
+      farewell_ ? Close{reason_of(farewell_->code), text_for_peer(*farewell_)} : Close{CloseReason::done, {}};
   goodbye_deadline_ = now() + (farewell_ ? std::chrono::seconds(kFarewellDrain) : kCloseWait);
   writer_.queue({kSessionStream, close});
   while (writer_.has_control())

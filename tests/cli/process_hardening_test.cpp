@@ -27,12 +27,14 @@ TEST(ProcessHardeningDeathTest, FillsDescriptorsThatCameClosedWithOnesThatFail) 
   EXPECT_EXIT(without_stdio(), ExitedWithCode(0), "");
 }
 
-TEST(ProcessHardeningDeathTest, LeavesNoCoreAndSurvivesABrokenPipe) {
+TEST(ProcessHardeningDeathTest, LeavesNoCoreAndSurvivesABrokenPipeAndAFullFile) {
   const auto hardened = [] {
-    harden_process();
-    rlimit limit{1, 1};
-    const bool no_core = ::getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0;
+    rlimit limit{};
+    std::ignore = ::getrlimit(RLIMIT_CORE, &limit);
+    const bool told = harden_process(false) == limit.rlim_cur;
+    const bool no_core = ::getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0 && told;
     std::ignore = ::raise(SIGPIPE);
+    std::ignore = ::raise(SIGXFSZ);
     ::_exit(no_core ? 0 : 1);
   };
   EXPECT_EXIT(hardened(), ExitedWithCode(0), "");

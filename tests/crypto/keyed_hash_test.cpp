@@ -1,5 +1,7 @@
 #include "crypto/keyed_hash.hpp"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "support/hex.hpp"
@@ -27,6 +29,15 @@ TEST(KeyedHash, HasAKeyOfItsOwn) {
   auto one = KeyedHash::create().value();
   auto other = KeyedHash::create().value();
   EXPECT_NE(*one.of(bytes_of("message")), *other.of(bytes_of("message")));
+}
+
+TEST(KeyedHash, IsSipHash24) {
+  // spec: the last vector of the paper's appendix A (Aumasson, Bernstein: "SipHash", 2012)
+  std::array<std::byte, KeyedHash::kKeyBytes> key{};
+  std::array<std::byte, 15> message{};
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
+  for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i);
+  EXPECT_EQ(*KeyedHash::create(key).value().of(message), 0xe545'be49'61ca'29a1U);
 }
 
 TEST(KeyedHash, KeepsItsKeyWhenMoved) {

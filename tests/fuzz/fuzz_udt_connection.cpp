@@ -134,7 +134,7 @@ class World {
   void hear(std::span<const std::byte> datagram) {
     if (datagram.size() < kHeaderBytes) return;  // as the driver
     const std::vector<std::byte> packet(datagram.begin(), datagram.end());
-    connection_.handle_packet(now_, packet, *from_, std::nullopt, {{}, {}, true});
+    connection_.handle_packet(now_, packet, *from_, std::nullopt, {{}, {}});
   }
   void hear_data() {
     const std::uint32_t number = sequence();

@@ -31,10 +31,8 @@ std::size_t ip_bytes(const ConnectionSettings& settings) {
 }
 
 /// What counts from any address, since it brings its own proof.
-bool is_about_paths(const ControlHeader& header) {
-  const auto extension = static_cast<Extension>(header.subtype);
-  return header.type == ControlType::user &&
-         (extension == Extension::path_challenge || extension == Extension::path_response);
+bool proves_a_path(const ControlHeader& header) {
+  return header.type == ControlType::user && static_cast<Extension>(header.subtype) == Extension::path_response;
 }
 
 Sender::Settings sender_settings(const ConnectionSettings& settings, std::size_t payload_bytes) {
@@ -66,8 +64,7 @@ Connection::Connection(const ConnectionSettings& settings, core::ChunkPool& chun
       sender_(sender_settings(
           settings, first_payload_bytes(settings, {overhead_bytes(settings.peer_address), ip_bytes(settings)}))),
       mtu_(overhead_bytes(settings.peer_address), ip_bytes(settings)),
-      path_(settings.peer_address, settings.local_address, {settings.local_token, settings.peer_token},
-            settings.random_seed),
+      path_(settings.peer_address, settings.local_address, {settings.local_token, settings.peer_token}),
       last_heard_(settings.started),
       last_sent_(settings.started),
       goodbyes_left_(kGoodbyes) {}
@@ -80,7 +77,7 @@ void Connection::handle_packet(TimePoint now, std::span<const std::byte> packet,
   const bool control = is_control(packet);
   if (!(from == path_.peer())) {
     if (settings_.peer == PeerKind::plain) return;
-    if (control && is_about_paths(decode_control_header(packet))) return handle_control(now, packet, from);
+    if (control && proves_a_path(decode_control_header(packet))) return handle_control(now, packet, from);
     if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
     return;
   }
@@ -88,7 +85,7 @@ void Connection::handle_packet(TimePoint now, std::span<const std::byte> packet,
   refusals_ = {};
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
-  receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.sparse});
+  receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk});
 }
 
 void Connection::handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {

@@ -91,6 +91,8 @@ class Connection {
   }
   [[nodiscard]] ChannelStats stats() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
+  /// The system refuses our own address: it is to choose one.
+  void forget_local_address() { path_.forget_local(); }
   [[nodiscard]] PeerKind peer_kind() const { return settings_.peer; }
   /// Smoothed; zero until it was measured.
   [[nodiscard]] Duration rtt() const { return sender_.rtt().smoothed(); }

@@ -27,14 +27,17 @@ Duration HoleList::tolerance() const {
 }
 
 std::optional<TimePoint> HoleList::deadline() const {
-  if (holes_.empty()) return std::nullopt;
-  return next_due_;
+  if (by_due_.empty()) return std::nullopt;
+  return by_due_.begin()->first;
+}
+
+void HoleList::insert(PacketIndex first, const Hole& hole) {
+  holes_.emplace(first, hole);
+  by_due_.emplace(hole.due, first);
 }
 
 void HoleList::add(TimePoint now, PacketIndex first, PacketIndex last, std::uint32_t timestamp_us) {
-  const TimePoint due = now + tolerance();
-  holes_.emplace_hint(holes_.end(), first, Hole{last, now, due, timestamp_us});
-  next_due_ = std::min(next_due_, due);
+  insert(first, {last, now, now + tolerance(), timestamp_us});
 }
 
 void HoleList::fill(TimePoint now, PacketIndex index, std::uint32_t timestamp_us) {
@@ -43,14 +46,16 @@ void HoleList::fill(TimePoint now, PacketIndex index, std::uint32_t timestamp_us
   const auto found = std::prev(next);
   if (index > found->second.last) return;
   if (older(timestamp_us, found->second.revealed_by_us)) on_late(now - found->second.found);
-  const PacketIndex last = found->second.last;
-  const Hole rest = found->second;
-  if (found->first == index)
-    holes_.erase(found);
-  else
-    found->second.last = index - 1;
-  if (index < last) holes_.emplace_hint(next, index + 1, rest);
-  if (holes_.empty()) next_due_ = TimePoint::max();
+  const PacketIndex first = found->first;
+  const Hole hole = found->second;
+  holes_.erase(found);
+  by_due_.erase({hole.due, first});
+  if (first < index) {
+    Hole before = hole;
+    before.last = index - 1;
+    insert(first, before);
+  }
+  if (index < hole.last) insert(index + 1, hole);
 }
 
 void HoleList::on_late(Duration lateness) {
@@ -60,16 +65,15 @@ void HoleList::on_late(Duration lateness) {
 
 std::vector<HoleList::Range> HoleList::take_due(TimePoint now, std::size_t most, Duration repeat_after) {
   std::vector<Range> due;
-  TimePoint next = TimePoint::max();
-  for (auto& [first, hole] : holes_) {
-    if (hole.due <= now + kDueSlack && due.size() < most) {
-      due.push_back({first, hole.last});
-      hole.asked = std::min(hole.asked + 1, kMostBackoff);
-      hole.due = now + repeat_after * hole.asked;
-    }
-    next = std::min(next, hole.due);
+  while (due.size() < most && !by_due_.empty() && by_due_.begin()->first <= now + kDueSlack) {
+    const PacketIndex first = by_due_.extract(by_due_.begin()).value().second;
+    Hole& hole = holes_.find(first)->second;
+    due.push_back({first, hole.last});
+    hole.asked = std::min(hole.asked + 1, kMostBackoff);
+    hole.due = now + repeat_after * hole.asked;
+    by_due_.emplace(hole.due, first);
   }
-  next_due_ = next;
+  std::ranges::sort(due, {}, &Range::first);
   return due;
 }
 

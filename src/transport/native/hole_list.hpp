@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "transport/native/sequence.hpp"
@@ -13,7 +15,7 @@
 namespace udtcat::transport::native {
 
 /// Waits a little before it calls a gap a loss, as long as packets have lately been late; asks again when no answer came.
-/// Bounded: by the receive window; `take_due` gives as many ranges as fit a packet.
+/// Bounded: its user adds none while it is full(). No call costs more than what it adds, fills or gives.
 /// Threads: unsynchronised; time is a parameter.
 class HoleList {
  public:
@@ -22,6 +24,7 @@ class HoleList {
     PacketIndex last;
   };
 
+  [[nodiscard]] bool full() const { return holes_.size() >= kMostHoles; }
   /// [first, last] was skipped by a packet that its sender stamped `timestamp_us`.
   void add(TimePoint now, PacketIndex first, PacketIndex last, std::uint32_t timestamp_us);
   /// A missing packet came. One sent before the packet that revealed the gap was not lost but late: tolerance grows.
@@ -30,7 +33,7 @@ class HoleList {
   [[nodiscard]] bool empty() const { return holes_.empty(); }
   /// When take_due() has something to say.
   [[nodiscard]] std::optional<TimePoint> deadline() const;
-  /// Ranges to ask for now, ascending, at most `most`.
+  /// Ranges to ask for now, those that waited longest, at most `most`; ascending.
   /// repeat_after   how long an answer may take
   [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, Duration repeat_after);
 
@@ -46,12 +49,14 @@ class HoleList {
     std::uint32_t revealed_by_us;
     std::uint32_t asked = 0;
   };
-  using Holes = std::map<PacketIndex, Hole>;  // by first missing packet
+  using Holes = std::map<PacketIndex, Hole>;         // by first missing packet
+  static constexpr std::size_t kMostHoles = 16'384;  // guess: 10 Gbit/s at 100 ms with every fifth packet lost
 
+  void insert(PacketIndex first, const Hole& hole);
   void on_late(Duration lateness);
 
   Holes holes_;
-  TimePoint next_due_ = TimePoint::max();  // no later than any hole's
+  std::set<std::pair<TimePoint, PacketIndex>> by_due_;  // each hole, by when it is due and its first packet
   Duration rtt_ = std::chrono::milliseconds(100);
   Duration lateness_{0};  // learned
 };

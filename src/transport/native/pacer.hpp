@@ -36,6 +36,8 @@ class Pacer {
     if (bytes_per_second_ == 0) return;
     free_at_ = std::max(free_at_, now - kCatchUp) + time_of(bytes);
   }
+  /// What was sent on a path that has gone silent since is not waited for.
+  void forget_debt(TimePoint now) { free_at_ = std::min(free_at_, now); }
   /// The longest train that is still a trickle and not a burst.
   [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return SIZE_MAX;

@@ -1,12 +1,24 @@
 #include "transport/native/path_watch.hpp"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <initializer_list>
+
+#include "core/byte_order.hpp"
+#include "crypto/keyed_hash.hpp"
+#include "crypto/random.hpp"
 #include "transport/native/packet.hpp"
 
 namespace udtcat::transport::native {
 
 namespace {
 
-constexpr Duration kChallengeGap = std::chrono::milliseconds(50);  // guess: a peer that moved sends many packets
+using namespace std::chrono_literals;
+
+constexpr Duration kChallengeGap = 50ms;    // guess: a peer that moved sends many packets
+constexpr Duration kAnswerPatience = 2s;    // guess: longer than any round trip; then another address may be asked
+constexpr std::size_t kAskedAddresses = 4;  // guess: the peer's new one among a few strangers'
 
 std::optional<std::uint64_t> pair_at(std::span<const std::byte> body, std::size_t index) {
   const auto high = word_at(body, index);
@@ -15,50 +27,70 @@ std::optional<std::uint64_t> pair_at(std::span<const std::byte> body, std::size_
   return (std::uint64_t{*high} << 32) | *low;
 }
 
-ControlMessage message_of(Extension kind, std::uint64_t nonce, std::uint64_t token) {
-  return {ControlType::user,
-          static_cast<std::uint16_t>(kind),
-          0,
-          {static_cast<std::uint32_t>(nonce >> 32), static_cast<std::uint32_t>(nonce),
-           static_cast<std::uint32_t>(token >> 32), static_cast<std::uint32_t>(token)}};
+ControlMessage message_of(Extension kind, std::initializer_list<std::uint64_t> numbers) {
+  ControlMessage message{ControlType::user, static_cast<std::uint16_t>(kind), 0, {}};
+  for (const std::uint64_t number : numbers) {
+    message.words.push_back(static_cast<std::uint32_t>(number >> 32));
+    message.words.push_back(static_cast<std::uint32_t>(number));
+  }
+  return message;
 }
 
-/// Good enough to be unknown to who does not see it: splitmix64 (Vigna) of a random start. It can be undone: who is asked learns
-/// that start, which therefore is nothing but a start.
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58'476d'1ce4'e5b9;
-  value = (value ^ (value >> 27)) * 0x94d0'49bb'1331'11eb;
-  return value ^ (value >> 31);
+/// What who is asked `nonce` answers: its own token first.  spec: udt4.md §9
+std::optional<std::uint64_t> proof_of(std::uint64_t nonce, std::uint64_t of, std::uint64_t for_whom) {
+  std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
+  core::store_be(std::span(key).first<8>(), of);
+  core::store_be(std::span(key).last<8>(), for_whom);
+  auto hash = crypto::KeyedHash::create(key);
+  if (!hash) return std::nullopt;
+  std::array<std::byte, sizeof nonce> message{};
+  core::store_be(std::span<std::byte>(message), nonce);
+  const auto proof = hash->of(message);
+  return proof ? std::optional(*proof) : std::nullopt;
 }
 
 }  // namespace
 
-PathWatch::PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens,
-                     std::uint64_t random_seed)
-    : peer_(peer), local_(local), tokens_(tokens), next_nonce_(random_seed) {}
+PathWatch::PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens)
+    : peer_(peer), local_(local), tokens_(tokens) {}
+
+/// Who is being asked gets the same question again: the answer may need longer than the gap.
+PathWatch::Asked* PathWatch::asked_of(TimePoint now, const Endpoint& from) {
+  std::erase_if(asked_, [&](const Asked& each) { return now - each.first_at > kAnswerPatience; });
+  const auto known = std::ranges::find(asked_, from, &Asked::address);
+  if (known != asked_.end()) return now - known->at < kChallengeGap ? nullptr : &*known;
+  if (asked_.size() >= kAskedAddresses) return nullptr;
+  // The peer itself may be who lies about its address: it must not foresee what another address is asked.
+  const auto nonce = crypto::random_u64();
+  if (!nonce) return nullptr;
+  return &asked_.emplace_back(Asked{from, std::nullopt, *nonce, now, now});
+}
 
 std::optional<ControlMessage> PathWatch::on_stranger(TimePoint now, const Endpoint& from,
                                                      const std::optional<Endpoint>& to) {
-  if (asked_ && now - asked_->at < kChallengeGap) return std::nullopt;
-  // Who is being asked gets the same question again: the answer may need longer than the gap.
-  if (!asked_ || !(asked_->address == from)) asked_ = Asked{from, to, mixed(next_nonce_ += 0x9e37'79b9'7f4a'7c15), now};
-  asked_->local = to;
-  asked_->at = now;
-  return message_of(Extension::path_challenge, asked_->nonce, tokens_.peers);
+  Asked* const asked = asked_of(now, from);
+  if (asked == nullptr) return std::nullopt;
+  asked->local = to;
+  asked->at = now;
+  return message_of(Extension::path_challenge, {asked->nonce});
 }
 
 std::optional<ControlMessage> PathWatch::on_challenge(std::span<const std::byte> body) const {
   const auto nonce = pair_at(body, 0);
-  if (!nonce || pair_at(body, 2) != tokens_.ours) return std::nullopt;
-  return message_of(Extension::path_response, *nonce, tokens_.peers);
+  if (!nonce) return std::nullopt;
+  const auto proof = proof_of(*nonce, tokens_.ours, tokens_.peers);
+  if (!proof) return std::nullopt;
+  return message_of(Extension::path_response, {*nonce, *proof});
 }
 
 bool PathWatch::on_response(const Endpoint& from, std::span<const std::byte> body) {
-  if (!asked_ || !(asked_->address == from) || pair_at(body, 0) != asked_->nonce || pair_at(body, 2) != tokens_.ours)
-    return false;
-  peer_ = asked_->address;
-  local_ = asked_->local;
-  asked_.reset();
+  const auto asked = std::ranges::find(asked_, from, &Asked::address);
+  if (asked == asked_.end() || pair_at(body, 0) != asked->nonce) return false;
+  const auto proof = proof_of(asked->nonce, tokens_.peers, tokens_.ours);
+  if (!proof || pair_at(body, 2) != proof) return false;
+  peer_ = asked->address;
+  local_ = asked->local;
+  asked_.clear();
   return true;
 }
 

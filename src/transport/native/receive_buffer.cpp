@@ -9,7 +9,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kSparseReadable = 64;      // guess: 4 MiB of chunks held for little until somebody reads
+constexpr std::uint64_t kMostSlack = 2;          // guess: two bytes of chunks held for one kept: trains are half full
 constexpr std::size_t kMaxPartialPackets = 256;  // guess: a black hole's burst; the others come again
 constexpr std::size_t kMaxCrumbs = 64;           // spec: udt4.md §9: 64 KiB in pieces of 1280 bytes have no more gaps
 
@@ -29,7 +29,9 @@ void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::
 
 /// What the reader waits for is taken in any case: but it waits for nothing while it has something to read.
 bool ReceiveBuffer::fits(PacketIndex index, std::size_t bytes) const {
-  return (index == next() && readable_bytes_ == 0) || readable_bytes_ + waiting_bytes_ + bytes <= limit_bytes();
+  const std::uint64_t bookkeeping = (readable_.size() + waiting_.size() + 1) * sizeof(Slot);
+  return (index == next() && readable_bytes_ == 0) ||
+         readable_bytes_ + waiting_bytes_ + bytes + bookkeeping <= limit_bytes();
 }
 
 ReceiveBuffer::Outcome ReceiveBuffer::store(PacketIndex index, const Arrival& arrival) {
@@ -63,30 +65,39 @@ ReceiveBuffer::Outcome ReceiveBuffer::store_fragment(PacketIndex index, const Ar
     return Outcome::stored;
   const auto whole = partials_.extract(index);
   partial_bytes_ -= total_bytes;
-  return store(index, {whole.mapped().bytes, {}, true});
+  return store(index, {whole.mapped().bytes, {}});
+}
+
+/// A train comes in one chunk, whoever its other packets are for and whatever becomes of them.
+bool ReceiveBuffer::worth_keeping(const Arrival& arrival) const {
+  if (arrival.chunk.empty()) return false;
+  if (ledger_.holds(arrival.chunk)) return true;
+  const std::uint64_t held = ledger_.held_bytes() + arrival.chunk.bytes().size();
+  return held <= kMostSlack * (readable_bytes_ + waiting_bytes_ + arrival.payload.size()) + limit_bytes() / 2;
 }
 
 ReceiveBuffer::Slot ReceiveBuffer::slot_for(PacketIndex index, const Arrival& arrival) {
-  const bool read_at_once = index == next() && readable_.size() < kSparseReadable;
-  if (arrival.chunk.empty() || (arrival.sparse && !read_at_once)) return copy_of(arrival.payload);
+  if (!worth_keeping(arrival)) return copy_of(index, arrival.payload);
   return {arrival.chunk, arrival.payload, true};
 }
 
-ReceiveBuffer::Slot ReceiveBuffer::copy_of(std::span<const std::byte> payload) {
-  if (shared_.empty() || shared_.bytes().size() - shared_used_ < payload.size()) {
-    shared_ = chunks_.acquire();
-    shared_used_ = 0;
-    if (shared_.empty()) return {};
+ReceiveBuffer::Slot ReceiveBuffer::copy_of(PacketIndex index, std::span<const std::byte> payload) {
+  auto& [chunk, used_bytes] = index == next() ? shared_in_order_ : shared_ahead_;
+  if (chunk.empty() || chunk.bytes().size() - used_bytes < payload.size()) {
+    chunk = chunks_.acquire();
+    used_bytes = 0;
+    if (chunk.empty()) return {};
   }
-  const auto room = shared_.bytes().subspan(shared_used_, payload.size());
+  const auto room = chunk.bytes().subspan(used_bytes, payload.size());
   if (!payload.empty()) std::memcpy(room.data(), payload.data(), payload.size());
-  shared_used_ += payload.size();
-  return {shared_, room, true};
+  used_bytes += payload.size();
+  return {chunk, room, true};
 }
 
 void ReceiveBuffer::place(PacketIndex index, Slot slot) {
   received_bytes_ += slot.payload.size();
   waiting_bytes_ += slot.payload.size();
+  if (!slot.payload.empty()) ledger_.add(slot.chunk);
   while (waiting_.end_index() <= index) waiting_.push_back({});
   waiting_[index] = std::move(slot);
   while (!waiting_.empty() && waiting_[waiting_.begin_index()].present) {
@@ -111,6 +122,7 @@ std::size_t ReceiveBuffer::read(std::span<std::byte> into) {
     done += bytes;
     front_read_bytes_ += bytes;
     if (bytes < rest.size()) break;
+    ledger_.remove(readable_.front().chunk);
     readable_.pop_front();
     front_read_bytes_ = 0;
   }

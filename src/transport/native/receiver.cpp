@@ -35,6 +35,7 @@ Receiver::Receiver(const Settings& settings, core::ChunkPool& chunks)
 void Receiver::on_data(TimePoint now, const DataHeader& header, const Arrival& arrival) {
   const auto index = sequences_.index_of(header.sequence, highest_end_);
   if (!index || beyond_any_window(*index)) return;
+  if (*index > highest_end_ && holes_.full()) return;  // as if the path had lost it
   const bool fragment = settings_.peer == PeerKind::own && header.message != kMessageWhole;
   const auto outcome = fragment ? buffer_.store_fragment(*index, arrival, header.message & 0xffff, header.message >> 16)
                                 : buffer_.store(*index, arrival);
@@ -133,7 +134,10 @@ std::optional<ControlMessage> Receiver::poll_nak(TimePoint now) {
 /// it again.
 PacketIndex Receiver::ack_point() const {
   if (settings_.peer == PeerKind::own) return buffer_.next();
-  const bool full = buffer_.free_bytes() < 16 * settings_.payload_bytes;  // guess: half of the smallest window there is
+  const std::uint64_t little =
+      std::min<std::uint64_t>(16 * settings_.payload_bytes,  // guess: half of the smallest window there is
+                              buffer_.limit_bytes() / 4);
+  const bool full = buffer_.readable_bytes() > 0 && buffer_.free_bytes() < little;
   return full && buffer_.next() > acked_ ? buffer_.next() - 1 : buffer_.next();
 }
 

@@ -21,6 +21,9 @@ constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost it
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
 constexpr std::size_t kProbePackets = 2;            // the oldest and the newest
+constexpr std::size_t kProbePieces = 8;             // guess: all of 64 KiB at once may never fit the queue that cost it
+constexpr std::size_t kLooksPerPacket = 4;          // guess: an honest peer asks for each once or twice a round trip
+constexpr std::size_t kLeastLooks = 1024;           // guess
 constexpr Duration kMostRttSample = 60s;            // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
@@ -147,12 +150,18 @@ std::uint64_t Sender::delivered_bytes() const {
 
 void Sender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
   LossEvent event;
+  if (now - looking_since_ > rtt_.smoothed()) {
+    looking_since_ = now;
+    packets_to_look_at_ = kLooksPerPacket * packets_.size() + kLeastLooks;
+  }
   PacketIndex from = packets_.begin_index();  // the list ascends: no packet is looked at twice, however long it is
   for (const auto& [first_sequence, last_sequence] : list) {
     const auto first = sequences_.index_of(first_sequence, packets_.end_index());
     const auto last = sequences_.index_of(last_sequence, packets_.end_index());
     if (!last || *last >= packets_.end_index() || first.value_or(0) > *last) continue;
-    for (PacketIndex index = std::max(first.value_or(0), from); index <= *last; ++index) mark_lost(now, index, event);
+    const PacketIndex begin = std::max(first.value_or(0), from);
+    if (begin <= *last && *last - begin >= packets_to_look_at_) break;
+    for (PacketIndex index = begin; index <= *last; ++index, --packets_to_look_at_) mark_lost(now, index, event);
     from = std::max(from, *last + 1);
     if (settings_.peer == PeerKind::plain) presume_delivered(*last + 1);
   }
@@ -232,12 +241,14 @@ void Sender::probe(TimePoint now) {
     mark_lost(now, packets_.begin_index(), event);
     mark_lost(now, packets_.end_index() - 1, event);
     exempt_packets_ = kProbePackets;
+    exempt_pieces_ = kProbePieces;
     if (event.lost_bytes > 0 && probes_ > 1) report(now, event);
   }
   if (probes_ == kProbesUntilTimeout) {
     congestion_->on_timeout(now);
     silenced_at_ = now;
     update_pacing();
+    pacer_.forget_debt(now);
   }
   arm_probe(now);
 }
@@ -275,10 +286,13 @@ void Sender::update_pacing() {
 bool Sender::poll_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
   if (probe_at_ == TimePoint::max()) arm_probe(now);
-  if (!pacer_.ready(now)) return false;
-  switch (next_turn()) {
+  const Turn turn = next_turn();
+  // A probe asks whether there still is a path to pace for.
+  const bool probing = turn == Turn::repair && exempt();
+  if (!probing && !pacer_.ready(now)) return false;
+  switch (turn) {
     case Turn::repair:
-      add_repairs(now, builder);
+      add_repairs(now, builder, probing ? 0 : train_limit());
       break;
     case Turn::news:
       add_news(now, builder);
@@ -287,14 +301,13 @@ bool Sender::poll_train(TimePoint now, TrainBuilder& builder) {
       break;
   }
   if (builder.empty()) return false;
-  pacer_.on_sent(now, builder.train().total_bytes - kHeaderBytes * builder.train().datagrams());
+  if (!probing) pacer_.on_sent(now, builder.train().total_bytes - kHeaderBytes * builder.train().datagrams());
   return true;
 }
 
 /// What would leave if the pacer let it.
 Sender::Turn Sender::next_turn() const {
-  if (!repairs_.empty())
-    return exempt_packets_ > 0 || may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
+  if (!repairs_.empty()) return exempt() || may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
   const std::size_t news = next_news_bytes();
   if (news == 0) return Turn::nothing;
   return (window_probe_ || within_peer_window(news)) && may_send(news) ? Turn::news : Turn::nothing;
@@ -325,8 +338,8 @@ std::size_t Sender::train_limit() const {
   return static_cast<std::size_t>(std::min<std::uint64_t>(pacer_.train_bytes(payload_bytes_), room));
 }
 
-void Sender::add_repairs(TimePoint now, TrainBuilder& builder) {
-  const std::size_t limit = train_limit();
+/// At least one packet, and more up to `limit` bytes.
+void Sender::add_repairs(TimePoint now, TrainBuilder& builder, std::size_t limit) {
   while (!repairs_.empty()) {
     const PacketIndex index = repairs_.front();
     const SentPacket& packet = packets_[index];
@@ -375,15 +388,16 @@ void Sender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builde
   builder.begin_packet(header_of(now, index, packet.bytes << 16 | offset), bytes);
   queue_.gather(packet.offset + offset, bytes, builder.payload());
   builder.end_packet();
+  exempt_pieces_ -= std::min<std::size_t>(exempt_pieces_, 1);
   if (offset + bytes < packet.bytes) {
     fragment_offset_ = offset + bytes;
     return;
   }
   fragment_offset_ = 0;
+  exempt_packets_ -= std::min<std::size_t>(exempt_packets_, 1);
   repairs_.erase(index);
   repair_bytes_ -= packet.bytes;
   packet.waits_for_repair = false;
-  exempt_packets_ -= std::min<std::size_t>(exempt_packets_, 1);
   note_sent(now, packet);
 }
 
@@ -410,7 +424,8 @@ DataHeader Sender::header_of(TimePoint now, PacketIndex index, std::uint32_t mes
 std::optional<TimePoint> Sender::deadline(TimePoint now) const {
   TimePoint earliest = probe_at_;
   if (next_turn() != Turn::nothing) {
-    const TimePoint paced = pacer_.ready(now) ? now : pacer_.deadline(now);
+    const bool probing = exempt() && !repairs_.empty();
+    const TimePoint paced = probing || pacer_.ready(now) ? now : pacer_.deadline(now);
     earliest = std::min(earliest, std::max(paced, settings_.hold_until));
   }
   if (earliest == TimePoint::max()) return std::nullopt;

@@ -106,11 +106,12 @@ class Sender {
 
   // Trains
   [[nodiscard]] Turn next_turn() const;
+  [[nodiscard]] bool exempt() const { return exempt_packets_ > 0 && exempt_pieces_ > 0; }
   [[nodiscard]] bool may_send(std::size_t bytes) const;
   [[nodiscard]] std::size_t next_news_bytes() const;
   [[nodiscard]] bool within_peer_window(std::size_t bytes) const;
   [[nodiscard]] std::size_t train_limit() const;
-  void add_repairs(TimePoint now, TrainBuilder& builder);
+  void add_repairs(TimePoint now, TrainBuilder& builder, std::size_t limit);
   void add_news(TimePoint now, TrainBuilder& builder);
   void add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder);
   void add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder);
@@ -144,11 +145,14 @@ class Sender {
   std::uint64_t lost_bytes_ = 0;
   bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once
   TimePoint loss_epoch_{};
-  TimePoint silenced_at_{};  // the last timeout: what had left before it is no sign of congestion
+  TimePoint looking_since_{};           // of on_nak()'s budget
+  std::size_t packets_to_look_at_ = 0;  // until a round trip after that
+  TimePoint silenced_at_{};             // the last timeout: what had left before it is no sign of congestion
 
   TimePoint probe_at_ = TimePoint::max();
   std::uint32_t probes_ = 0;        // in a row, unanswered
-  std::size_t exempt_packets_ = 0;  // repairs that leave whatever the congestion window says
+  std::size_t exempt_packets_ = 0;  // repairs that leave whatever window and pacer say
+  std::size_t exempt_pieces_ = 0;   // but no more of what has to be cut
   bool heard_since_probe_ = false;
   std::uint32_t probes_while_alive_ = 0;  // unanswered, though something else was heard
   bool window_probe_ = false;             // send one packet beyond the peer's window

@@ -1,6 +1,7 @@
 #include "transport/native/udp_port.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -59,6 +60,7 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       socket_(std::move(socket)),
       descriptor_(io, socket_.socket().descriptor()),
       gather_timer_(io),
+      memory_timer_(io),
       moderation_(socket_.receive_buffer_bytes()),
       passive_(std::move(passive)),
       builder_(socket_.max_train_datagrams(), kMostTrainBytes),
@@ -140,21 +142,19 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   if (*id == 0) return handle_listener_packet(now, packet, train);
   if (const auto found = links_.find(*id); found != links_.end()) {
     Link& link = *found->second;
-    const bool sparse = 2 * train.total_bytes < kChunkBytes;
-    link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, sparse});
+    link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk});
     if (!std::exchange(link.touched, true)) touched_.push_back(&link);
     return;
   }
   if (const auto found = openings_.find(*id); found != openings_.end())
     return handle_opening_packet(now, *found->second, packet, train.from);
-  if (const auto* goodbye = tombstones_.answer(now, *id, train.from, packet))
-    send_alone(*goodbye, train.from, train.to);
+  if (const auto* goodbye = tombstones_.answer(now, *id, train.from, packet)) answer(*goodbye, train);
 }
 
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
                                      const net::ReceivedTrain& train) {
-  if (Link* link = known_client(packet, train.from)) return send_alone(link->handshake_reply, train.from, train.to);
-  if (!welcome_) return send_alone(PassiveOpen::refusal(packet), train.from, train.to);
+  if (Link* link = known_client(packet, train.from)) return answer(link->handshake_reply, train);
+  if (!welcome_) return answer(PassiveOpen::refusal(packet), train);
   auto verdict = passive_.handle(now, packet, train.from, [this] { return draw_lot(); });
   if (verdict.accepted) {
     verdict.accepted->local_address = train.to;
@@ -162,7 +162,7 @@ void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> p
     link.handshake_reply = verdict.reply;
     welcome_->on_link(link);
   }
-  if (!verdict.reply.empty()) send_alone(std::move(verdict.reply), train.from, train.to);
+  answer(std::move(verdict.reply), train);
 }
 
 /// A client asks again because our answer was lost: it gets the same.
@@ -203,7 +203,12 @@ void UdpPort::settle_touched() {
 
 void UdpPort::take_path_errors(TimePoint now) {
   for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
-    if (!error.port_unreachable) continue;
+    if (!error.port_unreachable) {
+      // A rumour: what it says of the path may pass, and it counts only where nothing better is known in the end.
+      for (const auto& [id, opening] : openings_)
+        if (opening->open.request().peer == error.peer) opening->rumour = errno_text(error.errno_value);
+      continue;
+    }
     for (const auto& [id, link] : links_)
       if (link->connection.peer_address() == error.peer) link->connection.handle_port_closed(now);
     std::vector<OpenId> refused;
@@ -247,8 +252,14 @@ void UdpPort::run_opening(OpenId id) {
   const TimePoint now = clock_now();
   const Endpoint& peer = opening.open.request().peer;
   if (now >= opening.until)
-    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(), "nobody answered"));
-  if (auto packet = opening.open.poll_transmit(now)) send_alone(std::move(*packet), peer, std::nullopt);
+    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(),
+                                   opening.rumour.empty() ? "nobody answered" : opening.rumour));
+  if (auto packet = opening.open.poll_transmit(now)) {
+    const auto result = send_alone(std::move(*packet), peer, std::nullopt);
+    if (result.state == net::SendState::failed)
+      return finish_opening(
+          id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(), errno_text(result.errno_value)));
+  }
   opening.timer.expires_at(std::min(opening.open.deadline(), opening.until));
   opening.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& error) {
     if (!error) run_opening(id);
@@ -353,18 +364,43 @@ bool UdpPort::send(Link& link) {
     case net::SendState::sent:
       return true;
     case net::SendState::would_block:
+    case net::SendState::no_memory:
       builder_.drop_front(result.datagrams);
       builder_.keep();
       blocked_ = &link;
-      wait_writable();
+      if (result.state == net::SendState::would_block)
+        wait_writable();
+      else
+        wait_for_memory();
       return false;
     case net::SendState::too_large:
       link.connection.handle_too_large(clock_now(), builder_.train());
       return true;
     case net::SendState::failed:
+      // The address that the peer knows us by may be ours no more: it follows.
+      if (result.errno_value == EINVAL && builder_.train().from) {
+        builder_.drop_front(result.datagrams);
+        builder_.train().from.reset();
+        link.connection.forget_local_address();
+        return send(link);
+      }
       return true;  // as if the path had lost it: an interface may come back
   }
   return true;
+}
+
+void UdpPort::send_what_waited() {
+  Link* const link = std::exchange(blocked_, nullptr);  // none: it was buried meanwhile
+  if (link != nullptr && !send(*link)) return;
+  for (const auto& [id, each] : links_) schedule(*each);
+}
+
+void UdpPort::wait_for_memory() {
+  constexpr auto kPatience = std::chrono::milliseconds(1);  // guess: a queue of a thousand packets at 10 Gbit/s
+  memory_timer_.expires_after(kPatience);
+  memory_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) send_what_waited();
+  }));
 }
 
 void UdpPort::wait_writable() {
@@ -377,19 +413,21 @@ void UdpPort::wait_writable() {
   descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
                          lifetime_.guard([this](const boost::system::error_code& error) {
                            writable_awaited_ = false;
-                           if (error) return;
-                           Link* const link = std::exchange(blocked_, nullptr);  // none: it was buried meanwhile
-                           if (link != nullptr && !send(*link)) return;
-                           for (const auto& [id, each] : links_) schedule(*each);
+                           if (!error) send_what_waited();
                          }));
 }
 
-void UdpPort::send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from) {
-  if (packet.empty()) return;
+/// Who does not get it asks again.
+void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to) {
+  if (!packet.empty()) std::ignore = send_alone(std::move(packet), to.from, to.to);
+}
+
+net::SendResult UdpPort::send_alone(std::vector<std::byte> packet, const Endpoint& to,
+                                    const std::optional<Endpoint>& from) {
   stray_.set_control(std::move(packet));
   stray_.train().to = to;
   stray_.train().from = from;
-  std::ignore = socket_.send(stray_.train());  // who does not get it asks again
+  return socket_.send(stray_.train());
 }
 
 void UdpPort::arm(Link& link, TimePoint now) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -83,6 +84,7 @@ class UdpPort {
     TimePoint until;
     OpenHandler handler;
     boost::asio::steady_timer timer;
+    std::string rumour;  // why there may be no answer
   };
 
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
@@ -90,6 +92,8 @@ class UdpPort {
   void wait_readable();
   [[nodiscard]] bool watch();
   void wait_writable();
+  void wait_for_memory();
+  void send_what_waited();
   void on_readable();
   void wait_gathered(Duration gather);
   std::size_t receive_some(TimePoint now);
@@ -110,7 +114,9 @@ class UdpPort {
   void settle(Link& link);
   void transmit(Link& link);
   [[nodiscard]] bool send(Link& link);
-  void send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from);
+  void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
+  /// `packet` is not empty.
+  net::SendResult send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from);
   void arm(Link& link, TimePoint now);
   void bury(Link& link);
   void warn_of_drops();
@@ -124,6 +130,7 @@ class UdpPort {
   boost::asio::posix::stream_descriptor
       descriptor_;  // watches socket_'s descriptor, which is not its own; not open while it does not
   boost::asio::steady_timer gather_timer_;
+  boost::asio::steady_timer memory_timer_;
   WakeModeration moderation_;
   Duration least_rtt_{0};  // of the connections that the last look was for
   std::uint64_t looked_bytes_ = 0;

@@ -181,6 +181,21 @@ TEST(Connection, GoesOnWhenThePathBecomesNarrowerWithoutAWord) {
   EXPECT_TRUE(path.intact());
 }
 
+TEST(Connection, GetsLargePacketsThroughAPathThatHasBecomeNarrowWithAShortQueue) {
+  PathSettings wide{.rate = mbit(100), .delay = 150ms, .mtu = 65'535};
+  SimulatedPath path(wide, PeerKind::own, {}, 1000, 65'535);
+  path.write(kNear, kMegabyte);
+  path.run_for(700ms);  // full packets are on their way
+  path.set_outage(true);
+  path.run_for(700ms);
+  path.set_outage(false);
+  wide.mtu = 1500;
+  wide.queue_bytes = 20'000;  // less than one such packet
+  path.set_path(wide);
+  EXPECT_TRUE(path.run_until([&] { return path.read_bytes(kFar) == kMegabyte; }, 120s)) << path.read_bytes(kFar);
+  EXPECT_TRUE(path.intact());
+}
+
 TEST(Connection, FollowsAPeerWhoseAddressChanges) {
   SimulatedPath path({.rate = mbit(100)});
   path.write_on(kNear);
@@ -209,6 +224,25 @@ TEST(Connection, DoesNotBelieveAStrangersGoodbye) {
   const auto forged = encode(ControlHeader{ControlType::shutdown, 0, 0, 0, 1}, std::vector<std::uint32_t>{0, 0});
   path.at(kNear).handle_packet(path.now(), forged, path.at(kNear).peer_address(), std::nullopt, {});
   EXPECT_EQ(path.at(kNear).state(), Connection::State::open);
+}
+
+TEST(Connection, AnswersNoChallengeThatSomebodyElseHandsOn) {
+  SimulatedPath path;
+  const auto challenge = encode(ControlHeader{ControlType::user, 1, 0, 0, 1}, std::vector<std::uint32_t>{12, 34});
+  int answers = 0;
+  path.set_filter([&](SimulatedPath::End sender, std::span<std::byte> datagram) {
+    if (sender == kNear && is_control(datagram) && decode_control_header(datagram).type == ControlType::user &&
+        decode_control_header(datagram).subtype == 2)
+      ++answers;
+    return true;
+  });
+  Connection& near = path.at(kNear);
+  near.handle_packet(path.now(), challenge, near.peer_address().with_port(666), std::nullopt, {});
+  path.run_for(100ms);
+  EXPECT_EQ(answers, 0);
+  near.handle_packet(path.now(), challenge, near.peer_address(), std::nullopt, {});
+  path.run_for(100ms);
+  EXPECT_EQ(answers, 1) << "its peer's it does";
 }
 
 TEST(Connection, DoesNotBelieveAStrangerAboutTheWidthOfThePath) {

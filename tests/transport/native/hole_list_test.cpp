@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "transport/native/parts.hpp"
@@ -59,6 +61,21 @@ TEST_F(Holes, AreToldInOrderAndAsManyAsFit) {
   EXPECT_LE(holes.deadline(), kStart + 20ms) << "there are more";
   EXPECT_EQ(due(20ms).size(), 7U);
   EXPECT_GT(holes.deadline(), kStart + 20ms);
+}
+
+TEST_F(Holes, AreEachAskedForBeforeAnyIsAskedForAgain) {
+  for (PacketIndex i = 0; i < 1000; ++i) holes.add(kStart, 10 * i, 10 * i + 1, 1000);
+  std::set<PacketIndex> asked;
+  // Each round takes so long that what was asked for first is due again.
+  for (auto now = 20ms; asked.size() < 1000 && now < 10s; now += 200ms)
+    for (const auto& range : holes.take_due(kStart + now, 100, 40ms)) asked.insert(range.first);
+  EXPECT_EQ(asked.size(), 1000U);
+}
+
+TEST_F(Holes, HaveABound) {
+  PacketIndex i = 0;
+  while (!holes.full()) holes.add(kStart, 2 * i, 2 * i, 1000), ++i;
+  EXPECT_EQ(i, 16'384U);
 }
 
 TEST_F(Holes, ThatWereOnlyLateMakeItWaitLonger) {

@@ -1,5 +1,7 @@
 #include "transport/native/path_watch.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "transport/native/packet.hpp"
@@ -13,15 +15,16 @@ using namespace std::chrono_literals;
 class Roaming : public testing::Test {
  protected:
   std::vector<std::byte> challenge(TimePoint now) { return body_of(watch.on_stranger(now, elsewhere, here)->words); }
-  std::vector<std::byte> answered(const std::vector<std::byte>& body) {
-    return body_of(peer.on_challenge(body)->words);
+  static std::vector<std::byte> answered_by(const PathWatch& who, const std::vector<std::byte>& body) {
+    return body_of(who.on_challenge(body)->words);
   }
+  std::vector<std::byte> answered(const std::vector<std::byte>& body) { return answered_by(peer, body); }
 
   Endpoint home = endpoint("192.0.2.1", 1000);
   Endpoint elsewhere = endpoint("192.0.2.9", 2000);
   Endpoint here = endpoint("192.0.2.2", 0);
-  PathWatch watch{home, std::nullopt, {111, 222}, 7};
-  PathWatch peer{here, std::nullopt, {222, 111}, 8};
+  PathWatch watch{home, std::nullopt, {111, 222}};
+  PathWatch peer{here, std::nullopt, {222, 111}};
 };
 
 TEST_F(Roaming, FollowsThePeerThatAnswersItsChallenge) {
@@ -40,15 +43,12 @@ TEST_F(Roaming, FollowsNobodyWhoAnswersFromElsewhere) {
 }
 
 TEST_F(Roaming, FollowsNobodyWhoDoesNotKnowTheToken) {
-  PathWatch stranger{here, std::nullopt, {222, 112}, 8};
-  const auto answer = stranger.on_challenge(challenge(kStart));
-  ASSERT_TRUE(answer);
-  EXPECT_FALSE(watch.on_response(elsewhere, body_of(answer->words)));
+  PathWatch stranger{here, std::nullopt, {222, 112}};
+  EXPECT_FALSE(watch.on_response(elsewhere, answered_by(stranger, challenge(kStart))));
 }
 
-TEST_F(Roaming, AnswersNoChallengeOfAnother) {
-  PathWatch stranger{home, std::nullopt, {111, 223}, 7};
-  EXPECT_FALSE(peer.on_challenge(body_of(stranger.on_stranger(kStart, elsewhere, here)->words)));
+TEST_F(Roaming, FollowsNobodyWhoSendsItsOwnKindOfAnswerBack) {
+  EXPECT_FALSE(watch.on_response(elsewhere, answered_by(watch, challenge(kStart))));
 }
 
 TEST_F(Roaming, AsksAFewTimesASecond) {
@@ -69,12 +69,35 @@ TEST_F(Roaming, AsksSomethingElseElsewhere) {
   elsewhere = elsewhere.with_port(2001);
   EXPECT_NE(challenge(kStart + 1s), first);
   elsewhere = elsewhere.with_port(2000);
-  EXPECT_NE(challenge(kStart + 2s), first);
+  EXPECT_NE(challenge(kStart + 3s), first);
 }
 
-TEST_F(Roaming, SaysNothingOfItsTokenInWhatItAsks) {
-  PathWatch other{home, std::nullopt, {999, 222}, 7};
-  EXPECT_EQ(body_of(other.on_stranger(kStart, elsewhere, here)->words), challenge(kStart));
+TEST_F(Roaming, AsksWhatNobodyCanForesee) {
+  PathWatch again{home, std::nullopt, {111, 222}};
+  EXPECT_NE(body_of(again.on_stranger(kStart, elsewhere, here)->words), challenge(kStart));
+}
+
+TEST_F(Roaming, TellsAStrangerNeitherToken) {
+  EXPECT_EQ(challenge(kStart).size(), 8U) << "a number of its own, and nothing else";
+}
+
+TEST_F(Roaming, FollowsThePeerThoughAStrangerKeepsItBusy) {
+  for (std::uint16_t port = 3000; port < 3003; ++port)
+    std::ignore = watch.on_stranger(kStart, elsewhere.with_port(port), here);
+  const auto answer = answered(challenge(kStart));
+  for (TimePoint now = kStart; now < kStart + 1s; now += 1ms)
+    for (std::uint16_t port = 3000; port < 3100; ++port)
+      std::ignore = watch.on_stranger(now, elsewhere.with_port(port), here);
+  EXPECT_TRUE(watch.on_response(elsewhere, answer));
+}
+
+TEST_F(Roaming, AsksFewAddressesAtATimeAndOthersLater) {
+  int asked = 0;
+  for (std::uint16_t port = 3000; port < 4000; ++port)
+    asked += watch.on_stranger(kStart, elsewhere.with_port(port), here) ? 1 : 0;
+  EXPECT_EQ(asked, 4);
+  EXPECT_FALSE(watch.on_stranger(kStart + 1s, elsewhere, here));
+  EXPECT_TRUE(watch.on_stranger(kStart + 3s, elsewhere, here));
 }
 
 TEST_F(Roaming, BelievesNoResponseThatItDidNotAskFor) {
