@@ -48,6 +48,9 @@ enum class Half { read, write };
 /// returns  not open where that cannot be had: kind, access mode, permission, platform
 [[nodiscard]] Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half);
 
+/// Every open descriptor above `number` ends with the next exec(). For use between fork() and exec(), too.
+void close_on_exec_above(int number);
+
 /// Lets a pipe hold more, if it holds less and the system agrees: fewer switches between its two ends.
 void enlarge_pipe(int number);
 

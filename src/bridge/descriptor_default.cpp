@@ -7,6 +7,9 @@ namespace udtcat::bridge {
 // POSIX has no way to a second description, so pipes are polled first and written in pieces that cannot block.
 Descriptor reopen_non_blocking(int /*number*/, DescriptorKind /*kind*/, Half /*half*/) { return {}; }
 
+// All that we open ourselves has FD_CLOEXEC already.
+void close_on_exec_above(int /*number*/) {}
+
 void enlarge_pipe(int /*number*/) {}
 
 ssize_t read_without_waiting(int /*number*/, std::span<std::byte> /*into*/) {

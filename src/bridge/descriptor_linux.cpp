@@ -1,12 +1,16 @@
 #include <cerrno>
 #include <string>
+#include <tuple>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <udtcat/units.hpp>
 
@@ -67,6 +71,12 @@ Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half) {
   const std::string path = "/proc/self/fd/" + std::to_string(number);
   const int access = half == Half::read ? O_RDONLY : O_WRONLY;
   return Descriptor(::open(path.c_str(), access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+}
+
+void close_on_exec_above(int number) {
+  // The call by its number: glibc has it since 2.34 only. A kernel before 5.11 refuses: all that we open ourselves has
+  // FD_CLOEXEC already, what libraries open is lost to the child's attention.
+  std::ignore = ::syscall(SYS_close_range, static_cast<unsigned>(number) + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
 void enlarge_pipe(int number) {

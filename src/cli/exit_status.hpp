@@ -20,6 +20,7 @@ enum class ExitStatus : int {
   hung_up = 129,
   interrupted = 130,
   terminated = 143,
+  own_failure = 255,  ///< of a remote command: ours, not its own; as ssh has it
 };
 
 struct ExitStatusRow {

@@ -14,6 +14,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key
+  udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
 )";
 
 constexpr const char* kOptions = R"(
@@ -61,7 +62,32 @@ Examples:
   udtcat HOST 9000 -k key --from 5432
 )";
 
+constexpr const char* kRsh = R"(udtcat rsh: a remote shell, over an encrypted session of ours
+
+  udtcat rsh [options] [ssh's own options] [USER@]HOST COMMAND...
+  udr PROGRAM...                          puts it under rsync, scp, sftp, git and others
+
+ssh says who you are and starts udtcat there; then the command's stdin, stdout, stderr, signals and exit status move over UDP. All of ssh's options are
+understood, and handed to it. What is no command (a login shell, -t, -N, -W, ...) is left to ssh itself.
+
+      --port N | N-M         UDP ports of the far side (9000-9100); one is used a command
+      --udp-host HOST        try this address as well as the one that ssh dialled and the one its server saw
+      --connect-timeout T    how long UDP is tried (4s); then the command goes over ssh itself, with a line that says so
+      --require-udp          then it fails instead
+      --push                 where there is no udtcat, copy this one to ~/.cache/udtcat there, and use it
+      --remote-udtcat PATH   where udtcat is there
+      --ssh 'PROGRAM ARGS'   what to run as ssh
+      --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for udtcat HOST PORT
+      --rate, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats: udtcat --help
+
+Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without their dashes.
+
+Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
+)";
+
 }  // namespace
+
+std::string rsh_help_text() { return kRsh; }
 
 std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }
 

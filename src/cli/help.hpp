@@ -7,5 +7,7 @@ namespace udtcat::cli {
 
 /// Synopsis, options, exit statuses, examples.
 [[nodiscard]] std::string help_text();
+/// Of `udtcat rsh`.
+[[nodiscard]] std::string rsh_help_text();
 
 }  // namespace udtcat::cli

@@ -218,15 +218,19 @@ Status read_output(const WrittenOptions& written, Options& options) {
 
 }  // namespace
 
+Status read_common_options(const WrittenOptions& written, Options& options) {
+  return each_of(written, options, read_protection, read_session, read_transport, read_congestion, read_times,
+                 read_output);
+}
+
 Result<Options> parse_options(int argc, const char* const* argv) {
   const auto written = split_command_line(argc, argv);
   if (!written) return tl::unexpected(written.error());
   Options options;
   options.command = written->version ? Command::version : Command::help;
   if (written->help || written->version) return options;
-  const Status status =
-      each_of(*written, options, check_exclusions, check_plain, read_operands, check_places, read_addresses,
-              read_protection, read_session, read_transport, read_congestion, read_times, read_output);
+  const Status status = each_of(*written, options, check_exclusions, check_plain, read_operands, check_places,
+                                read_addresses, read_common_options);
   if (!status) return tl::unexpected(status.error());
   return options;
 }

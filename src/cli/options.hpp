@@ -13,6 +13,8 @@
 
 namespace udtcat::cli {
 
+struct WrittenOptions;
+
 enum class Command {
   connect,  ///< udtcat HOST PORT
   listen,   ///< udtcat -l [ADDR:]PORT
@@ -51,6 +53,9 @@ struct Options {
 
   [[nodiscard]] bool listens() const { return command == Command::listen || command == Command::serve; }
 };
+
+/// What every form has: protection, session, transport, times, output.
+[[nodiscard]] Status read_common_options(const WrittenOptions& written, Options& options);
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
 [[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);

@@ -1,8 +1,11 @@
 #include "cli/run.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,9 +17,11 @@
 #include "cli/help.hpp"
 #include "cli/process_hardening.hpp"
 #include "cli/protection_notice.hpp"
+#include "cli/rsh_options.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/stderr_log.hpp"
 #include "cli/terminal_prompt.hpp"
+#include "cli/user_config.hpp"
 #include "core/log.hpp"
 
 namespace udtcat::cli {
@@ -73,14 +78,48 @@ ExitStatus talk(Options options, std::optional<SecretText> environment_key, Cons
   }
 }
 
+using Words = std::vector<std::string>;
+
+/// The commands that have a command line of their own.
+std::optional<std::string> word_command(int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  return word == "rsh" || word == "rsh-server" ? std::optional(word) : std::nullopt;
+}
+
+ExitStatus run_rsh(const Words& arguments, std::optional<SecretText> environment_key, std::uint64_t core_limit_bytes,
+                   Console& console) {
+  const auto config = load_user_config();
+  const auto options = config ? parse_rsh_options(arguments, *config) : tl::unexpected(config.error());
+  if (!options) {
+    std::ignore = failed(options.error(), console);
+    return ExitStatus::own_failure;
+  }
+  if (options->help) return printed(rsh_help_text(), console);
+  install_stderr_log(console, options->common.verbosity);
+  return rsh_command(*options, std::move(environment_key), core_limit_bytes, console);
+}
+
+ExitStatus run_rsh_server(const Words& arguments, std::uint64_t core_limit_bytes, Console& console) {
+  const auto options = parse_rsh_server_options(arguments);
+  if (!options) return failed(options.error(), console);
+  install_stderr_log(console, options->common.verbosity);
+  return rsh_server_command(*options, core_limit_bytes, console);
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv) {
   fill_standard_descriptors();
-  std::ignore = harden_process(false);
+  const auto word = word_command(argc, argv);
+  const std::uint64_t core_limit_bytes = harden_process(word.has_value());
   auto environment_key = take_environment_key();
   // Outlives every user of the log, whenever a thread of the library says its last word.
   static Console console(STDERR_FILENO);
+  if (word) {
+    const Words arguments(argv + 2, argv + argc);
+    return to_int(*word == "rsh" ? run_rsh(arguments, std::move(environment_key), core_limit_bytes, console)
+                                 : run_rsh_server(arguments, core_limit_bytes, console));
+  }
   const auto options = parse_options(argc, argv);
   if (!options) return to_int(failed(options.error(), console));
   switch (options->command) {

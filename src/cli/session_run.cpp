@@ -1,5 +1,6 @@
 #include "cli/session_run.hpp"
 
+#include <cerrno>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -14,10 +15,13 @@ namespace udtcat::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kProgressInterval{500};          // guess: calm to look at
-constexpr std::chrono::milliseconds kTellPeersGrace{400};            // spec: docs/man/udtcat.1, SIGNALS
 constexpr std::chrono::milliseconds kSignalledDestructorGrace{300};  // spec: docs/man/udtcat.1, SIGNALS
 constexpr std::chrono::milliseconds kDestructorGrace{
     2'000};  // guess: no destructor of ours waits longer when all is well
+
+bool consumer_has_left(const Error& error) {
+  return error.code == Errc::local_write_failed && error.cause == std::error_code(EPIPE, std::generic_category()).message();
+}
 
 const char* name_of_signal(int signal) {
   if (signal == SIGHUP) return "SIGHUP";
@@ -31,18 +35,20 @@ bool SessionRun::person_watches() {
   return ::isatty(STDERR_FILENO) == 1 && !(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
 }
 
-SessionRun::SessionRun(const Options& options, Console& console)
+SessionRun::SessionRun(const Options& options, Console& console, const Manners& manners)
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
       transport_(options.transport),
       protection_(options.session.protection),
+      manners_(manners),
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
       peer_timer_(io_),
       progress_timer_(io_),
       interrupt_timer_(io_),
-      signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); }) {}
+      signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
+               manners.signal_grace) {}
 
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
@@ -76,11 +82,11 @@ void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
   if (state_ != State::running) return;
   state_ = State::interrupted;
-  signalled_ = true;
+  signal_ = signal;
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
   status_ = exit_status_of_signal(signal);
   if (!tell_peers_) return finish(error_);
-  interrupt_timer_.expires_after(kTellPeersGrace);
+  interrupt_timer_.expires_after(manners_.tell_peers_grace);
   interrupt_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) finish(error_);
   });
@@ -90,9 +96,15 @@ void SessionRun::on_signal(int signal) {
 void SessionRun::finish(std::optional<Error> error) {
   if (state_ == State::finished) return;
   if (state_ == State::running) {
-    status_ = error ? exit_status_of(error->code) : ExitStatus::success;
+    status_ = error ? manners_.failure.value_or(exit_status_of(error->code)) : ExitStatus::success;
     error_ = std::move(error);
   }
+  state_ = State::finished;
+  io_.stop();
+}
+
+void SessionRun::finish_as(ExitStatus status) {
+  if (state_ == State::running) status_ = status;
   state_ = State::finished;
   io_.stop();
 }
@@ -106,7 +118,7 @@ ExitStatus SessionRun::run() {
   if (state_ != State::finished) io_.run();
   conclude();
   // The destructors let the last word reach the peer; who was told to stop waits less for that.
-  signals_.end_process_after(signalled_ ? kSignalledDestructorGrace : kDestructorGrace, status_);
+  signals_.end_process_after(signal_ != 0 ? kSignalledDestructorGrace : kDestructorGrace, status_);
   return status_;
 }
 
@@ -114,7 +126,8 @@ void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
   console_.clear_status();
   // A user who pressed ^C knows that.
-  if (error_ && !signalled_) console_.line("udtcat: " + describe(*error_));
+  const bool is_news = error_ && signal_ == 0 && !(manners_.closes_in_silence && consumer_has_left(*error_));
+  if (is_news) console_.line("udtcat: " + describe(*error_));
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

@@ -21,6 +21,14 @@
 
 namespace udtcat::cli {
 
+/// How a command of another kind than a pipe ends.
+struct Manners {
+  std::optional<ExitStatus> failure{};              ///< what every error of ours is; none: each has its own
+  std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
+  std::chrono::milliseconds signal_grace = kSignalGrace;
+  bool closes_in_silence = false;  ///< a consumer of stdout that has left (EPIPE) is no news
+};
+
 /// A command makes its parts, tells the run about them, and calls run(); whatever ends it calls finish().
 ///
 ///   running ── finish() ──────────────────────────────► finished
@@ -34,7 +42,7 @@ class SessionRun {
   /// Whether a person watches progress, if the options do not say.
   [[nodiscard]] static bool person_watches();
 
-  SessionRun(const Options& options, Console& console);
+  SessionRun(const Options& options, Console& console, const Manners& manners = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
@@ -48,6 +56,10 @@ class SessionRun {
 
   /// Ends run(): well, or with what went wrong. The first call counts.
   void finish(std::optional<Error> error);
+  /// Ends run() with the status of a command that is not ours.
+  void finish_as(ExitStatus status);
+  /// The signal that came; 0: none.
+  [[nodiscard]] int signal() const { return signal_; }
   /// As finish(), for a part that could not even be made: says so and gives the status.
   [[nodiscard]] ExitStatus fail_to_start(Error error);
   /// Runs the io_context until finish(), says the last lines, and gives the status. After a signal it does not return but
@@ -68,6 +80,7 @@ class SessionRun {
   Console& console_;
   const TransportOptions transport_;
   const Protection protection_;
+  const Manners manners_;
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
@@ -78,7 +91,7 @@ class SessionRun {
   State state_ = State::running;
   std::optional<Error> error_;  // why it ended, if not well
   ExitStatus status_ = ExitStatus::success;
-  bool signalled_ = false;
+  int signal_ = 0;  // that ended it
 
   std::string peer_;
   std::function<ConnectionStats()> figures_;  // empty before there is a peer

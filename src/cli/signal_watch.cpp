@@ -41,12 +41,14 @@ void set_alarm(std::chrono::milliseconds delay) {
 }  // namespace
 
 struct SignalWatch::State {
-  explicit State(Handler on_signal) : signals(watched_signals()), handler(std::move(on_signal)) {}
+  State(Handler on_signal, std::chrono::milliseconds patience)
+      : signals(watched_signals()), grace(patience), handler(std::move(on_signal)) {}
 
   /// The watch's thread.
   void run();
 
   const sigset_t signals;
+  const std::chrono::milliseconds grace;
   std::atomic<int> status{to_int(ExitStatus::interrupted)};  // what the alarm ends the process with
   std::mutex mutex;
   Handler handler;  // guarded by mutex; empty once nobody listens
@@ -68,14 +70,15 @@ void SignalWatch::State::run() {
       first = signal;
       first_at = now;
       status = signalled;
-      set_alarm(kSignalGrace);
+      set_alarm(grace);
     }
     const std::lock_guard lock(mutex);
     if (handler) handler(signal);
   }
 }
 
-SignalWatch::SignalWatch(Handler handler) : state_(std::make_shared<State>(std::move(handler))) {
+SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
+    : state_(std::make_shared<State>(std::move(handler), grace)) {
   // Blocked in every thread that is made from now on, so that only sigwait() takes them.
   std::ignore = ::pthread_sigmask(SIG_BLOCK, &state_->signals, nullptr);  // fails for no valid set
   // A signal that is ignored may never become pending.

@@ -9,10 +9,13 @@
 
 namespace udtcat::cli {
 
+/// The peer hears of a signal within 400 ms or not at all; the rest is for our own last lines.
+inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
+
 /// Hears SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which needs nobody else to end the process: neither
 /// the io_context, nor a destructor that hangs. That thread lives as long as the process.
 ///
-///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after kSignalGrace in any case
+///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after the grace in any case
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
 ///   SIGUSR1                       ─► handler
 ///
@@ -22,7 +25,8 @@ class SignalWatch {
  public:
   using Handler = std::function<void(int signal)>;
 
-  explicit SignalWatch(Handler handler);
+  /// grace   how long the handler's work may take after the first signal
+  explicit SignalWatch(Handler handler, std::chrono::milliseconds grace = kSignalGrace);
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   /// No handler is called any more; signals still end the process.
@@ -35,8 +39,5 @@ class SignalWatch {
   struct State;
   const std::shared_ptr<State> state_;
 };
-
-/// The peer hears of a signal within 400 ms or not at all; the rest is for our own last lines.
-inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
 
 }  // namespace udtcat::cli

@@ -27,6 +27,18 @@ void add_values(CLI::App& app, WrittenOptions& written) {
   value("--stats", written.stats);
 }
 
+void add_rsh_options(CLI::App& app, WrittenOptions& written) {
+  for (auto& [name, into] : {std::pair<const char*, WrittenOptions::Text&>{"--udp-host", written.udp_host},
+                             {"--port", written.port},
+                             {"--remote-udtcat", written.remote_udtcat},
+                             {"--ssh", written.ssh},
+                             {"--allow", written.allow}})
+    app.add_option(name, into)->take_last();
+  app.add_flag("--require-udp", written.require_udp);
+  app.add_flag("--push", written.push);
+  app.add_flag("--daemon", written.daemon);
+}
+
 void add_flags(CLI::App& app, WrittenOptions& written) {
   const auto flag = [&](const char* names, bool& into) { app.add_flag(names, into); };
   flag("-l,--listen", written.listen);
@@ -43,6 +55,13 @@ void add_flags(CLI::App& app, WrittenOptions& written) {
   flag("--version", written.version);
 }
 
+void add_options(CLI::App& app, WrittenOptions& written, Dialect dialect) {
+  app.set_help_flag();
+  add_values(app, written);
+  add_flags(app, written);
+  if (dialect == Dialect::rsh) add_rsh_options(app, written);
+}
+
 tl::unexpected<Error> unknown(const std::string& word) {
   return fail(Errc::bad_argument, "option \"" + word + "\"", "unknown; udtcat --help lists the options");
 }
@@ -57,12 +76,10 @@ tl::unexpected<Error> malformed(const std::string& text) {
 
 }  // namespace
 
-Result<WrittenOptions> split_command_line(int argc, const char* const* argv) {
+Result<WrittenOptions> split_command_line(int argc, const char* const* argv, Dialect dialect) {
   WrittenOptions written;
   CLI::App app;
-  app.set_help_flag();
-  add_values(app, written);
-  add_flags(app, written);
+  add_options(app, written, dialect);
   app.add_option("operands", written.operands);
   try {
     app.parse(argc, argv);
@@ -72,6 +89,15 @@ Result<WrittenOptions> split_command_line(int argc, const char* const* argv) {
     return malformed(error.what());
   }
   return written;
+}
+
+std::optional<bool> takes_value(const std::string& name, Dialect dialect) {
+  WrittenOptions written;
+  CLI::App app;
+  add_options(app, written, dialect);
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) return std::nullopt;
+  return option->get_items_expected_max() > 0;
 }
 
 }  // namespace udtcat::cli

@@ -24,9 +24,19 @@ struct WrittenOptions {
   bool progress = false, no_progress = false;
   Text stats;
   bool help = false, version = false;
+  // of `rsh` and its kin only
+  Text udp_host, port, remote_udtcat, ssh, allow;
+  bool require_udp = false, push = false, daemon = false;
 };
 
+/// Whose options there are beside those that all have.
+enum class Dialect { pipe, rsh };
+
 /// errors: Errc::bad_argument for an option that is unknown or lacks its value. Of an option written twice the last counts.
-[[nodiscard]] Result<WrittenOptions> split_command_line(int argc, const char* const* argv);
+[[nodiscard]] Result<WrittenOptions> split_command_line(int argc, const char* const* argv,
+                                                        Dialect dialect = Dialect::pipe);
+
+/// Whether `name` ("--rate") is a long option of the dialect, and whether a value follows it; none: it is not.
+[[nodiscard]] std::optional<bool> takes_value(const std::string& name, Dialect dialect);
 
 }  // namespace udtcat::cli

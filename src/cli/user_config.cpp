@@ -1,0 +1,113 @@
+#include "cli/user_config.hpp"
+
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace udtcat::cli {
+
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The words of a line up to a comment; "name=value" counts as two.
+std::vector<std::string> words_of(std::string line) {
+  if (const auto comment = line.find('#'); comment != std::string::npos) line.erase(comment);
+  if (const auto equals = line.find('='); equals != std::string::npos) line[equals] = ' ';
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+/// As ssh: one pattern must match, and none that is negated.
+bool any_matches(const std::vector<std::string>& words, const std::string& host) {
+  bool matched = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool negated = words[i].starts_with('!');
+    if (!matches(std::string_view(words[i]).substr(negated ? 1 : 0), host)) continue;
+    if (negated) return false;
+    matched = true;
+  }
+  return matched;
+}
+
+std::string config_path() {
+  // spec: XDG Base Directory Specification
+  if (const char* directory = std::getenv("XDG_CONFIG_HOME"); directory != nullptr && *directory != '\0')
+    return std::string(directory) + "/udtcat/config";
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.config/udtcat/config";
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view host) {
+  // Where the last * stood, and how much of the host it has taken: the only place to which one must go back.
+  std::size_t p = 0, h = 0, star = std::string_view::npos, taken = 0;
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  while (h < host.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = h;
+    } else if (p < pattern.size() && (pattern[p] == '?' || same(pattern[p], host[h]))) {
+      ++p, ++h;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      h = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+Result<std::vector<std::string>> read_user_config(std::string_view text, const std::string& host) {
+  std::vector<std::string> options;
+  std::set<std::string> known;
+  bool applies = true;
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const auto words = words_of(line);
+    if (words.empty()) continue;
+    const std::string name = lower(words[0]);
+    if (name == "host") {
+      if (words.size() < 2)
+        return fail(Errc::bad_argument, fmt::format("line {} of the configuration", number), "Host needs a pattern");
+      applies = any_matches(words, host);
+      continue;
+    }
+    if (words.size() > 2)
+      return fail(Errc::bad_argument, fmt::format("line {} of the configuration", number),
+                  fmt::format("\"{}\" has one value at most", words[0]));
+    if (!applies || !known.insert(name).second) continue;
+    options.push_back(words.size() == 2 ? fmt::format("--{}={}", name, words[1]) : "--" + name);
+  }
+  return options;
+}
+
+Result<std::string> load_user_config() {
+  const std::string path = config_path();
+  if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
+  struct stat status {};
+  std::ifstream file(path);
+  if (!file || ::stat(path.c_str(), &status) != 0)
+    return fail(Errc::bad_argument, "read " + path, "it cannot be opened");
+  // It says which program runs as ssh.
+  if ((status.st_mode & S_IWOTH) != 0 || (status.st_uid != 0 && status.st_uid != ::getuid()))
+    return fail(Errc::bad_argument, "read " + path, "others can write to it: chown it to you, and chmod go-w");
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace udtcat::cli

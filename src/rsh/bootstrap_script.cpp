@@ -1,0 +1,57 @@
+#include "rsh/bootstrap_script.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace udtcat::rsh {
+
+namespace {
+
+std::string in_double_quotes(const std::string& word) {
+  std::string text = "\"";
+  for (const char c : word) {
+    if (std::string_view("\\\"$`").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
+bool is_plain(const std::string& word) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:,=@%+";
+  return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+}
+
+/// What is in the cache was put there whole and verified, under the digest's name.
+std::string push_steps(const PushedProgram& push, const std::string& options) {
+  return fmt::format(
+      "umask 077; d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "
+      "test -x \"$d/udtcat\" && exec \"$d/udtcat\" rsh-server{2}; "
+      "printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; "
+      "mkdir -p \"$d\" && t=\"$d/new.$$\" && head -c {0} >\"$t\" && "
+      "test \"$(sha256sum <\"$t\" | cut -c1-64)\" = {1} && chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" && "
+      "exec \"$d/udtcat\" rsh-server{2}; rm -f \"$t\"; "
+      "echo \"udtcat: could not put the program into $d\" >&2; exit 127",
+      push.size_bytes, push.sha256_hex, options);
+}
+
+}  // namespace
+
+std::string quoted(const std::string& word) {
+  if (is_plain(word)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + '\'';
+}
+
+std::string bootstrap_script(const BootstrapRequest& request) {
+  std::string options;
+  for (const std::string& option : request.options) options += ' ' + in_double_quotes(option);
+  const std::string program = in_double_quotes(request.program);
+  std::string script = fmt::format("command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ", program, options);
+  script += request.push ? push_steps(*request.push, options)
+                         : std::string("printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; exit 127");
+  return "exec sh -c " + quoted(script);
+}
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,30 @@
+/// What ssh is asked to run at the far side. Text: docs/spec/rsh.md §1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace udtcat::rsh {
+
+/// Our own program, to be put where there is none.
+struct PushedProgram {
+  std::uint64_t size_bytes = 0;
+  std::string sha256_hex;
+};
+
+struct BootstrapRequest {
+  std::string program = "udtcat";    ///< there; a name or a path
+  std::vector<std::string> options;  ///< of rsh-server
+  std::optional<PushedProgram> push;
+};
+
+/// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was pushed
+/// before, or says "UDTCAT MISSING <system>"; with `push` it then takes the program from its stdin, verifies and runs it.
+[[nodiscard]] std::string bootstrap_script(const BootstrapRequest& request);
+
+/// `word` as one word of a POSIX shell.
+[[nodiscard]] std::string quoted(const std::string& word);
+
+}  // namespace udtcat::rsh

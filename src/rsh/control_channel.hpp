@@ -1,0 +1,46 @@
+/// The stream on which control messages travel, as the multiplexer sees it: a local stream whose user is this process.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/local_stream.hpp>
+
+#include "bridge/pending_call.hpp"
+#include "core/lifetime.hpp"
+#include "rsh/control_message.hpp"
+
+namespace udtcat::rsh {
+
+/// One end's say on the control stream. It may be used before and after the stream that carries it exists.
+/// Threads: confined to the io_context thread. The handler is called there, never from inside a call of this.
+class ControlChannel {
+ public:
+  using MessageHandler = std::function<void(const ControlMessage&)>;
+  /// The peer spoke nonsense. Nothing is heard of it after that.
+  using ViolationHandler = std::function<void(const Error&)>;
+
+  ControlChannel(boost::asio::io_context& io, MessageHandler on_message, ViolationHandler on_violation);
+  ~ControlChannel();
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+
+  /// Queued without bound: it is our own few words.
+  void send(const ControlMessage& message);
+  /// Nothing more will be sent.
+  void finish_sending();
+
+  /// What the multiplexer is given, once.
+  [[nodiscard]] std::unique_ptr<LocalStream> stream();
+
+ private:
+  class Side;
+  struct State;
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace udtcat::rsh

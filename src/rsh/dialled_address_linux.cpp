@@ -1,0 +1,91 @@
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include "rsh/dialled_address.hpp"
+
+namespace udtcat::rsh {
+
+namespace {
+
+/// The inodes of a process's sockets, as its descriptors' links name them: "socket:[1234]".
+std::set<std::string> sockets_of(pid_t pid) {
+  std::set<std::string> inodes;
+  std::error_code error;
+  constexpr std::string_view kPrefix = "socket:[";
+  for (std::filesystem::directory_iterator each(fmt::format("/proc/{}/fd", pid), error), end; !error && each != end;
+       each.increment(error)) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(each->path(), gone).string();
+    if (!gone && target.starts_with(kPrefix))
+      inodes.insert(target.substr(kPrefix.size(), target.size() - kPrefix.size() - 1));
+  }
+  return inodes;
+}
+
+template <typename Number>
+bool from_hex(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// "0100007F:1F90": the address as the kernel prints it, each 32-bit word in the host's byte order.
+Result<Endpoint> parse_proc_address(std::string_view text) {
+  const auto malformed = [&] { return fail(Errc::bad_argument, fmt::format("address {} in /proc", text)); };
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return malformed();
+  std::uint16_t port = 0;
+  if (!from_hex(text.substr(colon + 1), port)) return malformed();
+  constexpr std::size_t kWordDigits = 8;
+  std::array<std::uint32_t, 4> words{};
+  const std::size_t count = colon / kWordDigits;
+  if (colon % kWordDigits != 0 || (count != 1 && count != words.size())) return malformed();
+  for (std::size_t i = 0; i < count; ++i)
+    if (!from_hex(text.substr(i * kWordDigits, kWordDigits), words[i])) return malformed();
+  if (count == 1) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = words[0];
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  }
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  std::memcpy(&address.sin6_addr, words.data(), sizeof words);
+  return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+/// Adds the peers of those connections in a table of /proc/PID/net that are established and whose inode is in `sockets`.
+void add_peers(const std::string& table, const std::set<std::string>& sockets, std::vector<Endpoint>& peers) {
+  std::ifstream lines(table);
+  std::string line;
+  std::getline(lines, line);  // the headings
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    std::string slot, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+    fields >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
+    if (state != "01" || !sockets.contains(inode)) continue;
+    if (auto peer = parse_proc_address(remote)) peers.push_back(*peer);
+  }
+}
+
+}  // namespace
+
+std::vector<Endpoint> dialled_addresses(pid_t pid) {
+  const auto sockets = sockets_of(pid);
+  std::vector<Endpoint> peers;
+  for (const char* table : {"tcp", "tcp6"}) add_peers(fmt::format("/proc/{}/net/{}", pid, table), sockets, peers);
+  return peers;
+}
+
+}  // namespace udtcat::rsh

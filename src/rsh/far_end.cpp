@@ -1,0 +1,154 @@
+#include "rsh/far_end.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+
+#include <udtcat/bridges.hpp>
+
+#include "core/log.hpp"
+#include "rsh/streams.hpp"
+
+namespace udtcat::rsh {
+
+namespace {
+
+/// What a child without its peer is sent, and how long after what came before. Its pipes are closed already: most end of
+/// that, in their own order.
+struct Step {
+  std::chrono::milliseconds wait;
+  int signal;
+};
+constexpr std::array<Step, 3> kSteps{{{std::chrono::milliseconds(300), SIGHUP},     // spec: docs/spec/rsh.md §5
+                                      {std::chrono::milliseconds(500), SIGTERM},    // spec: docs/spec/rsh.md §5
+                                      {std::chrono::milliseconds(700), SIGKILL}}};  // spec: docs/spec/rsh.md §5
+
+bool is_request(const ControlMessage& message) {
+  return std::holds_alternative<RunCommand>(message) || std::holds_alternative<RunSubsystem>(message);
+}
+
+ControlMessage message_of(const bridge::ChildEnd& end) {
+  if (end.signal == 0) return Exited{static_cast<std::uint8_t>(end.status)};
+  return Killed{signal_name(end.signal).value_or(std::to_string(end.signal)), end.dumped_core};
+}
+
+}  // namespace
+
+FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
+               RequestedHandler on_requested, OverHandler on_over)
+    : io_(io),
+      launch_(std::move(launch)),
+      on_requested_(std::move(on_requested)),
+      on_over_(std::move(on_over)),
+      control_(
+          io, [this](const ControlMessage& message) { on_message(message); },
+          [this](const Error& violation) { connection_->abort(violation); }),
+      patience_(io),
+      connection_(std::move(connection)) {
+  connection_->on_stream([this](StreamId id) { on_stream(id); });
+  connection_->on_closed([this](const Status& status) { on_closed(status); });
+}
+
+FarEnd::~FarEnd() {
+  if (child_) child_->signal(SIGKILL);  // nobody is left to see to it
+}
+
+void FarEnd::on_stream(StreamId id) {
+  if (id > kErrorStream)
+    return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a command has four"});
+  ++streams_opened_;
+  // The other three wait for the request.
+  if (id == kControlStream) connection_->accept_stream(id, control_.stream(), [](const StreamOutcome&) {});
+  run_when_complete();
+}
+
+void FarEnd::on_message(const ControlMessage& message) {
+  if (is_request(message) && !requested()) {
+    request_ = message;
+    return run_when_complete();
+  }
+  const auto* signal = std::get_if<DeliverSignal>(&message);
+  if (signal == nullptr || !requested())
+    return connection_->abort({Errc::protocol_violated, "read a control message", "out of place"});
+  if (const auto number = signal_number(signal->name); number && child_) child_->signal(*number);
+}
+
+void FarEnd::run_when_complete() {
+  constexpr std::size_t kStreams = 4;
+  if (!request_ || streams_opened_ < kStreams || closed_) return;
+  if (on_requested_) std::exchange(on_requested_, nullptr)();
+  const auto wanted = launch_(*request_);
+  if (!wanted) return refuse(wanted.error().message());
+  auto child = bridge::ChildProcess::start(io_, *wanted, [this](bridge::ChildEnd end) {
+    child_end_ = end;
+    patience_.cancel();
+    answer_when_ended();
+    finish_if_over();
+  });
+  if (!child) return refuse(child.error().message());
+  child_ = std::move(*child);
+  control_.send(Started{});
+  if (auto bridged = bridge(child_->take_pipes()); !bridged) connection_->abort(bridged.error());
+}
+
+Status FarEnd::bridge(bridge::ChildPipes pipes) {
+  const auto attach = [this](StreamId id, int input, int output, Connection::OutcomeHandler done) -> Status {
+    auto local = make_stdio_stream(io_, input, output, {.read = input >= 0, .write = output >= 0});
+    if (!local) return tl::unexpected(std::move(local.error()));
+    connection_->accept_stream(id, std::move(*local), std::move(done));
+    return {};
+  };
+  open_outputs_ = 2;
+  // A command that does not read all of its input has its reasons; its peer stops sending.
+  const auto ignore = [](const StreamOutcome&) {};
+  const auto taken = lifetime_.guard([this](const StreamOutcome&) {
+    --open_outputs_;
+    answer_when_ended();
+  });
+  if (auto status = attach(kInputStream, -1, pipes.input.release(), ignore); !status) return status;
+  if (auto status = attach(kOutputStream, pipes.output.release(), -1, taken); !status) return status;
+  return attach(kErrorStream, pipes.errors.release(), -1, taken);
+}
+
+void FarEnd::answer_when_ended() {
+  if (child_end_ && open_outputs_ == 0 && !answered_ && !closed_) answer(message_of(*child_end_));
+}
+
+void FarEnd::answer(const ControlMessage& message) {
+  answered_ = true;
+  control_.send(message);
+  control_.finish_sending();
+}
+
+void FarEnd::refuse(std::string reason) {
+  answer(NotRun{reason});
+  for (const StreamId id : {kInputStream, kOutputStream, kErrorStream})
+    connection_->refuse_stream(id, {Errc::stream_refused, "run a command", reason});
+}
+
+void FarEnd::on_closed(const Status& status) {
+  closed_ = status;
+  core::log().debug("remote command: {}", status ? "closed" : status.error().message());
+  if (child_ && !child_end_) end_child(0);
+  finish_if_over();
+}
+
+void FarEnd::end_child(std::size_t step) {
+  if (step == kSteps.size()) return;
+  patience_.expires_after(kSteps[step].wait);
+  patience_.async_wait(lifetime_.guard([this, step](const boost::system::error_code& cancelled) {
+    if (cancelled || child_end_) return;
+    child_->signal(kSteps[step].signal);
+    end_child(step + 1);
+  }));
+}
+
+void FarEnd::finish_if_over() {
+  if (!closed_ || (child_ && !child_end_)) return;
+  // Whoever has been told of the end may leave as it likes.
+  if (on_over_) std::exchange(on_over_, nullptr)(answered_ ? Status{} : *closed_);
+}
+
+}  // namespace udtcat::rsh

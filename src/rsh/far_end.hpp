@@ -1,0 +1,77 @@
+/// The end of a remote command at which it runs. Streams and messages: docs/spec/rsh.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/result.hpp>
+
+#include "bridge/child_process.hpp"
+#include "core/lifetime.hpp"
+#include "rsh/control_channel.hpp"
+
+namespace udtcat::rsh {
+
+/// Serves one connection: the first request of its peer is run, its standard descriptors are bridged, its end is reported.
+///
+///   awaiting ── request ──► running ── child ended, output taken ──► told ── peer closes ──► over
+///       └── cannot be run ───────────────────────────────────────────►┘
+///   a peer that is lost or leaves while the child runs: the child's pipes are closed, then come signals, until it has gone
+///
+/// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
+class FarEnd {
+ public:
+  /// What to run for a request.  errors: any; the text travels to the peer
+  using Launch = std::function<Result<bridge::ChildRequest>(const ControlMessage& request)>;
+  /// The peer's first request has come: it is this connection that it uses.
+  using RequestedHandler = std::function<void()>;
+  /// The connection has ended and no child is left.
+  using OverHandler = std::function<void(const Status&)>;
+
+  FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
+         RequestedHandler on_requested, OverHandler on_over);
+  ~FarEnd();
+
+  [[nodiscard]] Connection& connection() { return *connection_; }
+  [[nodiscard]] bool requested() const { return request_.has_value(); }
+  /// Tells the peer that we have to go, and ends the child as for a peer that is lost.
+  void abort(const Error& why) { connection_->abort(why); }
+
+ private:
+  void on_stream(StreamId id);
+  void on_message(const ControlMessage& message);
+  void run_when_complete();
+  [[nodiscard]] Status bridge(bridge::ChildPipes pipes);
+  void accept(StreamId id, bridge::Descriptor input, bridge::Descriptor output);
+  void answer_when_ended();
+  void answer(const ControlMessage& message);
+  void refuse(std::string reason);
+  void on_closed(const Status& status);
+  void end_child(std::size_t step);
+  void finish_if_over();
+
+  boost::asio::io_context& io_;
+  const Launch launch_;
+  RequestedHandler on_requested_;
+  OverHandler on_over_;
+  ControlChannel control_;
+  std::optional<ControlMessage> request_;
+  std::size_t streams_opened_ = 0;  // by the peer, of the four
+  std::unique_ptr<bridge::ChildProcess> child_;
+  std::optional<bridge::ChildEnd> child_end_;
+  std::size_t open_outputs_ = 0;  // stdout and stderr not yet taken by the peer
+  bool answered_ = false;
+  std::optional<Status> closed_;
+  boost::asio::steady_timer patience_;
+  const std::unique_ptr<Connection> connection_;  // its handlers lead into what stands above
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,97 @@
+#include "rsh/greeting.hpp"
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/printable.hpp"
+
+namespace udtcat::rsh {
+
+namespace {
+
+constexpr std::string_view kVersion = "1";  // spec: docs/spec/rsh.md §1
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (;;) {
+    const auto space = line.find(' ');
+    words.push_back(line.substr(0, space));
+    if (space == std::string_view::npos) return words;
+    line.remove_prefix(space + 1);
+  }
+}
+
+std::optional<std::uint16_t> port_of(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || end != text.data() + text.size() || port == 0) return std::nullopt;
+  return port;
+}
+
+/// A numeric address; "-" and whatever is none counts as unknown.
+std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
+  const bool numeric = !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF.:") == std::string_view::npos &&
+                       text.find_first_of(".:") != std::string_view::npos;
+  if (!numeric) return std::nullopt;
+  const auto addresses = resolve({std::string(text), port}, AddressFamily::any);
+  if (!addresses || addresses->empty()) return std::nullopt;
+  return addresses->front();
+}
+
+std::optional<GreetingReader::Words> parse(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);  // a terminal in between
+  const auto words = words_of(line);
+  constexpr std::size_t kConnectWords = 6;
+  if (words.size() < 3 || words[0] != "UDTCAT") return std::nullopt;
+  if (words[1] == "MISSING")
+    return MissingLine{core::printable(line.substr(std::string_view("UDTCAT MISSING ").size()), 128)};
+  if (words[1] != "CONNECT") return std::nullopt;
+  if (words[2] != kVersion) return OtherVersionLine{core::printable(words[2], 16)};
+  if (words.size() != kConnectWords) return std::nullopt;
+  const auto port = port_of(words[3]);
+  auto key = Key::parse(words[4]);
+  if (!port || !key) return std::nullopt;
+  return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};
+}
+
+}  // namespace
+
+std::string to_text(const ConnectLine& line) {
+  return fmt::format("\nUDTCAT CONNECT {} {} {} {}\n", kVersion, line.port, line.key.reveal_text(),
+                     line.seen_address ? line.seen_address->host_to_string() : "-");
+}
+
+std::optional<GreetingReader::Words> GreetingReader::next() {
+  for (;;) {
+    const auto end = arrived_.find('\n');
+    if (end == std::string::npos) {
+      // A line of ours is short: this one is noise, however it goes on.
+      if (arrived_.size() > kMaxLineBytes) noise_ += std::exchange(arrived_, {});
+      return std::nullopt;
+    }
+    const std::string line = arrived_.substr(0, end);
+    arrived_.erase(0, end + 1);
+    if (auto words = parse(line)) {
+      // The newline before our line is ours where nobody had left a line unfinished.
+      if (noise_ == "\n" || noise_.ends_with("\n\n")) noise_.pop_back();
+      return words;
+    }
+    noise_.append(line).push_back('\n');
+  }
+}
+
+std::string GreetingReader::take_noise(bool all) {
+  if (all) noise_ += std::exchange(arrived_, {});
+  // An empty last line may be the newline before our line: it waits for what comes.
+  std::string taken = std::exchange(noise_, {});
+  if (!all && (taken == "\n" || taken.ends_with("\n\n"))) {
+    taken.pop_back();
+    noise_.assign(1, '\n');
+  }
+  return taken;
+}
+
+}  // namespace udtcat::rsh

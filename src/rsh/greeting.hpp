@@ -1,0 +1,56 @@
+/// The one line by which the far end says where it waits, and the noise around it. Text: docs/spec/rsh.md §1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/key.hpp>
+
+namespace udtcat::rsh {
+
+inline constexpr std::size_t kMaxLineBytes = 4096;  // spec: docs/spec/rsh.md §1
+
+/// The far end waits. Its key is worth one command.
+struct ConnectLine {
+  std::uint16_t port = 0;
+  Key key;
+  std::optional<Endpoint> seen_address;  ///< of the far host, as its ssh server saw it; with `port`
+};
+/// There is no udtcat at the far end.
+struct MissingLine {
+  std::string system;  ///< "Linux x86_64"
+};
+/// It speaks another version than we do.
+struct OtherVersionLine {
+  std::string version;
+};
+
+/// "\nUDTCAT CONNECT 1 9000 udtcat1-… 192.0.2.1\n": the first newline ends whatever noise came before.
+[[nodiscard]] std::string to_text(const ConnectLine& line);
+
+/// Takes what ssh's stdout gives before the far end has spoken, and tells its words from everybody else's.
+/// Threads: unsynchronised.
+class GreetingReader {
+ public:
+  using Words = std::variant<ConnectLine, MissingLine, OtherVersionLine>;
+
+  /// What came is kept until next() has taken it.
+  void push(std::string_view text) { arrived_ += text; }
+  /// The far end's words, once they are there. Nothing is read beyond them.
+  [[nodiscard]] std::optional<Words> next();
+  /// What came before that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`, what is left as well.
+  [[nodiscard]] std::string take_noise(bool all = false);
+  /// What came after the words.
+  [[nodiscard]] std::string take_rest() { return std::move(arrived_); }
+
+ private:
+  std::string arrived_;
+  std::string noise_;
+};
+
+}  // namespace udtcat::rsh

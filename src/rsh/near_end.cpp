@@ -1,0 +1,85 @@
+#include "rsh/near_end.hpp"
+
+#include <utility>
+
+#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+#include <udtcat/bridges.hpp>
+
+#include "core/invariant.hpp"
+#include "core/log.hpp"
+#include "rsh/streams.hpp"
+
+namespace udtcat::rsh {
+
+NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end)
+    : io_(io),
+      on_end_(std::move(on_end)),
+      control_(
+          io, [this](const ControlMessage& message) { on_message(message); },
+          [this](const Error& violation) { connection_->abort(violation); }),
+      connection_(std::move(connection)) {
+  connection_->on_closed([this](const Status& status) {
+    if (!status) return end(tl::unexpected(status.error()));
+    end(fail(Errc::peer_interrupted, "wait for the remote command", "the other end left without a word about it"));
+  });
+}
+
+Status NearEnd::start(const ControlMessage& request, bool reads_input) {
+  auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input, .write = false});
+  auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, {.read = false, .write = true});
+  // Our own last lines go to stderr, too: the command gets a number of its own for it.
+  auto errors = make_stdio_stream(io_, -1, ::dup(STDERR_FILENO), {.read = false, .write = true});
+  for (auto* stream : {&input, &output, &errors})
+    if (!*stream) return tl::unexpected(std::move(stream->error()));
+  control_.send(request);
+  const auto open = [this](StreamId expected, std::unique_ptr<LocalStream> local, Connection::OutcomeHandler done) {
+    const StreamId id = connection_->open_stream(std::move(local), std::move(done));
+    UDTCAT_INVARIANT(id == expected, "a new connection numbers its streams 0, 2, 4, 6");
+  };
+  // A command may leave input unread, and its control messages need no receipt.
+  const auto ignore = [](const StreamOutcome&) {};
+  const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome); });
+  open(kControlStream, control_.stream(), ignore);
+  open(kInputStream, std::move(*input), ignore);
+  open(kOutputStream, std::move(*output), over);
+  open(kErrorStream, std::move(*errors), over);
+  return {};
+}
+
+void NearEnd::on_message(const ControlMessage& message) {
+  if (std::holds_alternative<Started>(message)) return core::log().debug("the remote command runs");
+  if (told_) return;
+  if (const auto* exited = std::get_if<Exited>(&message))
+    told_ = CommandEnd{.status = exited->status, .signal_name = {}};
+  else if (const auto* killed = std::get_if<Killed>(&message))
+    told_ = CommandEnd{.status = std::nullopt, .signal_name = killed->signal_name};
+  else if (const auto* not_run = std::get_if<NotRun>(&message))
+    told_ = fail(Errc::remote_connect_failed, "run the command there", not_run->reason);
+  else
+    return connection_->abort({Errc::protocol_violated, "read a control message", "out of place"});
+  control_.finish_sending();
+  end_when_complete();
+}
+
+void NearEnd::on_output_over(const StreamOutcome& outcome) {
+  if (outcome.error && !output_error_) output_error_ = outcome.error;
+  --open_outputs_;
+  end_when_complete();
+}
+
+void NearEnd::end_when_complete() {
+  if (!told_ || open_outputs_ > 0) return;
+  // What the peer could not run has no output; of what ran, all of it must have arrived.
+  if (*told_ && output_error_) return end(tl::unexpected(*output_error_));
+  end(std::move(*told_));
+}
+
+void NearEnd::end(Result<CommandEnd> result) {
+  if (!on_end_) return;
+  connection_->close();
+  std::exchange(on_end_, nullptr)(std::move(result));
+}
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,131 @@
+#include "rsh/ssh_words.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace udtcat::rsh {
+
+namespace {
+
+// spec: ssh(1) of OpenSSH 9.2, getopt's string in ssh.c
+constexpr std::string_view kFlags = "1246AaCfGgKkMNnqsTtVvXxYy";
+constexpr std::string_view kWithValue = "BbcDEeFIiJLlmOoPpQRSWw";
+/// What is not a command with three plain descriptors: a terminal, a forwarding alone, a query, the background.
+constexpr std::string_view kOnlySsh = "fGMNOQtVWw";
+/// What the far side does by itself, or we do.
+constexpr std::string_view kNotHanded = "nsT";
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::string>& arguments) : arguments_(arguments) {}
+
+  /// As ssh: options, the destination, options again, the command.
+  Result<SshWords> read() {
+    if (auto status = read_options(); !status) return tl::unexpected(status.error());
+    if (at_ < arguments_.size()) words_.destination = arguments_[at_++];
+    if (auto status = read_options(); !status) return tl::unexpected(status.error());
+    const auto rest = arguments_.begin() + static_cast<std::ptrdiff_t>(at_);
+    words_.command = fmt::format("{}", fmt::join(rest, arguments_.end(), " "));
+    if (words_.only_ssh.empty() && words_.destination.empty()) words_.only_ssh = "no host";
+    if (words_.only_ssh.empty() && words_.command.empty()) words_.only_ssh = "no command";
+    return std::move(words_);
+  }
+
+ private:
+  Status read_options() {
+    while (at_ < arguments_.size()) {
+      const std::string& word = arguments_[at_];
+      if (word.size() < 2 || word.front() != '-') return {};
+      ++at_;
+      if (word == "--") return {};
+      if (auto status = read_cluster(word); !status) return status;
+    }
+    return {};
+  }
+
+  /// "-4vp22": flags, then at most one option with its value, which may be the next word.
+  Status read_cluster(const std::string& word) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const char option = word[i];
+      if (kFlags.find(option) != std::string_view::npos) {
+        take_flag(option);
+        continue;
+      }
+      if (kWithValue.find(option) == std::string_view::npos)
+        return fail(Errc::bad_argument, fmt::format("option \"-{}\" in \"{}\"", option, word),
+                    "neither ssh's nor ours; see udtcat-rsh(1)");
+      return take_value(option, word.substr(i + 1));
+    }
+    return {};
+  }
+
+  void take_flag(char option) {
+    words_.without_input |= option == 'n';
+    words_.is_subsystem |= option == 's';
+    words_.quiet |= option == 'q';
+    note(option);
+    if (kNotHanded.find(option) == std::string_view::npos) words_.options.push_back({'-', option});
+  }
+
+  Status take_value(char option, std::string value) {
+    note(option);
+    if (value.empty()) {
+      if (at_ == arguments_.size())
+        return fail(Errc::bad_argument, fmt::format("option \"-{}\"", option), "needs a value");
+      value = arguments_[at_++];
+    }
+    words_.options.push_back({'-', option});
+    words_.options.push_back(std::move(value));
+    return {};
+  }
+
+  void note(char option) {
+    if (kOnlySsh.find(option) != std::string_view::npos && words_.only_ssh.empty())
+      words_.only_ssh = fmt::format("-{}", option);
+  }
+
+  const std::vector<std::string>& arguments_;
+  std::size_t at_ = 0;
+  SshWords words_;
+};
+
+}  // namespace
+
+bool takes_next_word(const std::string& option_word) {
+  const auto valued = option_word.find_first_of(kWithValue, 1);
+  return valued != std::string::npos && valued + 1 == option_word.size();
+}
+
+Result<SshWords> read_ssh_words(const std::vector<std::string>& arguments) { return Reader(arguments).read(); }
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+      in_word = true;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+      in_word = true;
+    } else if (quote == 0 && (c == ' ' || c == '\t')) {
+      if (in_word) words.push_back(std::move(word));
+      word.clear();
+      in_word = false;
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (in_word) words.push_back(std::move(word));
+  return words;
+}
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,18 @@
+/// What a request means on this host: a command line for the user's shell, a subsystem's program.
+#pragma once
+
+#include <cstdint>
+
+#include <udtcat/result.hpp>
+
+#include "bridge/child_process.hpp"
+#include "rsh/control_message.hpp"
+
+namespace udtcat::rsh {
+
+/// As sshd does it: `$shell -c TEXT` with the shell of the user's account. Of subsystems only sftp is known.
+/// errors: Errc::bad_argument for a subsystem that is not there, or what is no request
+[[nodiscard]] Result<bridge::ChildRequest> launch_for_user(const ControlMessage& request,
+                                                           std::uint64_t core_limit_bytes);
+
+}  // namespace udtcat::rsh
