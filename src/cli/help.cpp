@@ -72,7 +72,7 @@ understood, and handed to it. What is no command (a login shell, -t, -N, -W, ...
 
       --port N | N-M         UDP ports of the far side (9000-9100); one is used a command
       --udp-host HOST        try this address as well as the one that ssh dialled and the one its server saw
-      --connect-timeout T    how long UDP is tried (4s); then the command goes over ssh itself, with a line that says so
+      --connect-timeout T    how long UDP is tried (3s); then the command goes over ssh itself, with a line that says so
       --require-udp          then it fails instead
       --push                 where there is no udtcat, copy this one to ~/.cache/udtcat there, and use it
       --remote-udtcat PATH   where udtcat is there

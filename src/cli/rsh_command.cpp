@@ -28,9 +28,9 @@ namespace udtcat::cli {
 
 namespace {
 
-constexpr auto kFarEndGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5: before the session is broken off
-constexpr auto kTellGrace = std::chrono::milliseconds(1'200);   // spec: docs/spec/rsh.md §5
-constexpr auto kEndGrace = std::chrono::milliseconds(1'700);  // spec: docs/spec/rsh.md §5
+constexpr auto kFarEndGrace = std::chrono::milliseconds(500);   // spec: docs/spec/rsh.md §5: before the session is broken off
+constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
+constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
 ExitStatus status_of(int number) { return static_cast<ExitStatus>(number); }
 

@@ -38,7 +38,7 @@ struct RshOptions {
 };
 
 /// Time in which a far end that ssh has started answers on UDP where it can: two handshakes at half a second.
-inline constexpr std::chrono::milliseconds kUdpPatience{4'000};  // guess
+inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
 
 /// arguments    what follows `udtcat rsh`
 /// user_config  the text of the user's file

@@ -29,8 +29,6 @@ namespace udtcat::cli {
 
 namespace {
 
-constexpr auto kChildGrace = std::chrono::milliseconds(2'500);  // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
-
 /// The address of this host that ssh's client reached, as its server saw it.  spec: ssh(1), SSH_CONNECTION
 std::optional<Endpoint> seen_address(std::uint16_t port) {
   const char* connection = std::getenv("SSH_CONNECTION");
@@ -134,7 +132,11 @@ class Server {
 
   using Ends = std::list<std::unique_ptr<rsh::FarEnd>>;
   void on_over(Ends::iterator place, const Status& status) {
-    if (place->get() == chosen_) return run_.finish(status ? std::nullopt : std::optional(status.error()));
+    if (place->get() == chosen_) {
+      // The near end knows, or is not there to be told.
+      if (!status) core::log().info("{}", status.error().message());
+      return run_.finish_as(status ? ExitStatus::success : ExitStatus::own_failure);
+    }
     // Posted: this is its own handler.
     boost::asio::post(run_.io(), [this, place] { ends_.erase(place); });
   }

@@ -83,7 +83,7 @@ using Words = std::vector<std::string>;
 /// The commands that have a command line of their own.
 std::optional<std::string> word_command(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
-  return word == "rsh" || word == "rsh-server" ? std::optional(word) : std::nullopt;
+  return word == "rsh" || word == "rsh-server" || word == "rsh-daemon" ? std::optional(word) : std::nullopt;
 }
 
 ExitStatus run_rsh(const Words& arguments, std::optional<SecretText> environment_key, std::uint64_t core_limit_bytes,
@@ -106,6 +106,15 @@ ExitStatus run_rsh_server(const Words& arguments, std::uint64_t core_limit_bytes
   return rsh_server_command(*options, core_limit_bytes, console);
 }
 
+ExitStatus run_rsh_daemon(const Words& arguments, std::optional<SecretText> environment_key, Console& console) {
+  const auto options = parse_rsh_daemon_options(arguments);
+  if (!options) return failed(options.error(), console);
+  install_stderr_log(console, options->common.verbosity);
+  auto key = find_key(options->common, std::move(environment_key), ask_on_terminal);
+  if (!key) return failed(key.error(), console);
+  return rsh_daemon_command(*options, std::move(*key), console);
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv) {
@@ -117,8 +126,10 @@ int run(int argc, const char* const* argv) {
   static Console console(STDERR_FILENO);
   if (word) {
     const Words arguments(argv + 2, argv + argc);
-    return to_int(*word == "rsh" ? run_rsh(arguments, std::move(environment_key), core_limit_bytes, console)
-                                 : run_rsh_server(arguments, core_limit_bytes, console));
+    if (*word == "rsh")
+      return to_int(run_rsh(arguments, std::move(environment_key), core_limit_bytes, console));
+    if (*word == "rsh-daemon") return to_int(run_rsh_daemon(arguments, std::move(environment_key), console));
+    return to_int(run_rsh_server(arguments, core_limit_bytes, console));
   }
   const auto options = parse_options(argc, argv);
   if (!options) return to_int(failed(options.error(), console));

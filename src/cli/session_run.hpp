@@ -29,6 +29,9 @@ struct Manners {
   bool closes_in_silence = false;  ///< a consumer of stdout that has left (EPIPE) is no news
 };
 
+/// What a program that we run for a peer has, once we are told to stop.
+inline constexpr std::chrono::milliseconds kChildGrace{1'500};  // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
+
 /// A command makes its parts, tells the run about them, and calls run(); whatever ends it calls finish().
 ///
 ///   running ── finish() ──────────────────────────────► finished

@@ -21,9 +21,15 @@ struct Step {
   std::chrono::milliseconds wait;
   int signal;
 };
-constexpr std::array<Step, 3> kSteps{{{std::chrono::milliseconds(300), SIGHUP},     // spec: docs/spec/rsh.md §5
-                                      {std::chrono::milliseconds(500), SIGTERM},    // spec: docs/spec/rsh.md §5
-                                      {std::chrono::milliseconds(700), SIGKILL}}};  // spec: docs/spec/rsh.md §5
+using Steps = std::array<Step, 3>;
+/// Its user has asked for its end.  spec: docs/spec/rsh.md §5
+constexpr Steps kInterruptedSteps{{{std::chrono::milliseconds(100), SIGHUP},
+                                   {std::chrono::milliseconds(400), SIGTERM},
+                                   {std::chrono::milliseconds(600), SIGKILL}}};
+/// Nobody knows what its user wants.  spec: docs/spec/rsh.md §5
+constexpr Steps kLostSteps{{{std::chrono::milliseconds(300), SIGHUP},
+                            {std::chrono::milliseconds(2'000), SIGTERM},
+                            {std::chrono::milliseconds(5'000), SIGKILL}}};
 
 bool is_request(const ControlMessage& message) {
   return std::holds_alternative<RunCommand>(message) || std::holds_alternative<RunSubsystem>(message);
@@ -136,11 +142,14 @@ void FarEnd::on_closed(const Status& status) {
 }
 
 void FarEnd::end_child(std::size_t step) {
-  if (step == kSteps.size()) return;
-  patience_.expires_after(kSteps[step].wait);
-  patience_.async_wait(lifetime_.guard([this, step](const boost::system::error_code& cancelled) {
+  const bool interrupted = !*closed_ && (closed_->error().code == Errc::peer_interrupted ||
+                                         closed_->error().code == Errc::interrupted);
+  const Steps& steps = interrupted ? kInterruptedSteps : kLostSteps;
+  if (step == steps.size()) return;
+  patience_.expires_after(steps[step].wait);
+  patience_.async_wait(lifetime_.guard([this, step, signal = steps[step].signal](auto cancelled) {
     if (cancelled || child_end_) return;
-    child_->signal(kSteps[step].signal);
+    child_->signal(signal);
     end_child(step + 1);
   }));
 }
