@@ -28,7 +28,8 @@ namespace udtcat::cli {
 
 namespace {
 
-constexpr auto kFarEndGrace = std::chrono::milliseconds(500);   // spec: docs/spec/rsh.md §5: before the session is broken off
+constexpr auto kFarEndGrace =
+    std::chrono::milliseconds(500);  // spec: docs/spec/rsh.md §5: before the session is broken off
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
@@ -42,9 +43,8 @@ rsh::ControlMessage request_of(const rsh::SshWords& ssh) {
 /// What we do is not for this one: ssh takes our place, with the words that were meant for it.
 ExitStatus become_ssh(const RshOptions& options, std::uint64_t core_limit_bytes, Console& console) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
-  bridge::ChildRequest ssh{.program = options.ssh_program.front(),
-                           .words = options.ssh_program,
-                           .core_limit_bytes = core_limit_bytes};
+  bridge::ChildRequest ssh{
+      .program = options.ssh_program.front(), .words = options.ssh_program, .core_limit_bytes = core_limit_bytes};
   ssh.words.insert(ssh.words.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
   console.line(fmt::format("udtcat: run {}: {}", ssh.program, errno_text(bridge::become(ssh))));
   return ExitStatus::own_failure;
@@ -177,9 +177,9 @@ class RemoteCommand {
         fmt::format("no way to {} by UDP within {:g} s (tried {}: {})", options_.ssh.destination,
                     std::chrono::duration<double>(options_.common.connect_timeout).count(), tried(), cause);
     if (options_.require_udp)
-      return run_.finish(Error{
-          Errc::cannot_reach, what,
-          fmt::format("let UDP port {} through to the far side, or choose others there by --port", port_)});
+      return run_.finish(
+          Error{Errc::cannot_reach, what,
+                fmt::format("let UDP port {} through to the far side, or choose others there by --port", port_)});
     if (options_.common.verbosity >= 0)
       run_.console().line("udtcat: " + what + ": going on over ssh itself (--require-udp forbids that)");
     auto started = bootstrap_->fall_back(request_of(options_.ssh), !options_.ssh.without_input,
@@ -223,7 +223,8 @@ ExitStatus rsh_command(const RshOptions& options, std::optional<SecretText> envi
                   .signal_grace = kEndGrace,
                   .closes_in_silence = true});
   if (options.ssh.command.size() > rsh::kMaxTextBytes)
-    return run.fail_to_start({Errc::bad_argument, "run a command of " + std::to_string(options.ssh.command.size()) + " bytes",
+    return run.fail_to_start({Errc::bad_argument,
+                              "run a command of " + std::to_string(options.ssh.command.size()) + " bytes",
                               "the far system takes 131071 at most"});
   RemoteCommand command(run, options, core_limit_bytes);
   if (options.daemon) {

@@ -67,9 +67,9 @@ class Server {
     if (auto status = bind(*key); !status) return status;
     const std::uint16_t port = listener_->local_endpoints().front().port();
     if (auto status = print(rsh::to_text({port, std::move(*key), seen_address(port)})); !status) return status;
-    auto input = rsh::SshInput::start(run_.io(), STDIN_FILENO,
-                                      {.on_request = [this](const auto& request) { run_over_ssh(request); },
-                                       .on_end = [this] { on_ssh_end(); }});
+    auto input = rsh::SshInput::start(
+        run_.io(), STDIN_FILENO,
+        {.on_request = [this](const auto& request) { run_over_ssh(request); }, .on_end = [this] { on_ssh_end(); }});
     if (!input) return tl::unexpected(std::move(input.error()));
     ssh_input_ = std::move(*input);
     patience_.expires_after(*options_.common.accept_timeout);
@@ -96,7 +96,8 @@ class Server {
       auto request = make_listen_request(options, key.duplicate());
       if (!request) return tl::unexpected(std::move(request.error()));
       auto listener = listen(
-          run_.io(), std::move(*request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
+          run_.io(), std::move(*request),
+          [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
           [](const Endpoint& peer, const Error& why) {
             core::log().info("refused {}: {}", peer.to_string(), why.message());
           });
@@ -186,9 +187,8 @@ ExitStatus rsh_server_command(const RshServerOptions& options, std::uint64_t cor
   std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
   std::optional<rsh::ControlMessage> fallback;
   {
-    SessionRun run(options.common, console, {.failure = ExitStatus::own_failure,
-                                             .tell_peers_grace = kChildGrace,
-                                             .signal_grace = kChildGrace});
+    SessionRun run(options.common, console,
+                   {.failure = ExitStatus::own_failure, .tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
     Server server(run, options, core_limit_bytes);
     if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
     const ExitStatus status = run.run();

@@ -126,8 +126,7 @@ int run(int argc, const char* const* argv) {
   static Console console(STDERR_FILENO);
   if (word) {
     const Words arguments(argv + 2, argv + argc);
-    if (*word == "rsh")
-      return to_int(run_rsh(arguments, std::move(environment_key), core_limit_bytes, console));
+    if (*word == "rsh") return to_int(run_rsh(arguments, std::move(environment_key), core_limit_bytes, console));
     if (*word == "rsh-daemon") return to_int(run_rsh_daemon(arguments, std::move(environment_key), console));
     return to_int(run_rsh_server(arguments, core_limit_bytes, console));
   }

@@ -20,7 +20,8 @@ constexpr std::chrono::milliseconds kDestructorGrace{
     2'000};  // guess: no destructor of ours waits longer when all is well
 
 bool consumer_has_left(const Error& error) {
-  return error.code == Errc::local_write_failed && error.cause == std::error_code(EPIPE, std::generic_category()).message();
+  return error.code == Errc::local_write_failed &&
+         error.cause == std::error_code(EPIPE, std::generic_category()).message();
 }
 
 const char* name_of_signal(int signal) {

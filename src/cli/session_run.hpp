@@ -30,7 +30,8 @@ struct Manners {
 };
 
 /// What a program that we run for a peer has, once we are told to stop.
-inline constexpr std::chrono::milliseconds kChildGrace{1'500};  // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
+inline constexpr std::chrono::milliseconds kChildGrace{
+    1'500};  // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
 
 /// A command makes its parts, tells the run about them, and calls run(); whatever ends it calls finish().
 ///

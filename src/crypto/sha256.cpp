@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include <openssl/evp.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <openssl/evp.h>
 
 #include "crypto/openssl_error.hpp"
 

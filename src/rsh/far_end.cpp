@@ -142,8 +142,8 @@ void FarEnd::on_closed(const Status& status) {
 }
 
 void FarEnd::end_child(std::size_t step) {
-  const bool interrupted = !*closed_ && (closed_->error().code == Errc::peer_interrupted ||
-                                         closed_->error().code == Errc::interrupted);
+  const bool interrupted =
+      !*closed_ && (closed_->error().code == Errc::peer_interrupted || closed_->error().code == Errc::interrupted);
   const Steps& steps = interrupted ? kInterruptedSteps : kLostSteps;
   if (step == steps.size()) return;
   patience_.expires_after(steps[step].wait);

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
-#include <fmt/format.h>
 
 namespace udtcat::rsh {
 
@@ -13,9 +13,9 @@ namespace {
 
 constexpr const char* kDefaultShell = "/bin/sh";
 // Where distributions put it. sshd_config, which says so, is not always readable to users.
-constexpr std::array<const char*, 5> kSftpServers{
-    "/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/libexec/sftp-server",
-    "/usr/lib/ssh/sftp-server", "/usr/local/libexec/sftp-server"};
+constexpr std::array<const char*, 5> kSftpServers{"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server",
+                                                  "/usr/libexec/sftp-server", "/usr/lib/ssh/sftp-server",
+                                                  "/usr/local/libexec/sftp-server"};
 
 std::string user_shell() {
   const passwd* account = ::getpwuid(::getuid());  // one thread asks, before there is a child

@@ -1,0 +1,98 @@
+#include "bridge/child_process.hpp"
+
+#include <csignal>
+#include <string>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "bridge/loop.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+class Children : public testing::Test {
+ protected:
+  void start(const std::string& script) {
+    auto started =
+        ChildProcess::start(io, {.program = "/bin/sh", .words = {"sh", "-c", script}, .core_limit_bytes = {}},
+                            [this](ChildEnd how) { end = how; });
+    ASSERT_TRUE(started) << started.error().message();
+    child = std::move(*started);
+    pipes = child->take_pipes();
+  }
+  [[nodiscard]] bool ends() {
+    return run_until(io, [this] { return end.has_value(); });
+  }
+  static std::string text_of(const Bytes& bytes) {
+    std::string text;
+    for (const std::byte each : bytes) text += std::to_integer<char>(each);
+    return text;
+  }
+
+  boost::asio::io_context io;
+  std::optional<ChildEnd> end;
+  std::unique_ptr<ChildProcess> child;
+  ChildPipes pipes;
+};
+
+TEST_F(Children, HaveThreeDescriptorsOfTheirOwn) {
+  start("cat; echo said >&2");
+  auto written = write_all_in_background(std::move(pipes.input), bytes_of("read"));
+  EXPECT_EQ(text_of(read_all(pipes.output.number())), "read");
+  EXPECT_EQ(text_of(read_all(pipes.errors.number())), "said\n");
+  EXPECT_TRUE(ends());
+}
+
+TEST_F(Children, HaveNoDescriptorBeyondThose) {
+  const int ours = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a library may do
+  start("ls /proc/self/fd");
+  // The fourth is that of ls itself.
+  EXPECT_EQ(text_of(read_all(pipes.output.number())), "0\n1\n2\n3\n");
+  EXPECT_TRUE(ends());
+  ::close(ours);
+}
+
+TEST_F(Children, TellTheirStatus) {
+  start("exit 7");
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(end->status, 7);
+  EXPECT_EQ(end->signal, 0);
+  EXPECT_TRUE(child->has_ended());
+}
+
+TEST_F(Children, TellTheSignalThatEndedThem) {
+  start("kill -TERM $$");
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(end->signal, SIGTERM);
+}
+
+TEST_F(Children, TakeASignalTogetherWithTheirOwnChildren) {
+  start("sleep 60 & echo up; wait");
+  Bytes up(3);
+  ASSERT_EQ(::read(pipes.output.number(), up.data(), up.size()), 3);
+  child->signal(SIGTERM);
+  EXPECT_TRUE(ends());
+  EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
+}
+
+TEST_F(Children, IgnoreAndBlockNothingThatWeDo) {
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGPIPE, nullptr, &before), 0);
+  ::signal(SIGPIPE, SIG_IGN);
+  start("kill -PIPE $$; exit 1");
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(end->signal, SIGPIPE);
+  ::sigaction(SIGPIPE, &before, nullptr);
+}
+
+TEST_F(Children, ThatCannotBeRunAreAnErrorThatNamesThem) {
+  const auto started =
+      ChildProcess::start(io, {.program = "/no/such/program", .words = {"x"}, .core_limit_bytes = {}}, nullptr);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Errc::local_connect_failed);
+  EXPECT_NE(started.error().message().find("/no/such/program"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace udtcat::bridge

@@ -1,0 +1,43 @@
+#include "rsh/allow_list.hpp"
+
+#include <gmock/gmock.h>
+
+namespace udtcat::rsh {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* kList = R"(# the daemon's
+rsync --server --daemon .  =  /usr/bin/rsync --server --daemon '--config=/etc/my rsyncd.conf' .
+
+uptime = uptime
+)";
+
+TEST(AllowLists, RunTheProgramOfTheLineThatIsAskedFor) {
+  const auto list = AllowList::parse(kList).value();
+  const auto launch = list.launch(RunCommand{"rsync --server --daemon ."});
+  ASSERT_TRUE(launch);
+  EXPECT_EQ(launch->program, "/usr/bin/rsync");
+  EXPECT_THAT(launch->words,
+              ElementsAre("/usr/bin/rsync", "--server", "--daemon", "--config=/etc/my rsyncd.conf", "."));
+}
+
+TEST(AllowLists, RunNothingElse) {
+  const auto list = AllowList::parse(kList).value();
+  for (const char* text :
+       {"uptime ", "uptime; id", "uptime -p", "Uptime", "/usr/bin/uptime", "sh", "", "#", "# the daemon's"})
+    EXPECT_FALSE(list.launch(RunCommand{text})) << text;
+  EXPECT_FALSE(list.launch(RunSubsystem{"uptime"}));
+  EXPECT_FALSE(list.launch(Exited{0}));
+}
+
+TEST(AllowLists, NameTheLineThatIsNone) {
+  for (const char* text : {"uptime", "uptime =", "= uptime", "\n\nuptime=uptime", "a = b\na = c"}) {
+    const auto list = AllowList::parse(text);
+    ASSERT_FALSE(list) << text;
+    EXPECT_NE(list.error().message().find("line "), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::rsh

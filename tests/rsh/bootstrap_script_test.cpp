@@ -1,0 +1,69 @@
+#include "rsh/bootstrap_script.hpp"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace udtcat::rsh {
+namespace {
+
+/// What a shell prints that is given the script, as sshd gives it.
+std::string run(const std::string& shell, const std::string& script, const std::string& input = "") {
+  const std::string command =
+      fmt::format("printf %s {} | HOME=/nonexistent {} -c {} 2>&1", quoted(input), shell, quoted(script));
+  std::string output;
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  std::array<char, 4096> piece{};
+  for (std::size_t got = 0; (got = std::fread(piece.data(), 1, piece.size(), pipe)) > 0;)
+    output.append(piece.data(), got);
+  ::pclose(pipe);
+  return output;
+}
+
+TEST(BootstrapScripts, RunTheProgramWithItsOptions) {
+  for (const char* shell : {"sh", "bash"})
+    EXPECT_EQ(
+        run(shell, bootstrap_script(
+                       {.program = "echo", .options = {"--port=9000", "a b", "$HOME", "it's", "\"`x`\\"}, .push = {}})),
+        "rsh-server --port=9000 a b $HOME it's \"`x`\\\n");
+}
+
+TEST(BootstrapScripts, SayWhatIsMissing) {
+  const std::string output = run("sh", bootstrap_script({.program = "/no/such/udtcat", .options = {}, .push = {}}));
+  EXPECT_TRUE(output.starts_with("\nUDTCAT MISSING Linux ")) << output;
+}
+
+TEST(BootstrapScripts, TakeAProgramAndRunIt) {
+  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";
+  const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push.{}", ::getpid());
+  // sha256sum of the program above
+  const std::string digest =
+      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", quoted(program))).substr(0, 64);
+  const BootstrapRequest request{
+      .program = "/no/such/udtcat", .options = {"--port=1"}, .push = PushedProgram{program.size(), digest}};
+  const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
+  EXPECT_TRUE(run("sh", script, program).ends_with("pushed rsh-server --port=1\n"));
+  EXPECT_EQ(run("sh", script), "pushed rsh-server --port=1\n") << "it is there now";
+  std::filesystem::remove_all(cache);
+}
+
+TEST(BootstrapScripts, RunNoProgramThatIsNotTheAnnouncedOne) {
+  const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push2.{}", ::getpid());
+  const BootstrapRequest request{
+      .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{8, std::string(64, '0')}};
+  const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
+  const std::string output = run("sh", script, "echo bad");
+  EXPECT_NE(output.find("could not put the program"), std::string::npos) << output;
+  std::size_t files = 0;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(cache))
+    files += each.is_regular_file() ? 1U : 0U;
+  EXPECT_EQ(files, 0U) << "nothing is left";
+  std::filesystem::remove_all(cache);
+}
+
+}  // namespace
+}  // namespace udtcat::rsh

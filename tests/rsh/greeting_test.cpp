@@ -1,0 +1,93 @@
+#include "rsh/greeting.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udtcat::rsh {
+namespace {
+
+class Greetings : public testing::Test {
+ protected:
+  /// What a reader makes of all of it, one byte at a time.
+  void hear(std::string_view text) {
+    for (const char each : text) {
+      reader.push(std::string_view(&each, 1));
+      if (!words) words = reader.next();
+      noise += reader.take_noise();
+    }
+  }
+  [[nodiscard]] const ConnectLine* connect() const { return words ? std::get_if<ConnectLine>(&*words) : nullptr; }
+
+  Key key = Key::generate().value();
+  GreetingReader reader;
+  std::optional<GreetingReader::Words> words;
+  std::string noise;
+};
+
+TEST_F(Greetings, AreHeardAsTheyWereSaid) {
+  const auto seen = resolve({"192.0.2.7", 9012}, AddressFamily::any).value().front();
+  hear(to_text({9012, key.duplicate(), seen}));
+  ASSERT_TRUE(connect());
+  EXPECT_EQ(connect()->port, 9012);
+  EXPECT_EQ(connect()->key.reveal_text(), key.reveal_text());
+  EXPECT_TRUE(connect()->seen_address == seen);
+  EXPECT_EQ(noise, "");
+}
+
+TEST_F(Greetings, NeedNoAddress) {
+  hear(to_text({9012, key.duplicate(), std::nullopt}));
+  ASSERT_TRUE(connect());
+  EXPECT_FALSE(connect()->seen_address);
+}
+
+TEST_F(Greetings, LeaveTheNoiseAroundThemToTheUser) {
+  hear("Welcome!\n\nYou have mail.\nno newline" + to_text({1, key.duplicate(), std::nullopt}) + "rest");
+  ASSERT_TRUE(connect());
+  EXPECT_EQ(noise, "Welcome!\n\nYou have mail.\nno newline\n");
+  EXPECT_EQ(reader.take_rest(), "rest");
+}
+
+TEST_F(Greetings, MayComeThroughATerminal) {
+  std::string text = to_text({1, key.duplicate(), std::nullopt});
+  text.insert(text.size() - 1, "\r");
+  hear(text);
+  EXPECT_TRUE(connect());
+}
+
+TEST_F(Greetings, AreWholeLinesOrNone) {
+  const std::string line = to_text({9012, key.duplicate(), std::nullopt}).substr(1);
+  const std::string body = line.substr(0, line.size() - 1);
+  for (const std::string& other : std::vector<std::string>{"x" + line, body + " x\n", "echo " + line, body.substr(0, body.size() - 2) + "\n", "UDTCAT CONNECT\n",
+        std::string("UDTCAT\n"), "UDTCAT CONNECT 1 0 " + key.reveal_text() + " -\n",
+        "UDTCAT CONNECT 1 65536 " + key.reveal_text() + " -\n",
+        std::string("UDTCAT CONNECT 1 9000 udtcat1-short -\n")}) {
+    GreetingReader each;
+    each.push(other);
+    EXPECT_FALSE(each.next()) << other;
+    EXPECT_EQ(each.take_noise(true), other);
+  }
+}
+
+TEST_F(Greetings, SayWhatIsMissingOrOther) {
+  hear("\nUDTCAT MISSING Linux x86_64\n");
+  ASSERT_TRUE(words);
+  EXPECT_EQ(std::get<MissingLine>(*words).system, "Linux x86_64");
+  GreetingReader another;
+  another.push("UDTCAT CONNECT 2 whatever it may say\n");
+  EXPECT_EQ(std::get<OtherVersionLine>(another.next().value()).version, "2");
+}
+
+TEST_F(Greetings, HaveAnEndHoweverLongANoisyLineIs) {
+  hear(std::string(100'000, 'x'));
+  EXPECT_GE(noise.size(), 90'000U) << "passed on, not kept";
+  hear(to_text({1, key.duplicate(), std::nullopt}));
+  EXPECT_TRUE(connect());
+}
+
+TEST_F(Greetings, BelieveOnlyNumericAddresses) {
+  hear("UDTCAT CONNECT 1 9000 " + key.reveal_text() + " localhost\n");
+  ASSERT_TRUE(connect());
+  EXPECT_FALSE(connect()->seen_address) << "nobody makes us ask a resolver";
+}
+
+}  // namespace
+}  // namespace udtcat::rsh

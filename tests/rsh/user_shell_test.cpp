@@ -1,0 +1,26 @@
+#include "rsh/user_shell.hpp"
+
+#include <gmock/gmock.h>
+
+namespace udtcat::rsh {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(UserShells, RunACommandLineAsSshdDoes) {
+  const auto launch = launch_for_user(RunCommand{"echo 'a  b'; exit 7"}, 0);
+  ASSERT_TRUE(launch);
+  EXPECT_EQ(launch->program.front(), '/');
+  EXPECT_THAT(launch->words,
+              ElementsAre(launch->program.substr(launch->program.rfind('/') + 1), "-c", "echo 'a  b'; exit 7"));
+  EXPECT_EQ(launch->core_limit_bytes, 0U);
+}
+
+TEST(UserShells, KnowNoOtherSubsystemThanSftp) {
+  const auto launch = launch_for_user(RunSubsystem{"netconf"}, 0);
+  ASSERT_FALSE(launch);
+  EXPECT_NE(launch.error().message().find("netconf"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace udtcat::rsh
