@@ -48,7 +48,7 @@ std::optional<GreetingReader::Words> parse(std::string_view line) {
   if (words.size() < 3 || words[0] != "UDTCAT") return std::nullopt;
   if (words[1] == "MISSING")
     return MissingLine{core::printable(line.substr(std::string_view("UDTCAT MISSING ").size()), 128)};
-  if (words[1] != "CONNECT") return std::nullopt;
+  if (words[1] != "CONNECT" || words[2].find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   if (words[2] != kVersion) return OtherVersionLine{core::printable(words[2], 16)};
   if (words.size() != kConnectWords) return std::nullopt;
   const auto port = port_of(words[3]);

@@ -1,0 +1,329 @@
+/// A command on another host: ssh's login, our transport. Real sshd in a namespace of its own.
+#include <csignal>
+#include <fstream>
+#include <memory>
+
+#include <gmock/gmock.h>
+
+#include "e2e/support/ssh_host.hpp"
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr int kOwnFailure = 255;
+
+class RshTest : public TwoHostsTest {
+ protected:
+  void SetUp() override {
+    TwoHostsTest::SetUp();
+    if (!IsSkipped()) ssh_ = std::make_unique<SshHost>(*hosts_);
+  }
+
+  [[nodiscard]] Arguments environment() const {
+    return {"HOME=" + home_.path().string(),
+            "CONFIG=" + ssh_->ssh_config().string(),
+            "UDTCAT=" UDTCAT_BINARY,
+            "UDR=" UDTCAT_SOURCE_DIR "/wrappers/udr",
+            "RSH=" UDTCAT_BINARY " rsh -F " + ssh_->ssh_config().string(),
+            "FAR=" + ssh_->far_home().path().string()};
+  }
+  /// A script of the near host's. $RSH is `udtcat rsh` with our configuration, $FAR the far home.
+  [[nodiscard]] Ran near(const std::string& script, std::chrono::milliseconds limit = std::chrono::seconds(60)) const {
+    return run({.argv = {"bash", "-c", script},
+                .environment = environment(),
+                .working_directory = home_.path(),
+                .network_namespace = hosts_->near_host().file},
+               patience(limit));
+  }
+  /// `udtcat rsh ARGUMENTS` itself, for signals.
+  [[nodiscard]] Process rsh(Arguments arguments) const {
+    arguments.insert(arguments.begin(), {UDTCAT_BINARY, "rsh", "-F", ssh_->ssh_config().string()});
+    return Process({.argv = std::move(arguments),
+                    .environment = environment(),
+                    .working_directory = home_.path(),
+                    .network_namespace = hosts_->near_host().file});
+  }
+  /// The process that a far command wrote the number of into `file`; waits for it.
+  [[nodiscard]] pid_t far_process(const std::string& file) const {
+    pid_t pid = 0;
+    EXPECT_TRUE(eventually(patience(20s), [&] {
+      std::ifstream(ssh_->far_home().path() / file) >> pid;
+      return pid > 0;
+    })) << "the far command did not begin";
+    return pid;
+  }
+  static bool gone(pid_t pid) { return pid > 0 && ::kill(pid, 0) != 0; }
+  /// UDP no longer reaches the far host.
+  void block_udp() const {
+    const Ran blocked = run(
+        {.argv =
+             {"bash", "-c",
+              "nft add table inet f; nft 'add chain inet f i { type filter hook input priority 0; policy accept; }'; "
+              "nft add rule inet f i meta l4proto udp drop"},
+         .network_namespace = hosts_->far_host().file});
+    ASSERT_EQ(blocked.status, 0) << blocked.errors;
+  }
+
+  std::unique_ptr<SshHost> ssh_;
+};
+
+// ---- What it gives back --------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, GivesTheStatusOfTheCommand) {
+  EXPECT_EQ(near("$RSH far 'exit 7'").status, 7);
+  EXPECT_EQ(near("$RSH far true").status, 0);
+  EXPECT_EQ(near("$RSH far 'kill -TERM $$'").status, kOwnFailure) << "as ssh does";
+  EXPECT_EQ(near("$RSH far no-such-command").status, 127);
+}
+
+TEST_F(RshTest, KeepsOutputAndErrorsApartAndAddsNothing) {
+  const Ran ran = near("$RSH far 'echo out; echo err >&2'");
+  EXPECT_EQ(ran.output, "out\n");
+  EXPECT_EQ(ran.errors, "err\n");
+}
+
+TEST_F(RshTest, CarriesInputAndItsEnd) {
+  const Ran ran = near(
+      "head -c 50000000 /dev/urandom > big; $RSH far 'cat > copy; echo end' < big; $RSH far 'cat copy' | cmp - big && "
+      "echo same; "
+      "yes | $RSH far 'head -1'; $RSH -n far cat");
+  EXPECT_EQ(ran.output, "end\nsame\ny\n") << ran.errors;
+  EXPECT_EQ(ran.errors, "");
+}
+
+TEST_F(RshTest, EndsTheCommandWhoseConsumerHasLeft) {
+  const Ran ran = near("$RSH far 'echo $$ > pid; yes' | head -1");
+  EXPECT_EQ(ran.output, "y\n");
+  EXPECT_EQ(ran.errors, "") << "as ssh, and every other program";
+  EXPECT_TRUE(eventually(patience(10s), [pid = far_process("pid")] { return gone(pid); }));
+}
+
+TEST_F(RshTest, IsSilentAboutNothingThatSshWouldSay) {
+  const Ran ran = near("$RSH -o User=nobody-of-that-name far true");
+  EXPECT_EQ(ran.status, kOwnFailure);
+  EXPECT_THAT(ran.errors, HasSubstr("Permission denied"));
+}
+
+// ---- Ways to the host ----------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, GoesWhereSshGoes) {
+  for (const char* host : {"far", "far6", "inner"}) {
+    const Ran ran = near(std::string("$RSH --require-udp ") + host + " 'echo $SSH_CONNECTION'");
+    EXPECT_EQ(ran.status, 0) << host << ": " << ran.errors;
+    EXPECT_THAT(ran.output, HasSubstr(std::string(host) == "far" ? hosts_->far_host().ipv4 : hosts_->far_host().ipv6));
+  }
+}
+
+TEST_F(RshTest, PassesNoiseOnAndIsNotConfusedByIt) {
+  ssh_->far_home().write(".bashrc",
+                         "echo noise from .bashrc; echo 'UDTCAT CONNECT me if you can'; printf unfinished\n");
+  const Ran ran = near("$RSH -o LogLevel=INFO far 'echo hi'");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.output, "hi\n") << "what a program reads is the command's alone";
+  for (const char* noise : {"This is a banner.", "noise from .bashrc", "UDTCAT CONNECT me", "unfinished"})
+    EXPECT_THAT(ran.errors, HasSubstr(noise));
+}
+
+TEST_F(RshTest, LeavesToSshWhatIsNoCommand) {
+  EXPECT_THAT(near("$RSH -V").errors, StartsWith("OpenSSH"));
+  EXPECT_THAT(near("$RSH -G far").output, HasSubstr("hostname " + hosts_->far_host().ipv4));
+  EXPECT_THAT(near("echo 'echo a login shell' | $RSH far").output, HasSubstr("a login shell"));
+}
+
+TEST_F(RshTest, GoesOnOverSshWhereUdpIsBlocked) {
+  block_udp();
+  const auto begin = Clock::now();
+  const Ran ran = near("seq 5 | $RSH far 'cat; echo err >&2; exit 9'");
+  EXPECT_LT(Clock::now() - begin, patience(5s));
+  EXPECT_EQ(ran.status, 9);
+  EXPECT_EQ(ran.output, "1\n2\n3\n4\n5\n");
+  EXPECT_THAT(ran.errors, HasSubstr("going on over ssh itself"));
+  EXPECT_THAT(ran.errors, HasSubstr("err\n"));
+  EXPECT_EQ(near("head -c 5000000 /dev/urandom > big; $RSH -q far 'cat > copy' < big; cmp big $FAR/copy").status, 0);
+}
+
+TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
+  block_udp();
+  const Ran ran = near("$RSH --require-udp --port 9123 far 'touch ran'");
+  EXPECT_EQ(ran.status, kOwnFailure);
+  EXPECT_THAT(ran.errors, HasSubstr("let UDP port 9123 through to the far side"));
+  EXPECT_FALSE(std::filesystem::exists(ssh_->far_home().path() / "ran"));
+}
+
+// ---- The far program -----------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, SaysWhatToDoWhereThereIsNoUdtcat) {
+  const Ran ran = near("$RSH --remote-udtcat /no/such/udtcat far true");
+  EXPECT_EQ(ran.status, kOwnFailure);
+  EXPECT_THAT(ran.errors, HasSubstr("--push"));
+  EXPECT_THAT(ran.errors, HasSubstr("--remote-udtcat"));
+}
+
+TEST_F(RshTest, BringsItsOwnProgramAlongWhenTold) {
+  EXPECT_EQ(near("$RSH --push --remote-udtcat /no/such/udtcat far 'echo pushed'").output, "pushed\n");
+  EXPECT_EQ(near("$RSH --push --remote-udtcat /no/such/udtcat far 'echo again'").output, "again\n");
+  EXPECT_EQ(near("find $FAR/.cache/udtcat -type f | wc -l").output, "1\n") << "verified, and kept for the next time";
+}
+
+TEST_F(RshTest, RunsNothingForAStrangerAndIsNotStoppedByHim) {
+  Pipe input = make_pipe();
+  const std::string port = std::to_string(port_);
+  Process far = udtcat({"rsh-server", "--port=" + port}, {.in = std::move(input.reading)});
+  // Whoever comes first has the right handshake and the wrong key.
+  for (int i = 0; i < 3; ++i) {
+    Process stranger = udtcat({"127.0.0.1", port}, {.key = make_key()});
+    expect_exit(stranger, kRefused);
+  }
+  EXPECT_TRUE(far.running());
+  input.writing.close();
+  expect_exit(far, kSuccess, patience(10s));
+}
+
+// ---- Ends ----------------------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, HandsASignalOn) {
+  Process process = rsh({"far", "trap 'echo > interrupted; exit 3' INT; echo $$ > pid; while :; do sleep 0.05; done"});
+  const pid_t far = far_process("pid");
+  process.send_signal(SIGINT);
+  expect_exit(process, kInterrupted, patience(2s));
+  EXPECT_TRUE(eventually(patience(2s), [&] { return gone(far); }));
+  EXPECT_TRUE(std::filesystem::exists(ssh_->far_home().path() / "interrupted"));
+  EXPECT_EQ(process.errors(), "");
+}
+
+TEST_F(RshTest, EndsTheFarSideWithinTwoSecondsHoweverStubborn) {
+  Process process = rsh({"far", "trap '' INT HUP TERM; echo $$ > pid; sleep 600"});
+  const pid_t far = far_process("pid");
+  process.send_signal(SIGINT);
+  EXPECT_TRUE(eventually(patience(2s), [&] { return gone(far); }));
+  expect_exit(process, kInterrupted, patience(2s));
+}
+
+TEST_F(RshTest, LeavesNothingBehindWhenItIsKilled) {
+  Process process = rsh({"far", "echo $$ > pid; exec sleep 600"});
+  const pid_t far = far_process("pid");
+  process.send_signal(SIGKILL);
+  EXPECT_TRUE(eventually(patience(20s), [&] { return gone(far); }));
+}
+
+TEST_F(RshTest, SaysThatTheFarSideIsGone) {
+  Process process = rsh({"far", "echo $PPID > pid; sleep 600"});
+  const pid_t far = far_process("pid");
+  ASSERT_GT(far, 1);
+  ASSERT_EQ(::kill(far, SIGKILL), 0);
+  expect_exit(process, kOwnFailure, patience(20s));
+  expect_says(process, "lost");
+}
+
+// ---- Programs on top -----------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, CarriesRsyncBothWays) {
+  const Ran ran = near(R"(
+set -e
+mkdir -p tree/sub; for i in $(seq 500); do echo $i > tree/sub/$i; done; head -c 3000000 /dev/urandom > tree/big
+truncate -s 5M tree/sparse; ln tree/big tree/hard; ln -s big tree/soft; chmod 600 tree/sub/7
+export RSYNC_RSH="$RSH --require-udp"
+rsync -aHS --delete tree/ far:there/
+rsync -aHSz far:there/ back/
+rsync -aHc --dry-run --itemize-changes tree/ back/
+diff -r tree back && echo same
+rm tree/sub/1; rsync -a --delete tree/ far:there/; ls $FAR/there/sub/1 2>&1 | grep -c 'No such'
+)");
+  EXPECT_EQ(ran.output, "same\n1\n") << ran.errors;
+  EXPECT_EQ(ran.errors, "") << "no noise that rsync over ssh has not";
+}
+
+TEST_F(RshTest, LetsRsyncTellItsStatus) {
+  for (const char* how : {"far:missing/ here/", "here-missing/ far:x/"}) {
+    const Ran over_ssh = near(std::string("rsync -a -e \"ssh -F $CONFIG\" ") + how);
+    const Ran over_us = near(std::string("rsync -a -e \"$RSH\" ") + how);
+    EXPECT_EQ(over_us.status, 23);
+    EXPECT_EQ(over_ssh.status, 23);
+  }
+}
+
+TEST_F(RshTest, CarriesScpSftpAndGit) {
+  const Ran ran = near(R"(
+set -e
+head -c 2000000 /dev/urandom > big
+printf '#!/bin/sh\nexec %s "$@"\n' "$RSH --require-udp" > as-ssh; chmod +x as-ssh
+scp -q -S $PWD/as-ssh big far:by-sftp; cmp big $FAR/by-sftp
+scp -q -O -S $PWD/as-ssh big far:by-scp; cmp big $FAR/by-scp
+scp -q -O -S $PWD/as-ssh far:by-scp back; cmp big back
+echo 'get by-sftp got' | sftp -q -S $PWD/as-ssh -b - far > /dev/null; cmp big got
+export GIT_SSH_COMMAND="$RSH --require-udp"
+git init -q --bare $FAR/repository; git clone -q far:repository work 2> /dev/null
+cd work; git config user.email a@b; git config user.name a; cp ../big .; git add big; git commit -qm one; git push -q origin HEAD:main
+cd ..; git clone -q -b main far:repository again; cmp big again/big; echo done
+)");
+  EXPECT_EQ(ran.output, "done\n") << ran.errors;
+}
+
+TEST_F(RshTest, CarriesBorg) {
+  const Ran ran = near(R"(
+set -e
+export BORG_RSH="$RSH --require-udp" BORG_BASE_DIR=$PWD BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK=yes
+mkdir tree; head -c 2000000 /dev/urandom > tree/big
+borg init -e none far:borg; borg create far:borg::one tree; mkdir out; cd out; borg extract far:borg::one; cmp tree/big ../tree/big && echo same
+)");
+  EXPECT_EQ(ran.output, "same\n") << ran.errors;
+}
+
+// ---- The prefix ----------------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, IsPutUnderProgramsByUdr) {
+  const Ran ran = near(R"(
+set -e
+mkdir tree; head -c 1000000 /dev/urandom > tree/big
+$UDR --require-udp rsync -ae "ssh -F $CONFIG" tree/ far:a/; cmp tree/big $FAR/a/big
+$UDR --require-udp rsync -a --rsh="ssh -F '$CONFIG'" --exclude=x -f 'P y' tree/ far:b/; cmp tree/big $FAR/b/big
+RSYNC_RSH="ssh -F $CONFIG" $UDR rsync -rlt -B 700 tree/ far:c/; cmp tree/big $FAR/c/big
+$UDR scp -q -F $CONFIG tree/big far:d; cmp tree/big $FAR/d
+echo 'get d e' | $UDR sftp -q -F $CONFIG -b - far > /dev/null; cmp tree/big e
+git init -q --bare $FAR/r; GIT_SSH_COMMAND="ssh -F $CONFIG" $UDR git ls-remote far:r
+$UDR --ssh="ssh -F $CONFIG" tar c tree @far 'tar t'
+$UDR ssh -F $CONFIG far 'exit 5' || echo status $?
+)");
+  EXPECT_EQ(ran.output, "tree/\ntree/big\nstatus 5\n") << ran.errors;
+}
+
+TEST_F(RshTest, SaysByUdrWhatItDoesNotKnow) {
+  const Ran unknown = near("$UDR cat file");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("does not know"));
+  const Ran other = near("$UDR rsync -a -e 'rsh -l me' a far:b");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.errors, HasSubstr("is not ssh"));
+}
+
+// ---- The daemon ----------------------------------------------------------------------------------------------------
+
+TEST_F(RshTest, ServesRsyncModulesWithoutAccounts) {
+  ssh_->far_home().write("list", "rsync --server --daemon . = rsync --server --daemon --config=" +
+                                     (ssh_->far_home().path() / "rsyncd.conf").string() + " .\n");
+  ssh_->far_home().write("rsyncd.conf", "use chroot = no\nuid = root\ngid = root\n[pub]\npath = " +
+                                            ssh_->far_home().path().string() + "\nread only = yes\n");
+  Process daemon = udtcat({"rsh-daemon", "-l", hosts_->far_host().ipv4 + ":" + std::to_string(port_), "--allow",
+                           (ssh_->far_home().path() / "list").string(), "-v"},
+                          {.key = key_, .network_namespace = hosts_->far_host().file});
+  ASSERT_TRUE(eventually(patience(10s), [&] { return daemon.errors().find("listening") != std::string::npos; }));
+  const std::string with = "export UDTCAT_KEY=" + key_ + "; $UDR --port " + std::to_string(port_);
+  const std::string host = hosts_->far_host().ipv4;
+  const Ran copied = near(with + " rsync -a " + host + "::pub/list . && cat list");
+  EXPECT_THAT(copied.output, StartsWith("rsync --server")) << copied.errors;
+  const Ran refused = near("export UDTCAT_KEY=" + key_ + "; $RSH --daemon --port " + std::to_string(port_) + " " +
+                           host + " 'rsync --server --daemon . ; id'");
+  EXPECT_EQ(refused.status, kOwnFailure);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_THAT(refused.errors, HasSubstr("does not have it"));
+  daemon.send_signal(SIGTERM);
+  expect_exit(daemon, kTerminated, patience(5s));
+}
+
+}  // namespace
+}  // namespace udtcat::e2e

@@ -1,0 +1,32 @@
+/// A host with a real ssh server, and the client's configuration that reaches it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "e2e/support/namespaces.hpp"
+#include "e2e/support/process.hpp"
+#include "e2e/support/temp_dir.hpp"
+
+namespace udtcat::e2e {
+
+/// sshd at the far host, on a port of its own, with a key of its own for the user who runs the tests. His home there is an empty
+/// directory, and $PATH begins with the tested program's. In ssh_config() the alias `far` reaches it by IPv4, `far6` by IPv6, and
+/// `inner` by IPv6 through `far`.
+class SshHost {
+ public:
+  explicit SshHost(const Namespaces& hosts);
+
+  [[nodiscard]] std::filesystem::path ssh_config() const { return home_.path() / "ssh_config"; }
+  /// The user's home at the far side.
+  [[nodiscard]] const TempDir& far_home() const { return far_home_; }
+
+ private:
+  TempDir home_;
+  TempDir far_home_;
+  std::optional<Process> server_;
+};
+
+}  // namespace udtcat::e2e
