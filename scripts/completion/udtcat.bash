@@ -41,7 +41,7 @@ _udtcat() {
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W keygen -A hostname -- "$current"))
+    COMPREPLY=($(compgen -W 'keygen rsh rsh-daemon' -A hostname -- "$current"))
   fi
 }
 

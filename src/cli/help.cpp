@@ -67,8 +67,9 @@ constexpr const char* kRsh = R"(udtcat rsh: a remote shell, over an encrypted se
   udtcat rsh [options] [ssh's own options] [USER@]HOST COMMAND...
   udr PROGRAM...                          puts it under rsync, scp, sftp, git and others
 
-ssh says who you are and starts udtcat there; then the command's stdin, stdout, stderr, signals and exit status move over UDP. All of ssh's options are
-understood, and handed to it. What is no command (a login shell, -t, -N, -W, ...) is left to ssh itself.
+ssh says who you are and starts udtcat there; then the command's stdin, stdout, stderr, signals and exit status move
+over UDP. All of ssh's options are understood, and handed to it. What is no command (a login shell, -t, -N, -W, ...) is
+left to ssh itself.
 
       --port N | N-M         UDP ports of the far side (9000-9100); one is used a command
       --udp-host HOST        try this address as well as the one that ssh dialled and the one its server saw
@@ -77,10 +78,11 @@ understood, and handed to it. What is no command (a login shell, -t, -N, -W, ...
       --push                 where there is no udtcat, copy this one to ~/.cache/udtcat there, and use it
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
-      --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for udtcat HOST PORT
-      --rate, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats: udtcat --help
+      --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
+      --rate, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats
+                             see udtcat --help
 
-Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without their dashes.
+Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes.
 
 Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
 )";

@@ -32,6 +32,8 @@ std::string host_of(std::string destination) {
   if (destination.starts_with(kScheme)) {
     destination.erase(0, kScheme.size());
     destination.erase(std::min(destination.find('/'), destination.size()));
+    const auto port = destination.rfind(':');
+    if (port != std::string::npos && destination.find(']', port) == std::string::npos) destination.erase(port);
   }
   if (const auto at = destination.rfind('@'); at != std::string::npos) destination.erase(0, at + 1);
   return destination;

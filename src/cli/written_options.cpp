@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/rsh_written_options.hpp"
+
 namespace udtcat::cli {
 
 namespace {
@@ -25,18 +27,6 @@ void add_values(CLI::App& app, WrittenOptions& written) {
   value("--idle-timeout", written.idle_timeout);
   value("--accept-timeout", written.accept_timeout);
   value("--stats", written.stats);
-}
-
-void add_rsh_options(CLI::App& app, WrittenOptions& written) {
-  for (auto& [name, into] : {std::pair<const char*, WrittenOptions::Text&>{"--udp-host", written.udp_host},
-                             {"--port", written.port},
-                             {"--remote-udtcat", written.remote_udtcat},
-                             {"--ssh", written.ssh},
-                             {"--allow", written.allow}})
-    app.add_option(name, into)->take_last();
-  app.add_flag("--require-udp", written.require_udp);
-  app.add_flag("--push", written.push);
-  app.add_flag("--daemon", written.daemon);
 }
 
 void add_flags(CLI::App& app, WrittenOptions& written) {

@@ -46,6 +46,24 @@ TEST(ManPage, DescribesEveryOption) {
   EXPECT_EQ(matches(items, std::regex(" -([a-z]+(?:-[a-z]+)*)")), options_taken());
 }
 
+/// Those that only remote commands have.
+std::set<std::string> rsh_options_taken() {
+  return matches(source_file("src/cli/rsh_written_options.cpp"), std::regex("\"--([a-z-]+)\""));
+}
+
+TEST(RshHelp, ListsEveryOptionOfARemoteCommand) {
+  const auto listed = matches(rsh_help_text(), std::regex("--([a-z]+(?:-[a-z]+)*)"));
+  auto wanted = rsh_options_taken();
+  wanted.erase("allow");  // the daemon's
+  for (const std::string& option : wanted) EXPECT_TRUE(listed.contains(option)) << option;
+}
+
+TEST(RshManPage, DescribesEveryOptionOfARemoteCommand) {
+  const std::string page = source_file("docs/man/udtcat-rsh.1");
+  for (const std::string& option : rsh_options_taken())
+    EXPECT_NE(page.find(".It Fl -" + option), std::string::npos) << option;
+}
+
 TEST(Completion, OffersEveryOption) {
   const std::string script = source_file("scripts/completion/udtcat.bash");
   const auto begin = script.find("options='") + 8;

@@ -28,6 +28,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/rsh_command.cpp", "tests/e2e/rsh_test.cpp"},
     {"src/cli/rsh_daemon_command.cpp", "tests/e2e/rsh_test.cpp"},
     {"src/cli/rsh_server_command.cpp", "tests/e2e/rsh_test.cpp"},
+    {"src/cli/rsh_written_options.cpp", "tests/cli/rsh_options_test.cpp"},
     {"src/cli/run.cpp", "tests/e2e/usage_test.cpp"},
     {"src/cli/serve_command.cpp", "tests/e2e/tcp_service_test.cpp"},
     {"src/cli/session_run.cpp", "tests/e2e/peer_loss_test.cpp"},
