@@ -1,11 +1,22 @@
 # Debian's packages, nothing else. scripts/install-dependencies names them.
 list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 
+option(UDTCAT_STATIC "Link the program with all that it needs, so that it runs on any host of its kind (preset static)" OFF)
+if(UDTCAT_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  # Debian has no archives of these two; their headers do as well.
+  add_library(fmt::fmt INTERFACE IMPORTED)
+  target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+  add_library(spdlog::spdlog INTERFACE IMPORTED)
+  target_compile_definitions(spdlog::spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
+else()
+  find_package(fmt REQUIRED)
+  find_package(spdlog REQUIRED)
+endif()
+
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(Boost 1.74 REQUIRED)
-find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(UDT REQUIRED)
 # The program's own.

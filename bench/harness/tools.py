@@ -13,6 +13,7 @@ from .paths import BUILD, TUNED_BUFFERS, DEFAULT_BUFFERS
 from .processes import Failed, Process, finish, until
 
 UDTCAT = BUILD / "udtcat"
+UDR = BUILD.parent.parent / "wrappers" / "udr"
 RAW_UDT = BUILD / "bench" / "raw_udt"
 FLOW = BUILD / "bench" / "flow"
 PORT = 5001
@@ -302,6 +303,11 @@ def rsync_words(sshd, ends, source, target):
     return ["rsync", "--whole-file", "-e", f"ssh {sshd.shell_words()}", source, f"root@{ends.far_address}:{target}"]
 
 
+def udr_words(words_of):
+    """The same copy, by way of wrappers/udr."""
+    return lambda *arguments: [UDR, "--require-udp", f"--remote-udtcat={UDTCAT}", *words_of(*arguments)]
+
+
 def measure_socat_tls(ends, seconds):
     ends.set_tcp()
     with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
@@ -375,6 +381,8 @@ TOOLS = {
         Tool("ssh aes128-gcm", ("ssh", "/usr/sbin/sshd", FLOW), measure_ssh("aes128-gcm@openssh.com"), "openssh-server"),
         Tool("scp, file", ("scp", "/usr/sbin/sshd"), copy_file(scp_words), "openssh-server", True),
         Tool("rsync ssh, file", ("rsync", "/usr/sbin/sshd"), copy_file(rsync_words), "rsync", True),
+        Tool("udr scp, file", ("scp", "/usr/sbin/sshd", UDTCAT), copy_file(udr_words(scp_words)), "openssh-server", True),
+        Tool("udr rsync, file", ("rsync", "/usr/sbin/sshd", UDTCAT), copy_file(udr_words(rsync_words)), "rsync", True),
         Tool("socat tls", ("socat", "openssl", FLOW), measure_socat_tls, "socat"),
         Tool("mbuffer", ("mbuffer", FLOW), measure_mbuffer, "mbuffer"),
         *(Tool(f"gridftp {level} -p {streams}", ("globus-url-copy", "globus-gridftp-server"), measure_globus(level, streams),

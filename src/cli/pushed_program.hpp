@@ -1,4 +1,4 @@
-/// Our own program, as what is copied to a far side that has none.
+/// Our own program, as what is copied to a far side that has none. The preset `static` builds one that runs everywhere.
 #pragma once
 
 #include <udtcat/result.hpp>

@@ -117,7 +117,9 @@ TEST_P(Accepting, LeavesNoThreadAndNoDescriptorBehind) {
     if (i % 3 == 0) expect_echo(pair);
     if (i % 3 == 1) pair.here->close(1s);
   }
-  EXPECT_TRUE(run_until([&] { return counts() == before; }, 15s))
+  // Fewer are well: what the first pair had may not all have gone when they were counted.
+  const auto none_more = [&] { return counts().first <= before.first && counts().second <= before.second; };
+  EXPECT_TRUE(run_until(none_more, 15s))
       << counts().first << " threads, " << counts().second << " descriptors; before " << before.first << ", "
       << before.second;
 }
