@@ -64,6 +64,7 @@ function(udtcat_program)
   set_target_properties(udtcat PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
   target_link_libraries(udtcat PRIVATE udtcat_cli udtcat_compile)
   if(UDTCAT_STATIC)
-    target_link_options(udtcat PRIVATE -static)
+    target_link_options(udtcat PRIVATE -static -s)
+    set_target_properties(udtcat PROPERTIES OUTPUT_NAME udtcat-static)  # beside the other, for `udtcat rsh --push`
   endif()
 endfunction()

@@ -21,6 +21,9 @@ namespace udtcat {
 struct StdioHalves {
   bool read = true;
   bool write = true;
+  /// The end of what is written counts when its consumer has read all of it; false: when the system has taken it, as of any program
+  /// that writes and exits.
+  bool until_read = true;
 };
 
 /// Bridges two descriptors of any kind: pipe, file, terminal, device, socket. Each half has a thread of its own, so a slow

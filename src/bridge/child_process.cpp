@@ -51,6 +51,7 @@ int run_program(const char* program, char* const* argv, bool own_session,
   }
   // Handlers go by themselves; what is ignored or blocked would stay.
   std::ignore = ::signal(SIGPIPE, SIG_DFL);
+  std::ignore = ::signal(SIGXFSZ, SIG_DFL);
   std::ignore = ::signal(SIGUSR1, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

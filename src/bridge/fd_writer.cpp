@@ -33,11 +33,11 @@ bool sigpipe_is_ignored() {
 
 }  // namespace
 
-Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, int number) {
+Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, int number, bool until_read) {
   Descriptor owned(number);
   Result<StopEvent> stop = StopEvent::make();
   if (!stop) return tl::unexpected(stop.error());
-  std::unique_ptr<FdWriter> writer(new FdWriter(io, owned.release(), std::move(*stop)));
+  std::unique_ptr<FdWriter> writer(new FdWriter(io, owned.release(), until_read, std::move(*stop)));
   try {
     writer->thread_ = std::thread(&FdWriter::run, writer.get());
   } catch (const std::system_error& error) {
@@ -46,8 +46,9 @@ Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, i
   return writer;
 }
 
-FdWriter::FdWriter(boost::asio::io_context& io, int number, StopEvent stop)
+FdWriter::FdWriter(boost::asio::io_context& io, int number, bool until_read, StopEvent stop)
     : stop_(std::move(stop)),
+      until_read_(until_read),
       sigpipe_ignored_(sigpipe_is_ignored()),
       descriptor_(number, Half::write),
       written_(io),
@@ -124,7 +125,7 @@ std::optional<Transfer> FdWriter::write(std::span<const std::byte> from) {
 /// returns  none: to stop
 std::optional<std::error_code> FdWriter::finish() {
   std::optional<std::error_code> error = descriptor_.end_writing();
-  if (!*error) error = wait_until_taken();
+  if (!*error && until_read_) error = wait_until_taken();
   if (!error) return std::nullopt;
   const std::error_code close_error = descriptor_.close();
   return *error ? error : close_error;

@@ -28,7 +28,9 @@ namespace udtcat::bridge {
 class FdWriter {
  public:
   /// Owns `number` from now on, also when it fails.  errors: Errc::out_of_resources
-  [[nodiscard]] static Result<std::unique_ptr<FdWriter>> start(boost::asio::io_context& io, int number);
+  /// until_read   async_finish() waits for the reader of a pipe or Unix socket
+  [[nodiscard]] static Result<std::unique_ptr<FdWriter>> start(boost::asio::io_context& io, int number,
+                                                               bool until_read = true);
   ~FdWriter();
 
   /// As LocalStream. Errors are errno values of the generic category.
@@ -46,7 +48,7 @@ class FdWriter {
  private:
   enum class Job { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays
 
-  FdWriter(boost::asio::io_context& io, int number, StopEvent stop);
+  FdWriter(boost::asio::io_context& io, int number, bool until_read, StopEvent stop);
 
   [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
   void give(Job job, std::span<const std::byte> from);
@@ -60,6 +62,7 @@ class FdWriter {
 
   // constant after construction
   const StopEvent stop_;
+  const bool until_read_;
   const bool sigpipe_ignored_;  // when we began
   // the thread's while it has a job; else the io_context thread's
   HalfDescriptor descriptor_;

@@ -80,7 +80,7 @@ Result<std::unique_ptr<LocalStream>> make_stdio_stream(boost::asio::io_context& 
   }
   if (halves.write) {
     Result<std::unique_ptr<bridge::FdWriter>> started =
-        bridge::FdWriter::start(io, duplicate.is_open() ? duplicate.release() : output_fd);
+        bridge::FdWriter::start(io, duplicate.is_open() ? duplicate.release() : output_fd, halves.until_read);
     if (!started) return tl::unexpected(started.error());
     writer = std::move(*started);
   }

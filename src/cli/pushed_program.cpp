@@ -19,12 +19,11 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// One that needs no libraries there: installed beside this one, or built beside it by the preset `static`; else this one itself.
+/// One that needs no libraries there, which the preset `static` makes, where it lies beside this one; else this one itself.
 std::string program_path() {
   std::error_code error;
-  const auto directory = std::filesystem::read_symlink(kSelf, error).parent_path();
-  for (const auto& path : {directory / "udtcat-static", directory / "../static/udtcat"})
-    if (std::filesystem::is_regular_file(path, error)) return path.string();
+  const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
+  if (std::filesystem::is_regular_file(path, error)) return path.string();
   core::log().info("no static udtcat beside this one: what is pushed needs its libraries there");
   return kSelf;
 }

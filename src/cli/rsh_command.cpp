@@ -222,6 +222,8 @@ ExitStatus rsh_command(const RshOptions& options, std::optional<SecretText> envi
                   .tell_peers_grace = kTellGrace,
                   .signal_grace = kEndGrace,
                   .closes_in_silence = true});
+  if (options.ssh.command.empty())
+    return run.fail_to_start({Errc::bad_argument, "run a command at " + options.host, "none was given"});
   if (options.ssh.command.size() > rsh::kMaxTextBytes)
     return run.fail_to_start({Errc::bad_argument,
                               "run a command of " + std::to_string(options.ssh.command.size()) + " bytes",

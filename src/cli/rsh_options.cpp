@@ -15,6 +15,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+constexpr std::chrono::milliseconds kAcceptPatience{30'000};  // spec: docs/spec/rsh.md §1
+
 Result<WrittenOptions> split(const Words& words) {
   std::vector<const char*> argv{"udtcat"};
   for (const std::string& word : words) argv.push_back(word.c_str());
@@ -159,6 +161,9 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   options.host = separated->host;
   if (auto status = read_rsh(*written, options); !status) return tl::unexpected(std::move(status.error()));
   options.far_options = far_options_of(*written);
+  // It must still be there when we have given up UDP.
+  options.far_options.push_back(
+      fmt::format("--accept-timeout={}ms", (options.common.connect_timeout + kAcceptPatience).count()));
   if (options.help) return options;
   auto ssh = rsh::read_ssh_words(separated->of_ssh);
   if (!ssh) return tl::unexpected(std::move(ssh.error()));
@@ -177,7 +182,6 @@ Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   if (auto status = check_foreign(*written, false); !status) return tl::unexpected(status.error());
   if (auto status = read_common_options(*written, options.common); !status) return tl::unexpected(status.error());
   if (auto status = read_ports(*written, options.ports); !status) return tl::unexpected(status.error());
-  constexpr std::chrono::seconds kAcceptPatience{30};  // spec: docs/spec/rsh.md §1
   if (!options.common.accept_timeout) options.common.accept_timeout = kAcceptPatience;
   options.common.progress = false;
   return options;

@@ -151,7 +151,8 @@ class Server {
   /// Before there is a command, ssh is the only one who can want one. After that it may come and go: the session has its own
   /// signs of life.
   void on_ssh_end() {
-    if (chosen_ == nullptr) return run_.finish(std::nullopt);
+    // What was not begun must not look like what went well.
+    if (chosen_ == nullptr) return run_.finish_as(ExitStatus::own_failure);
     core::log().debug("ssh has gone; the command goes on");
   }
 

@@ -100,12 +100,12 @@ Result<std::vector<std::string>> read_user_config(std::string_view text, const s
 Result<std::string> load_user_config() {
   const std::string path = config_path();
   if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
-  struct stat status {};
   std::ifstream file(path);
+  struct stat status {};
   if (!file || ::stat(path.c_str(), &status) != 0)
     return fail(Errc::bad_argument, "read " + path, "it cannot be opened");
   // It says which program runs as ssh.
-  if ((status.st_mode & S_IWOTH) != 0 || (status.st_uid != 0 && status.st_uid != ::getuid()))
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (status.st_uid != 0 && status.st_uid != ::getuid()))
     return fail(Errc::bad_argument, "read " + path, "others can write to it: chown it to you, and chmod go-w");
   return std::string(std::istreambuf_iterator<char>(file), {});
 }

@@ -69,12 +69,15 @@ void Bootstrap::hear() {
   const auto words = greeting_.next();
   handlers_.on_noise(greeting_.take_noise());
   if (!words) return listen();
+  if (after_told_)
+    return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it goes on without having read it"});
   if (const auto* missing = std::get_if<MissingLine>(&*words)) return on_missing(*missing);
   if (const auto* other = std::get_if<OtherVersionLine>(&*words))
     return fail_with(
         {Errc::parameters_refused, "start the far end",
          fmt::format("the udtcat there speaks version {} of the command protocol, this one 1: install the same "
-                     "there, or let --push bring ours",
+                     "there, or name another by --remote-udtcat",
+
                      other->version)});
   handlers_.on_connect(std::get<ConnectLine>(*words));
 }
@@ -110,7 +113,8 @@ void Bootstrap::write_rest(std::span<const std::byte> rest) {
 }
 
 Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end) {
-  auto user = make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO, {.read = reads_input, .write = true});
+  auto user =
+      make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO, {.read = reads_input, .write = true, .until_read = false});
   if (!user) return tl::unexpected(std::move(user.error()));
   user_stream_ = std::move(*user);
   on_fallback_end_ = std::move(on_end);
@@ -120,9 +124,12 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
   }));
   downwards_ =
       std::make_unique<bridge::Relay>(*ssh_stream_, *user_stream_, [this](const bridge::Relay::Outcome& outcome) {
-        if (outcome.write_error) core::log().error("write stdout: {}", outcome.write_error.message());
-        if (outcome.write_error) ssh_->signal(SIGTERM);
+        output_failed_ = outcome.write_error || outcome.read_error;
+        if (output_failed_) ssh_->signal(SIGTERM);
+        if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
+          core::log().error("write stdout: {}", outcome.write_error.message());
         downwards_ended_ = true;
+
         finish_if_relayed();
       });
   return {};
@@ -137,7 +144,9 @@ void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
 }
 
 void Bootstrap::finish_if_relayed() {
-  if (downwards_ended_ && status_ && on_fallback_end_) std::exchange(on_fallback_end_, nullptr)(*status_);
+  constexpr int kOutputLost = 255;  // spec: docs/spec/rsh.md §5: of what the command said, something is missing
+  if (!downwards_ended_ || !status_ || !on_fallback_end_) return;
+  std::exchange(on_fallback_end_, nullptr)(output_failed_ ? kOutputLost : *status_);
 }
 
 void Bootstrap::fail_with(Error error) {

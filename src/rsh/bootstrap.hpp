@@ -84,6 +84,7 @@ class Bootstrap {
   std::unique_ptr<bridge::Relay> upwards_;
   std::unique_ptr<bridge::Relay> downwards_;
   bool downwards_ended_ = false;
+  bool output_failed_ = false;
   std::vector<std::byte> told_;  // what is being written to ssh's stdin
   std::function<void()> after_told_;
   std::unique_ptr<bridge::ChildProcess> ssh_;

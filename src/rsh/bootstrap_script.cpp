@@ -25,11 +25,12 @@ bool is_plain(const std::string& word) {
 /// What is in the cache was put there whole and verified, under the digest's name.
 std::string push_steps(const PushedProgram& push, const std::string& options) {
   return fmt::format(
-      "umask 077; d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "
+      "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "
       "test -x \"$d/udtcat\" && exec \"$d/udtcat\" rsh-server{2}; "
       "printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; "
-      "mkdir -p \"$d\" && t=\"$d/new.$$\" && head -c {0} >\"$t\" && "
-      "test \"$(sha256sum <\"$t\" | cut -c1-64)\" = {1} && chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" && "
+      "t=\"$d/new.$$\"; "
+      "( umask 077; mkdir -p \"$d\" && head -c {0} >\"$t\" && "
+      "test \"$(sha256sum <\"$t\" | cut -c1-64)\" = {1} && chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && "
       "exec \"$d/udtcat\" rsh-server{2}; rm -f \"$t\"; "
       "echo \"udtcat: could not put the program into $d\" >&2; exit 127",
       push.size_bytes, push.sha256_hex, options);

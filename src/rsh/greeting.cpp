@@ -1,10 +1,12 @@
 #include "rsh/greeting.hpp"
 
 #include <charconv>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <boost/asio/ip/address.hpp>
 
 #include "core/printable.hpp"
 
@@ -33,9 +35,9 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
 
 /// A numeric address; "-" and whatever is none counts as unknown.
 std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
-  const bool numeric = !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF.:") == std::string_view::npos &&
-                       text.find_first_of(".:") != std::string_view::npos;
-  if (!numeric) return std::nullopt;
+  boost::system::error_code not_numeric;
+  std::ignore = boost::asio::ip::make_address(std::string(text), not_numeric);
+  if (not_numeric) return std::nullopt;  // nobody makes us ask a resolver
   const auto addresses = resolve({std::string(text), port}, AddressFamily::any);
   if (!addresses || addresses->empty()) return std::nullopt;
   return addresses->front();

@@ -28,9 +28,11 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
 
 Status NearEnd::start(const ControlMessage& request, bool reads_input) {
   auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input, .write = false});
-  auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, {.read = false, .write = true});
+  // Whoever started us may read only when we have ended, as from any program.
+  const StdioHalves writing{.read = false, .write = true, .until_read = false};
+  auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);
   // Our own last lines go to stderr, too: the command gets a number of its own for it.
-  auto errors = make_stdio_stream(io_, -1, ::dup(STDERR_FILENO), {.read = false, .write = true});
+  auto errors = make_stdio_stream(io_, -1, ::dup(STDERR_FILENO), writing);
   for (auto* stream : {&input, &output, &errors})
     if (!*stream) return tl::unexpected(std::move(stream->error()));
   control_.send(request);

@@ -44,7 +44,9 @@ TEST(RshOptions, HaveTimesOfTheirOwn) {
 
 TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
   const auto options = parse({"--port", "9000", "--rate", "1G", "--protect", "safe", "--verbose", "host", "true"});
-  EXPECT_THAT(options.far_options, ElementsAre("--port=9000", "--protect=safe", "--rate=1G", "-v"));
+  EXPECT_THAT(options.far_options,
+              ElementsAre("--port=9000", "--protect=safe", "--rate=1G", "-v", "--accept-timeout=33000ms"))
+      << "it stays until we have given up UDP";
 }
 
 TEST(RshOptions, ComeFromTheUsersFileToo) {

@@ -109,6 +109,19 @@ TEST_F(RshTest, IsSilentAboutNothingThatSshWouldSay) {
   EXPECT_THAT(ran.errors, HasSubstr("Permission denied"));
 }
 
+TEST_F(RshTest, DoesNotWaitForWhoReadsItsOutputLater) {
+  // As callers do that wait for the end, then read.
+  const Ran ran = near("mkfifo pipe; exec 3<>pipe; timeout 20 $RSH far 'echo out' > pipe; echo status $?; head -1 <&3");
+  EXPECT_EQ(ran.output, "status 0\nout\n") << ran.errors;
+}
+
+TEST_F(RshTest, GivesTheCommandTheSettingsThatSshGivesIt) {
+  const std::string ask = "'umask; grep -E \"SigIgn|SigBlk\" /proc/self/status; ulimit -c; ls /proc/self/fd | wc -l'";
+  const Ran over_ssh = near("ssh -F $CONFIG far " + ask);
+  for (const char* how : {"$RSH far ", "$RSH --push --remote-udtcat /no/such/udtcat far "})
+    EXPECT_EQ(near(how + ask).output, over_ssh.output) << how;
+}
+
 // ---- Ways to the host ----------------------------------------------------------------------------------------------
 
 TEST_F(RshTest, GoesWhereSshGoes) {
@@ -147,6 +160,14 @@ TEST_F(RshTest, GoesOnOverSshWhereUdpIsBlocked) {
   EXPECT_EQ(near("head -c 5000000 /dev/urandom > big; $RSH -q far 'cat > copy' < big; cmp big $FAR/copy").status, 0);
 }
 
+TEST_F(RshTest, KnowsWhenItsOutputIsLostOverSshToo) {
+  block_udp();
+  EXPECT_EQ(near("$RSH far 'echo precious' > /dev/full").status, kOwnFailure);
+  const Ran left = near("$RSH -q far 'yes' | head -1");
+  EXPECT_EQ(left.output, "y\n");
+  EXPECT_EQ(left.errors, "");
+}
+
 TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
   block_udp();
   const Ran ran = near("$RSH --require-udp --port 9123 far 'touch ran'");
@@ -181,7 +202,7 @@ TEST_F(RshTest, RunsNothingForAStrangerAndIsNotStoppedByHim) {
   }
   EXPECT_TRUE(far.running());
   input.writing.close();
-  expect_exit(far, kSuccess, patience(10s));
+  expect_exit(far, kOwnFailure, patience(10s));
 }
 
 // ---- Ends ----------------------------------------------------------------------------------------------------------
@@ -290,6 +311,18 @@ $UDR --ssh="ssh -F $CONFIG" tar c tree @far 'tar t'
 $UDR ssh -F $CONFIG far 'exit 5' || echo status $?
 )");
   EXPECT_EQ(ran.output, "tree/\ntree/big\nstatus 5\n") << ran.errors;
+}
+
+TEST_F(RshTest, IsNotMisledByWordsOfThePrograms) {
+  const Ran ran = near(R"(
+mkdir tree; echo x > tree/Foo::Bar; export RSYNC_RSH="ssh -F $CONFIG"
+$UDR rsync -a tree/Foo::Bar far:f && cat $FAR/f
+$UDR rsync -a --exclude '*::*' --exclude -e tree far:g && ls $FAR/g/tree | wc -l
+git init -q r; cd r; $UDR git rev-parse '@{u}' 2>&1 | grep -c fatal
+GIT_SSH_COMMAND=plink $UDR git status; echo status $?
+BORG_RSH="ssh -o 'open" $UDR borg --version; echo status $?
+)");
+  EXPECT_EQ(ran.output, "x\n0\n1\nstatus 2\nstatus 2\n") << ran.errors;
 }
 
 TEST_F(RshTest, SaysByUdrWhatItDoesNotKnow) {

@@ -119,9 +119,8 @@ TEST_P(Accepting, LeavesNoThreadAndNoDescriptorBehind) {
   }
   // Fewer are well: what the first pair had may not all have gone when they were counted.
   const auto none_more = [&] { return counts().first <= before.first && counts().second <= before.second; };
-  EXPECT_TRUE(run_until(none_more, 15s))
-      << counts().first << " threads, " << counts().second << " descriptors; before " << before.first << ", "
-      << before.second;
+  EXPECT_TRUE(run_until(none_more, 15s)) << counts().first << " threads, " << counts().second << " descriptors; before "
+                                         << before.first << ", " << before.second;
 }
 
 }  // namespace
