@@ -137,10 +137,16 @@ def write_random(path, size):
         file.write(os.urandom(1 << 20) * max(1, size >> 20))
 
 
-def sized(copy, seconds, least=16 << 20, most=2 << 30):
-    """A first short copy says how long the one that counts must be."""
-    elapsed, _ = copy(least)
-    size = min(most, max(least, int(least / elapsed * seconds) >> 20 << 20))
+FIRST_COPIES = (16 << 20, 64 << 20)
+
+
+def sized(copy, seconds, most=2 << 30):
+    """Two short copies say how long the one that counts must be: what a login costs is in both."""
+    small, large = FIRST_COPIES
+    begin, _ = copy(small)
+    more, _ = copy(large)
+    rate = (large - small) / max(more - begin, 0.01 * more)
+    size = min(most, max(small, int(rate * seconds) >> 20 << 20))
     return size, copy(size)
 
 
@@ -287,8 +293,8 @@ def copy_file(argv_of):
                 return time.monotonic() - begin, client.cost
 
             size, (elapsed, cost) = sized(copy, seconds)
-        # The daemon has served both copies, which cost the same a byte.
-        served = sshd.daemon.cost.cpu_seconds * size / (size + (16 << 20))
+        # The daemon has served all copies, which cost the same a byte.
+        served = sshd.daemon.cost.cpu_seconds * size / (size + sum(FIRST_COPIES))
         return Measurement(size, elapsed, cost.cpu_seconds + served, max(cost.peak_bytes, sshd.daemon.cost.peak_bytes))
 
     return measure
