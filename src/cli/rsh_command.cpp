@@ -217,11 +217,9 @@ class RemoteCommand {
 ExitStatus rsh_command(const RshOptions& options, std::optional<SecretText> environment_key,
                        std::uint64_t core_limit_bytes, Console& console) {
   if (!options.ssh.only_ssh.empty() && !options.daemon) return become_ssh(options, core_limit_bytes, console);
-  SessionRun run(options.common, console,
-                 {.failure = ExitStatus::own_failure,
-                  .tell_peers_grace = kTellGrace,
-                  .signal_grace = kEndGrace,
-                  .closes_in_silence = true});
+  SessionRun run(
+      options.common, console,
+      {.failure = ExitStatus::own_failure, .tell_peers_grace = kTellGrace, .signal_grace = kEndGrace, .as_ssh = true});
   if (options.ssh.command.empty())
     return run.fail_to_start({Errc::bad_argument, "run a command at " + options.host, "none was given"});
   if (options.ssh.command.size() > rsh::kMaxTextBytes)

@@ -80,6 +80,7 @@ void SessionRun::tick() {
 }
 
 void SessionRun::on_signal(int signal) {
+  if (signal == SIGUSR1 && manners_.as_ssh) signal = SIGTERM;
   if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
   if (state_ != State::running) return;
   state_ = State::interrupted;
@@ -127,7 +128,7 @@ void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
   console_.clear_status();
   // A user who pressed ^C knows that.
-  const bool is_news = error_ && signal_ == 0 && !(manners_.closes_in_silence && consumer_has_left(*error_));
+  const bool is_news = error_ && signal_ == 0 && !(manners_.as_ssh && consumer_has_left(*error_));
   if (is_news) console_.line("udtcat: " + describe(*error_));
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   if (!stats_json_) return;

@@ -232,6 +232,15 @@ TEST_F(RshTest, LeavesNothingBehindWhenItIsKilled) {
   EXPECT_TRUE(eventually(patience(20s), [&] { return gone(far); }));
 }
 
+TEST_F(RshTest, EndsInSilenceByTheSignalThatRsyncUses) {
+  Process process = rsh({"far", "echo $$ > pid; exec sleep 600"});
+  const pid_t far = far_process("pid");
+  process.send_signal(SIGUSR1);
+  expect_exit(process, kTerminated, patience(2s));
+  EXPECT_TRUE(eventually(patience(2s), [&] { return gone(far); }));
+  EXPECT_EQ(process.errors(), "");
+}
+
 TEST_F(RshTest, SaysThatTheFarSideIsGone) {
   Process process = rsh({"far", "echo $PPID > pid; sleep 600"});
   const pid_t far = far_process("pid");
