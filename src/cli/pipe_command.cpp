@@ -22,16 +22,10 @@ class PipeListener {
   PipeListener(SessionRun& run, const Options& options) : run_(run), options_(options), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(FoundKey found) {
-    std::optional<Key> announced;
-    if (found.generated) announced = found.key->duplicate();
-    auto request = make_listen_request(options_, std::move(found.key));
-    if (!request) return tl::unexpected(std::move(request.error()));
-    auto listener = listen(
-        run_.io(), std::move(*request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
-        [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); });
+    auto listener = start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
+                                   [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); });
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
-    announce_listener(options_, announced, *listener_, run_.console());
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
     return {};
   }

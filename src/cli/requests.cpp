@@ -41,6 +41,19 @@ Result<ListenRequest> make_listen_request(const Options& options, std::optional<
                        .transport = options.transport};
 }
 
+Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options, FoundKey found,
+                                                 RefusalLog& refusals, Console& console,
+                                                 Listener::PeerHandler on_peer) {
+  std::optional<Key> announced;
+  if (found.generated) announced = found.key->duplicate();
+  auto request = make_listen_request(options, std::move(found.key));
+  if (!request) return tl::unexpected(std::move(request.error()));
+  auto listener = listen(io, std::move(*request), std::move(on_peer),
+                         [&refusals](const Endpoint& peer, const Error& why) { refusals.add(peer, why); });
+  if (listener) announce_listener(options, announced, **listener, console);
+  return listener;
+}
+
 void announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
                        Console& console) {
   const auto locals = listener.local_endpoints();

@@ -6,6 +6,7 @@
 #include "cli/console.hpp"
 #include "cli/key_source.hpp"
 #include "cli/options.hpp"
+#include "cli/refusal_log.hpp"
 
 namespace udtcat::cli {
 
@@ -15,6 +16,12 @@ namespace udtcat::cli {
 [[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key);
 /// As a listener wants them: the first of each family.
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
+
+/// Listens as the options ask, says where, and logs who is turned away. `refusals` must outlive the listener.
+/// errors: those of make_listen_request() and listen()
+[[nodiscard]] Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options,
+                                                               FoundKey found, RefusalLog& refusals, Console& console,
+                                                               Listener::PeerHandler on_peer);
 
 /// Where a listener can be found; and if nobody has its key yet, the command that has it.
 void announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,

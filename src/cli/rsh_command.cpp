@@ -1,5 +1,4 @@
 /// udtcat rsh: stands in for ssh. ssh starts the far end, then the command's bytes move over a session of ours.
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>

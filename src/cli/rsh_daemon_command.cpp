@@ -38,16 +38,10 @@ class Daemon {
   Daemon(SessionRun& run, rsh::AllowList list) : run_(run), list_(std::move(list)), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(const Options& options, FoundKey found) {
-    std::optional<Key> announced;
-    if (found.generated) announced = found.key->duplicate();
-    auto request = make_listen_request(options, std::move(found.key));
-    if (!request) return tl::unexpected(std::move(request.error()));
-    auto listener = listen(
-        run_.io(), std::move(*request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
-        [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); });
+    auto listener = start_listener(run_.io(), options, std::move(found), refusals_, run_.console(),
+                                   [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); });
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
-    announce_listener(options, announced, *listener_, run_.console());
     run_.on_interrupt([this](const Error& why) { send_home(why); });
     return {};
   }

@@ -1,6 +1,6 @@
 /// udtcat rsh-server: the far end of one remote command, started by ssh.
 #include <algorithm>
-#include <csignal>
+#include <cstdlib>
 #include <list>
 #include <memory>
 #include <numeric>

@@ -32,17 +32,10 @@ class Server {
                                 [](const Endpoint& peer, const Error& error) {
                                   core::log().warn("{}: {}", peer.to_string(), error.message());
                                 });
-    std::optional<Key> announced;
-    if (found.generated) announced = found.key->duplicate();
-    auto request = make_listen_request(options_, std::move(found.key));
-    if (!request) return tl::unexpected(std::move(request.error()));
-    auto listener = listen(
-        run_.io(), std::move(*request),
-        [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); },
-        [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); });
+    auto listener = start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
+                                   [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); });
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
-    announce_listener(options_, announced, *listener_, run_.console());
     run_.watch("", [this] { return total(); });
     run_.on_interrupt([this](const Error& why) { send_home(why); });
     return {};

@@ -77,7 +77,6 @@ void Bootstrap::hear() {
         {Errc::parameters_refused, "start the far end",
          fmt::format("the udtcat there speaks version {} of the command protocol, this one 1: install the same "
                      "there, or name another by --remote-udtcat",
-
                      other->version)});
   handlers_.on_connect(std::get<ConnectLine>(*words));
 }
@@ -129,7 +128,6 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
         if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
           core::log().error("write stdout: {}", outcome.write_error.message());
         downwards_ended_ = true;
-
         finish_if_relayed();
       });
   return {};

@@ -4,8 +4,6 @@
 #include <csignal>
 #include <utility>
 
-#include <fcntl.h>
-
 #include <udtcat/bridges.hpp>
 
 #include "core/log.hpp"

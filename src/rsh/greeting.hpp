@@ -45,8 +45,6 @@ class GreetingReader {
   [[nodiscard]] std::optional<Words> next();
   /// What came before that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`, what is left as well.
   [[nodiscard]] std::string take_noise(bool all = false);
-  /// What came after the words.
-  [[nodiscard]] std::string take_rest() { return std::move(arrived_); }
 
  private:
   std::string arrived_;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <unistd.h>
-#include <boost/asio/post.hpp>
 
 #include <udtcat/bridges.hpp>
 

@@ -43,7 +43,7 @@ TEST_F(Greetings, LeaveTheNoiseAroundThemToTheUser) {
   hear("Welcome!\n\nYou have mail.\nno newline" + to_text({1, key.duplicate(), std::nullopt}) + "rest");
   ASSERT_TRUE(connect());
   EXPECT_EQ(noise, "Welcome!\n\nYou have mail.\nno newline\n");
-  EXPECT_EQ(reader.take_rest(), "rest");
+  EXPECT_EQ(reader.take_noise(true), "rest");
 }
 
 TEST_F(Greetings, MayComeThroughATerminal) {

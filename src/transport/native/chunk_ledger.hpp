@@ -14,7 +14,10 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised.
 class ChunkLedger {
  public:
-  [[nodiscard]] bool holds(const core::ChunkRef& chunk) const { return counts_.contains(chunk.bytes().data()); }
+  [[nodiscard]] bool holds(const core::ChunkRef& chunk) const {
+    const std::byte* const key = chunk.bytes().data();
+    return (last_ != nullptr && last_key_ == key) || counts_.contains(key);
+  }
   [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }
 
   void add(const core::ChunkRef& chunk) {
