@@ -21,6 +21,7 @@
 #include "rsh/bootstrap_script.hpp"
 #include "rsh/dial_race.hpp"
 #include "rsh/dialled_address.hpp"
+#include "rsh/known_cookie.hpp"
 #include "rsh/near_end.hpp"
 
 namespace udtcat::cli {
@@ -135,6 +136,8 @@ class RemoteCommand {
     port_ = line.port;
     if (candidates_.empty()) return fall_back("where the host is is not known; --udp-host can say it");
     for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
+    auto cookie = rsh::known_cookie(line.key);
+    if (!cookie) return run_.finish(std::move(cookie.error()));
     DialRequest request{.addresses = candidates_,
                         .peer_name = options_.ssh.destination,
                         .timeout = options_.common.connect_timeout,
@@ -142,6 +145,7 @@ class RemoteCommand {
                         .key = line.key.duplicate(),
                         .session = options_.common.session,
                         .transport = options_.common.transport};
+    request.transport.known_cookie = *cookie;
     race_ = std::make_unique<rsh::DialRace>(run_.io(), std::move(request),
                                             [this](Result<std::unique_ptr<Connection>> connection) {
                                               if (!connection) return fall_back(connection.error().cause);

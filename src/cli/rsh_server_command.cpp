@@ -22,6 +22,7 @@
 #include "core/log.hpp"
 #include "rsh/far_end.hpp"
 #include "rsh/greeting.hpp"
+#include "rsh/known_cookie.hpp"
 #include "rsh/ssh_input.hpp"
 #include "rsh/user_shell.hpp"
 
@@ -89,10 +90,13 @@ class Server {
 
  private:
   [[nodiscard]] Status bind(const Key& key) {
+    const auto cookie = rsh::known_cookie(key);
+    if (!cookie) return tl::unexpected(cookie.error());
     Status status = fail(Errc::cannot_bind, "bind");
     for (const std::uint16_t port : ports_of(options_.ports)) {
       Options options = options_.common;
       options.local.port = port;
+      options.transport.known_cookie = *cookie;
       auto request = make_listen_request(options, key.duplicate());
       if (!request) return tl::unexpected(std::move(request.error()));
       auto listener = listen(

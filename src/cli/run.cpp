@@ -15,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/help.hpp"
+#include "cli/libudt_program.hpp"
 #include "cli/process_hardening.hpp"
 #include "cli/protection_notice.hpp"
 #include "cli/rsh_options.hpp"
@@ -121,11 +122,11 @@ int run(int argc, const char* const* argv) {
   fill_standard_descriptors();
   const auto word = word_command(argc, argv);
   const std::uint64_t core_limit_bytes = harden_process(word.has_value());
-  auto environment_key = take_environment_key();
   // Outlives every user of the log, whenever a thread of the library says its last word.
   static Console console(STDERR_FILENO);
   if (word) {
     const Words arguments(argv + 2, argv + argc);
+    auto environment_key = take_environment_key();
     if (*word == "rsh") return to_int(run_rsh(arguments, std::move(environment_key), core_limit_bytes, console));
     if (*word == "rsh-daemon") return to_int(run_rsh_daemon(arguments, std::move(environment_key), console));
     return to_int(run_rsh_server(arguments, core_limit_bytes, console));
@@ -140,8 +141,11 @@ int run(int argc, const char* const* argv) {
     case Command::keygen:
       return to_int(keygen_command(console));
     default:
-      return to_int(talk(*options, std::move(environment_key), console));
+      break;
   }
+  if (auto status = become_program_with(options->transport.kind, argv); !status)
+    return to_int(failed(status.error(), console));
+  return to_int(talk(*options, take_environment_key(), console));
 }
 
 }  // namespace udtcat::cli

@@ -88,7 +88,8 @@ void FarEnd::run_when_complete() {
   auto child = bridge::ChildProcess::start(io_, *wanted, [this](bridge::ChildEnd end) {
     child_end_ = end;
     patience_.cancel();
-    answer_when_ended();
+    // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
+    if (!closed_) answer(message_of(end));
     finish_if_over();
   });
   if (!child) return refuse(child.error().message());
@@ -104,20 +105,11 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
     connection_->accept_stream(id, std::move(*local), std::move(done));
     return {};
   };
-  open_outputs_ = 2;
-  // A command that does not read all of its input has its reasons; its peer stops sending.
+  // A command that does not read all of its input has its reasons, and so has a reader that goes before the end.
   const auto ignore = [](const StreamOutcome&) {};
-  const auto taken = lifetime_.guard([this](const StreamOutcome&) {
-    --open_outputs_;
-    answer_when_ended();
-  });
   if (auto status = attach(kInputStream, -1, pipes.input.release(), ignore); !status) return status;
-  if (auto status = attach(kOutputStream, pipes.output.release(), -1, taken); !status) return status;
-  return attach(kErrorStream, pipes.errors.release(), -1, taken);
-}
-
-void FarEnd::answer_when_ended() {
-  if (child_end_ && open_outputs_ == 0 && !answered_ && !closed_) answer(message_of(*child_end_));
+  if (auto status = attach(kOutputStream, pipes.output.release(), -1, ignore); !status) return status;
+  return attach(kErrorStream, pipes.errors.release(), -1, ignore);
 }
 
 void FarEnd::answer(const ControlMessage& message) {

@@ -21,7 +21,7 @@ namespace udtcat::rsh {
 
 /// Serves one connection: the first request of its peer is run, its standard descriptors are bridged, its end is reported.
 ///
-///   awaiting ── request ──► running ── child ended, output taken ──► told ── peer closes ──► over
+///   awaiting ── request ──► running ── child ended ──► told ── output taken, peer closes ──► over
 ///       └── cannot be run ───────────────────────────────────────────►┘
 ///   a peer that is lost or leaves while the child runs: the child's pipes are closed, then come signals, until it has gone
 ///
@@ -50,7 +50,6 @@ class FarEnd {
   void run_when_complete();
   [[nodiscard]] Status bridge(bridge::ChildPipes pipes);
   void accept(StreamId id, bridge::Descriptor input, bridge::Descriptor output);
-  void answer_when_ended();
   void answer(const ControlMessage& message);
   void refuse(std::string reason);
   void on_closed(const Status& status);
@@ -66,7 +65,6 @@ class FarEnd {
   std::size_t streams_opened_ = 0;  // by the peer, of the four
   std::unique_ptr<bridge::ChildProcess> child_;
   std::optional<bridge::ChildEnd> child_end_;
-  std::size_t open_outputs_ = 0;  // stdout and stderr not yet taken by the peer
   bool answered_ = false;
   std::optional<Status> closed_;
   boost::asio::steady_timer patience_;

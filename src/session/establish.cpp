@@ -33,7 +33,7 @@ void Establishing::start() {
   arm_deadlines();
   boost::asio::post(io_, lifetime_.guard([this] {
     if (key_ != nullptr) return start_tls();
-    enter_parameters();
+    start_clear();
   }));
 }
 
@@ -56,7 +56,8 @@ void Establishing::start_tls() {
   auto tls = TlsHandshake::create(role_, *key_);
   if (!tls) return give_up(tls.error());
   tls_ = std::move(*tls);
-  if (auto started = tls_->start(); !started) return give_up(started.error());
+  const auto early = role_ == Role::connector ? encode(offer_) : std::vector<std::byte>();
+  if (auto started = tls_->start(early); !started) return give_up(started.error());
   flush_tls();
   read_tls_record();
 }
@@ -79,9 +80,13 @@ void Establishing::on_tls_record() {
   auto received = tls_->receive(input_);
   flush_tls();
   if (!received) return give_up(received.error());
-  if (!was_done && tls_->done()) enter_parameters();
-  if (stage_ == Stage::parameters) return take_message();
-  if (stage_ == Stage::tls) read_tls_record();
+  if (!was_done && tls_->done()) offer_again_if_unread();
+  if (!over_) take_message();
+}
+
+/// The listener may not have taken early data, as after a retry of its own.
+void Establishing::offer_again_if_unread() {
+  if (role_ == Role::connector && !tls_->early_data_taken()) send_message(encode(offer_));
 }
 
 void Establishing::flush_tls() {
@@ -114,13 +119,8 @@ void Establishing::refuse_bare_peer() {
 
 // ---- Parameters ---------------------------------------------------------------------------------------------------
 
-void Establishing::enter_parameters() {
-  stage_ = Stage::parameters;
+void Establishing::start_clear() {
   if (role_ == Role::connector) send_message(encode(offer_));
-  if (!tls_ && stage_ == Stage::parameters) read_clear_message();
-}
-
-void Establishing::read_clear_message() {
   input_.clear();
   read_exactly(kParameterPrefixBytes, &Establishing::on_clear_prefix);
 }
@@ -142,6 +142,7 @@ void Establishing::take_message() {
   if (!tls_) return on_message(input_);
   const auto plaintext = tls_->take_input();
   message_.insert(message_.end(), plaintext.begin(), plaintext.end());
+  if (agreed_ && plaintext.empty()) return finish_when_proved();
   if (message_.size() < kParameterPrefixBytes) return read_tls_record();
   const auto message_bytes = parameter_message_bytes(message_);
   if (!message_bytes) return give_up(message_bytes.error());
@@ -165,7 +166,15 @@ void Establishing::on_offer(std::span<const std::byte> message) {
   send_message(encode(answer));
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     return give_up({Errc::parameters_refused, "agree with " + channel_->peer().to_string(), refusal->reason});
-  if (stage_ == Stage::parameters) finish(agree(*offer, std::get<Acceptance>(answer)));
+  if (over_) return;
+  agreed_ = agree(*offer, std::get<Acceptance>(answer));
+  finish_when_proved();
+}
+
+/// An offer in early data may be a recording of one: nobody has a session before the key is proved.
+void Establishing::finish_when_proved() {
+  if (tls_ && !tls_->done()) return read_tls_record();
+  finish(*agreed_);
 }
 
 void Establishing::on_answer(std::span<const std::byte> message) {
@@ -214,14 +223,14 @@ void Establishing::finish(const Agreed& agreed) {
 
 /// What it was to do is done.
 void Establishing::retire() {
-  stage_ = Stage::over;
+  over_ = true;
   first_byte_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
 }
 
 void Establishing::give_up(Error error) {
-  if (stage_ == Stage::over) return;
+  if (over_) return;
   retire();
   channel_->close(kRefusalDrain);
   const Handler handler = std::move(handler_);

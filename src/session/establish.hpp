@@ -53,8 +53,6 @@ class Establishing {
   void start();
 
  private:
-  enum class Stage { tls, parameters, over };
-
   void arm_deadlines();
   void start_tls();
   void read_tls_record();
@@ -63,10 +61,11 @@ class Establishing {
   void on_bare_prefix();
   void on_bare_message();
   void refuse_bare_peer();
-  void enter_parameters();
-  void read_clear_message();
+  void start_clear();
+  void offer_again_if_unread();
   void on_clear_prefix();
   void take_message();
+  void finish_when_proved();
   void on_message(std::span<const std::byte> message);
   void on_offer(std::span<const std::byte> message);
   void on_answer(std::span<const std::byte> message);
@@ -86,11 +85,12 @@ class Establishing {
   const SessionOptions options_;
   Handler handler_;
   JoinHandler join_handler_;  // may be none
-  Stage stage_ = Stage::tls;
   std::optional<TlsHandshake> tls_;  // none at clear
-  Offer offer_;                      // the connector's own
+  const Offer offer_;                // the connector's own
+  std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
   std::vector<std::byte> input_;     // the TLS record or clear message being read
   std::vector<std::byte> message_;   // application data so far
+  bool over_ = false;
   boost::asio::steady_timer first_byte_timer_;
   boost::asio::steady_timer deadline_timer_;
   std::unique_ptr<transport::Channel> channel_;  // last but one: its threads end before the buffers they fill

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "crypto/openssl_error.hpp"
+#include "session/tls_handshake.hpp"
 
 namespace udtcat::session {
 
@@ -51,7 +52,8 @@ TlsOwner<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(key.bytes().data());
   if (!psk || cipher == nullptr || SSL_SESSION_set1_master_key(psk.get(), bytes, Key::kBytes) != 1 ||
       SSL_SESSION_set_cipher(psk.get(), cipher) != 1 ||
-      SSL_SESSION_set_protocol_version(psk.get(), TLS1_3_VERSION) != 1)
+      SSL_SESSION_set_protocol_version(psk.get(), TLS1_3_VERSION) != 1 ||
+      SSL_SESSION_set_max_early_data(psk.get(), kMaxEarlyDataBytes) != 1)
     return nullptr;
   return psk;
 }
@@ -61,7 +63,9 @@ TlsOwner<SSL_CTX> make_context() {
   if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_max_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_ciphersuites(context.get(), kCipherSuite) != 1 ||
-      SSL_CTX_set1_groups_list(context.get(), kGroups) != 1 || SSL_CTX_set_num_tickets(context.get(), 0) != 1)
+      SSL_CTX_set1_groups_list(context.get(), kGroups) != 1 || SSL_CTX_set_num_tickets(context.get(), 0) != 1 ||
+      SSL_CTX_set_max_early_data(context.get(), kMaxEarlyDataBytes) != 1 ||
+      SSL_CTX_set_recv_max_early_data(context.get(), kMaxEarlyDataBytes) != 1)
     return nullptr;
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_clear_options(context.get(), SSL_OP_ENABLE_MIDDLEBOX_COMPAT);

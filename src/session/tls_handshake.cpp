@@ -51,11 +51,13 @@ struct TlsHandshake::State {
   }
 
   Status advance();
+  Status take_early_data();
   Status read_application_data();
 
   const Role role;
   TlsConnection connection;
   Phase phase = Phase::handshaking;
+  bool early_over = false;             // listener: no more of it will come
   Error error{};                       // set exactly in Phase::failed
   std::vector<std::byte> plaintext{};  // what the peer said inside TLS
 };
@@ -63,6 +65,8 @@ struct TlsHandshake::State {
 // Lets OpenSSL go on as far as its input reaches.
 Status TlsHandshake::State::advance() {
   crypto::clear_openssl_errors();
+  if (role == Role::listener && !early_over)
+    if (auto taken = take_early_data(); !taken || !early_over) return taken;
   SSL* tls = connection.tls.get();
   const int outcome = SSL_do_handshake(tls);
   if (outcome == 1) {
@@ -73,6 +77,20 @@ Status TlsHandshake::State::advance() {
   }
   if (SSL_get_error(tls, outcome) == SSL_ERROR_WANT_READ) return {};
   return give_up(take_tls_error(role));
+}
+
+Status TlsHandshake::State::take_early_data() {
+  std::array<std::byte, kMaxEarlyDataBytes> piece;
+  for (;;) {
+    std::size_t length = 0;
+    SSL* tls = connection.tls.get();
+    const int outcome = SSL_read_early_data(tls, piece.data(), piece.size(), &length);
+    plaintext.insert(plaintext.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(length));
+    if (outcome == SSL_READ_EARLY_DATA_SUCCESS) continue;
+    early_over = outcome == SSL_READ_EARLY_DATA_FINISH;
+    if (early_over || SSL_get_error(tls, 0) == SSL_ERROR_WANT_READ) return {};
+    return give_up(take_tls_error(role));
+  }
 }
 
 Status TlsHandshake::State::read_application_data() {
@@ -103,7 +121,15 @@ TlsHandshake::TlsHandshake(TlsHandshake&&) noexcept = default;
 TlsHandshake& TlsHandshake::operator=(TlsHandshake&&) noexcept = default;
 TlsHandshake::~TlsHandshake() = default;
 
-Status TlsHandshake::start() { return state_->role == Role::connector ? state_->advance() : Status{}; }
+Status TlsHandshake::start(std::span<const std::byte> early) {
+  if (state_->role == Role::listener) return {};
+  if (early.empty()) return state_->advance();
+  crypto::clear_openssl_errors();
+  std::size_t written = 0;
+  if (SSL_write_early_data(state_->connection.tls.get(), early.data(), early.size(), &written) != 1)
+    return state_->give_up(crypto::openssl_failed("begin TLS").value());
+  return {};
+}
 
 Status TlsHandshake::receive(std::span<const std::byte> record) {
   if (state_->phase == State::Phase::failed) return tl::unexpected(state_->error);
@@ -126,12 +152,17 @@ std::vector<std::byte> TlsHandshake::take_output() {
 
 bool TlsHandshake::done() const { return state_->phase == State::Phase::done; }
 
+bool TlsHandshake::early_data_taken() const {
+  return SSL_get_early_data_status(state_->connection.tls.get()) == SSL_EARLY_DATA_ACCEPTED;
+}
+
 Status TlsHandshake::write(std::span<const std::byte> plaintext) {
-  UDTCAT_INVARIANT(done(), "nothing is said to a peer that has not proved the key");
+  UDTCAT_INVARIANT(done() || state_->role == Role::listener, "a connector has said early what it has to say");
   if (plaintext.empty()) return {};
   crypto::clear_openssl_errors();
   std::size_t written = 0;
-  if (SSL_write_ex(state_->connection.tls.get(), plaintext.data(), plaintext.size(), &written) != 1)
+  const auto seal = done() ? SSL_write_ex : SSL_write_early_data;
+  if (seal(state_->connection.tls.get(), plaintext.data(), plaintext.size(), &written) != 1)
     return state_->give_up(crypto::openssl_failed("seal a TLS record").value());
   return {};
 }

@@ -5,6 +5,8 @@
 
 namespace udtcat::transport {
 
+bool has_engine(TransportKind kind) { return kind == TransportKind::native || libudt::kIsLinked; }
+
 Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options) {
   switch (options.kind) {
     case TransportKind::native:

@@ -41,7 +41,10 @@ class Engine {
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;
 };
 
-/// errors: Errc::out_of_resources
+/// Whether this program has it: libudt costs each start 0.1 s, so not every program is linked with it (ADR-0014).
+[[nodiscard]] bool has_engine(TransportKind kind);
+
+/// errors: Errc::out_of_resources; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options);
 
 }  // namespace udtcat::transport

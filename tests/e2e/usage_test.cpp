@@ -7,8 +7,11 @@
 namespace udtcat::e2e {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
+using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 struct Mistake {
   std::string name;
@@ -73,6 +76,21 @@ TEST_F(Usage, HelpTellsEveryExitStatus) {
 TEST_F(Usage, KeygenPrintsADifferentKeyEachTime) {
   EXPECT_THAT(key_, MatchesRegex("udtcat1-[A-Za-z0-9_-]{48}"));
   EXPECT_NE(make_key(), key_);
+}
+
+TEST_F(Usage, AnOrdinaryStartDoesNotLoadLibudtWhichSleeps) {
+  const Ran libraries = run({.argv = {"ldd", UDTCAT_BINARY}});
+  ASSERT_EQ(libraries.status, kSuccess) << libraries.output;
+  EXPECT_THAT(libraries.output, Not(HasSubstr("libudt")));
+}
+
+TEST_F(Usage, TheLackOfTheProgramWithLibudtIsNamedWithTheWayAround) {
+  const TempDir alone;
+  const auto program = alone.path() / "udtcat";
+  std::filesystem::copy_file(UDTCAT_BINARY, program);
+  const Ran ran = run({.argv = {program, "127.0.0.1", "9", "--transport", "libudt"}});
+  EXPECT_EQ(ran.status, kUsage);
+  EXPECT_THAT(ran.errors, AllOf(HasSubstr(program.string() + "-libudt"), HasSubstr("native")));
 }
 
 TEST_F(Usage, NameWithoutAnAddressIsUnreachable) {

@@ -70,6 +70,31 @@ TEST_F(EstablishingTest, AgreesWhereTheKeyIsTheSame) {
   EXPECT_EQ(agreed.protection, Protection::private_);
 }
 
+TEST_F(EstablishingTest, AgreesInOneRoundTrip) {
+  path.from_connector->tamper = [this](auto) {
+    if (!path.from_listener->capture.empty()) path.from_connector->black_hole = true;
+  };
+  start(connector, Role::connector, std::move(path.connector));
+  start(listener, Role::listener, std::move(path.listener));
+  run_until([this] { return connector.result.has_value(); });
+  EXPECT_TRUE(*connector.result) << "though the listener has not heard a second word of it";
+  EXPECT_FALSE(listener.result);
+}
+
+TEST_F(EstablishingTest, GivesNobodyASessionForARecordedFirstFlight) {
+  start(connector, Role::connector, std::move(path.connector));
+  run_until([this] { return !path.from_connector->capture.empty(); });
+  fault::ChannelPair again(io);
+  start(listener, Role::listener, std::move(again.listener));
+  again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)), [](const Status&) {});
+  run_until([&] { return !again.from_listener->capture.empty(); });
+  io.poll();
+  EXPECT_FALSE(listener.result);
+  again.connector->close({});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::connection_broken);
+}
+
 TEST_F(EstablishingTest, RefusesAWrongKeyAtBothEnds) {
   connector.key = std::move(*Key::generate());
   shake_hands();

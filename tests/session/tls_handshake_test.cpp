@@ -18,7 +18,10 @@ using udtcat::test::from_hex;
 constexpr std::byte kRight{0};
 constexpr std::byte kWrong{1};
 
+const Bytes kEarly = bytes_of("an offer");
+
 Pair right_pair() { return {key_of(kRight), key_of(kRight)}; }
+Pair early_pair() { return {key_of(kRight), key_of(kRight), kEarly}; }
 
 // However the bytes were changed: nobody is fooled.
 void expect_no_harm(const Pair& pair) {
@@ -33,9 +36,8 @@ void expect_no_harm(const Pair& pair) {
   EXPECT_EQ(ERR_peek_error(), 0U);
 }
 
-std::array<std::size_t, 3> flight_bytes() {
+std::array<std::size_t, 3> flight_bytes(Pair pair) {
   std::array<std::size_t, 3> sizes{};
-  Pair pair = right_pair();
   pair.run([&](int flight, Bytes& bytes) { sizes.at(static_cast<std::size_t>(flight)) = bytes.size(); });
   return sizes;
 }
@@ -94,6 +96,47 @@ TEST(TlsHandshake, TakesAnOfferThatFollowsFinishedAtOnce) {
   EXPECT_EQ(pair.listener.tls.take_input(), bytes_of("offer"));
 }
 
+TEST(TlsHandshake, CarriesAnOfferAndItsAnswerInOneRoundTrip) {
+  Pair pair = early_pair();
+  pair.listener.receive(pair.connector.tls.take_output());
+  EXPECT_EQ(pair.listener.tls.take_input(), kEarly);
+  EXPECT_FALSE(pair.listener.tls.done()) << "anybody could have recorded that";
+  ASSERT_TRUE(pair.listener.tls.write(bytes_of("an answer")));
+  pair.connector.receive(pair.listener.tls.take_output());
+  EXPECT_TRUE(pair.connector.tls.done());
+  EXPECT_TRUE(pair.connector.tls.early_data_taken());
+  EXPECT_EQ(pair.connector.tls.take_input(), bytes_of("an answer"));
+  pair.listener.receive(pair.connector.tls.take_output());
+  EXPECT_TRUE(pair.listener.tls.done());
+  EXPECT_EQ(pair.connector.exported(), pair.listener.exported());
+}
+
+TEST(TlsHandshake, HearsNothingEarlyFromAWrongKey) {
+  Pair pair{key_of(kWrong), key_of(kRight), kEarly};
+  pair.run();
+  EXPECT_EQ(pair.listener.code(), Errc::authentication_failed);
+  EXPECT_EQ(pair.connector.code(), Errc::authentication_failed);
+  EXPECT_TRUE(pair.listener.tls.take_input().empty());
+}
+
+TEST(TlsHandshake, SaysNoMoreEarlyThanAListenerTakes) {
+  const Bytes most(kMaxEarlyDataBytes);
+  EXPECT_EQ(End(Role::connector, key_of(kRight), most).code(), std::nullopt);
+  const Bytes more(kMaxEarlyDataBytes + 1);
+  EXPECT_EQ(End(Role::connector, key_of(kRight), more).code(), Errc::cipher_failed);
+}
+
+TEST(TlsHandshake, IsNotConvincedByARecordedFirstFlight) {
+  Pair pair = early_pair();
+  const Bytes recorded = pair.connector.tls.take_output();
+  for (int times = 0; times < 2; ++times) {
+    End listener(Role::listener, key_of(kRight));
+    listener.receive(recorded);
+    EXPECT_EQ(listener.tls.take_input(), kEarly);
+    EXPECT_FALSE(listener.tls.done());
+  }
+}
+
 TEST(TlsHandshake, WantsExactlyOneRecord) {
   const Bytes hello = right_pair().connector.tls.take_output();
   Bytes more = hello;
@@ -144,11 +187,11 @@ TEST(TlsHandshake, RefusesARecordThatThePeerDidNotSeal) {
   EXPECT_FALSE(pair.connector.tls.done());
 }
 
-TEST(TlsHandshake, IsNotFooledByAnyTruncation) {
-  const auto sizes = flight_bytes();
+void expect_no_harm_by_truncation(Pair (*make_pair)()) {
+  const auto sizes = flight_bytes(make_pair());
   for (int flight = 0; flight < 3; ++flight)
     for (std::size_t length = 0; length < sizes.at(static_cast<std::size_t>(flight)); ++length) {
-      Pair pair = right_pair();
+      Pair pair = make_pair();
       pair.run([&](int current, Bytes& bytes) {
         if (current == flight) bytes.resize(length);
       });
@@ -157,9 +200,14 @@ TEST(TlsHandshake, IsNotFooledByAnyTruncation) {
     }
 }
 
+TEST(TlsHandshake, IsNotFooledByAnyTruncation) {
+  expect_no_harm_by_truncation(right_pair);
+  expect_no_harm_by_truncation(early_pair);
+}
+
 // Whole records whose bodies are shorter than they were, with lengths that say so.
 TEST(TlsHandshake, IsNotFooledByShortenedRecords) {
-  const std::size_t hello_bytes = flight_bytes()[0];
+  const std::size_t hello_bytes = flight_bytes(right_pair())[0];
   for (std::size_t length = kTlsRecordHeaderBytes + 1; length < hello_bytes; ++length) {
     Pair pair = right_pair();
     pair.run([&](int flight, Bytes& bytes) {
@@ -174,17 +222,24 @@ TEST(TlsHandshake, IsNotFooledByShortenedRecords) {
   }
 }
 
-TEST(TlsHandshake, IsNotFooledByAnyFlippedByte) {
-  const auto sizes = flight_bytes();
+void expect_no_harm_by_flipped_bytes(Pair (*make_pair)()) {
+  const auto sizes = flight_bytes(make_pair());
   for (int flight = 0; flight < 3; ++flight)
     for (std::size_t at = 0; at < sizes.at(static_cast<std::size_t>(flight)); ++at) {
-      Pair pair = right_pair();
+      Pair pair = make_pair();
       pair.run([&](int current, Bytes& bytes) {
         if (current == flight) bytes[at] ^= std::byte{0x01};
       });
       SCOPED_TRACE("flight " + std::to_string(flight) + " byte " + std::to_string(at));
       expect_no_harm(pair);
+      const Bytes early = pair.listener.tls.take_input();
+      EXPECT_TRUE(early.empty() || early == kEarly);
     }
+}
+
+TEST(TlsHandshake, IsNotFooledByAnyFlippedByte) {
+  expect_no_harm_by_flipped_bytes(right_pair);
+  expect_no_harm_by_flipped_bytes(early_pair);
 }
 
 TEST(TlsRecord, SaysItsLength) {

@@ -33,8 +33,9 @@ inline std::vector<Bytes> records_of(std::span<const std::byte> bytes) {
 
 /// One end, with the first thing that went wrong for it.
 struct End {
-  End(Role role, const Key& key) : tls(std::move(*TlsHandshake::create(role, key))) {
-    if (const Status started = tls.start(); !started) error = started.error();
+  End(Role role, const Key& key, std::span<const std::byte> early = {})
+      : tls(std::move(*TlsHandshake::create(role, key))) {
+    if (const Status started = tls.start(early); !started) error = started.error();
   }
 
   void receive(std::span<const std::byte> bytes) {
@@ -50,8 +51,8 @@ struct End {
 };
 
 struct Pair {
-  Pair(const Key& connector_key, const Key& listener_key)
-      : connector(Role::connector, connector_key), listener(Role::listener, listener_key) {}
+  Pair(const Key& connector_key, const Key& listener_key, std::span<const std::byte> early = {})
+      : connector(Role::connector, connector_key, early), listener(Role::listener, listener_key) {}
 
   /// Carries flights until both are silent; `change` may alter each: 0 ClientHello, 1 the listener's answer, 2 Finished …
   template <typename Change>

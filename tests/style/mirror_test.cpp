@@ -19,6 +19,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/key_file.cpp", "tests/cli/key_source_test.cpp"},
     {"src/cli/keygen_command.cpp", "tests/e2e/key_usage_test.cpp"},
     {"src/cli/main.cpp", "tests/e2e/usage_test.cpp"},
+    {"src/cli/libudt_program.cpp", "tests/e2e/usage_test.cpp"},
     {"src/cli/option_values.cpp", "tests/cli/options_test.cpp"},
     {"src/cli/pipe_command.cpp", "tests/e2e/pipe_digest_test.cpp"},
     {"src/cli/pipe_session.cpp", "tests/e2e/pipe_digest_test.cpp"},

@@ -9,6 +9,8 @@
 
 namespace udtcat::transport::libudt {
 
+const bool kIsLinked = true;
+
 namespace {
 
 /// Threads: confined, as Engine.

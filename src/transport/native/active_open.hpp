@@ -22,9 +22,10 @@ struct OpenRequest {
   std::uint32_t mss = 0;
   std::uint32_t flow_window = 0;
   std::uint64_t token = 0;
+  std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
 };
 
-///   induction ──reply with a cookie──► conclusion ──reply──► done
+///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion at once
 ///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
 ///
 /// Asks again every quarter of a second, and never because of an answer, so that no peer can make it ask faster.
@@ -52,11 +53,11 @@ class ActiveOpen {
   void take_conclusion(const Handshake& reply, std::span<const std::byte> body);
 
   const OpenRequest request_;
-  State state_ = State::induction;
+  State state_;
   TimePoint next_send_;
-  TimePoint concluded_at_{};  // when this round's conclusion was first sent
-  std::uint32_t cookie_ = 0;
-  bool own_ = false;  // the peer is one of ours
+  TimePoint concluded_at_;  // when this round's conclusion was first sent
+  std::uint32_t cookie_;
+  bool own_;  // the peer is one of ours
   ConnectionSettings settings_;
 };
 

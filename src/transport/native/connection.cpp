@@ -16,6 +16,7 @@ constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt g
 constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
 constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: nobody acknowledges a SHUTDOWN
 constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
+constexpr Duration kHurriedGoodbyeGap = 1ms;      // guess: so that one lost packet is not all of them
 constexpr std::uint32_t kConvincingRefusals = 3;  // guess: ICMP is easily forged, and a peer may be about to come back
 constexpr Duration kConvincingSpread = 2s;        // guess
 constexpr std::size_t kIpv4OverheadBytes = 28;    // spec: RFC 791, RFC 768
@@ -67,7 +68,8 @@ Connection::Connection(const ConnectionSettings& settings, core::ChunkPool& chun
       path_(settings.peer_address, settings.local_address, {settings.local_token, settings.peer_token}),
       last_heard_(settings.started),
       last_sent_(settings.started),
-      goodbyes_left_(kGoodbyes) {}
+      goodbyes_left_(kGoodbyes),
+      goodbye_gap_(kGoodbyeGap) {}
 
 // ---- Packets in ---------------------------------------------------------------------------------------------------
 
@@ -263,7 +265,7 @@ bool Connection::poll_probe(TimePoint now, TrainBuilder& builder) {
 bool Connection::poll_goodbye(TimePoint now, TrainBuilder& builder) {
   if (goodbyes_left_ == 0 || now < next_goodbye_) return false;
   --goodbyes_left_;
-  next_goodbye_ = now + kGoodbyeGap;
+  next_goodbye_ = now + goodbye_gap_;
   send(now, builder, goodbye_packet());
   return true;
 }
@@ -310,6 +312,12 @@ void Connection::close(TimePoint now, Duration drain) {
   state_ = State::draining;
   drain_until_ = now + drain;
   advance(now);
+}
+
+void Connection::hurry(TimePoint now) {
+  if (settings_.peer == PeerKind::plain) return;  // libudt has no other sign
+  goodbye_gap_ = kHurriedGoodbyeGap;
+  next_goodbye_ = std::min(next_goodbye_, now + goodbye_gap_);
 }
 
 ChannelStats Connection::stats() const {

@@ -83,6 +83,8 @@ class Connection {
   [[nodiscard]] bool ended_in_order() const { return state_ == State::peer_closed && receiver_.has_no_gap(); }
   /// The first call counts.
   void close(TimePoint now, Duration drain);
+  /// The process ends: what is left of the goodbye follows at once, where more than that tells the peer of the end.
+  void hurry(TimePoint now);
 
   [[nodiscard]] State state() const { return state_; }
   /// It has said goodbye and may be forgotten.
@@ -144,6 +146,7 @@ class Connection {
   Refusals refusals_;  // since the peer was last heard
   TimePoint drain_until_ = TimePoint::max();
   std::uint32_t goodbyes_left_;
+  Duration goodbye_gap_;
   TimePoint next_goodbye_{};
 };
 

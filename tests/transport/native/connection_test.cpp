@@ -219,6 +219,18 @@ TEST(Connection, FollowsAPeerWhoseAddressChangesOnALongPath) {
   EXPECT_TRUE(path.intact());
 }
 
+TEST(Connection, HurriesItsGoodbyesOnlyWhereTheyAreNotAllThatTellsThePeer) {
+  for (const auto peer : {PeerKind::own, PeerKind::plain}) {
+    SimulatedPath path({}, peer);
+    Connection& near = path.at(kNear);
+    near.close(path.now(), 0ms);
+    near.hurry(path.now());
+    const TimePoint begin = path.now();
+    ASSERT_TRUE(path.run_until([&] { return near.over(); }, 1s));
+    EXPECT_EQ(path.now() - begin < 10ms, peer == PeerKind::own);
+  }
+}
+
 TEST(Connection, DoesNotBelieveAStrangersGoodbye) {
   SimulatedPath path;
   const auto forged = encode(ControlHeader{ControlType::shutdown, 0, 0, 0, 1}, std::vector<std::uint32_t>{0, 0});

@@ -40,7 +40,7 @@ class Listening : public testing::Test {
   TimePoint now = kStart;
   bool full = false;
   int lots = 0;
-  PassiveOpen listener{{1500, 360}, CookieJar::create().value()};
+  PassiveOpen listener{{1500, 360, std::nullopt}, CookieJar::create().value()};
 };
 
 TEST_F(Listening, AnswersAnInductionWithACookieAndRemembersNothing) {
@@ -75,6 +75,20 @@ TEST_F(Listening, LetsAPlainClientIn) {
   EXPECT_EQ(reply.socket_id, 42U);
   EXPECT_EQ(reply.mss, 1400U);
   EXPECT_EQ(reply.flow_window, 360U);
+}
+
+TEST_F(Listening, TakesTheCookieThatBothEndsKnowFromAnywhere) {
+  PassiveOpen informed({1500, 360, 77}, CookieJar::create().value());
+  const auto lot = [] { return PassiveOpen::Lot{42, 4242}; };
+  Handshake conclusion = induction;
+  conclusion.request = Request::conclusion;
+  for (const std::uint32_t wrong : {0U, 76U}) {
+    conclusion.cookie = wrong;
+    EXPECT_FALSE(informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot).accepted) << wrong;
+  }
+  conclusion.cookie = 77;
+  EXPECT_TRUE(informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot).accepted);
+  EXPECT_FALSE(ask(conclusion).accepted) << "of a listener that knows of none";
 }
 
 TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
