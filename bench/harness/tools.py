@@ -300,13 +300,49 @@ def copy_file(argv_of):
     return measure
 
 
+TREE_FILES = 20_000
+
+
+def write_tree(root):
+    """Small files, 200 to a directory, of 100 to 2000 bytes: the same sizes each time."""
+    content, total = os.urandom(4096), 0
+    for number in range(TREE_FILES):
+        directory = root / f"d{number // 200}"
+        if number % 200 == 0:
+            directory.mkdir(parents=True)
+        size = 100 + number * 7919 % 1901
+        (directory / f"f{number}").write_bytes(content[number % 2048:][:size])
+        total += size
+    return total
+
+
+def copy_tree(argv_of):
+    """20 000 small files in tmpfs: the time is what counts, the whole command's."""
+
+    def measure(ends, _seconds):
+        ends.set_tcp()
+        with Sshd(ends) as sshd, tempfile.TemporaryDirectory(prefix="udtcat-bench-", dir="/dev/shm") as directory:
+            source, target = File(directory, "source"), File(directory, "target")
+            size = write_tree(source)
+            begin = time.monotonic()
+            client = finish(Process(ends.at_near(argv_of(sshd, ends, f"{source}/", target))), 60 + SLACK)
+            elapsed = time.monotonic() - begin
+            if sum(len(files) for _, _, files in os.walk(target)) != TREE_FILES:
+                raise Failed(client, "the copy has another number of files")
+            until(lambda: not sshd.daemon.children())
+            cost = client.cost
+        return Measurement(size, elapsed, cost.cpu_seconds + sshd.daemon.cost.cpu_seconds, max(cost.peak_bytes, sshd.daemon.cost.peak_bytes))
+
+    return measure
+
+
 def scp_words(sshd, ends, source, target):
     options = ["-P" if word == "-p" else word for word in sshd.options]
     return ["scp", "-q", *options, source, f"root@{ends.far_address}:{target}"]
 
 
 def rsync_words(sshd, ends, source, target):
-    return ["rsync", "--whole-file", "-e", f"ssh {sshd.shell_words()}", source, f"root@{ends.far_address}:{target}"]
+    return ["rsync", "-r", "--whole-file", "-e", f"ssh {sshd.shell_words()}", source, f"root@{ends.far_address}:{target}"]
 
 
 def udr_words(words_of):
@@ -389,6 +425,8 @@ TOOLS = {
         Tool("rsync ssh, file", ("rsync", "/usr/sbin/sshd"), copy_file(rsync_words), "rsync", True),
         Tool("udr scp, file", ("scp", "/usr/sbin/sshd", UDTCAT), copy_file(udr_words(scp_words)), "openssh-server", True),
         Tool("udr rsync, file", ("rsync", "/usr/sbin/sshd", UDTCAT), copy_file(udr_words(rsync_words)), "rsync", True),
+        Tool("rsync ssh, tree", ("rsync", "/usr/sbin/sshd"), copy_tree(rsync_words), "rsync", True),
+        Tool("udr rsync, tree", ("rsync", "/usr/sbin/sshd", UDTCAT), copy_tree(udr_words(rsync_words)), "rsync", True),
         Tool("socat tls", ("socat", "openssl", FLOW), measure_socat_tls, "socat"),
         Tool("mbuffer", ("mbuffer", FLOW), measure_mbuffer, "mbuffer"),
         *(Tool(f"gridftp {level} -p {streams}", ("globus-url-copy", "globus-gridftp-server"), measure_globus(level, streams),

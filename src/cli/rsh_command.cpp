@@ -124,6 +124,10 @@ class RemoteCommand {
   }
 
   void dial(const rsh::ConnectLine& line) {
+    if (line.port == 0)
+      return go_without_udp({Errc::cannot_reach,
+                             fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
+                             "choose others there by --port"});
     std::vector<Endpoint> candidates = rsh::dialled_addresses(bootstrap_->ssh_pid());
     for (Endpoint& candidate : candidates) candidate = candidate.with_port(line.port);
     if (line.seen_address) candidates.push_back(*line.seen_address);
@@ -134,7 +138,7 @@ class RemoteCommand {
     }
     candidates_ = rsh::each_once(candidates);
     port_ = line.port;
-    if (candidates_.empty()) return fall_back("where the host is is not known; --udp-host can say it");
+    if (candidates_.empty()) return on_no_answer("where the host is is not known; --udp-host can say it");
     for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
     auto cookie = rsh::known_cookie(line.key);
     if (!cookie) return run_.finish(std::move(cookie.error()));
@@ -148,7 +152,7 @@ class RemoteCommand {
     request.transport.known_cookie = *cookie;
     race_ = std::make_unique<rsh::DialRace>(run_.io(), std::move(request),
                                             [this](Result<std::unique_ptr<Connection>> connection) {
-                                              if (!connection) return fall_back(connection.error().cause);
+                                              if (!connection) return on_no_answer(connection.error().cause);
                                               begin(std::move(*connection));
                                             });
   }
@@ -175,16 +179,18 @@ class RemoteCommand {
     return places;
   }
 
-  void fall_back(const std::string& cause) {
-    const std::string what =
-        fmt::format("no way to {} by UDP within {:g} s (tried {}: {})", options_.ssh.destination,
-                    std::chrono::duration<double>(options_.common.connect_timeout).count(), tried(), cause);
-    if (options_.require_udp)
-      return run_.finish(
-          Error{Errc::cannot_reach, what,
-                fmt::format("let UDP port {} through to the far side, or choose others there by --port", port_)});
+  void on_no_answer(const std::string& cause) {
+    go_without_udp({Errc::cannot_reach,
+                    fmt::format("no way to {} by UDP within {:g} s (tried {}: {})", options_.ssh.destination,
+                                std::chrono::duration<double>(options_.common.connect_timeout).count(), tried(), cause),
+                    fmt::format("let UDP port {} through to the far side, or choose others there by --port", port_)});
+  }
+
+  /// why   its cause is advice
+  void go_without_udp(Error why) {
+    if (options_.require_udp) return run_.finish(std::move(why));
     if (options_.common.verbosity >= 0)
-      run_.console().line("udtcat: " + what + ": going on over ssh itself (--require-udp forbids that)");
+      run_.console().line("udtcat: " + why.what + ": going on over ssh itself (--require-udp forbids that)");
     auto started = bootstrap_->fall_back(request_of(options_.ssh), !options_.ssh.without_input,
                                          [this](int status) { run_.finish_as(status_of(status)); });
     if (!started) run_.finish(std::move(started.error()));

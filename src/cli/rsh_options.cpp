@@ -129,6 +129,10 @@ Status read_rsh(const WrittenOptions& written, RshOptions& options) {
 
 }  // namespace
 
+std::string to_string(const PortRange& range) {
+  return range.first == range.last ? std::to_string(range.first) : fmt::format("{}-{}", range.first, range.last);
+}
+
 Result<PortRange> parse_port_range(const std::string& text) {
   const auto malformed = [&] {
     return bad_value("--port", text, "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");

@@ -18,6 +18,7 @@ struct PortRange {
   std::uint16_t first = 9000;
   std::uint16_t last = 9100;
 };
+[[nodiscard]] std::string to_string(const PortRange& range);
 /// "9000" or "9000-9100".  errors: Errc::bad_argument
 [[nodiscard]] Result<PortRange> parse_port_range(const std::string& text);
 

@@ -41,6 +41,9 @@ std::optional<Endpoint> seen_address(std::uint16_t port) {
   return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
 }
 
+/// All commands of this host then share it.
+bool is_one_port(const PortRange& range) { return range.first == range.last && range.first != 0; }
+
 /// Every port of the range, beginning anywhere, so that many commands that start at once seldom ask for the same.
 std::vector<std::uint16_t> ports_of(const PortRange& range) {
   std::vector<std::uint16_t> ports(static_cast<std::size_t>(range.last - range.first) + 1U);
@@ -65,8 +68,11 @@ class Server {
   [[nodiscard]] Status start() {
     auto key = Key::generate();
     if (!key) return tl::unexpected(std::move(key.error()));
-    if (auto status = bind(*key); !status) return status;
-    const std::uint16_t port = listener_->local_endpoints().front().port();
+    if (auto status = bind(*key); !status) {
+      if (status.error().code != Errc::cannot_bind) return status;
+      core::log().info("{}: no port is left for UDP", status.error().message());
+    }
+    const std::uint16_t port = listener_ ? listener_->local_endpoints().front().port() : kNoPort;
     if (auto status = print(rsh::to_text({port, std::move(*key), seen_address(port)})); !status) return status;
     auto input = rsh::SshInput::start(
         run_.io(), STDIN_FILENO,
@@ -97,6 +103,7 @@ class Server {
       Options options = options_.common;
       options.local.port = port;
       options.transport.known_cookie = *cookie;
+      options.transport.shares_port = is_one_port(options_.ports);
       auto request = make_listen_request(options, key.duplicate());
       if (!request) return tl::unexpected(std::move(request.error()));
       auto listener = listen(
@@ -160,7 +167,8 @@ class Server {
     core::log().debug("ssh has gone; the command goes on");
   }
 
-  static constexpr std::size_t kMaxWays = 8;  // guess: each way of the near end's to us
+  static constexpr std::uint16_t kNoPort = 0;  // spec: docs/spec/rsh.md §1
+  static constexpr std::size_t kMaxWays = 8;   // guess: each way of the near end's to us
 
   SessionRun& run_;
   const RshServerOptions& options_;

@@ -29,7 +29,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 std::optional<std::uint16_t> port_of(std::string_view text) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size() || port == 0) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return port;
 }
 

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxLineBytes = 4096;  // spec: docs/spec/rsh.md §
 
 /// The far end waits. Its key is worth one command.
 struct ConnectLine {
-  std::uint16_t port = 0;
+  std::uint16_t port = 0;  ///< 0: none was free there
   Key key;
   std::optional<Endpoint> seen_address;  ///< of the far host, as its ssh server saw it; with `port`
 };

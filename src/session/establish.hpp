@@ -84,7 +84,7 @@ class Establishing {
   const Key* const key_;
   const SessionOptions options_;
   Handler handler_;
-  JoinHandler join_handler_;  // may be none
+  JoinHandler join_handler_;         // may be none
   std::optional<TlsHandshake> tls_;  // none at clear
   const Offer offer_;                // the connector's own
   std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key

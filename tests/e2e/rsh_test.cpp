@@ -176,6 +176,22 @@ TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
   EXPECT_FALSE(std::filesystem::exists(ssh_->far_home().path() / "ran"));
 }
 
+TEST_F(RshTest, NeedsOneHoleForManyCommands) {
+  const Ran ran = near(
+      "for i in 1 2 3 4 5 6; do head -c 3000000 /dev/urandom > in$i;"
+      " $RSH --require-udp --port 9123 far \"cat > out$i; sleep 1; cat out$i\" < in$i > back$i & done; wait;"
+      " for i in 1 2 3 4 5 6; do cmp in$i back$i && cmp in$i $FAR/out$i || exit 1; done");
+  EXPECT_EQ(ran.status, 0) << ran.errors;
+}
+
+TEST_F(RshTest, GoesOnOverSshWhereNoPortIsFree) {
+  const Process taker = udtcat({"-l", "9123", "-v"}, {.key = key_, .network_namespace = hosts_->far_host().file});
+  ASSERT_TRUE(eventually(patience(10s), [&] { return taker.errors().find("listening") != std::string::npos; }));
+  const Ran ran = near("$RSH --port 9123 far 'echo hi'");
+  EXPECT_EQ(ran.output, "hi\n");
+  EXPECT_THAT(ran.errors, HasSubstr("UDP port 9123 at far: none is free: going on over ssh itself"));
+}
+
 // ---- The far program -----------------------------------------------------------------------------------------------
 
 TEST_F(RshTest, SaysWhatToDoWhereThereIsNoUdtcat) {

@@ -63,8 +63,8 @@ class Ends {
  private:
   TimePoint now_ = kStart;
   Endpoint address_ = resolve({"192.0.2.1", 1000}, AddressFamily::ipv4).value().front();
-  ActiveOpen client_{now_, {address_, 5, 1000, 1500, 360, 0xabcdef}};
-  PassiveOpen listener_{{1500, 360}, CookieJar::create().value()};
+  ActiveOpen client_{now_, {address_, 5, 1000, 1500, 360, 0xabcdef, std::nullopt}};
+  PassiveOpen listener_{{1500, 360, 77}, CookieJar::create().value()};
 };
 
 }  // namespace

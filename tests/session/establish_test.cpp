@@ -86,7 +86,8 @@ TEST_F(EstablishingTest, GivesNobodyASessionForARecordedFirstFlight) {
   run_until([this] { return !path.from_connector->capture.empty(); });
   fault::ChannelPair again(io);
   start(listener, Role::listener, std::move(again.listener));
-  again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)), [](const Status&) {});
+  again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)),
+                               [](const Status&) {});
   run_until([&] { return !again.from_listener->capture.empty(); });
   io.poll();
   EXPECT_FALSE(listener.result);

@@ -51,6 +51,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/transport/native/native_channel.cpp", "tests/transport/channel_test.cpp"},
     {"src/transport/native/native_engine.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/native/udp_port.cpp", "tests/transport/connect_test.cpp"},
+    {"src/transport/native/udp_port_handshakes.cpp", "tests/transport/connect_test.cpp"},
 };
 
 bool tested_elsewhere(const std::string& source) {

@@ -47,8 +47,9 @@ Result<std::size_t> Connection::receive(std::span<std::byte> into) {
   // SAFETY: libudt writes plain bytes.
   const int received = UDT::recv(socket_.id(), reinterpret_cast<char*>(into.data()), most, 0);
   if (received == UDT::ERROR && !last_error_is_try_again()) {
-    bytes_dropped_ = last_error_is_no_socket();
+    const bool socket_is_gone = last_error_is_no_socket();
     look();
+    bytes_dropped_ = socket_is_gone && !has_read_all();
     return tl::unexpected(broken("receive from"));
   }
   if (received <= 0) {
@@ -77,6 +78,19 @@ std::optional<int> Connection::unacknowledged_packets() const {
   return packets;
 }
 
+std::optional<std::uint64_t> Connection::unread_bytes() const {
+  int bytes = 0;
+  int length = sizeof bytes;
+  if (UDT::getsockopt(socket_.id(), 0, UDT_RCVDATA, &bytes, &length) == UDT::ERROR) return std::nullopt;
+  return static_cast<std::uint64_t>(std::max(bytes, 0));
+}
+
+/// libudt's garbage collector takes an ended socket a second after its last byte was read, or a minute after the end.
+bool Connection::has_read_all() {
+  const std::lock_guard lock(mutex_);
+  return bytes_at_end_ && bytes_received_ >= *bytes_at_end_;
+}
+
 Result<bool> Connection::drained() {
   // In this order: what is still open now has a number that can only fall to what it is at the end.
   const bool connected = UDT::getsockstate(socket_.id()) == CONNECTED;
@@ -100,8 +114,10 @@ void Connection::look() {
   if (!end_is_watched_ || UDT::getsockstate(socket_.id()) == CONNECTED) return;
   const auto silence = port_watch_->silence();
   const auto unacknowledged = unacknowledged_packets();
+  const auto unread = unread_bytes();
   const std::lock_guard lock(mutex_);
   if (ended_amid_talk_) return;
+  if (unread) bytes_at_end_ = bytes_received_ + *unread;
   left_unacknowledged_ = unacknowledged;  // soon libudt's garbage collector takes the number with the socket
   // A system that keeps no time of arrival leaves us the time of the last payload.
   ended_amid_talk_ = silence.value_or(Clock::now() - Clock::time_point(last_byte_at_.load())) < kSilenceOfTheLost;
@@ -109,7 +125,7 @@ void Connection::look() {
 
 bool Connection::ended_in_order() {
   look();
-  // What libudt's garbage collector took with the socket, a minute after the end, may have held bytes.
+  // What libudt's garbage collector took with the socket may have held bytes.
   if (bytes_dropped_ || port_closed_since()) return false;
   const std::lock_guard lock(mutex_);
   return ended_amid_talk_.value_or(false);

@@ -25,7 +25,7 @@ struct OpenRequest {
   std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
 };
 
-///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion at once
+///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
 ///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
 ///
 /// Asks again every quarter of a second, and never because of an answer, so that no peer can make it ask faster.
@@ -55,7 +55,7 @@ class ActiveOpen {
   const OpenRequest request_;
   State state_;
   TimePoint next_send_;
-  TimePoint concluded_at_;  // when this round's conclusion was first sent
+  TimePoint concluded_at_{};  // when this round's conclusion was first sent
   std::uint32_t cookie_;
   bool own_;  // the peer is one of ours
   ConnectionSettings settings_;

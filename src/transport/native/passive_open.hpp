@@ -38,6 +38,7 @@ class PassiveOpen {
   struct Verdict {
     std::vector<std::byte> reply;                ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
+    bool knew_cookie = false;                    ///< it said the known one
   };
   /// draw_lot   called for a client that is let in; none: no room, and it is turned away
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
@@ -47,7 +48,6 @@ class PassiveOpen {
   [[nodiscard]] static std::vector<std::byte> refusal(std::span<const std::byte> packet);
 
  private:
-  [[nodiscard]] bool accepts_cookie(TimePoint now, const Handshake& request, const Endpoint& from);
   [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, Handshake request, const Endpoint& from);
   [[nodiscard]] Verdict conclude(const Handshake& request, std::span<const std::byte> body, const Endpoint& from,
                                  const std::function<std::optional<Lot>()>& draw_lot) const;

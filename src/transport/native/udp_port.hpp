@@ -33,6 +33,9 @@
 
 namespace udtcat::transport::native {
 
+// libudt's slow start ends for good where it exceeds this; the first ACK says what there is really room for.
+inline constexpr std::uint32_t kFirstFlowWindow = 8192;  // spec: UDT4, libudt's own
+
 /// Threads: confined, as Channel. Handlers are never called from inside the call that took them.
 class UdpPort {
  public:
@@ -104,6 +107,7 @@ class UdpPort {
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet, const Endpoint& from);
   [[nodiscard]] Link* known_client(std::span<const std::byte> packet, const Endpoint& from);
+  void keep_for(const Endpoint& peer);
   [[nodiscard]] std::optional<PassiveOpen::Lot> draw_lot();
   void settle_touched();
 

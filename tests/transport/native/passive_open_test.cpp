@@ -87,7 +87,10 @@ TEST_F(Listening, TakesTheCookieThatBothEndsKnowFromAnywhere) {
     EXPECT_FALSE(informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot).accepted) << wrong;
   }
   conclusion.cookie = 77;
-  EXPECT_TRUE(informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot).accepted);
+  const auto verdict = informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot);
+  EXPECT_TRUE(verdict.accepted && verdict.knew_cookie);
+  EXPECT_FALSE(informed.handle(now, encode(induction, 0, kMarker, std::nullopt), client, lot).reply.empty())
+      << "strangers are heard as ever";
   EXPECT_FALSE(ask(conclusion).accepted) << "of a listener that knows of none";
 }
 
