@@ -80,9 +80,6 @@ struct TransportOptions {
   /// Native only, not 0: who says it need not show first that it receives at its address, which saves a round trip. For ports that
   /// live as briefly as their key (docs/spec/udt4.md §4).
   std::optional<std::uint32_t> known_cookie;
-  /// Native only, with known_cookie: others may listen on the same port, each for who knows its cookie, and the first peer of each
-  /// family that says it gets our socket for itself, and cannot change its address.
-  bool shares_port = false;
 };
 
 }  // namespace udtcat

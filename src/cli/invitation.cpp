@@ -79,6 +79,9 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
 }
 
 std::string invitation(const Options& options, const Key& key, const std::string& host, std::uint16_t port) {
+  const bool is_daemon = options.command == Command::serve && options.service.port == 0;  // of remote commands
+  if (is_daemon)
+    return fmt::format("{}={} udtcat rsh --daemon --port {} {} COMMAND", kKeyVariable, key.reveal_text(), port, host);
   std::string command = fmt::format("{}={} udtcat {} {}", kKeyVariable, key.reveal_text(), host, port);
   if (options.session.protection != Protection::private_)
     command += fmt::format(" --protect {}", to_string(options.session.protection));

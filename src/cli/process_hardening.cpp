@@ -1,5 +1,6 @@
 #include "cli/process_hardening.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,13 @@ std::uint64_t harden_process(bool starts_programs) {
   std::ignore = ::signal(SIGUSR1, SIG_IGN);
   forbid_tracing();
   return before;
+}
+
+void allow_core_dumps(std::uint64_t limit_bytes) {
+  rlimit core{};
+  std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
+  core.rlim_cur = std::min<rlim_t>(limit_bytes, core.rlim_max);
+  std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // up to the hard limit is always allowed
 }
 
 }  // namespace udtcat::cli

@@ -133,11 +133,12 @@ class RemoteCommand {
     if (line.seen_address) candidates.push_back(*line.seen_address);
     if (options_.udp_host) {
       auto named = resolve({*options_.udp_host, line.port}, options_.common.family);
-      if (!named) return run_.finish(std::move(named.error()));
-      candidates.insert(candidates.begin(), named->begin(), named->end());
+      if (named)
+        candidates.insert(candidates.begin(), named->begin(), named->end());
+      else
+        run_.console().line("udtcat: --udp-host: " + named.error().message());
     }
     candidates_ = rsh::each_once(candidates);
-    port_ = line.port;
     if (candidates_.empty()) return on_no_answer("where the host is is not known; --udp-host can say it");
     for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
     auto cookie = rsh::known_cookie(line.key);
@@ -167,7 +168,11 @@ class RemoteCommand {
   }
 
   void conclude(Result<rsh::CommandEnd> end) {
-    if (!end) return run_.finish(std::move(end.error()));
+    if (!end) {
+      // What is lost is lost for ssh too, which would wait for it longer than we, and hold our stderr.
+      if (bootstrap_) bootstrap_->terminate();
+      return run_.finish(std::move(end.error()));
+    }
     if (!end->status) core::log().info("the remote command was ended by SIG{}", end->signal_name);
     // As ssh: what a signal has ended has no status.
     run_.finish_as(end->status ? status_of(*end->status) : ExitStatus::own_failure);
@@ -183,7 +188,8 @@ class RemoteCommand {
     go_without_udp({Errc::cannot_reach,
                     fmt::format("no way to {} by UDP within {:g} s (tried {}: {})", options_.ssh.destination,
                                 std::chrono::duration<double>(options_.common.connect_timeout).count(), tried(), cause),
-                    fmt::format("let UDP port {} through to the far side, or choose others there by --port", port_)});
+                    fmt::format("let UDP port {} through to the far side, or choose others there by --port",
+                                to_string(options_.ports))});
   }
 
   /// why   its cause is advice
@@ -214,7 +220,6 @@ class RemoteCommand {
   const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer patience_;
   std::vector<Endpoint> candidates_;
-  std::uint16_t port_ = 0;
   std::unique_ptr<rsh::Bootstrap> bootstrap_;
   std::unique_ptr<rsh::DialRace> race_;
   std::unique_ptr<Dialer> dialer_;

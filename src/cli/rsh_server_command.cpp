@@ -41,9 +41,6 @@ std::optional<Endpoint> seen_address(std::uint16_t port) {
   return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
 }
 
-/// All commands of this host then share it.
-bool is_one_port(const PortRange& range) { return range.first == range.last && range.first != 0; }
-
 /// Every port of the range, beginning anywhere, so that many commands that start at once seldom ask for the same.
 std::vector<std::uint16_t> ports_of(const PortRange& range) {
   std::vector<std::uint16_t> ports(static_cast<std::size_t>(range.last - range.first) + 1U);
@@ -103,7 +100,6 @@ class Server {
       Options options = options_.common;
       options.local.port = port;
       options.transport.known_cookie = *cookie;
-      options.transport.shares_port = is_one_port(options_.ports);
       auto request = make_listen_request(options, key.duplicate());
       if (!request) return tl::unexpected(std::move(request.error()));
       auto listener = listen(

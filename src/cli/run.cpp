@@ -87,31 +87,52 @@ std::optional<std::string> word_command(int argc, const char* const* argv) {
   return word == "rsh" || word == "rsh-server" || word == "rsh-daemon" ? std::optional(word) : std::nullopt;
 }
 
-ExitStatus run_rsh(const Words& arguments, std::optional<SecretText> environment_key, std::uint64_t core_limit_bytes,
-                   Console& console) {
-  const auto config = load_user_config();
-  const auto options = config ? parse_rsh_options(arguments, *config) : tl::unexpected(config.error());
-  if (!options) {
-    std::ignore = failed(options.error(), console);
+/// How we were called, and what is to be given back to what we start.
+struct Invocation {
+  const char* const* argv;
+  Words arguments;  // behind the command's own word
+  std::uint64_t core_limit_bytes;
+};
+
+/// The key in the environment, once it is sure that this is the program that needs it.
+Result<std::optional<SecretText>> take_key_for(TransportKind transport, const Invocation& invocation) {
+  if (auto status = become_program_with(transport, invocation.argv, invocation.core_limit_bytes); !status)
+    return tl::unexpected(std::move(status.error()));
+  return take_environment_key();
+}
+
+ExitStatus run_rsh(const Invocation& invocation, Console& console) {
+  const auto fails = [&](const Error& error) {
+    std::ignore = failed(error, console);
     return ExitStatus::own_failure;
-  }
+  };
+  const auto config = load_user_config();
+  if (!config) return fails(config.error());
+  const auto options = parse_rsh_options(invocation.arguments, *config);
+  if (!options) return fails(options.error());
   if (options->help) return printed(rsh_help_text(), console);
+  auto key = take_key_for(options->common.transport.kind, invocation);
+  if (!key) return fails(key.error());
   install_stderr_log(console, options->common.verbosity);
-  return rsh_command(*options, std::move(environment_key), core_limit_bytes, console);
+  return rsh_command(*options, std::move(*key), invocation.core_limit_bytes, console);
 }
 
-ExitStatus run_rsh_server(const Words& arguments, std::uint64_t core_limit_bytes, Console& console) {
-  const auto options = parse_rsh_server_options(arguments);
+ExitStatus run_rsh_server(const Invocation& invocation, Console& console) {
+  const auto options = parse_rsh_server_options(invocation.arguments);
   if (!options) return failed(options.error(), console);
+  // The command's environment is ours, and no place for a key.
+  if (auto key = take_key_for(options->common.transport.kind, invocation); !key) return failed(key.error(), console);
   install_stderr_log(console, options->common.verbosity);
-  return rsh_server_command(*options, core_limit_bytes, console);
+  return rsh_server_command(*options, invocation.core_limit_bytes, console);
 }
 
-ExitStatus run_rsh_daemon(const Words& arguments, std::optional<SecretText> environment_key, Console& console) {
-  const auto options = parse_rsh_daemon_options(arguments);
+ExitStatus run_rsh_daemon(const Invocation& invocation, Console& console) {
+  const auto options = parse_rsh_daemon_options(invocation.arguments);
   if (!options) return failed(options.error(), console);
+  auto environment_key = take_key_for(options->common.transport.kind, invocation);
+  if (!environment_key) return failed(environment_key.error(), console);
   install_stderr_log(console, options->common.verbosity);
-  auto key = find_key(options->common, std::move(environment_key), ask_on_terminal);
+  auto key = find_key(options->common, std::move(*environment_key), ask_on_terminal);
   if (!key) return failed(key.error(), console);
   return rsh_daemon_command(*options, std::move(*key), console);
 }
@@ -125,11 +146,10 @@ int run(int argc, const char* const* argv) {
   // Outlives every user of the log, whenever a thread of the library says its last word.
   static Console console(STDERR_FILENO);
   if (word) {
-    const Words arguments(argv + 2, argv + argc);
-    auto environment_key = take_environment_key();
-    if (*word == "rsh") return to_int(run_rsh(arguments, std::move(environment_key), core_limit_bytes, console));
-    if (*word == "rsh-daemon") return to_int(run_rsh_daemon(arguments, std::move(environment_key), console));
-    return to_int(run_rsh_server(arguments, core_limit_bytes, console));
+    const Invocation invocation{argv, Words(argv + 2, argv + argc), core_limit_bytes};
+    if (*word == "rsh") return to_int(run_rsh(invocation, console));
+    if (*word == "rsh-daemon") return to_int(run_rsh_daemon(invocation, console));
+    return to_int(run_rsh_server(invocation, console));
   }
   const auto options = parse_options(argc, argv);
   if (!options) return to_int(failed(options.error(), console));
@@ -143,9 +163,9 @@ int run(int argc, const char* const* argv) {
     default:
       break;
   }
-  if (auto status = become_program_with(options->transport.kind, argv); !status)
-    return to_int(failed(status.error(), console));
-  return to_int(talk(*options, take_environment_key(), console));
+  auto key = take_key_for(options->transport.kind, {argv, {}, core_limit_bytes});
+  if (!key) return to_int(failed(key.error(), console));
+  return to_int(talk(*options, std::move(*key), console));
 }
 
 }  // namespace udtcat::cli

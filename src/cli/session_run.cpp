@@ -19,11 +19,6 @@ constexpr std::chrono::milliseconds kSignalledDestructorGrace{300};  // spec: do
 constexpr std::chrono::milliseconds kDestructorGrace{
     2'000};  // guess: no destructor of ours waits longer when all is well
 
-bool consumer_has_left(const Error& error) {
-  return error.code == Errc::local_write_failed &&
-         error.cause == std::error_code(EPIPE, std::generic_category()).message();
-}
-
 const char* name_of_signal(int signal) {
   if (signal == SIGHUP) return "SIGHUP";
   return signal == SIGTERM ? "SIGTERM" : "SIGINT";
@@ -128,7 +123,7 @@ void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
   console_.clear_status();
   // A user who pressed ^C knows that.
-  const bool is_news = error_ && signal_ == 0 && !(manners_.as_ssh && consumer_has_left(*error_));
+  const bool is_news = error_ && signal_ == 0;
   if (is_news) console_.line("udtcat: " + describe(*error_));
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   if (!stats_json_) return;

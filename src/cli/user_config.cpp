@@ -1,5 +1,6 @@
 #include "cli/user_config.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rsh/ssh_words.hpp"
+
 namespace udtcat::cli {
 
 namespace {
@@ -20,12 +23,27 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The words of a line up to a comment; "name=value" counts as two.
+std::string config_path() {
+  // spec: XDG Base Directory Specification
+  if (const char* directory = std::getenv("XDG_CONFIG_HOME"); directory != nullptr && *directory != '\0')
+    return std::string(directory) + "/udtcat/config";
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.config/udtcat/config";
+}
+
+/// The words of a line, which may be quoted, up to a comment; "name=value" counts as two.
 std::vector<std::string> words_of(std::string line) {
-  if (const auto comment = line.find('#'); comment != std::string::npos) line.erase(comment);
-  if (const auto equals = line.find('='); equals != std::string::npos) line[equals] = ' ';
-  std::istringstream stream(line);
-  return {std::istream_iterator<std::string>(stream), {}};
+  const auto name_end = line.find_first_of(" \t=", line.find_first_not_of(" \t"));
+  const auto value = line.find_first_not_of(" \t", name_end);
+  if (value != std::string::npos && line[value] == '=') line[value] = ' ';
+  auto words = rsh::split_words(line);
+  const auto comment = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('#'); });
+  words.erase(comment, words.end());
+  return words;
+}
+
+tl::unexpected<Error> wrong_line(int number, std::string why) {
+  return fail(Errc::bad_argument, fmt::format("{}, line {}", config_path(), number), std::move(why));
 }
 
 /// As ssh: one pattern must match, and none that is negated.
@@ -38,14 +56,6 @@ bool any_matches(const std::vector<std::string>& words, const std::string& host)
     matched = true;
   }
   return matched;
-}
-
-std::string config_path() {
-  // spec: XDG Base Directory Specification
-  if (const char* directory = std::getenv("XDG_CONFIG_HOME"); directory != nullptr && *directory != '\0')
-    return std::string(directory) + "/udtcat/config";
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? "" : std::string(home) + "/.config/udtcat/config";
 }
 
 }  // namespace
@@ -83,14 +93,15 @@ Result<std::vector<std::string>> read_user_config(std::string_view text, const s
     if (words.empty()) continue;
     const std::string name = lower(words[0]);
     if (name == "host") {
-      if (words.size() < 2)
-        return fail(Errc::bad_argument, fmt::format("line {} of the configuration", number), "Host needs a pattern");
+      if (words.size() < 2) return wrong_line(number, "Host needs a pattern");
       applies = any_matches(words, host);
       continue;
     }
     if (words.size() > 2)
-      return fail(Errc::bad_argument, fmt::format("line {} of the configuration", number),
-                  fmt::format("\"{}\" has one value at most", words[0]));
+      return wrong_line(number,
+                        fmt::format("\"{}\" has one value at most; quotes make one of several words", words[0]));
+    if (words[0].starts_with('-'))
+      return wrong_line(number, fmt::format("\"{}\" is written without dashes here", words[0]));
     if (!applies || !known.insert(name).second) continue;
     options.push_back(words.size() == 2 ? fmt::format("--{}={}", name, words[1]) : "--" + name);
   }
@@ -104,6 +115,7 @@ Result<std::string> load_user_config() {
   struct stat status {};
   if (!file || ::stat(path.c_str(), &status) != 0)
     return fail(Errc::bad_argument, "read " + path, "it cannot be opened");
+  if (!S_ISREG(status.st_mode)) return fail(Errc::bad_argument, "read " + path, "it is no file");
   // It says which program runs as ssh.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (status.st_uid != 0 && status.st_uid != ::getuid()))
     return fail(Errc::bad_argument, "read " + path, "others can write to it: chown it to you, and chmod go-w");

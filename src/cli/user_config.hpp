@@ -16,7 +16,7 @@ namespace udtcat::cli {
 /// What stands before the first Host is for every host. Of a name that is given twice for a host the first counts.
 ///
 /// returns  command line words ("--rate=400M", "--push") for `host`
-/// errors   Errc::bad_argument with the line's number
+/// errors   Errc::bad_argument with the file and the line
 [[nodiscard]] Result<std::vector<std::string>> read_user_config(std::string_view text, const std::string& host);
 
 /// Whether the whole of `host` matches a pattern of * and ?, without regard to case.

@@ -50,12 +50,6 @@ Status UdpSocket::bind(const Endpoint& local) {
   return tl::unexpected(system_error(Errc::cannot_bind, fmt::format("bind udp {}", local.to_string()), errno));
 }
 
-Status UdpSocket::share_port() {
-  const int on = 1;
-  if (::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0) return {};
-  return tl::unexpected(system_error(Errc::cannot_bind, "share a udp port", errno));
-}
-
 Status UdpSocket::connect(const Endpoint& peer) {
   if (::connect(descriptor_, peer.data(), static_cast<socklen_t>(peer.size_bytes())) == 0) return {};
   return tl::unexpected(system_error(Errc::cannot_reach, fmt::format("connect udp {}", peer.to_string()), errno));

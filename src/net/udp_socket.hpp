@@ -29,9 +29,6 @@ class UdpSocket {
 
   /// errors: Errc::cannot_bind
   [[nodiscard]] Status bind(const Endpoint& local);
-  /// Before bind(): others that say the same may have the same port. What comes for nobody's connected socket goes to the one
-  /// that was bound last.  errors: Errc::cannot_bind
-  [[nodiscard]] Status share_port();
   /// From now on only datagrams of `peer` come in.  errors: Errc::cannot_reach
   [[nodiscard]] Status connect(const Endpoint& peer);
   [[nodiscard]] Result<Endpoint> local_endpoint() const;

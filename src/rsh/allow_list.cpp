@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
 #include "rsh/ssh_words.hpp"
 
 namespace udtcat::rsh {
@@ -45,7 +46,9 @@ Result<bridge::ChildRequest> AllowList::launch(const ControlMessage& request) co
   const auto* command = std::get_if<RunCommand>(&request);
   const auto found = command == nullptr ? programs_.end() : programs_.find(command->text);
   if (found == programs_.end())
-    return fail(Errc::stream_refused, "run a command", "this daemon's list does not have it");
+    return fail(Errc::stream_refused, "run a command",
+                fmt::format("this daemon's list does not have \"{}\"",
+                            command == nullptr ? "a subsystem" : core::printable(command->text, 200)));
   return bridge::ChildRequest{.program = found->second.front(), .words = found->second, .core_limit_bytes = {}};
 }
 

@@ -84,8 +84,8 @@ void Bootstrap::hear() {
 void Bootstrap::on_missing(const MissingLine& line) {
   if (!push_)
     return fail_with({Errc::cannot_reach, "start the far end",
-                      "no udtcat in $PATH there (" + line.system +
-                          "): install it there, name it by --remote-udtcat PATH, or let --push copy this one there"});
+                      "no udtcat in $PATH there, or where --remote-udtcat says (" + line.system +
+                          "): install it, name it by --remote-udtcat PATH, or let --push copy this one there"});
   if (line.system != push_->system)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side",
                       fmt::format("it runs on {}, there is {}: install udtcat there", push_->system, line.system)});

@@ -22,11 +22,12 @@ bool is_plain(const std::string& word) {
   return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
 
-/// What is in the cache was put there whole and verified, under the digest's name.
+/// What is in the cache has the digest of its name, or is replaced.
 std::string push_steps(const PushedProgram& push, const std::string& options) {
   return fmt::format(
       "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "
-      "test -x \"$d/udtcat\" && exec \"$d/udtcat\" rsh-server{2}; "
+      "test -x \"$d/udtcat\" && test \"$(sha256sum <\"$d/udtcat\" | cut -c1-64)\" = {1} && exec \"$d/udtcat\" "
+      "rsh-server{2}; "
       "printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; "
       "t=\"$d/new.$$\"; "
       "( umask 077; mkdir -p \"$d\" && head -c {0} >\"$t\" && "

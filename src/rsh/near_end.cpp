@@ -1,5 +1,6 @@
 #include "rsh/near_end.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include <unistd.h>
@@ -11,6 +12,18 @@
 #include "rsh/streams.hpp"
 
 namespace udtcat::rsh {
+
+namespace {
+
+/// A reader of stdout that has gone, or was never there, has its reasons, and the command its status all the same.
+bool is_readers_choice(const Error& error) {
+  const auto is = [&error](int number) {
+    return error.cause == std::error_code(number, std::generic_category()).message();
+  };
+  return error.code == Errc::local_write_failed && (is(EPIPE) || is(EBADF));
+}
+
+}  // namespace
 
 NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end)
     : io_(io),
@@ -41,11 +54,13 @@ Status NearEnd::start(const ControlMessage& request, bool reads_input) {
   };
   // A command may leave input unread, and its control messages need no receipt.
   const auto ignore = [](const StreamOutcome&) {};
-  const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome); });
+  const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
+  // Where stderr cannot be written there is nobody to be told.
+  const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
   open(kControlStream, control_.stream(), ignore);
   open(kInputStream, std::move(*input), ignore);
   open(kOutputStream, std::move(*output), over);
-  open(kErrorStream, std::move(*errors), over);
+  open(kErrorStream, std::move(*errors), errors_over);
   return {};
 }
 
@@ -64,8 +79,8 @@ void NearEnd::on_message(const ControlMessage& message) {
   end_when_complete();
 }
 
-void NearEnd::on_output_over(const StreamOutcome& outcome) {
-  if (outcome.error && !output_error_) output_error_ = outcome.error;
+void NearEnd::on_output_over(const std::optional<Error>& error) {
+  if (error && !is_readers_choice(*error)) output_error_ = error;
   --open_outputs_;
   end_when_complete();
 }

@@ -43,7 +43,7 @@ class NearEnd {
 
  private:
   void on_message(const ControlMessage& message);
-  void on_output_over(const StreamOutcome& outcome);
+  void on_output_over(const std::optional<Error>& error);
   void end_when_complete();
   void end(Result<CommandEnd> result);
 
@@ -51,7 +51,7 @@ class NearEnd {
   EndHandler on_end_;
   ControlChannel control_;
   std::optional<Result<CommandEnd>> told_;  // what the peer said of the end
-  std::optional<Error> output_error_;       // the first
+  std::optional<Error> output_error_;       // of stdout
   int open_outputs_ = 2;                    // stdout and stderr, whose last byte has not been taken
   const std::unique_ptr<Connection> connection_;
   core::Lifetime lifetime_;

@@ -56,7 +56,9 @@ void Establishing::start_tls() {
   auto tls = TlsHandshake::create(role_, *key_);
   if (!tls) return give_up(tls.error());
   tls_ = std::move(*tls);
-  const auto early = role_ == Role::connector ? encode(offer_) : std::vector<std::byte>();
+  // The flows that join must not overtake our Finished: where there may be some, the answer waits for that.
+  const bool offers_early = role_ == Role::connector && offer_.flows == 1;
+  const auto early = offers_early ? encode(offer_) : std::vector<std::byte>();
   if (auto started = tls_->start(early); !started) return give_up(started.error());
   flush_tls();
   read_tls_record();

@@ -41,6 +41,13 @@ TEST_F(KeyUsage, OfAMissingFileIsRefused) {
   expect_says(process, "no-such-file");
 }
 
+TEST_F(KeyUsage, OfADescriptorReachesTheProgramWithLibudtToo) {
+  const std::string command = std::string("exec ") + UDTCAT_BINARY + " 127.0.0.1 " + std::to_string(port_) +
+                              " --connect-timeout 100ms --transport libudt -k <(echo " + key_ + ")";
+  const Ran ran = run({.argv = {"bash", "-c", command}});
+  EXPECT_EQ(ran.status, kUnreachable) << ran.errors;
+}
+
 TEST_F(KeyUsage, WithoutAnyIsRefusedWhereNobodyCanBeAsked) {
   Process process = connect({.key = ""});
   expect_exit(process, kUsage, kAtOnce);

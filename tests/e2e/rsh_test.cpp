@@ -103,6 +103,18 @@ TEST_F(RshTest, EndsTheCommandWhoseConsumerHasLeft) {
   EXPECT_TRUE(eventually(patience(10s), [pid = far_process("pid")] { return gone(pid); }));
 }
 
+TEST_F(RshTest, GivesTheStatusOfTheCommandWhoseReadersHaveLeft) {
+  const char* const ways[] = {"'echo 1; sleep 1; echo 2 2>/dev/null; exit 5' | true",
+                              "'echo x >&2; sleep 1; exit 5' 2>&1 >/dev/null | true", "'exit 5' >&-", "'exit 5' 2>&-",
+                              "'echo err >&2; exit 5' 2>/dev/full"};
+  for (const char* const way : ways) {
+    const Ran ours = near("$RSH far " + std::string(way) + "; exit ${PIPESTATUS[0]}");
+    const Ran over_ssh = near("ssh -F $CONFIG far " + std::string(way) + "; exit ${PIPESTATUS[0]}");
+    EXPECT_EQ(ours.status, over_ssh.status) << way;
+    EXPECT_EQ(ours.errors, over_ssh.errors) << way;
+  }
+}
+
 TEST_F(RshTest, IsSilentAboutNothingThatSshWouldSay) {
   const Ran ran = near("$RSH -o User=nobody-of-that-name far true");
   EXPECT_EQ(ran.status, kOwnFailure);
@@ -176,10 +188,10 @@ TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
   EXPECT_FALSE(std::filesystem::exists(ssh_->far_home().path() / "ran"));
 }
 
-TEST_F(RshTest, NeedsOneHoleForManyCommands) {
+TEST_F(RshTest, RunsManyCommandsAtATimeOnTheirRangeOfPorts) {
   const Ran ran = near(
       "for i in 1 2 3 4 5 6; do head -c 3000000 /dev/urandom > in$i;"
-      " $RSH --require-udp --port 9123 far \"cat > out$i; sleep 1; cat out$i\" < in$i > back$i & done; wait;"
+      " $RSH --require-udp --port 9123-9128 far \"cat > out$i; sleep 1; cat out$i\" < in$i > back$i & done; wait;"
       " for i in 1 2 3 4 5 6; do cmp in$i back$i && cmp in$i $FAR/out$i || exit 1; done");
   EXPECT_EQ(ran.status, 0) << ran.errors;
 }
@@ -190,6 +202,12 @@ TEST_F(RshTest, GoesOnOverSshWhereNoPortIsFree) {
   const Ran ran = near("$RSH --port 9123 far 'echo hi'");
   EXPECT_EQ(ran.output, "hi\n");
   EXPECT_THAT(ran.errors, HasSubstr("UDP port 9123 at far: none is free: going on over ssh itself"));
+}
+
+TEST_F(RshTest, UsesLibudtWhereItIsTold) {
+  const Ran ran = near("$RSH --verbose --require-udp --transport libudt far 'echo hi'");
+  EXPECT_EQ(ran.output, "hi\n") << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("connected to"));
 }
 
 // ---- The far program -----------------------------------------------------------------------------------------------
@@ -357,6 +375,21 @@ TEST_F(RshTest, SaysByUdrWhatItDoesNotKnow) {
   const Ran other = near("$UDR rsync -a -e 'rsh -l me' a far:b");
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.errors, HasSubstr("is not ssh"));
+  for (const char* const way : {"scp -S ssh a far:b", "scp -qrS ssh a far:b", "sftp -P 22 -Sssh far"}) {
+    const Ran aside = near("$UDR " + std::string(way));
+    EXPECT_EQ(aside.status, 2) << way;
+    EXPECT_THAT(aside.errors, HasSubstr("names a remote shell")) << way;
+  }
+}
+
+TEST_F(RshTest, IsPutByUdrUnderTheShellThatAProgramIsToldByItsOwnWays) {
+  block_udp();  // what goes over ssh after all is seen
+  EXPECT_EQ(near("$UDR --require-udp borg --rsh \"ssh -F $CONFIG\" list ssh://far/none").status, 2);
+  EXPECT_THAT(near("$UDR --require-udp borg list --rsh=\"ssh -F $CONFIG\" far:none").errors, HasSubstr("let UDP port"));
+  EXPECT_THAT(near("git init -q r; cd r; git config core.sshCommand \"ssh -F $CONFIG\"; $UDR --require-udp git "
+                   "ls-remote far:none")
+                  .errors,
+              HasSubstr("let UDP port"));
 }
 
 // ---- The daemon ----------------------------------------------------------------------------------------------------
@@ -378,7 +411,7 @@ TEST_F(RshTest, ServesRsyncModulesWithoutAccounts) {
                            host + " 'rsync --server --daemon . ; id'");
   EXPECT_EQ(refused.status, kOwnFailure);
   EXPECT_EQ(refused.output, "");
-  EXPECT_THAT(refused.errors, HasSubstr("does not have it"));
+  EXPECT_THAT(refused.errors, HasSubstr("list does not have \"rsync --server --daemon . ; id\""));
   daemon.send_signal(SIGTERM);
   expect_exit(daemon, kTerminated, patience(5s));
 }

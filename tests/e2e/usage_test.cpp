@@ -93,6 +93,22 @@ TEST_F(Usage, TheLackOfTheProgramWithLibudtIsNamedWithTheWayAround) {
   EXPECT_THAT(ran.errors, AllOf(HasSubstr(program.string() + "-libudt"), HasSubstr("native")));
 }
 
+TEST_F(Usage, AProgramWithLibudtThatHasNoneIsNotRunForEver) {
+  const TempDir place;
+  std::filesystem::copy_file(UDTCAT_BINARY, place.path() / "udtcat");
+  const auto other = place.path() / "udtcat-libudt";
+  const auto expect_named = [&] {
+    const Ran ran = run({.argv = {place.path() / "udtcat", "127.0.0.1", "9", "--transport", "libudt"}});
+    EXPECT_EQ(ran.status, kUsage);
+    EXPECT_THAT(ran.errors, HasSubstr("it is this program, which has no libudt"));
+  };
+  std::filesystem::create_symlink("udtcat", other);
+  expect_named();
+  std::filesystem::remove(other);
+  std::filesystem::copy_file(UDTCAT_BINARY, other);
+  expect_named();
+}
+
 TEST_F(Usage, NameWithoutAnAddressIsUnreachable) {
   Process process = udtcat({"no-such-host.invalid", "9"}, {.key = key_});
   expect_exit(process, kUnreachable, patience(30s));

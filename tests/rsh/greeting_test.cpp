@@ -53,12 +53,18 @@ TEST_F(Greetings, MayComeThroughATerminal) {
   EXPECT_TRUE(connect());
 }
 
+TEST_F(Greetings, CanSayThatNoPortWasFree) {
+  hear(to_text({0, key.duplicate(), std::nullopt}));
+  ASSERT_TRUE(connect());
+  EXPECT_EQ(connect()->port, 0);
+}
+
 TEST_F(Greetings, AreWholeLinesOrNone) {
   const std::string line = to_text({9012, key.duplicate(), std::nullopt}).substr(1);
   const std::string body = line.substr(0, line.size() - 1);
   for (const std::string& other : std::vector<std::string>{
            "x" + line, body + " x\n", "echo " + line, body.substr(0, body.size() - 2) + "\n", "UDTCAT CONNECT\n",
-           std::string("UDTCAT\n"), "UDTCAT CONNECT 1 0 " + key.reveal_text() + " -\n",
+           std::string("UDTCAT\n"), "UDTCAT CONNECT 1 -1 " + key.reveal_text() + " -\n",
            "UDTCAT CONNECT 1 65536 " + key.reveal_text() + " -\n",
            std::string("UDTCAT CONNECT 1 9000 udtcat1-short -\n")}) {
     GreetingReader each;

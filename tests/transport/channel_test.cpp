@@ -199,6 +199,27 @@ TEST_P(Channels, ReadTheRestAndTheEndLongAfterIt) {
   EXPECT_EQ(read_some(*pair.there, into).value_or(1), 0U);
 }
 
+// libudt throws away what nobody has read a minute after the end.
+TEST_P(Channels, SayThatBytesAreMissingWhereLibudtThrewThemAwaySoak) {
+  const auto bytes = pattern(256 << 10, 3);
+  ASSERT_TRUE(write(*pair.here, bytes));
+  ASSERT_TRUE(drained(*pair.here));
+  pair.here->close(5s);
+  std::vector<std::byte> into(1 << 16);
+  std::size_t got = read_some(*pair.there, into).value_or(0);
+  run_until([] { return false; }, 75s);
+  for (;;) {
+    const auto read = read_some(*pair.there, into);
+    if (!read) {
+      EXPECT_LT(got, bytes.size());
+      return;
+    }
+    if (*read == 0) break;
+    got += *read;
+  }
+  EXPECT_EQ(got, bytes.size()) << "an end, and not all was read";
+}
+
 TEST_P(Channels, EndReadingSomeWhenClosedHere) {
   std::vector<std::byte> into(10);
   std::optional<Result<std::size_t>> got;

@@ -49,7 +49,8 @@ Result<std::size_t> Connection::receive(std::span<std::byte> into) {
   if (received == UDT::ERROR && !last_error_is_try_again()) {
     const bool socket_is_gone = last_error_is_no_socket();
     look();
-    bytes_dropped_ = socket_is_gone && !has_read_all();
+    const std::lock_guard lock(mutex_);
+    bytes_dropped_ = socket_is_gone && !all_read_;
     return tl::unexpected(broken("receive from"));
   }
   if (received <= 0) {
@@ -58,6 +59,7 @@ Result<std::size_t> Connection::receive(std::span<std::byte> into) {
   }
   bytes_received_ += static_cast<std::size_t>(received);
   last_byte_at_ = Clock::now().time_since_epoch();
+  note_all_read();
   return static_cast<std::size_t>(received);
 }
 
@@ -78,17 +80,17 @@ std::optional<int> Connection::unacknowledged_packets() const {
   return packets;
 }
 
-std::optional<std::uint64_t> Connection::unread_bytes() const {
-  int bytes = 0;
-  int length = sizeof bytes;
-  if (UDT::getsockopt(socket_.id(), 0, UDT_RCVDATA, &bytes, &length) == UDT::ERROR) return std::nullopt;
-  return static_cast<std::uint64_t>(std::max(bytes, 0));
+/// libudt's garbage collector takes an ended socket a second after its last byte was read, or with bytes in it a minute
+/// after the end: what tells one from the other must be known before.
+void Connection::note_all_read() {
+  const std::lock_guard lock(mutex_);
+  if (ended_amid_talk_ && has_nothing_unread()) all_read_ = true;
 }
 
-/// libudt's garbage collector takes an ended socket a second after its last byte was read, or a minute after the end.
-bool Connection::has_read_all() {
-  const std::lock_guard lock(mutex_);
-  return bytes_at_end_ && bytes_received_ >= *bytes_at_end_;
+bool Connection::has_nothing_unread() const {
+  int packets = 0;
+  int length = sizeof packets;
+  return UDT::getsockopt(socket_.id(), 0, UDT_RCVDATA, &packets, &length) != UDT::ERROR && packets == 0;
 }
 
 Result<bool> Connection::drained() {
@@ -114,12 +116,11 @@ void Connection::look() {
   if (!end_is_watched_ || UDT::getsockstate(socket_.id()) == CONNECTED) return;
   const auto silence = port_watch_->silence();
   const auto unacknowledged = unacknowledged_packets();
-  const auto unread = unread_bytes();
   const std::lock_guard lock(mutex_);
   if (ended_amid_talk_) return;
-  if (unread) bytes_at_end_ = bytes_received_ + *unread;
   left_unacknowledged_ = unacknowledged;  // soon libudt's garbage collector takes the number with the socket
   // A system that keeps no time of arrival leaves us the time of the last payload.
+  all_read_ = has_nothing_unread();
   ended_amid_talk_ = silence.value_or(Clock::now() - Clock::time_point(last_byte_at_.load())) < kSilenceOfTheLost;
 }
 

@@ -53,8 +53,8 @@ class Connection {
  private:
   [[nodiscard]] Error broken(const char* doing) const;
   [[nodiscard]] std::optional<int> unacknowledged_packets() const;
-  [[nodiscard]] std::optional<std::uint64_t> unread_bytes() const;
-  [[nodiscard]] bool has_read_all();
+  [[nodiscard]] bool has_nothing_unread() const;  // libudt counts packets, and what was read of one is not told
+  void note_all_read();
 
   UdtSocket socket_;                             // constant after construction
   const Endpoint peer_;                          // constant after construction
@@ -65,10 +65,10 @@ class Connection {
   std::atomic<bool> end_is_watched_{false};
   std::atomic<bool> bytes_dropped_{false};
   std::mutex mutex_;
-  std::optional<bool> ended_amid_talk_;        // guarded by mutex_; known from the end on
-  std::optional<int> left_unacknowledged_;     // guarded by mutex_; as ended_amid_talk_
-  std::optional<std::uint64_t> bytes_at_end_;  // guarded by mutex_; received and readable then, where libudt could say
-  ChannelStats last_stats_;                    // guarded by mutex_
+  std::optional<bool> ended_amid_talk_;     // guarded by mutex_; known from the end on
+  std::optional<int> left_unacknowledged_;  // guarded by mutex_; as ended_amid_talk_
+  bool all_read_ = false;                   // guarded by mutex_; after the end, and libudt has nothing more for us
+  ChannelStats last_stats_;                 // guarded by mutex_
 };
 
 }  // namespace udtcat::transport::libudt

@@ -16,12 +16,13 @@ ActiveOpen::ActiveOpen(TimePoint now, const OpenRequest& request)
     : request_(request),
       state_(request.known_cookie ? State::conclusion : State::induction),
       next_send_(now),
+      concluded_at_(now),
       cookie_(request.known_cookie.value_or(0)),
       own_(request.known_cookie.has_value()) {}
 
 std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   if (state_ == State::done || state_ == State::refused || now < next_send_) return std::nullopt;
-  if (state_ == State::conclusion && now - concluded_at_ >= kConclusionPatience && !request_.known_cookie) {
+  if (state_ == State::conclusion && now - concluded_at_ >= kConclusionPatience) {
     state_ = State::induction;
     cookie_ = 0;
     own_ = false;

@@ -55,7 +55,7 @@ class ActiveOpen {
   const OpenRequest request_;
   State state_;
   TimePoint next_send_;
-  TimePoint concluded_at_{};  // when this round's conclusion was first sent
+  TimePoint concluded_at_;  // when this round's conclusion was first sent
   std::uint32_t cookie_;
   bool own_;  // the peer is one of ours
   ConnectionSettings settings_;

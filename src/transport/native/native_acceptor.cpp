@@ -17,8 +17,8 @@ constexpr std::size_t kBurst = 256;
 
 }  // namespace
 
-NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports, std::function<void()> on_end)
-    : io_(io), ports_(std::move(ports)), on_end_(std::move(on_end)) {
+NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports)
+    : io_(io), ports_(std::move(ports)) {
   for (UdpPort* const port : ports_)
     port->listen({.has_room = [this] { return waiting_.size() < (handler_ ? kBurst : kBacklog); },
                   .on_link =
@@ -31,7 +31,6 @@ NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*
 NativeAcceptor::~NativeAcceptor() {
   for (UdpPort* const port : ports_) port->stop_listening();
   for (const Waiting& each : waiting_) each.port->release(*each.link);
-  on_end_();
 }
 
 void NativeAcceptor::async_accept(ChannelHandler handler) {

@@ -17,8 +17,8 @@ namespace udtcat::transport::native {
 /// Threads: confined, as Channel.
 class NativeAcceptor final : public Acceptor {
  public:
-  /// The ports outlive this. `on_end` is called when it listens no more.
-  NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports, std::function<void()> on_end);
+  /// The ports outlive this.
+  NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports);
   ~NativeAcceptor() override;
   NativeAcceptor(const NativeAcceptor&) = delete;
   NativeAcceptor& operator=(const NativeAcceptor&) = delete;
@@ -37,7 +37,6 @@ class NativeAcceptor final : public Acceptor {
   const std::vector<UdpPort*> ports_;
   std::deque<Waiting> waiting_;  // let in, and nobody has asked for them yet
   ChannelHandler handler_;
-  const std::function<void()> on_end_;
   core::Lifetime lifetime_;
 };
 

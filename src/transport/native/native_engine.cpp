@@ -48,10 +48,7 @@ class NativeEngine final : public Engine {
   }
 
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
-    const auto before_bind = [this](net::UdpSocket& socket, const Endpoint&) {
-      return options_.shares_port ? socket.share_port() : Status();
-    };
-    auto bound = net::bind_on_one_port(locals, before_bind);
+    auto bound = net::bind_on_one_port(locals);
     if (!bound) return tl::unexpected(bound.error());
     std::vector<UdpPort*> listening;
     for (auto& [socket, local] : *bound) {
@@ -59,10 +56,7 @@ class NativeEngine final : public Engine {
       if (!port) return tl::unexpected(port.error());
       listening.push_back(*port);
     }
-    // Posted: who stops listening may do so in a call from one of these ports.
-    return std::make_unique<NativeAcceptor>(io_, listening, [this, listening] {
-      boost::asio::post(io_, lifetime_.guard([this, listening] { close_idle(listening); }));
-    });
+    return std::make_unique<NativeAcceptor>(io_, std::move(listening));
   }
 
  private:
@@ -86,12 +80,6 @@ class NativeEngine final : public Engine {
       ports_.remove_if([&](const auto& port) { return port.get() == each.port; });
       return true;
     });
-  }
-
-  /// A port that nobody is let in by, and that serves nobody, is free for others.
-  void close_idle(const std::vector<UdpPort*>& ports) {
-    for (UdpPort* const port : ports)
-      if (port->idle()) ports_.remove_if([port](const auto& each) { return each.get() == port; });
   }
 
   Result<UdpPort*> add_port(net::UdpSocket socket, std::uint32_t mss) {

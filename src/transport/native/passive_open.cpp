@@ -54,9 +54,7 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   const std::uint32_t cookie = asked->handshake.cookie;
   const bool known = cookie == settings_.known_cookie;
   if (!known && !cookies_.accepts(now, from, asked->handshake.socket_id, cookie)) return {};
-  Verdict verdict = conclude(asked->handshake, asked->body, from, draw_lot);
-  verdict.knew_cookie = known;
-  return verdict;
+  return conclude(asked->handshake, asked->body, from, draw_lot);
 }
 
 /// Everything goes back as it came but the cookie; and the mark of one of ours is answered.
@@ -68,7 +66,7 @@ PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& hea
   const bool own = header.additional == kMarker;
   return {encode(request, request.socket_id, own ? kMarkerAnswer : header.additional,
                  own ? std::optional(HandshakeExtension{}) : std::nullopt),
-          std::nullopt, false};
+          std::nullopt};
 }
 
 PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, std::span<const std::byte> body,
@@ -77,9 +75,9 @@ PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, std::span<c
   if (request.version != kUdtVersion || request.type != kStreamType || request.mss < kMinMss ||
       request.mss > kSequenceMask || request.flow_window == 0 || request.flow_window > kSequenceMask ||
       request.initial_sequence > kSequenceMask)
-    return {refuse(request), std::nullopt, false};
+    return {refuse(request), std::nullopt};
   const auto lot = draw_lot();
-  if (!lot) return {refuse(request), std::nullopt, false};
+  if (!lot) return {refuse(request), std::nullopt};
   const auto extension = decode_extension(body);
   ConnectionSettings made;
   made.peer = extension ? PeerKind::own : PeerKind::plain;
@@ -99,7 +97,7 @@ PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, std::span<c
   reply.address = address_words(from);
   return {encode(reply, request.socket_id, extension ? kMarkerAnswer : 0,
                  extension ? std::optional(HandshakeExtension{lot->token}) : std::nullopt),
-          made, false};
+          made};
 }
 
 }  // namespace udtcat::transport::native

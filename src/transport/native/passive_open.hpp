@@ -38,7 +38,6 @@ class PassiveOpen {
   struct Verdict {
     std::vector<std::byte> reply;                ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
-    bool knew_cookie = false;                    ///< it said the known one
   };
   /// draw_lot   called for a client that is let in; none: no room, and it is turned away
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,

@@ -107,7 +107,6 @@ class UdpPort {
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet, const Endpoint& from);
   [[nodiscard]] Link* known_client(std::span<const std::byte> packet, const Endpoint& from);
-  void keep_for(const Endpoint& peer);
   [[nodiscard]] std::optional<PassiveOpen::Lot> draw_lot();
   void settle_touched();
 

@@ -3,7 +3,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include "core/log.hpp"
 #include "crypto/random.hpp"
 #include "transport/native/handshake.hpp"
 #include "transport/native/udp_port.hpp"
@@ -29,7 +28,6 @@ void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> p
     verdict.accepted->local_address = train.to;
     Link& link = add_link(now, *verdict.accepted);
     link.handshake_reply = verdict.reply;
-    if (options_.shares_port && verdict.knew_cookie) keep_for(train.from);
     welcome_->on_link(link);
   }
   answer(std::move(verdict.reply), train);
@@ -46,13 +44,6 @@ Link* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint& f
       return link.get();
   }
   return nullptr;
-}
-
-/// The system gives a datagram to the socket that is connected to its sender, before any other of the port.
-void UdpPort::keep_for(const Endpoint& peer) {
-  if (auto connected = socket_.socket().connect(peer); !connected)
-    core::log().info("udp {}: {}: others on this port may hear what is for us", local_.to_string(),
-                     connected.error().message());
 }
 
 std::optional<PassiveOpen::Lot> UdpPort::draw_lot() {
