@@ -8,6 +8,7 @@
 
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
+#include "cli/gridftp_options.hpp"
 #include "cli/key_source.hpp"
 #include "cli/options.hpp"
 #include "cli/rsh_options.hpp"
@@ -27,5 +28,7 @@ namespace udtcat::cli {
 [[nodiscard]] ExitStatus rsh_daemon_command(const RshDaemonOptions& options, FoundKey key, Console& console);
 [[nodiscard]] ExitStatus rsh_server_command(const RshServerOptions& options, std::uint64_t core_limit_bytes,
                                             Console& console);
+
+[[nodiscard]] ExitStatus gridftp_command(const GridftpOptions& options, Console& console);
 
 }  // namespace udtcat::cli

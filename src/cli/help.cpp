@@ -93,4 +93,18 @@ std::string rsh_help_text() { return kRsh; }
 
 std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }
 
+std::string gridftp_help_text() {
+  return R"(udtcat gridftp: a peer of servers that speak GridFTP, as Globus' do
+
+  udtcat gridftp get [-p N] [--range A-B] ftp://[USER@]HOST[:PORT]/PATH FILE
+  udtcat gridftp put [-p N] [--range A-B] FILE ftp://[USER@]HOST[:PORT]/PATH
+
+  -p, --parallelism N        data connections, 1 to 64 (1)
+      --range A-B            only the bytes from A up to, and not including, B
+  -v, -q, --help             as of udtcat
+
+What is got is FILE.part until it is whole. NOTHING is protected: neither the login nor the data.
+)";
+}
+
 }  // namespace udtcat::cli

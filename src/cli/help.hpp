@@ -9,5 +9,6 @@ namespace udtcat::cli {
 [[nodiscard]] std::string help_text();
 /// Of `udtcat rsh`.
 [[nodiscard]] std::string rsh_help_text();
+[[nodiscard]] std::string gridftp_help_text();
 
 }  // namespace udtcat::cli

@@ -84,7 +84,9 @@ using Words = std::vector<std::string>;
 /// The commands that have a command line of their own.
 std::optional<std::string> word_command(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
-  return word == "rsh" || word == "rsh-server" || word == "rsh-daemon" ? std::optional(word) : std::nullopt;
+  for (const char* each : {"rsh", "rsh-server", "rsh-daemon", "gridftp"})
+    if (word == each) return word;
+  return std::nullopt;
 }
 
 /// How we were called, and what is to be given back to what we start.
@@ -137,6 +139,14 @@ ExitStatus run_rsh_daemon(const Invocation& invocation, Console& console) {
   return rsh_daemon_command(*options, std::move(*key), console);
 }
 
+ExitStatus run_gridftp(const Words& arguments, Console& console) {
+  const auto options = parse_gridftp_options(arguments);
+  if (!options) return failed(options.error(), console);
+  if (options->verb == GridftpVerb::help) return printed(gridftp_help_text(), console);
+  install_stderr_log(console, options->common.verbosity);
+  return gridftp_command(*options, console);
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv) {
@@ -147,6 +157,7 @@ int run(int argc, const char* const* argv) {
   static Console console(STDERR_FILENO);
   if (word) {
     const Invocation invocation{argv, Words(argv + 2, argv + argc), core_limit_bytes};
+    if (*word == "gridftp") return to_int(run_gridftp(invocation.arguments, console));
     if (*word == "rsh") return to_int(run_rsh(invocation, console));
     if (*word == "rsh-daemon") return to_int(run_rsh_daemon(invocation, console));
     return to_int(run_rsh_server(invocation, console));

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/gridftp_written_options.hpp"
 #include "cli/rsh_written_options.hpp"
 
 namespace udtcat::cli {
@@ -50,6 +51,7 @@ void add_options(CLI::App& app, WrittenOptions& written, Dialect dialect) {
   add_values(app, written);
   add_flags(app, written);
   if (dialect == Dialect::rsh) add_rsh_options(app, written);
+  if (dialect == Dialect::gridftp) add_gridftp_options(app, written);
 }
 
 tl::unexpected<Error> unknown(const std::string& word) {

@@ -27,10 +27,12 @@ struct WrittenOptions {
   // of `rsh` and its kin only
   Text udp_host, port, remote_udtcat, ssh, allow;
   bool require_udp = false, push = false, daemon = false;
+  // of `gridftp` only
+  Text parallelism, range;
 };
 
 /// Whose options there are beside those that all have.
-enum class Dialect { pipe, rsh };
+enum class Dialect { pipe, rsh, gridftp };
 
 /// errors: Errc::bad_argument for an option that is unknown or lacks its value. Of an option written twice the last counts.
 [[nodiscard]] Result<WrittenOptions> split_command_line(int argc, const char* const* argv,

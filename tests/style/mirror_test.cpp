@@ -16,6 +16,9 @@ using testing::IsEmpty;
 /// only together. A folder stands for all that is in it.
 const std::map<std::string, std::string> kTestedIn{
     {"src/cli/forward_command.cpp", "tests/e2e/tcp_service_test.cpp"},
+    {"src/cli/gridftp_command.cpp", "tests/e2e/gridftp_test.cpp"},
+    {"src/cli/gridftp_options.cpp", "tests/e2e/gridftp_test.cpp"},
+    {"src/cli/gridftp_written_options.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/cli/key_file.cpp", "tests/cli/key_source_test.cpp"},
     {"src/cli/keygen_command.cpp", "tests/e2e/key_usage_test.cpp"},
     {"src/cli/main.cpp", "tests/e2e/usage_test.cpp"},
@@ -37,6 +40,10 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/stats_sum.cpp", "tests/e2e/stats_test.cpp"},
     {"src/cli/stderr_log.cpp", "tests/cli/console_test.cpp"},
     {"src/cli/written_options.cpp", "tests/cli/options_test.cpp"},
+    {"src/gridftp/control_client.cpp", "tests/e2e/gridftp_test.cpp"},
+    {"src/gridftp/sender.cpp", "tests/gridftp/receiver_test.cpp"},
+    {"src/gridftp/stream_io.cpp", "tests/gridftp/receiver_test.cpp"},
+    {"src/gridftp/transfer.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/net/interface_mtu_linux.cpp", "tests/net/udp_socket_test.cpp"},
     {"src/net/system_error.cpp", "tests/net/udp_socket_test.cpp"},
     {"src/net/train_receiver_linux.cpp", "tests/net/datagram_socket_test.cpp"},

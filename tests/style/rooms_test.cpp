@@ -13,8 +13,8 @@ namespace {
 
 using testing::IsEmpty;
 
-constexpr std::array<std::string_view, 11> kRooms{"core",   "crypto",  "net",    "transport", "session", "lanes",
-                                                  "stream", "peering", "bridge", "rsh",       "cli"};
+constexpr std::array<std::string_view, 12> kRooms{"core",   "crypto",  "net",    "transport", "session", "lanes",
+                                                  "stream", "peering", "bridge", "rsh",       "gridftp", "cli"};
 
 /// Whose headers only few may include: the prefix of the header, and of the files that may.
 struct Fence {

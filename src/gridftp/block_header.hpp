@@ -1,0 +1,35 @@
+/// What stands before each block of a MODE E data connection. Bytes: docs/spec/gridftp.md §2.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace udtcat::gridftp {
+
+inline constexpr std::size_t kBlockHeaderBytes = 17;  // spec: docs/spec/gridftp.md §2
+
+struct BlockHeader {
+  // spec: docs/spec/gridftp.md §2. Bits that are not here mean nothing to us, as to Globus.
+  static constexpr std::uint8_t kClose = 0x04;  ///< the sender will close the connection
+  static constexpr std::uint8_t kEod = 0x08;    ///< the last block of this connection
+  static constexpr std::uint8_t kEof = 0x40;    ///< no payload; `offset` is the number of EODs to be seen
+
+  std::uint8_t descriptor = 0;
+  std::uint64_t count = 0;   ///< bytes of payload that follow; without meaning at EOF
+  std::uint64_t offset = 0;  ///< of the first of them
+
+  [[nodiscard]] bool ends_file() const { return (descriptor & kEof) != 0; }
+  [[nodiscard]] bool ends_data() const { return (descriptor & kEod) != 0; }
+  [[nodiscard]] bool ends_connection() const { return (descriptor & kClose) != 0; }
+  /// Nothing follows an EOF header, whatever it counts.
+  [[nodiscard]] std::uint64_t payload_bytes() const { return ends_file() ? 0 : count; }
+  friend bool operator==(const BlockHeader&, const BlockHeader&) = default;
+};
+
+[[nodiscard]] std::array<std::byte, kBlockHeaderBytes> encode(const BlockHeader& header);
+/// Total: any bytes are a header. Whether its numbers can be true is for who knows the file.
+[[nodiscard]] BlockHeader decode_block_header(std::span<const std::byte, kBlockHeaderBytes> in);
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,27 @@
+/// Where a data connection goes, as PORT, PASV, SPOR and SPAS write it.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/reply.hpp"
+
+namespace udtcat::gridftp {
+
+inline constexpr std::size_t kMostDataPorts = 256;  // guess: hosts of a striped server
+
+/// "127,0,0,1,11,3". `endpoint` is IPv4: the notation has no room for anything else.
+[[nodiscard]] std::string to_data_port(const Endpoint& endpoint);
+/// The same, alone. Total.  errors: Errc::protocol_violated
+[[nodiscard]] Result<Endpoint> parse_data_port(std::string_view text);
+
+/// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
+[[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);
+/// Of a 229 to SPAS: a line each, at most kMostDataPorts.  errors: Errc::protocol_violated
+[[nodiscard]] Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply);
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,27 @@
+/// ftp://[user@]host[:port]/path, as a user writes where a file is.  spec: RFC 3986, RFC 1738 §3.2
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::gridftp {
+
+inline constexpr std::uint16_t kDefaultPort = 2811;  // spec: IANA: gsiftp, where stock servers wait
+
+struct FtpUrl {
+  std::string user = "anonymous";
+  HostPort server{.host = {}, .port = kDefaultPort};
+  std::string path;  ///< decoded; begins with '/': from the server's root, as globus-url-copy means it
+
+  [[nodiscard]] std::string to_string() const;
+};
+
+[[nodiscard]] bool is_ftp_url(std::string_view text);
+/// errors: Errc::bad_argument, naming what is wrong: the scheme, a host that is missing, a path with a line end
+[[nodiscard]] Result<FtpUrl> parse_ftp_url(std::string_view text);
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,30 @@
+/// A stock GridFTP server, anonymous and in the clear, on loopback.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "e2e/support/ports.hpp"
+#include "e2e/support/process.hpp"
+#include "e2e/support/temp_dir.hpp"
+
+namespace udtcat::e2e {
+
+class GlobusServer {
+ public:
+  /// Throws where it does not come up.
+  explicit GlobusServer(const std::vector<std::string>& more_options = {});
+
+  /// "ftp://127.0.0.1:PORT" and the path of the same file here.
+  [[nodiscard]] std::string url(const std::filesystem::path& path) const;
+
+ private:
+  TempDir state_;
+  std::uint16_t port_ = free_port();
+  std::optional<Process> server_;
+};
+
+}  // namespace udtcat::e2e

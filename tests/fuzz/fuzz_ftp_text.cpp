@@ -1,0 +1,48 @@
+// Any bytes as what an FTP server says, and as each of the texts in it: what is understood is written and read back the same.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "gridftp/byte_ranges.hpp"
+#include "gridftp/data_port.hpp"
+#include "gridftp/reply.hpp"
+#include "gridftp/url.hpp"
+
+using namespace udtcat::gridftp;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void read_replies(std::string_view text) {
+  ReplyReader reader;
+  for (std::size_t at = 0; at < text.size(); at += 5) {
+    reader.push(text.substr(at, 5));
+    for (;;) {
+      const auto reply = reader.next();
+      if (!reply) return require(!reader.next());
+      if (!*reply) break;
+      require((*reply)->code >= 100 && (*reply)->code < 600 && !(*reply)->lines.empty());
+      std::ignore = passive_port(**reply);
+      if (const auto ports = striped_passive_ports(**reply))
+        require(!ports->empty() && ports->size() <= kMostDataPorts);
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  read_replies(text);
+  if (const auto port = parse_data_port(text)) require(parse_data_port(to_data_port(*port)).value() == *port);
+  if (const auto ranges = ByteRanges::parse(text)) {
+    require(ranges->size() <= ByteRanges::kMostRanges);
+    require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
+  }
+  if (const auto url = parse_ftp_url(text)) require(url->path.find_first_of("\r\n") == std::string::npos);
+  return 0;
+}

@@ -1,0 +1,38 @@
+#include "gridftp/data_port.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udtcat::gridftp {
+namespace {
+
+TEST(DataPort, ComesBackAsItWas) {
+  for (const char* text : {"127,0,0,1,11,3", "0,0,0,0,0,0", "255,255,255,255,255,255"})
+    EXPECT_EQ(to_data_port(parse_data_port(text).value()), text);
+  EXPECT_EQ(parse_data_port("192,0,2,1,11,3").value().to_string(), "192.0.2.1:2819");
+}
+
+TEST(DataPort, RefusesWhatIsNone) {
+  for (const char* wrong : {"", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,2,3,4,5,256", "1,2,3,4,5,", " 1,2,3,4,5,6",
+                            "1.2.3.4,5,6", "-1,2,3,4,5,6", "a"})
+    EXPECT_FALSE(parse_data_port(wrong)) << wrong;
+}
+
+TEST(PassivePort, IsFoundHoweverTheServerWrapsIt) {
+  for (const char* text : {"Entering Passive Mode (127,0,0,1,11,3)", "Passive 127,0,0,1,11,3.", "=127,0,0,1,11,3",
+                           "2 of 3: 127,0,0,1,11,3"})
+    EXPECT_EQ(passive_port({227, {text}}).value().port(), 2819) << text;
+  for (const char* none : {"", "Entering Passive Mode", "1,2,3", "99999999999"})
+    EXPECT_FALSE(passive_port({227, {none}})) << none;
+}
+
+TEST(StripedPassivePorts, AreOneALine) {
+  const Reply reply{229, {"Entering Striped Passive Mode.", " 127,0,0,1,11,3", " 127,0,0,2,11,4", "End"}};
+  const auto ports = striped_passive_ports(reply).value();
+  ASSERT_EQ(ports.size(), 2U);
+  EXPECT_EQ(ports[1].to_string(), "127.0.0.2:2820");
+  EXPECT_FALSE(striped_passive_ports({229, {"none"}}));
+  EXPECT_FALSE(striped_passive_ports({229, std::vector<std::string>(kMostDataPorts + 1, "1,2,3,4,5,6")})) << "bounded";
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp
