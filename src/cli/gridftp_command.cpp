@@ -1,7 +1,4 @@
 /// udtcat gridftp: a peer of Globus' servers.
-#include <optional>
-#include <utility>
-
 #include "cli/commands.hpp"
 #include "cli/session_run.hpp"
 #include "core/log.hpp"

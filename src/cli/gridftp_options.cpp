@@ -1,9 +1,5 @@
 #include "cli/gridftp_options.hpp"
 
-#include <charconv>
-#include <optional>
-#include <string_view>
-
 #include "cli/option_values.hpp"
 #include "cli/written_options.hpp"
 

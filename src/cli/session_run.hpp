@@ -26,8 +26,7 @@ struct Manners {
   std::optional<ExitStatus> failure{};              ///< what every error of ours is; none: each has its own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
-  bool as_ssh =
-      false;  ///< a consumer of stdout that has left (EPIPE) is no news, and SIGUSR1, by which rsync ends us, an end
+  bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
 };
 
 /// What a program that we run for a peer has, once we are told to stop.

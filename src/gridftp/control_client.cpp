@@ -8,6 +8,7 @@
 
 #include "bridge/asio_terms.hpp"
 #include "core/invariant.hpp"
+#include "core/lifetime.hpp"
 #include "core/log.hpp"
 
 namespace udtcat::gridftp {
@@ -16,27 +17,40 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-/// Cuts a wait short: what it watches fails with operation_aborted when the time is over.
+/// Cuts a wait short: what it watches fails with operation_aborted when the time is over and nothing has moved.
 class Watchdog {
  public:
-  Watchdog(boost::asio::steady_timer& timer, tcp::socket& socket, std::chrono::milliseconds patience) : timer_(timer) {
-    timer_.expires_after(patience);
-    timer_.async_wait([&socket, bitten = bitten_](const boost::system::error_code& cancelled) {
-      if (cancelled) return;
-      *bitten = true;
-      boost::system::error_code ignored;
-      socket.close(ignored);
-    });
+  using Moved = std::function<std::uint64_t()>;
+
+  Watchdog(boost::asio::steady_timer& timer, tcp::socket& socket, std::chrono::milliseconds patience, Moved moved = {})
+      : timer_(timer), socket_(socket), patience_(patience), moved_(std::move(moved)) {
+    wait();
   }
   ~Watchdog() { timer_.cancel(); }
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  [[nodiscard]] bool has_bitten() const { return *bitten_; }
+  [[nodiscard]] bool has_bitten() const { return bitten_; }
 
  private:
+  void wait() {
+    timer_.expires_after(patience_);
+    timer_.async_wait(lifetime_.guard([this, before = count()](const boost::system::error_code& cancelled) {
+      if (cancelled) return;
+      if (count() != before) return wait();
+      bitten_ = true;
+      boost::system::error_code ignored;
+      socket_.close(ignored);
+    }));
+  }
+  [[nodiscard]] std::uint64_t count() const { return moved_ ? moved_() : 0; }
+
   boost::asio::steady_timer& timer_;
-  const std::shared_ptr<bool> bitten_ = std::make_shared<bool>(false);
+  tcp::socket& socket_;
+  const std::chrono::milliseconds patience_;
+  const Moved moved_;
+  bool bitten_ = false;
+  core::Lifetime lifetime_;
 };
 
 Task<boost::system::error_code> connect_to(tcp::socket& socket, const std::vector<Endpoint>& addresses) {
@@ -91,8 +105,8 @@ Task<Status> ControlClient::send(std::string line) {
   co_return Status{};
 }
 
-Task<Result<Reply>> ControlClient::reply() {
-  const Watchdog watchdog(timer_, socket_, patience_);
+Task<Result<Reply>> ControlClient::reply(std::function<std::uint64_t()> moved) {
+  const Watchdog watchdog(timer_, socket_, patience_, std::move(moved));
   for (;;) {
     auto reply = reader_.next();
     if (!reply) co_return tl::unexpected(std::move(reply.error()));

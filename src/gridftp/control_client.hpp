@@ -3,6 +3,8 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,7 +33,8 @@ class ControlClient {
   /// `line` without its end; holds neither CR nor LF.  errors: Errc::connection_broken
   [[nodiscard]] Task<Status> send(std::string line);
   /// The next reply of any kind.  errors: Errc::connection_broken, Errc::peer_lost after silence, Errc::protocol_violated
-  [[nodiscard]] Task<Result<Reply>> reply();
+  /// moved   counts what else comes from or goes to the server: as long as it grows, silence here is none
+  [[nodiscard]] Task<Result<Reply>> reply(std::function<std::uint64_t()> moved = {});
   /// Sends, and takes replies until one that is not preliminary.
   [[nodiscard]] Task<Result<Reply>> ask(std::string line);
   /// The same, and the answer must be a completion.  errors: also Errc::stream_refused, with what the server said

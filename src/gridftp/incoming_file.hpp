@@ -25,7 +25,7 @@ class IncomingFile {
   /// expected   which bytes must come; none: whatever comes before the end
   explicit IncomingFile(std::optional<ByteRange> expected) : expected_(expected) {}
 
-  /// A header has been read from a connection..  errors: Errc::protocol_violated: it lies
+  /// A header has been read from a connection.  errors: Errc::protocol_violated: it lies
   /// outside the file, or contradicts an earlier EOF
   [[nodiscard]] Status on_header(const BlockHeader& header);
   /// Payload has been stored.  errors: Errc::protocol_violated

@@ -27,7 +27,6 @@ class Promise {
     timer_.cancel();
   }
   [[nodiscard]] bool is_set() const { return value_.has_value(); }
-  [[nodiscard]] const T& value() const { return *value_; }
   /// This must outlive the wait.
   [[nodiscard]] Task<T> get() {
     boost::system::error_code cancelled;

@@ -62,10 +62,10 @@ Task<Status> Receiver::State::receive(StreamIo& connection) {
     if (auto status = file.on_header(header); !status) co_return status;
     if (auto status = co_await receive_payload(connection, header); !status) co_return status;
     if (header.ends_data()) co_return file.on_end_of_data();
-    co_await boost::asio::post(io, boost::asio::use_awaitable);  // the others have their turn
     if (header.ends_connection())
       co_return udtcat::fail(Errc::protocol_violated, "receive from " + connection.name(),
                              "it closes before its end of data");
+    co_await boost::asio::post(io, boost::asio::use_awaitable);  // the others have their turn
   }
   co_return Status{};
 }

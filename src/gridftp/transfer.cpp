@@ -56,9 +56,9 @@ Task<Result<std::optional<std::uint64_t>>> remote_size(ControlClient& client, st
 }
 
 /// Replies up to the last one of a transfer, whose outcome it is.
-Task<Result<Reply>> outcome_of_transfer(ControlClient& client) {
+Task<Result<Reply>> outcome_of_transfer(ControlClient& client, std::function<std::uint64_t()> moved) {
   for (;;) {
-    auto reply = co_await client.reply();
+    auto reply = co_await client.reply(moved);
     if (!reply) co_return reply;
     if (reply->is_preliminary()) continue;
     if (!reply->is_completion())
@@ -147,11 +147,12 @@ Task<Result<TransferOutcome>> download(boost::asio::io_context& io, FtpUrl from,
                     : "RETR " + from.path;
   if (auto sent = co_await client.send(command); !sent) co_return tl::unexpected(std::move(sent.error()));
 
+  const std::function<std::uint64_t()> progress = [&receiver] { return receiver.received_bytes(); };
   const auto said = std::make_shared<Promise<Result<Reply>>>(io);
   boost::asio::co_spawn(
       io,
-      [said, &client, &receiver]() -> Task<void> {
-        auto outcome = co_await outcome_of_transfer(client);
+      [said, &client, &receiver, progress]() -> Task<void> {
+        auto outcome = co_await outcome_of_transfer(client, progress);
         if (!outcome) receiver.fail(outcome.error());
         said->set(std::move(outcome));
       },
@@ -188,10 +189,16 @@ Task<Result<TransferOutcome>> upload(boost::asio::io_context& io, const BlockSto
   auto connections = co_await connect_data(io, *port, options.parallelism);
   if (!connections) co_return tl::unexpected(std::move(connections.error()));
 
+  const auto fetched = std::make_shared<std::uint64_t>(0);
+  const std::function<std::uint64_t()> progress = [fetched] { return *fetched; };
   const auto said = std::make_shared<Promise<Result<Reply>>>(io);
   boost::asio::co_spawn(
-      io, [said, &client]() -> Task<void> { said->set(co_await outcome_of_transfer(client)); }, boost::asio::detached);
-  const auto fetch = [&from](std::uint64_t offset, std::span<std::byte> bytes) { return from.read_at(offset, bytes); };
+      io, [said, &client, progress]() -> Task<void> { said->set(co_await outcome_of_transfer(client, progress)); },
+      boost::asio::detached);
+  const auto fetch = [&from, fetched](std::uint64_t offset, std::span<std::byte> bytes) {
+    *fetched += bytes.size();
+    return from.read_at(offset, bytes);
+  };
   SendRequest request{.ranges = {}, .offset_on_wire = range.begin, .block_bytes = options.block_bytes};
   request.ranges.push_back(range);
   const auto sent = co_await send_file(io, *connections, std::move(request), fetch);

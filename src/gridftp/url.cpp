@@ -41,8 +41,6 @@ std::optional<std::string> unescaped(std::string_view text) {
 
 std::string FtpUrl::to_string() const { return fmt::format("{}{}:{}{}", kScheme, server.host, server.port, path); }
 
-bool is_ftp_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
-
 Result<FtpUrl> parse_ftp_url(std::string_view text) {
   if (!text.starts_with(kScheme)) return no_url(text, "the form is ftp://[USER@]HOST[:PORT]/PATH");
   std::string_view rest = text.substr(kScheme.size());

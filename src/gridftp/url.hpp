@@ -20,7 +20,6 @@ struct FtpUrl {
   [[nodiscard]] std::string to_string() const;
 };
 
-[[nodiscard]] bool is_ftp_url(std::string_view text);
 /// errors: Errc::bad_argument, naming what is wrong: the scheme, a host that is missing, a path with a line end
 [[nodiscard]] Result<FtpUrl> parse_ftp_url(std::string_view text);
 

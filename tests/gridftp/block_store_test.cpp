@@ -13,7 +13,7 @@ class BlockStores : public testing::Test {
   ~BlockStores() override { std::filesystem::remove_all(directory); }
 
   std::string directory = [] {
-    std::string name = std::filesystem::temp_directory_path() / "udtcat-store-XXXXXX";
+    std::string name = std::filesystem::temp_directory_path() / "udtcat-store-XXXXXX";  // mkdtemp() fills in the X
     return std::string(::mkdtemp(name.data()));
   }();
   std::string path = directory + "/file";
