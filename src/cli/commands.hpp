@@ -29,6 +29,6 @@ namespace udtcat::cli {
 [[nodiscard]] ExitStatus rsh_server_command(const RshServerOptions& options, std::uint64_t core_limit_bytes,
                                             Console& console);
 
-[[nodiscard]] ExitStatus gridftp_command(const GridftpOptions& options, Console& console);
+[[nodiscard]] ExitStatus gridftp_command(const GridftpOptions& options, FoundKey key, Console& console);
 
 }  // namespace udtcat::cli

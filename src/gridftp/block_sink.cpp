@@ -4,12 +4,19 @@
 
 namespace udtcat::gridftp {
 
+FileSink::FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal, std::uint64_t at)
+    : store_(std::move(store)), have_(std::move(have)), journal_(std::move(journal)), at_(at), safe_(have_) {
+  // What an earlier file of this name had is not what this one has.
+  if (journal_ && have_.empty()) journal_->remove();
+}
+
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (auto written = store_.write_at(offset, bytes); !written) co_return written;
+  if (auto written = store_.write_at(at_ + offset, bytes); !written) co_return written;
   if (auto added = have_.add({offset, offset + bytes.size()}); !added) co_return added;
-  if (!journal_ || have_.bytes() < journalled_bytes_ + kJournalEveryBytes) co_return Status{};
-  journalled_bytes_ = have_.bytes();
-  co_return journal_->save(have_);
+  if (!journal_ || have_.bytes() < safe_.bytes() + kJournalEveryBytes) co_return Status{};
+  if (auto saved = journal_->save(have_); !saved) co_return saved;
+  safe_ = have_;
+  co_return Status{};
 }
 
 Status FileSink::publish() const {

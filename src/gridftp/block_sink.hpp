@@ -37,12 +37,13 @@ class FileSink final : public BlockSink {
  public:
   static constexpr std::uint64_t kJournalEveryBytes = 8'388'608;  // guess: what at most comes twice after a cut
 
-  /// have   what is in it already
+  /// have      what is in it already
   /// journal   is kept up to date; none: nobody goes on after a cut
-  FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal)
-      : store_(std::move(store)), have_(std::move(have)), journal_(std::move(journal)) {}
+  /// at        where in the file the first byte goes
+  FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal, std::uint64_t at = 0);
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  [[nodiscard]] const ByteRanges& have() const { return have_; }
+  /// What need not come again, whatever becomes of this process.
+  [[nodiscard]] const ByteRanges& safe() const { return safe_; }
   /// As BlockStore::publish(), of all that is there.
   [[nodiscard]] Status publish() const;
   /// What is there stays for the next attempt; if that is nothing, nothing stays.
@@ -52,7 +53,8 @@ class FileSink final : public BlockSink {
   const BlockStore store_;
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
-  std::uint64_t journalled_bytes_ = 0;  // of have_, when it was last saved
+  const std::uint64_t at_;
+  ByteRanges safe_;  // of have_: what the journal says
 };
 
 /// To somebody who takes bytes in order only. What comes too early is kept, at most kMostEarlyBytes of it; then those who bring

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,8 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
   const FilePlace unfinished = place.with_suffix(kUnfinished);
   auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
   if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+  if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
+    return fail(Errc::local_write_failed, "write " + place.shown(), "another transfer is writing it");
   BlockStore store(std::move(*descriptor), unfinished);
   store.publish_as_ = place;
   return store;
@@ -63,6 +66,13 @@ std::optional<std::uint64_t> BlockStore::size() const {
   struct stat status {};
   if (::fstat(descriptor_.number(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::int64_t BlockStore::changed() const {
+  struct stat status {};
+  if (::fstat(descriptor_.number(), &status) != 0) return 0;
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
 }
 
 Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byte> into) const {

@@ -23,13 +23,15 @@ class BlockStore {
   /// Of what somebody else has opened.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
   /// What is written lies in PATH.part until publish(); what is there is kept, as a transfer may go on where another was cut. A
-  /// device is written itself.  errors: Errc::local_write_failed
+  /// device is written itself.  errors: Errc::local_write_failed, also where another transfer is writing it
   [[nodiscard]] static Result<BlockStore> open_to_write(const FilePlace& place);
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
   [[nodiscard]] static Result<BlockStore> open_in_place(const FilePlace& place);
 
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
+  /// When it was last changed: nanoseconds since 1970.
+  [[nodiscard]] std::int64_t changed() const;
   /// All of `into`, or up to the end of the file.  errors: Errc::local_read_failed
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   /// errors: Errc::local_write_failed

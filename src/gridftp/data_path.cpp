@@ -70,7 +70,8 @@ void DataPath::close() {
 void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   core::log().debug("a data connection from {}", peer.to_string());
   if (receiving_) return receiver_->take(std::move(connection));
-  if (early_.size() >= kMostEarly) return core::log().warn("data from {} dropped: too many connections", peer.to_string());
+  if (early_.size() >= kMostEarly)
+    return core::log().warn("data from {} dropped: too many connections", peer.to_string());
   early_.push_back(std::move(connection));
   came_.notify();
 }

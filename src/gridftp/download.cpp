@@ -51,7 +51,6 @@ class Download {
  private:
   [[nodiscard]] Task<Status> look(RemoteServer& server);
   [[nodiscard]] Status open_file(const std::string& changed);
-  [[nodiscard]] Task<Status> receive(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
   [[nodiscard]] std::string command() const;
@@ -74,14 +73,16 @@ Task<Status> Download::look(RemoteServer& server) {
   const auto changed = co_await server.time_of(job_.remote.path);
   if (!changed) co_return tl::unexpected(changed.error());
   if (options_.range && *size && options_.range->end > **size)
-    co_return fail(Errc::bad_argument,
-                   fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
-                   fmt::format("it has {}", **size));
+    co_return fail(
+        Errc::bad_argument,
+        fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
+        fmt::format("it has {}", **size));
   if (options_.range)
     expected_ = ByteRange{0, options_.range->bytes()};
   else if (*size)
     expected_ = ByteRange{0, **size};
-  const std::string identity = fmt::format("{} {} {}", job_.remote.to_string(), *size ? std::to_string(**size) : "-", *changed);
+  const std::string identity =
+      fmt::format("{} {} {}", job_.remote.to_string(), *size ? std::to_string(**size) : "-", *changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
     co_return fail(Errc::stream_refused, "go on with " + job_.remote.to_string(), "it has changed meanwhile");
@@ -120,8 +121,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
     if (auto called = co_await server.call_us(options_.stripes); !called) co_return called;
   if (auto left = co_await server.leave_out(have_); !left) co_return left;
   const auto done = std::make_shared<Promise<Status>>(io_);
-  auto begun = co_await server.begin(
-      command(), [progress = progress_] { return progress->bytes; }, [](const ByteRanges&) {}, done);
+  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
   if (!begun) co_return begun;
   std::shared_ptr<BlockSink> sink = file_;
   if (pipe_) sink = pipe_;
@@ -140,8 +140,7 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
   server.path().aim(std::move(*where));
   if (auto left = co_await server.leave_out(have_); !left) co_return left;
   const auto done = std::make_shared<Promise<Status>>(io_);
-  auto begun = co_await server.begin(
-      command(), [progress = progress_] { return progress->bytes; }, [](const ByteRanges&) {}, done);
+  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
   if (!begun) co_return begun;
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await judge(server, tl::unexpected(connection.error()), done);
@@ -154,8 +153,8 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
 
 Task<Status> Download::attempt(RemoteServer& server) {
   if (auto looked = co_await look(server); !looked) co_return looked;
-  auto received = co_await (server.has_blocks() ? receive_blocks(server) : receive_stream(server));
-  co_return received;
+  if (server.has_blocks()) co_return co_await receive_blocks(server);
+  co_return co_await receive_stream(server);
 }
 
 Task<Status> Download::publish() {

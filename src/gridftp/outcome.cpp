@@ -20,6 +20,14 @@ Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<S
   co_return server_says;
 }
 
+ControlLink::Moved counter_of(SharedProgress progress) {
+  return [progress = std::move(progress)] { return progress->bytes; };
+}
+
+MarkerHandler ignore_markers() {
+  return [](const ByteRanges&) {};
+}
+
 Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have, std::optional<ByteRange> expected) {
   std::vector<std::byte> piece(262'144);  // guess: as a block of Globus' server
   std::uint64_t offset = have.contiguous_from(0);

@@ -20,6 +20,10 @@ namespace udtcat::gridftp {
 /// Where the data failed and it has said nothing yet, it is not waited for.
 [[nodiscard]] Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said);
 
+[[nodiscard]] ControlLink::Moved counter_of(SharedProgress progress);
+/// For who has no use for what a server says it has.
+[[nodiscard]] MarkerHandler ignore_markers();
+
 /// Stream mode: the bytes of the connection are the file's, from where `have` has no gap; its end is the file's end.
 /// have   grows by what comes.  errors: Errc::connection_broken where `expected` does not come whole; those of the sink
 [[nodiscard]] Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have,

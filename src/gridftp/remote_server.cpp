@@ -21,7 +21,7 @@ tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
 }
 
 /// "Range Marker 0-4096,8192-12288".
-void read_marker(const Reply& reply, const std::function<void(const ByteRanges&)>& markers) {
+void read_marker(const Reply& reply, const MarkerHandler& markers) {
   const auto& line = reply.lines.front();
   const auto begin = line.find_first_of("0123456789");
   if (reply.code != kRangeMarker || begin == std::string::npos) return;
@@ -84,8 +84,7 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
     co_return Status{};
   }
   if (auto agreed = co_await agree_on_data(options.data); !agreed) co_return agreed;
-  auto parallel =
-      co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism));
+  auto parallel = co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism));
   if (!parallel) co_return tl::unexpected(std::move(parallel.error()));
   co_return Status{};
 }
@@ -93,18 +92,20 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
 Task<Status> RemoteServer::agree_on_data(const DataOptions& data) {
   if (data.kind == DataKind::tcp) co_return Status{};
   const bool session = data.kind == DataKind::session;
-  auto stack = co_await control_->demand(session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt");
+  const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
+  auto stack = co_await control_->demand(set_stack);
   if (!stack) co_return tl::unexpected(std::move(stack.error()));
   // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
   const bool proves = session && data.session.protection != Protection::clear;
-  const auto dcau = co_await control_->ask(proves ? "DCAU A" : "DCAU N");
+  const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
+  const auto dcau = co_await control_->ask(set_dcau);
   if (!dcau) co_return tl::unexpected(dcau.error());
   if (!session) co_return Status{};
   // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
-  for (const std::string& command : {std::string("PBSZ 1048576"), std::string("PROT ") + prot_level(data.session.protection)}) {
-    const auto answer = co_await control_->ask(command);
-    if (!answer) co_return tl::unexpected(answer.error());
-  }
+  const auto size = co_await control_->ask("PBSZ 1048576");
+  if (!size) co_return tl::unexpected(size.error());
+  const auto level = co_await control_->ask(std::string("PROT ") + prot_level(data.session.protection));
+  if (!level) co_return tl::unexpected(level.error());
   co_return Status{};
 }
 
@@ -144,7 +145,8 @@ Task<Status> RemoteServer::call_us(std::size_t stripes) {
 }
 
 Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
-  const auto reply = co_await control_->demand(striped ? "SPAS" : "PASV");
+  const std::string command = striped ? "SPAS" : "PASV";
+  const auto reply = co_await control_->demand(command);
   if (!reply) co_return tl::unexpected(reply.error());
   if (striped) co_return striped_passive_ports(*reply);
   const auto port = passive_port(*reply);
@@ -162,8 +164,7 @@ Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
   co_return Status{};
 }
 
-Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved,
-                                 std::function<void(const ByteRanges&)> markers,
+Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
   if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
   boost::asio::co_spawn(

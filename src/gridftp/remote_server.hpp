@@ -18,6 +18,9 @@
 
 namespace udtcat::gridftp {
 
+/// Is told of what a server says it has.
+using MarkerHandler = std::function<void(const ByteRanges&)>;
+
 /// Threads: confined to the io_context thread; one call at a time.
 class RemoteServer {
  public:
@@ -45,9 +48,7 @@ class RemoteServer {
   [[nodiscard]] Task<Status> leave_out(const ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path() is
   /// doing ends with it.
-  /// markers   is told of what the server says it has
-  [[nodiscard]] Task<Status> begin(std::string command, ControlLink::Moved moved,
-                                   std::function<void(const ByteRanges&)> markers,
+  [[nodiscard]] Task<Status> begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
                                    std::shared_ptr<Promise<Status>> done);
   /// Says goodbye. Nothing comes of it if that fails.
   [[nodiscard]] Task<void> quit();

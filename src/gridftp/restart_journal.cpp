@@ -11,7 +11,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 4'194'304;                         // guess: ByteRanges::kMostRanges of 64 bytes
+constexpr std::size_t kMostBytes = 4'194'304;                       // guess: ByteRanges::kMostRanges of 64 bytes
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
 std::string read_all(const bridge::Descriptor& descriptor) {

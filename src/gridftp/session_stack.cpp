@@ -110,10 +110,9 @@ class SessionDoor final : public DataDoor {
     const auto carrier = std::make_shared<Carrier>(io_, std::move(connection), farewells_);
     std::erase_if(carriers_, [](const auto& each) { return each->is_closed(); });
     carriers_.push_back(carrier);
-    carrier->connection().on_stream(
-        lifetime_.guard([this, weak = std::weak_ptr<Carrier>(carrier)](StreamId id) {
-          if (const auto alive = weak.lock()) handler_(Carrier::accept_stream(alive, id), alive->peer());
-        }));
+    carrier->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<Carrier>(carrier)](StreamId id) {
+      if (const auto alive = weak.lock()) handler_(Carrier::accept_stream(alive, id), alive->peer());
+    }));
   }
 
   boost::asio::io_context& io_;

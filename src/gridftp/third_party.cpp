@@ -1,4 +1,5 @@
 /// async_copy(): two servers, whose data connections do not touch us.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,20 +61,20 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
     if (auto left = co_await server->leave_out(*have_); !left) co_return left;
   const auto stored = std::make_shared<Promise<Status>>(io_);
   const auto retrieved = std::make_shared<Promise<Status>>(io_);
-  const auto moved = [progress = progress_] { return progress->bytes; };
-  const auto markers = [have = have_, progress = progress_](const ByteRanges& more) {
+  const ControlLink::Moved moved = counter_of(progress_);
+  const MarkerHandler markers = [have = have_, progress = progress_](const ByteRanges& more) {
     const std::uint64_t before = have->bytes();
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
     progress->bytes += have->bytes() - before;
   };
-  const std::string store = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, to_.path)
-                                           : "STOR " + to_.path;
+  const std::string store =
+      options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, to_.path) : "STOR " + to_.path;
   const std::string retrieve =
       options_.range ? fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), from_.path)
                      : "RETR " + from_.path;
   if (auto begun = co_await target.begin(store, moved, markers, stored); !begun) co_return begun;
-  if (auto begun = co_await source.begin(retrieve, moved, [](const ByteRanges&) {}, retrieved); !begun) co_return begun;
+  if (auto begun = co_await source.begin(retrieve, moved, ignore_markers(), retrieved); !begun) co_return begun;
   // Whichever fails first is not going to be helped by the other; and a source that has nothing leaves the target waiting.
   auto gave = co_await retrieved->get();
   if (!gave) target.control().close();
@@ -89,7 +90,8 @@ Task<Status> Copy::check(RemoteServer& target) {
   const auto size = co_await target.size_of(to_.path);
   if (!size) co_return tl::unexpected(size.error());
   if (!*size || **size == *size_) co_return Status{};
-  co_return fail(Errc::stream_refused, "copy to " + to_.to_string(), fmt::format("it has {} of {} bytes", **size, *size_));
+  co_return fail(Errc::stream_refused, "copy to " + to_.to_string(),
+                 fmt::format("it has {} of {} bytes", **size, *size_));
 }
 
 Task<Status> Copy::attempt() {

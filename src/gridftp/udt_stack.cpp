@@ -58,11 +58,11 @@ class UdtStack final : public DataStack {
     ListenRequest request;
     request.locals.push_back(local);
     request.transport = transport_;
-    auto listener =
-        listen_plain(io_, std::move(request), [&io = io_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
-          const Endpoint peer = pipe->peer();
-          handler(stream_over(io, std::move(pipe)), peer);
-        });
+    auto listener = listen_plain(io_, std::move(request),
+                                 [&io = io_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
+                                   const Endpoint peer = pipe->peer();
+                                   handler(stream_over(io, std::move(pipe)), peer);
+                                 });
     if (!listener) return tl::unexpected(std::move(listener.error()));
     return std::make_unique<UdtDoor>(std::move(*listener));
   }

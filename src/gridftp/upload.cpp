@@ -31,10 +31,10 @@ class Upload {
     std::optional<ByteRange> range;  // none: of unknown length
   };
   [[nodiscard]] Result<What> open();
-  void load_journal(std::uint64_t size);
+  void load_journal(const BlockStore& file, std::uint64_t size);
   [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
-  [[nodiscard]] std::function<void(const ByteRanges&)> markers();
+  [[nodiscard]] MarkerHandler markers();
   [[nodiscard]] SendRequest request_for(const What& what) const;
 
   boost::asio::io_context& io_;
@@ -46,9 +46,10 @@ class Upload {
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
 };
 
-void Upload::load_journal(std::uint64_t size) {
+void Upload::load_journal(const BlockStore& file, std::uint64_t size) {
   if (options_.range || journal_) return;
-  journal_.emplace(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), size));
+  journal_.emplace(FilePlace(job_.path + ".sent"),
+                   fmt::format("{} {} {}", job_.remote.to_string(), size, file.changed()));
   *have_ = journal_->load();
   if (have_->empty()) return;
   progress_->resumed_bytes += have_->bytes();
@@ -72,11 +73,11 @@ Result<Upload::What> Upload::open() {
   if (size && range.end > *size)
     return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
                 fmt::format("it has {}", *size));
-  load_journal(range.end);
+  load_journal(*file, range.end);
   return What{std::make_shared<FileSource>(std::move(*file), have_->missing_from(range)), range};
 }
 
-std::function<void(const ByteRanges&)> Upload::markers() {
+MarkerHandler Upload::markers() {
   return [have = have_, journal = journal_](const ByteRanges& more) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
@@ -128,11 +129,9 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
   if (!server.has_blocks()) *have_ = {};
   if (auto left = co_await server.leave_out(*have_); !left) co_return left;
   const auto done = std::make_shared<Promise<Status>>(io_);
-  const std::string command = options_.range
-                                  ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
-                                  : "STOR " + job_.remote.path;
-  auto begun =
-      co_await server.begin(command, [progress = progress_] { return progress->bytes; }, markers(), done);
+  const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
+                                             : "STOR " + job_.remote.path;
+  auto begun = co_await server.begin(command, counter_of(progress_), markers(), done);
   if (!begun) co_return begun;
   Status moved;
   if (server.has_blocks()) {
