@@ -86,10 +86,13 @@ ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console&
   auto locals = resolve(options.common.local, options.common.family);
   if (!locals) return run.fail_to_start(std::move(locals.error()));
   gridftp::FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found)));
-  if (auto listening = server.listen(one_per_family(*locals)); !listening)
+  const bool sealed = options.auth == ServeAuth::key;
+  const auto fronts = one_per_family(*locals);
+  if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
-    console.line(fmt::format("udtcat: serving {} at ftp://{}/", options.root, local.to_string()));
+    console.line(
+        fmt::format("udtcat: serving {} at {}://{}/", options.root, sealed ? "udtcat" : "ftp", local.to_string()));
   run.watch("", [&server] {
     ConnectionStats stats;
     stats.bytes_sent = server.moved_bytes();

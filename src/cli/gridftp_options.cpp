@@ -1,5 +1,6 @@
 #include "cli/gridftp_options.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -156,6 +157,11 @@ Status read_over(const WrittenOptions& written, GridftpOptions& options) {
   return {};
 }
 
+bool is_sealed(const GridftpOptions& options) {
+  return options.from.sealed || options.to.sealed ||
+         std::ranges::any_of(options.files, [](const GridftpFile& file) { return file.remote.sealed; });
+}
+
 }  // namespace
 
 Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments) {
@@ -176,13 +182,14 @@ Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arg
 void settle_protection(GridftpOptions& options, bool has_environment_key) {
   // A server without a key serves clear data; what a client of it asks for is the client's affair.
   const bool serves = options.verb == GridftpVerb::serve;
-  const bool wants = options.protection_written || (has_environment_key && (!options.over || serves));
+  const bool sealed = is_sealed(options);
+  const bool wants = options.protection_written || sealed || (has_environment_key && (!options.over || serves));
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   options.transfer.data.kind = kind;
-  if (serves ? !wants : kind != DataKind::session) options.common.session.protection = Protection::clear;
+  if (serves ? !wants : kind != DataKind::session && !sealed) options.common.session.protection = Protection::clear;
   options.transfer.data.session = options.common.session;
   // The key of a copy is the servers' own.
-  if (options.verb == GridftpVerb::copy) options.common.session.protection = Protection::clear;
+  if (options.verb == GridftpVerb::copy && !sealed) options.common.session.protection = Protection::clear;
   options.transfer.data.session.sends = options.transfer.data.session.receives = true;
   options.transfer.data.transport = options.common.transport;
 }

@@ -14,9 +14,15 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   if (auto written = store_.write_at(at_ + offset, bytes); !written) co_return written;
   if (auto added = have_.add({offset, offset + bytes.size()}); !added) co_return added;
   if (!journal_ || have_.bytes() < safe_.bytes() + kJournalEveryBytes) co_return Status{};
-  if (auto saved = journal_->save(have_); !saved) co_return saved;
+  co_return note();
+}
+
+Status FileSink::note() {
+  if (RestartJournal::needs_sync())
+    if (auto synced = store_.sync(); !synced) return synced;
+  if (auto saved = journal_->save(have_); !saved) return saved;
   safe_ = have_;
-  co_return Status{};
+  return {};
 }
 
 Status FileSink::publish() const {
@@ -26,8 +32,8 @@ Status FileSink::publish() const {
   return {};
 }
 
-void FileSink::set_aside() const {
-  if (journal_ && !have_.empty() && journal_->save(have_)) return;
+void FileSink::set_aside() {
+  if (journal_ && !have_.empty() && note()) return;
   store_.discard();
   if (journal_) journal_->remove();
 }

@@ -47,9 +47,11 @@ class FileSink final : public BlockSink {
   /// As BlockStore::publish(), of all that is there.
   [[nodiscard]] Status publish() const;
   /// What is there stays for the next attempt; if that is nothing, nothing stays.
-  void set_aside() const;
+  void set_aside();
 
  private:
+  [[nodiscard]] Status note();
+
   const BlockStore store_;
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;

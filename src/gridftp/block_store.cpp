@@ -99,11 +99,16 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
   return {};
 }
 
+Status BlockStore::sync() const {
+  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", place_, errno);
+  return {};
+}
+
 Status BlockStore::publish(std::uint64_t bytes) const {
   if (!publish_as_) return {};
   if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
     return failed(Errc::local_write_failed, "set the size of", place_, errno);
-  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", place_, errno);
+  if (auto synced = sync(); !synced) return synced;
   return place_.rename_to(*publish_as_);
 }
 

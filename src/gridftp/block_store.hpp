@@ -36,6 +36,8 @@ class BlockStore {
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   /// errors: Errc::local_write_failed
   [[nodiscard]] Status write_at(std::uint64_t offset, std::span<const std::byte> from) const;
+  /// What has been written is on the disk.  errors: Errc::local_write_failed
+  [[nodiscard]] Status sync() const;
   /// It is whole, and exactly so long: on the disk, and under its own name.  errors: Errc::local_write_failed
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
   /// Nothing of it is wanted: PATH.part goes.

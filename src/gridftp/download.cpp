@@ -44,7 +44,7 @@ class Download {
   /// The file is whole.
   [[nodiscard]] Task<Status> publish();
   /// It is not, and there will be no further attempt.
-  void give_up() const {
+  void give_up() {
     if (file_) file_->set_aside();
   }
 
@@ -99,7 +99,7 @@ Status Download::open_file(const std::string& changed) {
   std::optional<RestartJournal> journal;
   if (store->size() && expected_ && !options_.range && !changed.empty()) {
     journal.emplace(place.with_suffix(".part.have"), identity_);
-    have_ = journal->load();
+    have_ = journal->load().value_or(ByteRanges());
     if (store->size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
     if (!have_.empty()) {
       progress_->resumed_bytes += have_.bytes();

@@ -10,6 +10,8 @@
 
 #include "bridge/asio_terms.hpp"
 #include "core/log.hpp"
+#include "gridftp/local_address.hpp"
+#include "gridftp/remote_server.hpp"
 
 namespace udtcat::gridftp {
 
@@ -35,6 +37,21 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
         [](const Endpoint& at, std::error_code error) {
           core::log().warn("accept tcp {}: {}", at.to_string(), error.message());
         }));
+  }
+  return {};
+}
+
+Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
+  DataOptions data = options_.data;
+  data.kind = DataKind::session;
+  sealed_stack_ = make_stack(io_, data);
+  for (const Endpoint& local : locals) {
+    auto door =
+        sealed_stack_->listen(local, lifetime_.guard([this](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
+          welcome(std::make_unique<ControlLink>(io_, std::move(stream), local_address_towards(io_, peer), peer));
+        }));
+    if (!door) return tl::unexpected(std::move(door.error()));
+    sealed_doors_.push_back(std::move(*door));
   }
   return {};
 }
@@ -70,12 +87,14 @@ void FtpServer::forget(std::uint64_t number) {
 
 void FtpServer::stop() {
   doors_.clear();
+  sealed_doors_.clear();
   for (const auto& [number, client] : clients_) client->close();
 }
 
 std::vector<Endpoint> FtpServer::local_endpoints() const {
   std::vector<Endpoint> locals;
   for (const auto& door : doors_) locals.push_back(door->local_endpoint());
+  for (const auto& door : sealed_doors_) locals.push_back(door->local());
   return locals;
 }
 

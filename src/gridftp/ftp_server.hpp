@@ -16,6 +16,7 @@
 
 #include "bridge/tcp_acceptor.hpp"
 #include "core/lifetime.hpp"
+#include "gridftp/data_stack.hpp"
 #include "gridftp/serve_options.hpp"
 #include "gridftp/served_client.hpp"
 #include "gridftp/served_root.hpp"
@@ -29,6 +30,8 @@ class FtpServer {
 
   /// Clients come by TCP.  errors: Errc::cannot_bind
   [[nodiscard]] Status listen(const std::vector<Endpoint>& locals);
+  /// Clients come by sessions of ours, and have proved the key; each stream is a client.  errors: Errc::cannot_bind
+  [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
   /// A client that has come. Beyond the most there may be, it is told so and dropped.
   void welcome(std::unique_ptr<ControlLink> link);
   /// Lets nobody in any more, and breaks off who is there.
@@ -45,6 +48,8 @@ class FtpServer {
   const ServedRoot root_;
   const ServeOptions options_;
   std::vector<std::unique_ptr<bridge::TcpAcceptor>> doors_;
+  std::shared_ptr<DataStack> sealed_stack_;
+  std::vector<std::unique_ptr<DataDoor>> sealed_doors_;
   std::map<std::uint64_t, std::unique_ptr<ServedClient>> clients_;
   std::uint64_t next_number_ = 0;
   std::uint64_t moved_before_ = 0;  // for clients that have gone

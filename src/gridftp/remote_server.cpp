@@ -9,6 +9,7 @@
 
 #include "core/log.hpp"
 #include "gridftp/data_port.hpp"
+#include "gridftp/local_address.hpp"
 
 namespace udtcat::gridftp {
 
@@ -21,11 +22,13 @@ tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
 }
 
 /// "Range Marker 0-4096,8192-12288".
-void read_marker(const Reply& reply, const MarkerHandler& markers) {
-  const auto& line = reply.lines.front();
-  const auto begin = line.find_first_of("0123456789");
-  if (reply.code != kRangeMarker || begin == std::string::npos) return;
-  if (const auto ranges = ByteRanges::parse(std::string_view(line).substr(begin))) markers(*ranges);
+std::optional<ByteRanges> ranges_of(const Reply& reply) {
+  constexpr std::string_view kBegin = "Range Marker";
+  const std::string_view line = reply.lines.front();
+  if (!line.starts_with(kBegin)) return std::nullopt;
+  auto ranges = ByteRanges::parse(line.substr(kBegin.size()));
+  if (!ranges) return std::nullopt;
+  return std::move(*ranges);
 }
 
 /// spec: docs/spec/gridftp.md §6
@@ -57,12 +60,43 @@ std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOpt
   return make_tcp_stack(io);
 }
 
+namespace {
+
+/// The control connection of udtcat://: the first stream of a session.
+Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
+                                                            HostPort server, std::chrono::milliseconds patience) {
+  const std::string name = fmt::format("server {}:{}", server.host, server.port);
+  const auto addresses = resolve(server, AddressFamily::any);
+  if (!addresses) co_return tl::unexpected(addresses.error());
+  Error why;
+  for (const Endpoint& address : *addresses) {
+    auto stream = co_await stack.connect(address);
+    if (!stream) {
+      why = stream.error();
+      continue;
+    }
+    auto link = std::make_unique<ControlLink>(io, std::move(*stream), local_address_towards(io, address), address);
+    co_return co_await ControlClient::begin(std::move(link), name, patience);
+  }
+  co_return tl::unexpected(why);
+}
+
+}  // namespace
+
 Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io_context& io, FtpUrl url,
                                                                  TransferOptions options) {
-  auto control = co_await ControlClient::connect(io, url.server, options.patience);
+  DataOptions sealed = options.data;
+  sealed.kind = DataKind::session;
+  const auto control_stack = url.sealed ? make_stack(io, sealed) : nullptr;
+  Result<std::unique_ptr<ControlClient>> control;
+  if (url.sealed)
+    control = co_await connect_sealed(io, *control_stack, url.server, options.patience);
+  else
+    control = co_await ControlClient::connect(io, url.server, options.patience);
   if (!control) co_return tl::unexpected(std::move(control.error()));
   std::unique_ptr<RemoteServer> server(
       new RemoteServer(io, std::move(*control), std::move(url), make_stack(io, options.data)));
+  server->control_stack_ = control_stack;
   if (auto agreed = co_await server->agree(options); !agreed) co_return tl::unexpected(std::move(agreed.error()));
   co_return server;
 }
@@ -154,6 +188,13 @@ Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
   co_return std::vector<Endpoint>(1, *port);
 }
 
+Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path) {
+  const auto answer = co_await control_->ask("SITE HAVE " + path);
+  if (!answer) co_return tl::unexpected(answer.error());
+  if (!answer->is_completion()) co_return std::nullopt;
+  co_return ranges_of(*answer);
+}
+
 Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
@@ -176,7 +217,8 @@ Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, 
         for (bool ended = false; !ended;) {
           const auto reply = co_await control->reply(moved);
           if (reply && reply->is_preliminary()) {
-            read_marker(*reply, markers);
+            const auto ranges = ranges_of(*reply);
+            if (ranges && reply->code == kRangeMarker) markers(*ranges);
             continue;
           }
           ended = true;

@@ -44,6 +44,8 @@ class RemoteServer {
   [[nodiscard]] Task<Status> call_us(std::size_t stripes);
   /// PASV or SPAS: we connect to it, or somebody else does.
   [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_where(bool striped);
+  /// What of a file that did not come whole it still has; none: it is not a server of ours, and does not say.
+  [[nodiscard]] Task<Result<std::optional<ByteRanges>>> has_of(std::string path);
   /// REST, where there is something to leave out.
   [[nodiscard]] Task<Status> leave_out(const ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path() is
@@ -61,6 +63,7 @@ class RemoteServer {
   [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
 
   boost::asio::io_context& io_;
+  std::shared_ptr<DataStack> control_stack_;      // of udtcat://: has to live as long as the control connection
   const std::shared_ptr<ControlClient> control_;  // shared with begin()'s coroutine
   const FtpUrl url_;
   bool has_blocks_ = true;

@@ -12,6 +12,7 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr std::size_t kMostBytes = 4'194'304;                       // guess: ByteRanges::kMostRanges of 64 bytes
+constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
 std::string read_all(const bridge::Descriptor& descriptor) {
@@ -27,12 +28,15 @@ std::string read_all(const bridge::Descriptor& descriptor) {
   return text;
 }
 
-/// Empty where the system does not tell: then nothing is believed after a restart, nor before.
-std::string this_boot() {
-  const auto file = FilePlace(kBootId).open(O_RDONLY, Errc::local_read_failed);
-  std::string text = file ? read_all(*file) : "";
-  std::erase(text, '\n');
-  return text;
+/// Which start of the machine this is.
+const std::string& this_boot() {
+  static const std::string boot = [] {
+    const auto file = FilePlace(kBootId).open(O_RDONLY, Errc::local_read_failed);
+    std::string text = file ? read_all(*file) : "";
+    std::erase(text, '\n');
+    return text.empty() ? std::string(kSynced) : text;
+  }();
+  return boot;
 }
 
 Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const FilePlace& place) {
@@ -55,18 +59,23 @@ std::string RestartJournal::to_text(std::string_view boot, std::string_view iden
   return head_of(boot, identity) + have.to_text() + '\n';
 }
 
-ByteRanges RestartJournal::parse(std::string_view text, std::string_view boot, std::string_view identity) {
+std::optional<ByteRanges> RestartJournal::parse(std::string_view text, std::string_view boot,
+                                                std::string_view identity) {
   const std::string head = head_of(boot, identity);
-  if (boot.empty() || !text.starts_with(head) || !text.ends_with('\n')) return {};
+  if (!text.starts_with(head) || !text.ends_with('\n')) return std::nullopt;
   text.remove_prefix(head.size());
-  if (text.empty()) return {};
+  if (text.empty()) return std::nullopt;
   text.remove_suffix(1);
-  return ByteRanges::parse(text).value_or(ByteRanges());
+  auto ranges = ByteRanges::parse(text);
+  if (!ranges) return std::nullopt;
+  return std::move(*ranges);
 }
 
-ByteRanges RestartJournal::load() const {
+bool RestartJournal::needs_sync() { return this_boot() == kSynced; }
+
+std::optional<ByteRanges> RestartJournal::load() const {
   const auto file = place_.open(O_RDONLY, Errc::local_read_failed);
-  return file ? parse(read_all(*file), this_boot(), identity_) : ByteRanges();
+  return file ? parse(read_all(*file), this_boot(), identity_) : std::nullopt;
 }
 
 Status RestartJournal::save(const ByteRanges& have) const {

@@ -12,22 +12,26 @@
 
 namespace udtcat::gridftp {
 
-/// What it says holds only for the same source, and only until the machine is started anew: what was written may by then be lost.
+/// What it says holds only for the same source, and only until the machine is started anew, when what was written may be lost. Where
+/// the system does not tell one start from another, data have to be on the disk before the journal says that they are there.
 /// Threads: unsynchronised.
 class RestartJournal {
  public:
   /// identity   of what is transferred: one line, compared as a whole
   RestartJournal(FilePlace place, std::string identity) : place_(std::move(place)), identity_(std::move(identity)) {}
 
-  /// Empty where there is no journal, or one of something else.
-  [[nodiscard]] ByteRanges load() const;
+  /// None where there is no journal, or one of something else.
+  [[nodiscard]] std::optional<ByteRanges> load() const;
+  /// Data have to be on the disk before save() speaks of them.
+  [[nodiscard]] static bool needs_sync();
   /// Takes the place of what was saved before, in one step.  errors: Errc::local_write_failed
   [[nodiscard]] Status save(const ByteRanges& have) const;
   void remove() const { place_.remove(); }
 
-  /// The file's text. Total: what is not a journal of `identity` and `boot` has nothing.
+  /// The file's text. Total: what is not a journal of `identity` and `boot` is none.
   [[nodiscard]] static std::string to_text(std::string_view boot, std::string_view identity, const ByteRanges& have);
-  [[nodiscard]] static ByteRanges parse(std::string_view text, std::string_view boot, std::string_view identity);
+  [[nodiscard]] static std::optional<ByteRanges> parse(std::string_view text, std::string_view boot,
+                                                       std::string_view identity);
 
  private:
   FilePlace place_;

@@ -197,9 +197,10 @@ Reply ServedClient::Dialogue::site(const std::string& argument) {
   for (char& letter : verb) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   const std::string rest = blank == std::string::npos ? "" : argument.substr(blank + 1);
   if (verb == "SETNETSTACK") return transfers_.set_stack(rest);
+  if (verb == "HAVE") return transfers_.what_is_here(absolute(rest));
   if (verb == "CLIENTINFO") return reply(250, "Noted.");
-  if (verb == "HELP") return reply(214, "SITE has SETNETSTACK, CLIENTINFO, HELP.");
-  return reply(500, "SITE has SETNETSTACK, CLIENTINFO, HELP.");
+  if (verb == "HELP") return reply(214, "SITE has SETNETSTACK, HAVE, CLIENTINFO, HELP.");
+  return reply(500, "SITE has SETNETSTACK, HAVE, CLIENTINFO, HELP.");
 }
 
 /// What changes files.

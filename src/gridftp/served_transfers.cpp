@@ -44,6 +44,11 @@ Reply failure(const Error& error) {
   }
 }
 
+/// Of what clients bring.
+RestartJournal journal_of(const FilePlace& place, const std::string& path) {
+  return {place.with_suffix(".part.have"), "upload of " + path};
+}
+
 std::optional<std::uint64_t> number_at_start(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -327,8 +332,8 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (!store) return tl::unexpected(std::move(store.error()));
   std::optional<RestartJournal> journal;
   if (!at && store->size()) {
-    journal.emplace(place->with_suffix(".part.have"), "upload of " + path);
-    const ByteRanges there = journal->load();
+    journal = journal_of(*place, path);
+    const ByteRanges there = journal->load().value_or(ByteRanges());
     for (const ByteRange& range : incoming.have.ranges())
       if (!there.contains(range))
         return fail(Errc::stream_refused, "go on with " + path,
@@ -336,6 +341,13 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   }
   incoming.sink = std::make_shared<FileSink>(std::move(*store), incoming.have, std::move(journal), at.value_or(0));
   return incoming;
+}
+
+Reply ServedTransfers::what_is_here(const std::string& path) const {
+  const auto place = root_.place_of(path);
+  if (!place) return failure(place.error());
+  const auto there = journal_of(*place, path).load();
+  return reply(250, "Range Marker " + there.value_or(ByteRanges()).to_text());
 }
 
 Task<Status> ServedTransfers::take_in(const Incoming& incoming) {

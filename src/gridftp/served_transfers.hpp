@@ -51,6 +51,9 @@ class ServedTransfers {
   [[nodiscard]] Reply restart_at(const std::string& ranges);
   [[nodiscard]] Reply allocate(const std::string& bytes);
 
+  /// What of a file that has not come whole a client may leave out.
+  [[nodiscard]] Reply what_is_here(const std::string& path) const;
+
   [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<ByteRange> part);
   /// at   of the file that is there, in place; none: a new file
   [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);

@@ -30,8 +30,9 @@ class Upload {
     std::shared_ptr<BlockSource> source;
     std::optional<ByteRange> range;  // none: of unknown length
   };
-  [[nodiscard]] Result<What> open();
-  void load_journal(const BlockStore& file, std::uint64_t size);
+  [[nodiscard]] Task<Result<What>> open(RemoteServer& server);
+  [[nodiscard]] Task<Status> recall(RemoteServer& server, const BlockStore& file, ByteRange range);
+  void keep_journal();
   [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
   [[nodiscard]] MarkerHandler markers();
@@ -46,42 +47,62 @@ class Upload {
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
 };
 
-void Upload::load_journal(const BlockStore& file, std::uint64_t size) {
-  if (options_.range || journal_) return;
-  journal_.emplace(FilePlace(job_.path + ".sent"),
-                   fmt::format("{} {} {}", job_.remote.to_string(), size, file.changed()));
-  *have_ = journal_->load();
-  if (have_->empty()) return;
+/// What the server has of this very file from an earlier attempt, or an earlier call. A server of ours knows; of others we know
+/// what they said.
+Task<Status> Upload::recall(RemoteServer& server, const BlockStore& file, ByteRange range) {
+  if (options_.range || !server.has_blocks()) co_return Status{};
+  const bool first = !journal_;
+  if (first)
+    journal_.emplace(FilePlace(job_.path + ".sent"),
+                     fmt::format("{} {} {}", job_.remote.to_string(), range.end, file.changed()));
+  const auto known = journal_->load();
+  if (!known && first) co_return Status{};
+  auto there = co_await server.has_of(job_.remote.path);
+  if (!there) co_return tl::unexpected(std::move(there.error()));
+  if (*there)
+    *have_ = std::move(**there);
+  else if (first)
+    *have_ = *known;
+  if (!have_->empty() && have_->ranges().back().end > range.end) *have_ = {};
+  if (have_->empty()) co_return Status{};
   progress_->resumed_bytes += have_->bytes();
-  core::log().info("going on with {}: the server has {} of {} bytes", job_.path, have_->bytes(), size);
+  core::log().info("going on with {}: the server has {} of {} bytes", job_.path, have_->bytes(), range.end);
+  co_return Status{};
 }
 
-Result<Upload::What> Upload::open() {
+/// Without a journal the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
+void Upload::keep_journal() {
+  if (journal_) std::ignore = journal_->save(*have_);
+}
+
+Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
   if (job_.pipe) {
     from_pipe_ = true;
     if (options_.range)
-      return fail(Errc::bad_argument, "put a range of a pipe", "a range is of a file, which can be read at any place");
-    return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
+      co_return fail(Errc::bad_argument, "put a range of a pipe",
+                     "a range is of a file, which can be read at any place");
+    co_return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
   }
-  if (from_pipe_) return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
+  if (from_pipe_) co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
   auto file = BlockStore::open_to_read(FilePlace(job_.path));
-  if (!file) return tl::unexpected(std::move(file.error()));
+  if (!file) co_return tl::unexpected(std::move(file.error()));
   const auto size = file->size();
   if (!size && !options_.range)
-    return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
+    co_return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
   const ByteRange range = options_.range.value_or(ByteRange{0, size.value_or(0)});
   if (size && range.end > *size)
-    return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
-                fmt::format("it has {}", *size));
-  load_journal(*file, range.end);
-  return What{std::make_shared<FileSource>(std::move(*file), have_->missing_from(range)), range};
+    co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
+                   fmt::format("it has {}", *size));
+  if (auto recalled = co_await recall(server, *file, range); !recalled)
+    co_return tl::unexpected(std::move(recalled.error()));
+  keep_journal();
+  co_return What{std::make_shared<FileSource>(std::move(*file), have_->missing_from(range)), range};
 }
 
 MarkerHandler Upload::markers() {
   return [have = have_, journal = journal_](const ByteRanges& more) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
-    // Without a journal the next call starts anew, which is no harm but time: a directory we may not write to is no error.
     if (journal) std::ignore = journal->save(*have);
   };
 }
@@ -96,7 +117,7 @@ SendRequest Upload::request_for(const What& what) const {
 }
 
 Task<Status> Upload::attempt(RemoteServer& server) {
-  auto what = open();
+  auto what = co_await open(server);
   if (!what) co_return tl::unexpected(std::move(what.error()));
   const auto range = what->range;
   if (auto sent = co_await send(server, std::move(*what)); !sent) {
@@ -105,7 +126,8 @@ Task<Status> Upload::attempt(RemoteServer& server) {
       core::log().info("{}: from the beginning, then", sent.error().message());
       *have_ = {};
       if (journal_) journal_->remove();
-      ++progress_->bytes;
+      journal_.reset();
+      co_return fail(Errc::connection_broken, sent.error().what, sent.error().cause);  // once more
     }
     co_return sent;
   }

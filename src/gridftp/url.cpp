@@ -13,6 +13,7 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr std::string_view kScheme = "ftp://";
+constexpr std::string_view kSealedScheme = "udtcat://";
 
 tl::unexpected<Error> no_url(std::string_view text, std::string_view why) {
   return fail(Errc::bad_argument, "read " + core::printable(text, 200), std::string(why));
@@ -39,14 +40,19 @@ std::optional<std::string> unescaped(std::string_view text) {
 
 }  // namespace
 
-std::string FtpUrl::to_string() const { return fmt::format("{}{}:{}{}", kScheme, server.host, server.port, path); }
+std::string FtpUrl::to_string() const {
+  return fmt::format("{}{}:{}{}", sealed ? kSealedScheme : kScheme, server.host, server.port, path);
+}
 
 Result<FtpUrl> parse_ftp_url(std::string_view text) {
-  if (!text.starts_with(kScheme)) return no_url(text, "the form is ftp://[USER@]HOST[:PORT]/PATH");
-  std::string_view rest = text.substr(kScheme.size());
+  const bool sealed = text.starts_with(kSealedScheme);
+  if (!sealed && !text.starts_with(kScheme))
+    return no_url(text, "the form is ftp://[USER@]HOST[:PORT]/PATH, or udtcat:// for a server with --auth key");
+  std::string_view rest = text.substr(sealed ? kSealedScheme.size() : kScheme.size());
   const auto slash = rest.find('/');
   if (slash == std::string_view::npos) return no_url(text, "it names no path: ftp://[USER@]HOST[:PORT]/PATH");
   FtpUrl url;
+  url.sealed = sealed;
   std::string_view authority = rest.substr(0, slash);
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
     const auto user = unescaped(authority.substr(0, at));

@@ -1,4 +1,4 @@
-/// ftp://[user@]host[:port]/path, as a user writes where a file is.  spec: RFC 3986, RFC 1738 §3.2
+/// ftp://[user@]host[:port]/path, or udtcat://, as a user writes where a file is.  spec: RFC 3986, RFC 1738 §3.2
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ inline constexpr std::uint16_t kDefaultPort = 2811;  // spec: IANA: gsiftp, wher
 struct FtpUrl {
   std::string user = "anonymous";
   HostPort server{.host = {}, .port = kDefaultPort};
-  std::string path;  ///< decoded; begins with '/': from the server's root, as globus-url-copy means it
+  bool sealed = false;  ///< udtcat://: the control connection is a stream of a session, by UDP
+  std::string path;     ///< decoded; begins with '/': from the server's root, as globus-url-copy means it
 
   [[nodiscard]] std::string to_string() const;
 };
