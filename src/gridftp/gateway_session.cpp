@@ -19,8 +19,7 @@ using boost::asio::ip::tcp;
 namespace {
 
 constexpr std::size_t kMostArrivals = 256;  // guess: a quarter of the descriptors a process has by default
-constexpr auto kGreetingPatience = std::chrono::seconds(10);  // guess: it comes in the block that opens the stream
-constexpr auto kConnectPatience = std::chrono::seconds(10);   // guess: who is up answers in a round trip
+constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: who is up answers in a round trip
 
 Endpoint peer_of(const tcp::socket& socket) {
   boost::system::error_code error;
@@ -30,8 +29,12 @@ Endpoint peer_of(const tcp::socket& socket) {
 }  // namespace
 
 GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<FtpServer> server,
-                               TroubleHandler on_trouble)
-    : io_(io), connection_(connection), server_(std::move(server)), on_trouble_(std::move(on_trouble)) {}
+                               TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience)
+    : io_(io),
+      connection_(connection),
+      server_(std::move(server)),
+      on_trouble_(std::move(on_trouble)),
+      greeting_patience_(greeting_patience) {}
 
 // ---- Streams that we open --------------------------------------------------------------------------------------------
 
@@ -74,7 +77,7 @@ void GatewaySession::take_stream(StreamId id) {
     return on_trouble_(connection_.peer(), busy);
   }
   Arrival& arrival = arrivals_.try_emplace(id, io_).first->second;
-  arrival.timer.expires_after(kGreetingPatience);
+  arrival.timer.expires_after(greeting_patience_);
   arrival.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
     if (!cancelled) refuse(id, {Errc::stream_refused, "take a stream of GridFTP", "it does not say what it is"});
   }));

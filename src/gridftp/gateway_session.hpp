@@ -5,6 +5,7 @@
 ///   and data the other way round likewise
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +29,8 @@
 
 namespace udtcat::gridftp {
 
+inline constexpr std::chrono::milliseconds kGreetingPatience{10'000};  // spec: docs/spec/gridftp.md §6
+
 /// Where control connections from the other side go.
 struct FtpServer {
   std::vector<Endpoint> targets;
@@ -42,7 +45,7 @@ class GatewaySession {
 
   /// server   none: this gateway is the clients' one, and takes no control connection from the other
   GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<FtpServer> server,
-                 TroubleHandler on_trouble);
+                 TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience = kGreetingPatience);
 
   /// A control connection of a client's.
   void take_client(boost::asio::ip::tcp::socket socket);
@@ -70,6 +73,7 @@ class GatewaySession {
   Connection& connection_;
   const std::optional<FtpServer> server_;
   const TroubleHandler on_trouble_;
+  const std::chrono::milliseconds greeting_patience_;
   std::map<StreamId, Arrival> arrivals_;               // at most kMostArrivals
   std::vector<std::weak_ptr<ControlPorts>> controls_;  // each belongs to its control stream: at most as many as streams
   core::Lifetime lifetime_;
