@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bridge/asio_terms.hpp"
-#include "core/log.hpp"
 #include "gridftp/data_port.hpp"
 
 namespace udtcat::gridftp {
@@ -48,9 +47,7 @@ Result<Endpoint> ControlPorts::stand_in(const Endpoint& announced, bool first) {
                 bridge::cause_of(bound.error()));
   listening_.push_back(std::make_unique<bridge::TcpAcceptor>(
       std::move(*bound), [this, announced](tcp::socket socket) { on_connection_(announced, std::move(socket)); },
-      [](const Endpoint& at, std::error_code error) {
-        core::log().warn("accept data on tcp {}: {}", at.to_string(), bridge::cause_of(error));
-      }));
+      on_shortage_));
   return listening_.back()->local_endpoint();
 }
 

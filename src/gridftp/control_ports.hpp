@@ -24,10 +24,16 @@ class ControlPorts final : public DataPorts {
  public:
   /// A data connection for what the other side announced so.
   using ConnectionHandler = std::function<void(const Endpoint& announced, boost::asio::ip::tcp::socket)>;
+  using ShortageHandler = bridge::TcpAcceptor::ShortageHandler;
 
   /// local, peer   of the control connection: ports are opened on the one, and loopback is believed only of the other's own host
-  ControlPorts(boost::asio::io_context& io, Endpoint local, Endpoint peer, ConnectionHandler on_connection)
-      : io_(io), local_(local), peer_(peer), on_connection_(std::move(on_connection)) {}
+  ControlPorts(boost::asio::io_context& io, Endpoint local, Endpoint peer, ConnectionHandler on_connection,
+               ShortageHandler on_shortage)
+      : io_(io),
+        local_(local),
+        peer_(peer),
+        on_connection_(std::move(on_connection)),
+        on_shortage_(std::move(on_shortage)) {}
 
   [[nodiscard]] Status announce(const Endpoint& endpoint, bool first) override;
   [[nodiscard]] Result<Endpoint> stand_in(const Endpoint& announced, bool first) override;
@@ -38,6 +44,7 @@ class ControlPorts final : public DataPorts {
   const Endpoint local_;
   const Endpoint peer_;
   const ConnectionHandler on_connection_;
+  const ShortageHandler on_shortage_;
   std::vector<Endpoint> announced_;
   std::vector<std::unique_ptr<bridge::TcpAcceptor>> listening_;
 };

@@ -57,10 +57,12 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
   boost::system::error_code error;
   const Endpoint ours = bridge::from_asio(socket.local_endpoint(error));
   const Endpoint peer = peer_of(socket);
-  const auto ports = std::make_shared<ControlPorts>(
-      io_, ours, peer, lifetime_.guard([this](const Endpoint& announced, tcp::socket data) {
-        open_data_stream(announced, std::move(data));
-      }));
+  auto on_data = [this](const Endpoint& announced, tcp::socket data) { open_data_stream(announced, std::move(data)); };
+  auto on_shortage = [this](const Endpoint& at, std::error_code why) {
+    on_trouble_(at, {Errc::out_of_resources, "accept data on tcp " + at.to_string(), bridge::cause_of(why)});
+  };
+  const auto ports = std::make_shared<ControlPorts>(io_, ours, peer, lifetime_.guard(std::move(on_data)),
+                                                    lifetime_.guard(std::move(on_shortage)));
   std::erase_if(controls_, [](const auto& control) { return control.expired(); });
   controls_.push_back(ports);
   return std::make_unique<ControlStream>(io_, make_tcp_stream(std::move(socket)), local, ports,

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "e2e/support/globus_server.hpp"
 #include "e2e/support/tcp_client.hpp"
@@ -16,8 +17,27 @@ using testing::StartsWith;
 
 class GridftpGateway : public UdtcatTest {
  protected:
-  GridftpGateway() : far_(start_far(server_.port())), near_(start_near(key_)) {}
-  void SetUp() override { ASSERT_TRUE(accepts_tcp(entrance_, kAtOnce)) << near_.errors() << far_.errors(); }
+  void SetUp() override { ASSERT_NO_FATAL_FAILURE(start(server_.port())); }
+  void TearDown() override { expect_all_carried(); }
+
+  void start(std::uint16_t server) {
+    far_.emplace(start_far(server));
+    near_.emplace(start_near(key_));
+    ASSERT_TRUE(accepts_tcp(entrance_, kAtOnce)) << near_->errors() << far_->errors();
+  }
+  /// Ends the gateways. Nothing went past them: on one host that would work as well.
+  void expect_all_carried() {
+    if (!near_->running()) return;
+    near_->send_signal(SIGTERM);
+    expect_exit(*near_, kTerminated, kAtOnce);
+    const auto lines = near_->error_lines();
+    ASSERT_FALSE(lines.empty());
+    const auto figures = nlohmann::json::parse(lines.back(), nullptr, false);
+    EXPECT_GE(figures.value("bytes_sent", 0ULL) + figures.value("bytes_received", 0ULL), copied_bytes_);
+    copied_bytes_ = 0;
+    far_->send_signal(SIGTERM);
+    expect_exit(*far_, kTerminated, kAtOnce);
+  }
 
   [[nodiscard]] Process start_far(std::uint16_t server) const {
     return udtcat(
@@ -25,9 +45,9 @@ class GridftpGateway : public UdtcatTest {
         {.key = key_});
   }
   [[nodiscard]] Process start_near(const std::string& key) const {
-    return udtcat(
-        {"gridftp", "gateway", host_, std::to_string(port_), "--from", host_ + ":" + std::to_string(entrance_)},
-        {.key = key});
+    return udtcat({"gridftp", "gateway", host_, std::to_string(port_), "--from",
+                   host_ + ":" + std::to_string(entrance_), "--stats", "json"},
+                  {.key = key});
   }
   /// What a stock client at the near site calls the far site's file.
   [[nodiscard]] std::string url(const std::filesystem::path& path) const {
@@ -45,15 +65,16 @@ class GridftpGateway : public UdtcatTest {
   }
   /// Copies, and expects the same bytes there; removes them.
   void expect_copy(const Arguments& options, const std::filesystem::path& source, const std::filesystem::path& target,
-                   const std::string& from, const std::string& to) const {
+                   const std::string& from, const std::string& to) {
     Arguments words = options;
     words.insert(words.end(), {from, to});
     const Ran ran = copy(words);
     EXPECT_EQ(ran.status, kSuccess) << testing::PrintToString(words) << ran.errors;
     EXPECT_TRUE(read_file(target) == read_file(source)) << testing::PrintToString(words);
+    copied_bytes_ += std::filesystem::file_size(source);
     std::filesystem::remove(target);
   }
-  void expect_get_and_put(const Arguments& options, const std::filesystem::path& source) const {
+  void expect_get_and_put(const Arguments& options, const std::filesystem::path& source) {
     const auto target = home_.path() / "target";
     expect_copy(options, source, target, url(source), "file://" + target.string());
     expect_copy(options, source, target, "file://" + source.string(), url(target));
@@ -63,12 +84,14 @@ class GridftpGateway : public UdtcatTest {
   /// For data that is sealed between the ends as well.
   const Arguments environment_{"X509_CERT_DIR=" + home_.path().string(), "HOME=" + home_.path().string()};
   GlobusServer server_{{}, environment_};
-  Process far_;
-  Process near_;
+  std::optional<Process> far_;
+  std::optional<Process> near_;
+  std::uint64_t copied_bytes_ = 0;
 };
 
 TEST_F(GridftpGateway, CarriesFilesOfAnySizeOverAnyNumberOfConnectionsBothWays) {
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{3'000'003}, std::size_t{64 * kMiB}}) {
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{3'000'003}, std::size_t{scaled(64 * kMiB)}}) {
     const auto source = random_file("source", bytes);
     for (const char* connections : {"1", "4", "16"}) expect_get_and_put({"-p", connections}, source);
   }
@@ -96,6 +119,7 @@ TEST_F(GridftpGateway, LetsDataConnectionsBeUsedAgain) {
     EXPECT_EQ(down.status, kSuccess) << down.errors;
     for (int i = 0; i < 5; ++i)
       EXPECT_TRUE(read_file(back / std::to_string(i)) == read_file(home_.path() / ("source" + std::to_string(i)))) << i;
+    copied_bytes_ += std::size_t{2 * 5 * 1'500'000};
     std::filesystem::remove_all(there);
     std::filesystem::remove_all(back);
   }
@@ -117,12 +141,8 @@ TEST_F(GridftpGateway, CarriesTheDataOfEveryHostOfAStripedServer) {
   const GlobusServer two(node);
   const GlobusServer front(
       {"-r", "127.0.0.1:" + std::to_string(one.port()) + ",127.0.0.1:" + std::to_string(two.port())});
-  far_.send_signal(SIGTERM);
-  expect_exit(far_, kTerminated, kAtOnce);
-  expect_exit(near_, kPeerLost, kAtOnce);
-  const Process far = start_far(front.port());
-  const Process near = start_near(key_);
-  ASSERT_TRUE(accepts_tcp(entrance_, kAtOnce)) << near.errors() << far.errors();
+  expect_all_carried();
+  ASSERT_NO_FATAL_FAILURE(start(front.port()));
   const auto source = random_file("source", 8 * kMiB);
   const auto target = home_.path() / "target";
   expect_copy({"-stripe", "-sbs", "1048576", "-p", "2"}, source, target, "file://" + source.string(), url(target));
@@ -232,8 +252,8 @@ TEST_F(GridftpGateway, EndsAControlConnectionWithEndlessLinesAndNoOther) {
   const Dialogue endless(entrance_);
   EXPECT_TRUE(endless.client().send(std::string(20'000, 'x')));
   EXPECT_TRUE(endless.client().receive_end());
-  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(near_, "longer than 16384 bytes") == 1; }))
-      << near_.errors();
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*near_, "longer than 16384 bytes") == 1; }))
+      << near_->errors();
   other.log_in();
 }
 
@@ -260,7 +280,7 @@ class InterruptedTransfer : public GridftpGateway {
   }
   void expect_error_at_the_client() {
     const auto ending = endless_->wait(patience(20s));
-    ASSERT_TRUE(ending) << "it hangs: " << near_.errors();
+    ASSERT_TRUE(ending) << "it hangs: " << near_->errors();
     EXPECT_NE(ending->status, kSuccess);
   }
   // It grows by some hundred MB until the test has done its deed.
@@ -269,13 +289,13 @@ class InterruptedTransfer : public GridftpGateway {
 };
 
 TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheFarGatewayDies_Serial) {
-  far_.send_signal(SIGKILL);
+  far_->send_signal(SIGKILL);
   expect_error_at_the_client();
-  expect_exit(near_, kPeerLost, patience(15s));
+  expect_exit(*near_, kPeerLost, patience(15s));
 }
 
 TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheNearGatewayDies_Serial) {
-  near_.send_signal(SIGKILL);
+  near_->send_signal(SIGKILL);
   expect_error_at_the_client();
 }
 

@@ -14,6 +14,8 @@ using testing::HasSubstr;
 
 Endpoint port(const char* text) { return parse_data_port(text).value(); }
 
+void ignore_shortage(const Endpoint&, std::error_code) {}
+
 struct ControlPortsTest : ::testing::Test {
   tcp::socket connect_to(const Endpoint& endpoint) {
     tcp::socket socket(io);
@@ -26,7 +28,8 @@ struct ControlPortsTest : ::testing::Test {
   bool connected = false;
   std::vector<Endpoint> brought;
   ControlPorts ports{io, bridge::loopback_v4(), port("127,0,0,1,200,0"),
-                     [this](const Endpoint& announced, const tcp::socket&) { brought.push_back(announced); }};
+                     [this](const Endpoint& announced, const tcp::socket&) { brought.push_back(announced); },
+                     ignore_shortage};
 };
 
 TEST_F(ControlPortsTest, KnowsWhatIsAnnouncedUntilTheNextFirst) {
@@ -50,7 +53,8 @@ TEST_F(ControlPortsTest, BringsNoDataToServicesAndToWhatIsNoHost) {
 
 TEST_F(ControlPortsTest, BelievesLoopbackOfItsOwnHostOnly) {
   EXPECT_TRUE(ports.announce(port("127,0,0,1,195,80"), true));
-  ControlPorts remote(io, bridge::loopback_v4(), port("10,0,0,1,200,0"), [](const Endpoint&, const tcp::socket&) {});
+  ControlPorts remote(
+      io, bridge::loopback_v4(), port("10,0,0,1,200,0"), [](const Endpoint&, const tcp::socket&) {}, ignore_shortage);
   const auto refused = remote.announce(port("127,0,0,1,195,80"), true);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("the gateway's own host, not 10.0.0.1"));
@@ -81,8 +85,8 @@ TEST_F(ControlPortsTest, AreBounded) {
 }
 
 TEST_F(ControlPortsTest, SayWhereTheyCannotListen) {
-  ControlPorts elsewhere(io, port("192,0,2,1,0,0"), port("192,0,2,2,200,0"),
-                         [](const Endpoint&, const tcp::socket&) {});
+  ControlPorts elsewhere(
+      io, port("192,0,2,1,0,0"), port("192,0,2,2,200,0"), [](const Endpoint&, const tcp::socket&) {}, ignore_shortage);
   const auto refused = elsewhere.stand_in(port("10,0,0,1,195,80"), true);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::cannot_bind);

@@ -18,10 +18,12 @@ using bridge::tcp;
 using bridge::TcpPair;
 using testing::HasSubstr;
 
+void ignore_shortage(const Endpoint&, std::error_code) {}
+
 struct ControlStreamTest : ::testing::Test {
   std::unique_ptr<ControlStream> stream_beside(LocalPeer peer) {
-    const auto ports = std::make_shared<ControlPorts>(io, bridge::loopback_v4(), bridge::loopback_v4(),
-                                                      [](const Endpoint&, const tcp::socket&) {});
+    const auto ports = std::make_shared<ControlPorts>(
+        io, bridge::loopback_v4(), bridge::loopback_v4(), [](const Endpoint&, const tcp::socket&) {}, ignore_shortage);
     return std::make_unique<ControlStream>(io, make_tcp_stream(std::move(pair.ours)), peer, ports,
                                            [this](const Error& error) { violations.push_back(error.message()); });
   }
