@@ -43,7 +43,7 @@ using ForwardMaker = std::function<Result<std::unique_ptr<TcpForward>>(
 [[nodiscard]] ExitStatus rsh_server_command(const RshServerOptions& options, std::uint64_t core_limit_bytes,
                                             Console& console);
 
-[[nodiscard]] ExitStatus gridftp_command(const GridftpOptions& options, Console& console);
+[[nodiscard]] ExitStatus gridftp_command(const GridftpOptions& options, FoundKey key, Console& console);
 
 /// `arguments` without the program and the words gridftp gateway.  errors: Errc::bad_argument
 [[nodiscard]] Result<Options> parse_gateway_options(const std::vector<std::string>& arguments);

@@ -1,27 +1,112 @@
-/// udtcat gridftp: a peer of Globus' servers.
+/// udtcat gridftp: a peer of Globus' servers and clients.
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <udtcat/bridges.hpp>
+
 #include "cli/commands.hpp"
+#include "cli/requests.hpp"
 #include "cli/session_run.hpp"
 #include "core/log.hpp"
+#include "gridftp/ftp_server.hpp"
 #include "gridftp/transfer.hpp"
 
 namespace udtcat::cli {
 
-ExitStatus gridftp_command(const GridftpOptions& options, Console& console) {
+namespace {
+
+constexpr const char* kStdio = "-";
+
+/// "-" is stdout for get, stdin for put.
+Result<gridftp::TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
+  gridftp::TransferJob job;
+  job.remote = file.remote;
+  job.path = file.local;
+  if (file.local != kStdio) return job;
+  auto stdio = make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get});
+  if (!stdio) return tl::unexpected(std::move(stdio.error()));
+  job.pipe = std::move(*stdio);
+  return job;
+}
+
+ConnectionStats figures_of(const gridftp::TransferProgress& progress, GridftpVerb verb) {
+  ConnectionStats stats;
+  (verb == GridftpVerb::get ? stats.bytes_received : stats.bytes_sent) = progress.bytes;
+  return stats;
+}
+
+ExitStatus transfer_command(const GridftpOptions& options, FoundKey found, Console& console) {
   SessionRun run(options.common, console);
+  auto transfer = options.transfer;
+  if (found.key) transfer.data.key = std::make_shared<const Key>(std::move(*found.key));
+  if (transfer.data.kind != gridftp::DataKind::session || transfer.data.session.protection == Protection::clear)
+    core::log().info("nothing is protected: neither the login nor the data");
+  const auto progress = std::make_shared<gridftp::TransferProgress>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  const auto conclude = [&run](const Result<gridftp::TransferOutcome>& outcome) {
+  run.watch("", [progress, verb = options.verb] { return figures_of(*progress, verb); });
+  const auto conclude = [&run, progress](const Status& outcome) {
     if (!outcome) return run.finish(outcome.error());
-    core::log().info("{} bytes", outcome->bytes);
+    core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
     run.finish(std::nullopt);
   };
-  if (options.verb == GridftpVerb::get) {
-    gridftp::async_download(run.io(), options.remote, options.file, options.transfer, conclude);
+  if (options.verb == GridftpVerb::copy) {
+    gridftp::async_copy(run.io(), options.from, options.to, transfer, progress, conclude);
     return run.run();
   }
-  const auto source = gridftp::BlockStore::open_to_read(options.file);
-  if (!source) return run.fail_to_start(source.error());
-  gridftp::async_upload(run.io(), *source, options.remote, options.transfer, conclude);
+  const bool get = options.verb == GridftpVerb::get;
+  std::vector<gridftp::TransferJob> jobs;
+  for (const GridftpFile& file : options.files) {
+    auto job = job_for(run.io(), file, get);
+    if (!job) return run.fail_to_start(std::move(job.error()));
+    jobs.push_back(std::move(*job));
+  }
+  if (get)
+    gridftp::async_download(run.io(), std::move(jobs), transfer, progress, conclude);
+  else
+    gridftp::async_upload(run.io(), std::move(jobs), transfer, progress, conclude);
   return run.run();
+}
+
+gridftp::ServeOptions serve_options(const GridftpOptions& options, FoundKey found) {
+  gridftp::ServeOptions serve;
+  serve.read_only = options.read_only;
+  serve.data = options.transfer.data;
+  if (found.key) serve.data.key = std::make_shared<const Key>(std::move(*found.key));
+  if (options.protection_written) serve.least = options.common.session.protection;
+  return serve;
+}
+
+ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console& console) {
+  SessionRun run(options.common, console);
+  auto root = gridftp::ServedRoot::open(options.root);
+  if (!root) return run.fail_to_start(std::move(root.error()));
+  auto locals = resolve(options.common.local, options.common.family);
+  if (!locals) return run.fail_to_start(std::move(locals.error()));
+  gridftp::FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found)));
+  if (auto listening = server.listen(one_per_family(*locals)); !listening)
+    return run.fail_to_start(std::move(listening.error()));
+  for (const Endpoint& local : server.local_endpoints())
+    console.line(fmt::format("udtcat: serving {} at ftp://{}/", options.root, local.to_string()));
+  run.watch("", [&server] {
+    ConnectionStats stats;
+    stats.bytes_sent = server.moved_bytes();
+    return stats;
+  });
+  run.on_interrupt([&](const Error& why) {
+    server.stop();
+    run.finish(why);
+  });
+  return run.run();
+}
+
+}  // namespace
+
+ExitStatus gridftp_command(const GridftpOptions& options, FoundKey key, Console& console) {
+  if (options.verb == GridftpVerb::serve) return serve_command(options, std::move(key), console);
+  return transfer_command(options, std::move(key), console);
 }
 
 }  // namespace udtcat::cli

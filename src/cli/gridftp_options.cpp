@@ -1,5 +1,9 @@
 #include "cli/gridftp_options.hpp"
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 #include "cli/option_values.hpp"
 #include "cli/written_options.hpp"
 
@@ -7,7 +11,12 @@ namespace udtcat::cli {
 
 namespace {
 
+using gridftp::DataKind;
+
 constexpr std::size_t kMostParallelism = 64;  // guess: as many as Globus sites allow
+constexpr std::size_t kMostStripes = 64;      // guess
+constexpr std::size_t kMostRetries = 1'000'000;
+constexpr const char* kStdio = "-";
 
 tl::unexpected<Error> misplaced(const std::string& what, std::string why) {
   return fail(Errc::bad_argument, what, std::move(why));
@@ -21,19 +30,129 @@ Result<gridftp::ByteRange> range_value(const std::string& text) {
   return ranges->ranges().front();
 }
 
-Status read_verb(const std::vector<std::string>& operands, GridftpOptions& options) {
-  const std::string verb = operands.empty() ? "" : operands.front();
-  const bool get = verb == "get";
-  if (!get && verb != "put") return misplaced("gridftp \"" + verb + "\"", "the verbs are get and put");
-  options.verb = get ? GridftpVerb::get : GridftpVerb::put;
-  constexpr std::size_t kWords = 3;
-  if (operands.size() != kWords)
-    return misplaced("gridftp " + verb, get ? "needs a URL and a file, as in get ftp://host/path FILE"
-                                            : "needs a file and a URL, as in put FILE ftp://host/path");
-  auto url = gridftp::parse_ftp_url(operands[get ? 1 : 2]);
-  if (!url) return tl::unexpected(std::move(url.error()));
-  options.remote = std::move(*url);
-  options.file = operands[get ? 2 : 1];
+std::string last_word(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+Status read_get(const std::vector<std::string>& words, GridftpOptions& options) {
+  if (words.size() < 2) return misplaced("gridftp get", "needs a URL and a file, as in get ftp://host/path FILE");
+  const std::string& target = words.back();
+  std::error_code ignored;
+  const bool directory = target.ends_with('/') || std::filesystem::is_directory(target, ignored);
+  if (words.size() > 2 && !directory)
+    return misplaced("gridftp get", fmt::format("several files go into a directory, and {} is none", target));
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    auto url = gridftp::parse_ftp_url(words[i]);
+    if (!url) return tl::unexpected(std::move(url.error()));
+    const std::string name = last_word(url->path);
+    if (directory && (name.empty() || name == "." || name == ".."))
+      return misplaced("gridftp get " + words[i], "it names no file");
+    const std::string local = directory ? (std::filesystem::path(target) / name).string() : target;
+    options.files.push_back({std::move(*url), local});
+  }
+  return {};
+}
+
+Status read_put(const std::vector<std::string>& words, GridftpOptions& options) {
+  if (words.size() < 2) return misplaced("gridftp put", "needs a file and a URL, as in put FILE ftp://host/path");
+  const auto target = gridftp::parse_ftp_url(words.back());
+  if (!target) return tl::unexpected(target.error());
+  const bool directory = target->path.ends_with('/');
+  if (words.size() > 2 && !directory)
+    return misplaced("gridftp put", "several files go into a directory: a URL that ends with /");
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    gridftp::FtpUrl url = *target;
+    if (directory && words[i] == kStdio) return misplaced("gridftp put -", "stdin has no name: the URL has to say it");
+    if (directory) url.path += last_word(words[i]);
+    options.files.push_back({std::move(url), words[i]});
+  }
+  return {};
+}
+
+Status read_copy(const std::vector<std::string>& words, GridftpOptions& options) {
+  if (words.size() != 2) return misplaced("gridftp copy", "needs two URLs, as in copy ftp://a/path ftp://b/path");
+  auto from = gridftp::parse_ftp_url(words[0]);
+  if (!from) return tl::unexpected(std::move(from.error()));
+  auto to = gridftp::parse_ftp_url(words[1]);
+  if (!to) return tl::unexpected(std::move(to.error()));
+  options.from = std::move(*from);
+  options.to = std::move(*to);
+  if (options.to.path.ends_with('/')) options.to.path += last_word(options.from.path);
+  return {};
+}
+
+Status read_serve(const WrittenOptions& written, const std::vector<std::string>& words, GridftpOptions& options) {
+  if (!written.root) return misplaced("gridftp serve", "needs --root DIR, the directory that is served");
+  if (words.size() != (written.listen ? 1U : 0U))
+    return misplaced("gridftp serve", "is written serve --root DIR [-l [ADDR:]PORT]");
+  auto local = local_address_value("-l", written.listen ? words.front() : std::to_string(gridftp::kDefaultPort));
+  if (!local) return tl::unexpected(std::move(local.error()));
+  options.common.local = std::move(*local);
+  options.root = *written.root;
+  options.read_only = written.read_only;
+  if (!written.auth || *written.auth == "anonymous") return {};
+  if (*written.auth != "key") return bad_value("--auth", *written.auth, "anonymous, key");
+  options.auth = ServeAuth::key;
+  options.protection_written = true;
+  return {};
+}
+
+Status read_verb(const WrittenOptions& written, GridftpOptions& options) {
+  const std::string verb = written.operands.empty() ? "" : written.operands.front();
+  const std::vector<std::string> words(written.operands.begin() + (verb.empty() ? 0 : 1), written.operands.end());
+  const bool serves = verb == "serve";
+  if (!serves && (written.root || written.auth || written.read_only || written.listen))
+    return misplaced("gridftp " + verb, "-l, --root, --auth and --read-only are for serve");
+  if (serves && (written.parallelism || written.stripes || written.range || written.retries))
+    return misplaced("gridftp serve", "-p, -s, --range and --retries are the client's to say");
+  if (verb == "get") {
+    options.verb = GridftpVerb::get;
+    return read_get(words, options);
+  }
+  if (verb == "put") {
+    options.verb = GridftpVerb::put;
+    return read_put(words, options);
+  }
+  if (verb == "copy") {
+    options.verb = GridftpVerb::copy;
+    return read_copy(words, options);
+  }
+  if (!serves) return misplaced("gridftp \"" + verb + "\"", "the verbs are get, put, copy, serve and gateway");
+  options.verb = GridftpVerb::serve;
+  return read_serve(written, words, options);
+}
+
+Status read_numbers(const WrittenOptions& written, gridftp::TransferOptions& transfer) {
+  const auto read = [](const char* name, const WrittenOptions::Text& text, std::size_t least, std::size_t most,
+                       std::size_t& target) -> Status {
+    if (!text) return {};
+    const auto value = number_value(name, *text, least, most);
+    if (!value) return tl::unexpected(value.error());
+    target = *value;
+    return {};
+  };
+  if (auto status = read("--parallelism", written.parallelism, 1, kMostParallelism, transfer.parallelism); !status)
+    return status;
+  if (auto status = read("--stripes", written.stripes, 1, kMostStripes, transfer.stripes); !status) return status;
+  if (auto status = read("--retries", written.retries, 0, kMostRetries, transfer.retries); !status) return status;
+  if (!written.range) return {};
+  const auto range = range_value(*written.range);
+  if (!range) return tl::unexpected(range.error());
+  transfer.range = *range;
+  return {};
+}
+
+Status read_over(const WrittenOptions& written, GridftpOptions& options) {
+  options.protection_written = options.protection_written || written.key_file || written.protect || written.cipher;
+  if (!written.over) return {};
+  if (*written.over == "tcp") options.over = DataKind::tcp;
+  if (*written.over == "udt") options.over = DataKind::udt;
+  if (*written.over == "session") options.over = DataKind::session;
+  if (!options.over) return bad_value("--over", *written.over, "tcp, udt, session");
+  // Protection that was asked for is not dropped without a word.
+  if (options.over != DataKind::session && options.protection_written && written.protect != "clear")
+    return misplaced(fmt::format("--over {}", *written.over), "nothing is protected over it: --over session");
   return {};
 }
 
@@ -48,18 +167,24 @@ Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arg
   if (written->help) return options;
   if (auto status = read_common_options(*written, options.common); !status)
     return tl::unexpected(std::move(status.error()));
-  if (written->parallelism) {
-    auto count = number_value("--parallelism", *written->parallelism, 1, kMostParallelism);
-    if (!count) return tl::unexpected(std::move(count.error()));
-    options.transfer.parallelism = *count;
-  }
-  if (written->range) {
-    auto range = range_value(*written->range);
-    if (!range) return tl::unexpected(std::move(range.error()));
-    options.transfer.range = *range;
-  }
-  if (auto status = read_verb(written->operands, options); !status) return tl::unexpected(std::move(status.error()));
+  if (auto status = read_numbers(*written, options.transfer); !status) return tl::unexpected(std::move(status.error()));
+  if (auto status = read_verb(*written, options); !status) return tl::unexpected(std::move(status.error()));
+  if (auto status = read_over(*written, options); !status) return tl::unexpected(std::move(status.error()));
   return options;
+}
+
+void settle_protection(GridftpOptions& options, bool has_environment_key) {
+  // A server without a key serves clear data; what a client of it asks for is the client's affair.
+  const bool serves = options.verb == GridftpVerb::serve;
+  const bool wants = options.protection_written || (has_environment_key && (!options.over || serves));
+  const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
+  options.transfer.data.kind = kind;
+  if (serves ? !wants : kind != DataKind::session) options.common.session.protection = Protection::clear;
+  options.transfer.data.session = options.common.session;
+  // The key of a copy is the servers' own.
+  if (options.verb == GridftpVerb::copy) options.common.session.protection = Protection::clear;
+  options.transfer.data.session.sends = options.transfer.data.session.receives = true;
+  options.transfer.data.transport = options.common.transport;
 }
 
 }  // namespace udtcat::cli

@@ -1,6 +1,7 @@
 /// The command line of `udtcat gridftp`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,34 @@
 
 namespace udtcat::cli {
 
-enum class GridftpVerb { help, get, put };
+enum class GridftpVerb { help, get, put, copy, serve };
+
+/// One file of `get` or `put`. "-" is stdin or stdout.
+struct GridftpFile {
+  gridftp::FtpUrl remote;
+  std::string local;
+};
+
+/// Who may come in to `serve`.
+enum class ServeAuth { anonymous, key };
 
 struct GridftpOptions {
   GridftpVerb verb = GridftpVerb::help;
-  gridftp::FtpUrl remote;
-  std::string file;  ///< the local one
+  std::vector<GridftpFile> files;  ///< get, put
+  gridftp::FtpUrl from, to;        ///< copy
+  std::string root;                ///< serve
+  bool read_only = false;          ///< serve
+  ServeAuth auth = ServeAuth::anonymous;
+  std::optional<gridftp::DataKind> over;  ///< none: what protection asks for
+  bool protection_written = false;        ///< a key or a level was asked for
   gridftp::TransferOptions transfer;
-  Options common;  ///< output and times
+  Options common;  ///< key, protection, session, transport, output, times; serve: where to listen
 };
 
 /// `arguments` without the program and the word gridftp.  errors: Errc::bad_argument
 [[nodiscard]] Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments);
+
+/// What the data run over, and so whether a key is needed: who has one, or asked for protection, wants sessions.
+void settle_protection(GridftpOptions& options, bool has_environment_key);
 
 }  // namespace udtcat::cli

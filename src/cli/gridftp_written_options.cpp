@@ -6,7 +6,13 @@ namespace udtcat::cli {
 
 void add_gridftp_options(CLI::App& app, WrittenOptions& written) {
   app.add_option("-p,--parallelism", written.parallelism)->take_last();
+  app.add_option("-s,--stripes", written.stripes)->take_last();
   app.add_option("--range", written.range)->take_last();
+  app.add_option("--over", written.over)->take_last();
+  app.add_option("--retries", written.retries)->take_last();
+  app.add_option("--root", written.root)->take_last();
+  app.add_option("--auth", written.auth)->take_last();
+  app.add_flag("--read-only", written.read_only);
 }
 
 }  // namespace udtcat::cli

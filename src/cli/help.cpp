@@ -15,6 +15,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
+  udtcat gridftp gateway ...              GridFTP between two sites of stock programs; udtcat gridftp gateway --help
 )";
 
 constexpr const char* kOptions = R"(

@@ -153,12 +153,17 @@ ExitStatus run_gateway(const Invocation& invocation, Console& console) {
   return gateway_command(*options, std::move(*key), console);
 }
 
-ExitStatus run_gridftp(const Words& arguments, Console& console) {
-  const auto options = parse_gridftp_options(arguments);
+ExitStatus run_gridftp(const Invocation& invocation, Console& console) {
+  auto options = parse_gridftp_options(invocation.arguments);
   if (!options) return failed(options.error(), console);
   if (options->verb == GridftpVerb::help) return printed(gridftp_help_text(), console);
+  auto environment_key = take_key_for(options->common.transport.kind, invocation);
+  if (!environment_key) return failed(environment_key.error(), console);
   install_stderr_log(console, options->common.verbosity);
-  return gridftp_command(*options, console);
+  settle_protection(*options, environment_key->has_value());
+  auto key = find_key(options->common, std::move(*environment_key), ask_on_terminal);
+  if (!key) return failed(key.error(), console);
+  return gridftp_command(*options, std::move(*key), console);
 }
 
 }  // namespace
@@ -173,7 +178,7 @@ int run(int argc, const char* const* argv) {
     const Invocation invocation{argv, Words(argv + 2, argv + argc), core_limit_bytes};
     const bool gateway = *word == "gridftp" && !invocation.arguments.empty() && invocation.arguments[0] == "gateway";
     if (gateway) return to_int(run_gateway(invocation, console));
-    if (*word == "gridftp") return to_int(run_gridftp(invocation.arguments, console));
+    if (*word == "gridftp") return to_int(run_gridftp(invocation, console));
     if (*word == "rsh") return to_int(run_rsh(invocation, console));
     if (*word == "rsh-daemon") return to_int(run_rsh_daemon(invocation, console));
     return to_int(run_rsh_server(invocation, console));

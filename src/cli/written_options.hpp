@@ -28,7 +28,8 @@ struct WrittenOptions {
   Text udp_host, port, remote_udtcat, ssh, allow;
   bool require_udp = false, push = false, daemon = false;
   // of `gridftp` only
-  Text parallelism, range;
+  Text parallelism, stripes, range, over, retries, root, auth;
+  bool read_only = false;
 };
 
 /// Whose options there are beside those that all have.

@@ -1,10 +1,10 @@
 #include "gridftp/block_store.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,43 +13,67 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr const char* kUnfinished = ".part";  // custom
-constexpr mode_t kNewFileMode = 0666;         // spec: POSIX: the umask takes from it
 
-tl::unexpected<Error> failed(Errc code, const std::string& doing, const std::string& path, int error) {
-  return fail(code, doing + ' ' + path, errno_text(error));
+tl::unexpected<Error> failed(Errc code, const char* doing, const FilePlace& place, int error) {
+  return fail(code, std::string(doing) + ' ' + place.shown(), errno_text(error));
 }
 
-std::optional<std::uint64_t> regular_size(int descriptor) {
+/// Whether it can be read and written at offsets.  returns  0, or an errno
+int check_kind(const bridge::Descriptor& descriptor) {
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return static_cast<std::uint64_t>(status.st_size);
+  if (::fstat(descriptor.number(), &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? ESPIPE : 0;
 }
 
 }  // namespace
 
-Result<BlockStore> BlockStore::open_to_read(const std::string& path) {
-  bridge::Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!descriptor.is_open()) return failed(Errc::local_read_failed, "open", path, errno);
-  struct stat status {};
-  if (::fstat(descriptor.number(), &status) == 0 && S_ISDIR(status.st_mode))
-    return failed(Errc::local_read_failed, "read", path, EISDIR);
-  return BlockStore(std::move(descriptor), path);
+Result<BlockStore> BlockStore::open_to_read(const FilePlace& place) {
+  auto descriptor = place.open(O_RDONLY, Errc::local_read_failed);
+  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+  return of(std::move(*descriptor), place.shown());
 }
 
-Result<BlockStore> BlockStore::open_to_write(const std::string& path) {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) return failed(Errc::local_write_failed, "write", path, EISDIR);
-  const bool direct = exists && !S_ISREG(status.st_mode);
-  const std::string name = direct ? path : path + kUnfinished;
-  bridge::Descriptor descriptor(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kNewFileMode));
-  if (!descriptor.is_open()) return failed(Errc::local_write_failed, "open", name, errno);
-  BlockStore store(std::move(descriptor), name);
-  if (!direct) store.publish_as_ = path;
+Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string shown) {
+  const FilePlace place(std::move(shown));
+  if (const int error = check_kind(descriptor); error != 0)
+    return failed(Errc::local_read_failed, "read", place, error);
+  return BlockStore(std::move(descriptor), place);
+}
+
+Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
+  if (place.is_special()) return open_in_place(place);
+  if (place.is_directory()) return failed(Errc::local_write_failed, "write", place, EISDIR);
+  const FilePlace unfinished = place.with_suffix(kUnfinished);
+  auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
+  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+  if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
+    return fail(Errc::local_write_failed, "write " + place.shown(), "another transfer is writing it");
+  BlockStore store(std::move(*descriptor), unfinished);
+  store.publish_as_ = place;
   return store;
 }
 
-std::optional<std::uint64_t> BlockStore::size() const { return regular_size(descriptor_.number()); }
+Result<BlockStore> BlockStore::open_in_place(const FilePlace& place) {
+  auto descriptor = place.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
+  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+  if (const int error = check_kind(*descriptor); error != 0)
+    return failed(Errc::local_write_failed, "write", place, error);
+  return BlockStore(std::move(*descriptor), place);
+}
+
+std::optional<std::uint64_t> BlockStore::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_.number(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::int64_t BlockStore::changed() const {
+  struct stat status {};
+  if (::fstat(descriptor_.number(), &status) != 0) return 0;
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
+}
 
 Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byte> into) const {
   std::size_t filled = 0;
@@ -57,7 +81,7 @@ Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byt
     const ssize_t got =
         ::pread(descriptor_.number(), into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed(Errc::local_read_failed, "read", path_, errno);
+    if (got < 0) return failed(Errc::local_read_failed, "read", place_, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }
@@ -68,7 +92,7 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
   while (!from.empty()) {
     const ssize_t put = ::pwrite(descriptor_.number(), from.data(), from.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return failed(Errc::local_write_failed, "write", path_, errno);
+    if (put < 0) return failed(Errc::local_write_failed, "write", place_, errno);
     from = from.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }
@@ -76,13 +100,15 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
 }
 
 Status BlockStore::publish(std::uint64_t bytes) const {
-  if (publish_as_.empty()) return {};
+  if (!publish_as_) return {};
   if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
-    return failed(Errc::local_write_failed, "set the size of", path_, errno);
-  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", path_, errno);
-  if (::rename(path_.c_str(), publish_as_.c_str()) != 0)
-    return failed(Errc::local_write_failed, "rename " + path_ + " to", publish_as_, errno);
-  return {};
+    return failed(Errc::local_write_failed, "set the size of", place_, errno);
+  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", place_, errno);
+  return place_.rename_to(*publish_as_);
+}
+
+void BlockStore::discard() const {
+  if (publish_as_) place_.remove();
 }
 
 }  // namespace udtcat::gridftp

@@ -10,6 +10,7 @@
 #include <udtcat/result.hpp>
 
 #include "bridge/descriptor.hpp"
+#include "gridftp/file_place.hpp"
 
 namespace udtcat::gridftp {
 
@@ -17,27 +18,36 @@ namespace udtcat::gridftp {
 /// Threads: unsynchronised.
 class BlockStore {
  public:
-  /// errors: Errc::local_read_failed
-  [[nodiscard]] static Result<BlockStore> open_to_read(const std::string& path);
+  /// A directory, a pipe and a socket cannot be read at offsets.  errors: Errc::local_read_failed
+  [[nodiscard]] static Result<BlockStore> open_to_read(const FilePlace& place);
+  /// Of what somebody else has opened.  errors: the same
+  [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
   /// What is written lies in PATH.part until publish(); what is there is kept, as a transfer may go on where another was cut. A
-  /// device or pipe is written itself.  errors: Errc::local_write_failed
-  [[nodiscard]] static Result<BlockStore> open_to_write(const std::string& path);
+  /// device is written itself.  errors: Errc::local_write_failed, also where another transfer is writing it
+  [[nodiscard]] static Result<BlockStore> open_to_write(const FilePlace& place);
+  /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
+  [[nodiscard]] static Result<BlockStore> open_in_place(const FilePlace& place);
 
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
+  /// When it was last changed: nanoseconds since 1970.
+  [[nodiscard]] std::int64_t changed() const;
   /// All of `into`, or up to the end of the file.  errors: Errc::local_read_failed
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   /// errors: Errc::local_write_failed
   [[nodiscard]] Status write_at(std::uint64_t offset, std::span<const std::byte> from) const;
   /// It is whole, and exactly so long: on the disk, and under its own name.  errors: Errc::local_write_failed
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
+  /// Nothing of it is wanted: PATH.part goes.
+  void discard() const;
 
  private:
-  BlockStore(bridge::Descriptor descriptor, std::string path)
-      : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+  BlockStore(bridge::Descriptor descriptor, FilePlace place)
+      : descriptor_(std::move(descriptor)), place_(std::move(place)) {}
+
   bridge::Descriptor descriptor_;
-  std::string path_;        // under which it is open
-  std::string publish_as_;  // empty: under that
+  FilePlace place_;                      // what is open
+  std::optional<FilePlace> publish_as_;  // none: it has its name already
 };
 
 }  // namespace udtcat::gridftp

@@ -1,5 +1,7 @@
 #include "gridftp/incoming_file.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace udtcat::gridftp {
@@ -12,16 +14,16 @@ tl::unexpected<Error> violation(std::string why) {
 
 }  // namespace
 
-Status IncomingFile::on_header(const BlockHeader& header) {
+Status IncomingFile::on_header(const BlockHeader& header, std::size_t address) {
   if (header.ends_file()) {
+    auto& [seen, said] = ends_[address];
     if (header.offset == 0 || header.offset > kMostConnections)
       return violation(fmt::format("{} connections are said to bring it", header.offset));
-    if (eods_expected_ && *eods_expected_ != header.offset)
-      return violation(
-          fmt::format("first {} connections are said to bring it, then {}", *eods_expected_, header.offset));
-    if (header.offset < eods_)
-      return violation(fmt::format("{} connections are said to bring it, and {} have ended", header.offset, eods_));
-    eods_expected_ = header.offset;
+    if (said && *said != header.offset)
+      return violation(fmt::format("first {} connections are said to bring it, then {}", *said, header.offset));
+    if (header.offset < seen)
+      return violation(fmt::format("{} connections are said to bring it, and {} have ended", header.offset, seen));
+    said = header.offset;
     return {};
   }
   const std::uint64_t end = expected_ ? expected_->end : kMostBytes;
@@ -33,10 +35,14 @@ Status IncomingFile::on_header(const BlockHeader& header) {
   return {};
 }
 
-Status IncomingFile::on_end_of_data() {
-  ++eods_;
-  if (eods_ > eods_expected_.value_or(kMostConnections)) return violation("it ends on more connections than were said");
+Status IncomingFile::on_end_of_data(std::size_t address) {
+  auto& [seen, said] = ends_[address];
+  if (++seen > said.value_or(kMostConnections)) return violation("it ends on more connections than were said");
   return {};
+}
+
+bool IncomingFile::ended() const {
+  return std::ranges::all_of(ends_, [](const Ends& ends) { return ends.said == ends.seen; });
 }
 
 Status IncomingFile::whole() const {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
+#include "gridftp/signal.hpp"
 #include "gridftp/task.hpp"
 
 namespace udtcat::gridftp {
@@ -16,27 +16,24 @@ namespace udtcat::gridftp {
 template <typename T>
 class Promise {
  public:
-  explicit Promise(boost::asio::io_context& io) : timer_(io) {
-    timer_.expires_at(boost::asio::steady_timer::time_point::max());
-  }
+  explicit Promise(boost::asio::io_context& io) : set_(io) {}
 
   /// The first call counts.
   void set(T value) {
     if (value_) return;
     value_ = std::move(value);
-    timer_.cancel();
+    set_.notify();
   }
   [[nodiscard]] bool is_set() const { return value_.has_value(); }
   /// This must outlive the wait.
   [[nodiscard]] Task<T> get() {
-    boost::system::error_code cancelled;
-    if (!value_) co_await timer_.async_wait(into(cancelled));
+    while (!value_) co_await set_.wait();
     co_return *value_;
   }
 
  private:
   std::optional<T> value_;
-  boost::asio::steady_timer timer_;  // never expires; cancelled when there is a value
+  Signal set_;
 };
 
 }  // namespace udtcat::gridftp

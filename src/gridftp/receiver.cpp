@@ -23,18 +23,19 @@ constexpr std::size_t kPieceBytes = 262'144;  // guess: a block of Globus' serve
 }  // namespace
 
 struct Receiver::State {
-  State(boost::asio::io_context& context, std::optional<ByteRange> expected, Store how)
-      : io(context), store(std::move(how)), file(expected), result(context) {}
+  State(boost::asio::io_context& context, IncomingFile what, std::shared_ptr<BlockSink> where)
+      : io(context), sink(std::move(where)), file(std::move(what)), result(context) {}
 
   void finish(Status status);
-  Task<Status> receive(StreamIo& connection);
+  Task<Status> receive(DataConnection connection);
   Task<Status> receive_payload(StreamIo& connection, BlockHeader header);
 
   boost::asio::io_context& io;
-  const Store store;
+  const std::shared_ptr<BlockSink> sink;
   IncomingFile file;
   Promise<Status> result;
-  std::list<std::shared_ptr<StreamIo>> connections;
+  std::list<std::shared_ptr<StreamIo>> running;
+  std::vector<DataConnection> kept;  // have ended their data, and are open
   std::uint64_t received_bytes = 0;
   std::vector<std::byte> piece = std::vector<std::byte>(kPieceBytes);  // between two waits, of whoever reads
 };
@@ -42,11 +43,12 @@ struct Receiver::State {
 void Receiver::State::finish(Status status) {
   if (result.is_set()) return;
   result.set(std::move(status));
-  for (const auto& connection : connections) connection->abort();
+  for (const auto& connection : running) connection->abort();
 }
 
-/// Blocks up to the end of data. A connection that says nothing at all is not an error.
-Task<Status> Receiver::State::receive(StreamIo& connection) {
+/// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error.
+Task<Status> Receiver::State::receive(DataConnection from) {
+  StreamIo& connection = *from.io;
   for (bool first = true; !result.is_set(); first = false) {
     std::array<std::byte, kBlockHeaderBytes> bytes{};
     const auto read = co_await connection.read(bytes);
@@ -59,9 +61,13 @@ Task<Status> Receiver::State::receive(StreamIo& connection) {
       co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(),
                              "it ended before its end of data");
     const BlockHeader header = decode_block_header(bytes);
-    if (auto status = file.on_header(header); !status) co_return status;
+    if (first && header.descriptor == BlockHeader::kClose && header.payload_bytes() == 0) co_return Status{};
+    if (auto status = file.on_header(header, from.address); !status) co_return status;
     if (auto status = co_await receive_payload(connection, header); !status) co_return status;
-    if (header.ends_data()) co_return file.on_end_of_data();
+    if (header.ends_data()) {
+      if (!header.ends_connection()) kept.push_back(from);
+      co_return file.on_end_of_data(from.address);
+    }
     if (header.ends_connection())
       co_return udtcat::fail(Errc::protocol_violated, "receive from " + connection.name(),
                              "it closes before its end of data");
@@ -82,28 +88,29 @@ Task<Status> Receiver::State::receive_payload(StreamIo& connection, BlockHeader 
     }
     if (**taken == 0)
       co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(), "it ended within a block");
-    if (auto stored = store(left.begin, want.first(**taken)); !stored) co_return stored;
-    if (auto kept = file.on_stored({left.begin, left.begin + **taken}); !kept) co_return kept;
-    left.begin += **taken;
-    received_bytes += **taken;
+    const std::size_t bytes = **taken;
+    if (auto stored = co_await sink->store(left.begin, want.first(bytes)); !stored) co_return stored;
+    if (auto noted = file.on_stored({left.begin, left.begin + bytes}); !noted) co_return noted;
+    left.begin += bytes;
+    received_bytes += bytes;
   }
   co_return Status{};
 }
 
-Receiver::Receiver(boost::asio::io_context& io, std::optional<ByteRange> expected, Store store)
-    : state_(std::make_shared<State>(io, expected, std::move(store))) {}
+Receiver::Receiver(boost::asio::io_context& io, IncomingFile file, std::shared_ptr<BlockSink> sink)
+    : state_(std::make_shared<State>(io, std::move(file), std::move(sink))) {}
 
 Receiver::~Receiver() { state_->finish(udtcat::fail(Errc::interrupted, "receive a file", "nobody waits for it")); }
 
-void Receiver::take(std::unique_ptr<LocalStream> stream) {
-  if (state_->result.is_set() || state_->connections.size() >= IncomingFile::kMostConnections) return;
-  auto connection = std::make_shared<StreamIo>(std::move(stream));
-  state_->connections.push_back(connection);
+void Receiver::take(DataConnection connection) {
+  if (state_->result.is_set() || state_->running.size() >= IncomingFile::kMostConnections) return;
+  state_->running.push_back(connection.io);
   boost::asio::co_spawn(
       state_->io,
       [state = state_, connection]() -> Task<void> {
-        if (auto status = co_await state->receive(*connection); !status) state->finish(std::move(status));
-        state->connections.remove(connection);
+        auto status = co_await state->receive(connection);
+        state->running.remove(connection.io);
+        if (!status) state->finish(std::move(status));
         if (state->file.ended()) state->finish(state->file.whole());
       },
       boost::asio::detached);
@@ -115,6 +122,7 @@ Task<Status> Receiver::result() {
 }
 
 void Receiver::fail(Error why) { state_->finish(tl::unexpected(std::move(why))); }
+std::vector<DataConnection> Receiver::release() { return std::exchange(state_->kept, {}); }
 const IncomingFile& Receiver::file() const { return state_->file; }
 std::uint64_t Receiver::received_bytes() const { return state_->received_bytes; }
 

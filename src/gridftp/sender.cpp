@@ -11,103 +11,90 @@
 
 namespace udtcat::gridftp {
 
-BlockQueue::BlockQueue(std::vector<ByteRange> ranges, std::size_t block_bytes)
-    : ranges_(std::move(ranges)), block_bytes_(block_bytes) {}
-
-std::optional<ByteRange> BlockQueue::take() {
-  while (next_ < ranges_.size()) {
-    ByteRange& range = ranges_[next_];
-    const ByteRange block{range.begin,
-                          std::min(range.end, range.begin + std::min<std::uint64_t>(block_bytes_, range.bytes()))};
-    range.begin = block.end;
-    if (range.begin >= range.end) ++next_;
-    if (block.bytes() > 0) return block;
+struct Sender::State {
+  State(boost::asio::io_context& io, std::vector<DataConnection> over, SendRequest what)
+      : request(std::move(what)), connections(std::move(over)), running(connections.size()), result(io) {
+    for (const DataConnection& connection : connections) {
+      if (addresses.size() <= connection.address) addresses.resize(connection.address + 1);
+      ++addresses[connection.address].connections;
+    }
   }
-  return std::nullopt;
-}
 
-void BlockQueue::cut(std::uint64_t end) {
-  for (ByteRange& range : ranges_) range = {std::min(range.begin, end), std::min(range.end, end)};
-}
+  void finish(Status status);
+  Task<Status> send_blocks(StreamIo& connection);
+  Task<Status> send_end(const DataConnection& connection);
 
-namespace {
-
-/// What the connections of one transfer have in common.
-struct Sending {
-  Sending(boost::asio::io_context& io, SendRequest what, FetchBlock how, std::size_t connections)
-      : request(std::move(what)),
-        fetch(std::move(how)),
-        queue(request.ranges, request.block_bytes),
-        connection_count(connections),
-        running(connections),
-        result(io) {}
-
+  struct Address {
+    std::size_t connections = 0;
+    std::size_t ended = 0;  // have sent their end of data
+  };
   const SendRequest request;
-  const FetchBlock fetch;
-  BlockQueue queue;
-  const std::size_t connection_count;
-  std::size_t running;
-  std::size_t data_ended = 0;
-  std::uint64_t sent_bytes = 0;
+  const std::vector<DataConnection> connections;
+  std::vector<Address> addresses;
+  std::size_t running;  // of the connections
   Promise<Status> result;
 };
 
-/// A block with its header in front, in one piece: one system call.
-Result<std::vector<std::byte>> framed_block(Sending& sending, ByteRange block) {
-  std::vector<std::byte> bytes(kBlockHeaderBytes + block.bytes());
-  const auto got = sending.fetch(block.begin, std::span(bytes).subspan(kBlockHeaderBytes));
-  if (!got) return tl::unexpected(got.error());
-  if (*got < block.bytes()) sending.queue.cut(block.begin + *got);
-  bytes.resize(kBlockHeaderBytes + *got);
-  const auto header = encode({.descriptor = 0, .count = *got, .offset = block.begin - sending.request.offset_on_wire});
-  std::ranges::copy(header, bytes.begin());
-  return bytes;
+void Sender::State::finish(Status status) {
+  if (result.is_set()) return;
+  const bool failed = !status;
+  result.set(std::move(status));
+  if (failed)
+    for (const DataConnection& each : connections) each.io->abort();
 }
 
-Task<Status> send_blocks(Sending& sending, StreamIo& connection) {
-  while (!sending.result.is_set()) {
-    const auto block = sending.queue.take();
-    if (!block) break;
-    const auto bytes = framed_block(sending, *block);
-    if (!bytes) co_return tl::unexpected(bytes.error());
-    if (auto written = co_await connection.write(*bytes); !written) co_return written;
-    sending.sent_bytes += bytes->size() - kBlockHeaderBytes;
+/// A block with its header in front goes in one piece: one system call.
+Task<Status> Sender::State::send_blocks(StreamIo& connection) {
+  std::vector<std::byte> room(kBlockHeaderBytes + request.block_bytes);
+  while (!result.is_set()) {
+    const auto block = co_await request.source->next(std::span(room).subspan(kBlockHeaderBytes));
+    if (!block) co_return tl::unexpected(block.error());
+    if (!*block) break;
+    const std::size_t bytes = (*block)->bytes();
+    BlockHeader header;
+    header.count = bytes;
+    header.offset = (*block)->begin - request.offset_on_wire;
+    std::ranges::copy(encode(header), room.begin());
+    if (auto written = co_await connection.write(std::span(room).first(kBlockHeaderBytes + bytes)); !written)
+      co_return written;
+    request.sent(bytes);
   }
   co_return Status{};
 }
 
-Task<Status> send_end(Sending& sending, StreamIo& connection) {
-  const bool last = ++sending.data_ended == sending.connection_count;
-  std::uint8_t descriptor = BlockHeader::kEod;
-  if (last) descriptor |= BlockHeader::kEof;
-  if (sending.request.close_connections) descriptor |= BlockHeader::kClose;
-  const auto header =
-      encode({.descriptor = descriptor, .count = 0, .offset = last ? sending.connection_count : std::uint64_t{0}});
-  co_return co_await connection.write(header);
+Task<Status> Sender::State::send_end(const DataConnection& connection) {
+  Address& address = addresses[connection.address];
+  BlockHeader header;
+  header.descriptor = BlockHeader::kEod;
+  if (++address.ended == address.connections) {
+    header.descriptor |= BlockHeader::kEof;
+    header.offset = address.connections;
+  }
+  if (request.close_connections) header.descriptor |= BlockHeader::kClose;
+  const auto bytes = encode(header);
+  co_return co_await connection.io->write(bytes);
 }
 
-}  // namespace
-
-Task<Result<std::uint64_t>> send_file(boost::asio::io_context& io,
-                                      const std::vector<std::unique_ptr<StreamIo>>& connections, SendRequest request,
-                                      FetchBlock fetch) {
-  const auto sending = std::make_shared<Sending>(io, std::move(request), std::move(fetch), connections.size());
-  for (const auto& connection : connections)
+Sender::Sender(boost::asio::io_context& io, std::vector<DataConnection> connections, SendRequest request)
+    : state_(std::make_shared<State>(io, std::move(connections), std::move(request))) {
+  for (const DataConnection& connection : state_->connections)
     boost::asio::co_spawn(
         io,
-        [sending, &connections, own = connection.get()]() -> Task<void> {
-          auto status = co_await send_blocks(*sending, *own);
-          if (status && !sending->result.is_set()) status = co_await send_end(*sending, *own);
-          --sending->running;
-          if (status && sending->running > 0) co_return;
-          const bool failed = !status;
-          sending->result.set(std::move(status));
-          if (failed)
-            for (const auto& each : connections) each->abort();
+        [state = state_, connection]() -> Task<void> {
+          auto status = co_await state->send_blocks(*connection.io);
+          if (status && !state->result.is_set()) status = co_await state->send_end(connection);
+          if (--state->running == 0 || !status) state->finish(std::move(status));
         },
         boost::asio::detached);
-  if (auto status = co_await sending->result.get(); !status) co_return tl::unexpected(std::move(status.error()));
-  co_return sending->sent_bytes;
 }
+
+Sender::~Sender() { state_->finish(udtcat::fail(Errc::interrupted, "send a file", "nobody waits for it")); }
+
+Task<Status> Sender::result() {
+  const auto state = state_;
+  co_return co_await state->result.get();
+}
+
+void Sender::fail(Error why) { state_->finish(tl::unexpected(std::move(why))); }
 
 }  // namespace udtcat::gridftp

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
@@ -16,7 +18,9 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
 class StreamIo {
  public:
-  explicit StreamIo(std::unique_ptr<LocalStream> stream) : stream_(std::move(stream)) {}
+  /// carrier   what the stream needs to live: it goes with it
+  explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {})
+      : carrier_(std::move(carrier)), stream_(std::move(stream)) {}
 
   /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
   /// errors: Errc::connection_broken
@@ -33,6 +37,7 @@ class StreamIo {
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
 
  private:
+  const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
 };
 

@@ -1,0 +1,24 @@
+/// Again after a cut: which errors are cuts, and how often one tries.
+#pragma once
+
+#include <functional>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/task.hpp"
+#include "gridftp/transfer.hpp"
+
+namespace udtcat::gridftp {
+
+/// Whether the same transfer may well succeed the next time.
+/// moved   whether this attempt got as far as moving bytes: then what ended it was no refusal
+[[nodiscard]] bool is_cut(const Error& error, bool moved);
+
+/// Runs `attempt` until it succeeds, fails by something else than a cut, or has moved nothing for options.retries times in a row.
+/// Threads: runs on the io_context thread.
+[[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
+                                        std::function<Task<Status>()> attempt);
+
+}  // namespace udtcat::gridftp

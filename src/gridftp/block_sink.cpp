@@ -1,0 +1,75 @@
+#include "gridftp/block_sink.hpp"
+
+#include <utility>
+
+namespace udtcat::gridftp {
+
+FileSink::FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal, std::uint64_t at)
+    : store_(std::move(store)), have_(std::move(have)), journal_(std::move(journal)), at_(at), safe_(have_) {
+  // What an earlier file of this name had is not what this one has.
+  if (journal_ && have_.empty()) journal_->remove();
+}
+
+Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (auto written = store_.write_at(at_ + offset, bytes); !written) co_return written;
+  if (auto added = have_.add({offset, offset + bytes.size()}); !added) co_return added;
+  if (!journal_ || have_.bytes() < safe_.bytes() + kJournalEveryBytes) co_return Status{};
+  if (auto saved = journal_->save(have_); !saved) co_return saved;
+  safe_ = have_;
+  co_return Status{};
+}
+
+Status FileSink::publish() const {
+  const std::uint64_t end = have_.empty() ? 0 : have_.ranges().back().end;
+  if (auto published = store_.publish(end); !published) return published;
+  if (journal_) journal_->remove();
+  return {};
+}
+
+void FileSink::set_aside() const {
+  if (journal_ && !have_.empty() && journal_->save(have_)) return;
+  store_.discard();
+  if (journal_) journal_->remove();
+}
+
+Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
+  while (!failure_ && offset > next_ && early_bytes_ + copy.size() > kMostEarlyBytes) co_await changed_.wait();
+  if (failure_) co_return tl::unexpected(*failure_);
+  const std::size_t size = copy.size();
+  const auto [place, isnew] = early_.try_emplace(offset, std::move(copy));
+  if (isnew) {
+    early_bytes_ += size;
+  } else if (place->second.size() < size) {  // NOLINT: try_emplace leaves `copy` alone where it inserts nothing
+    early_bytes_ += size - place->second.size();
+    place->second = std::move(copy);
+  }
+  if (!writing_) co_await write_on();
+  if (failure_) co_return tl::unexpected(*failure_);
+  co_return Status{};
+}
+
+/// Whatever is next in order, while there is any. One at a time.
+Task<void> PipeSink::write_on() {
+  writing_ = true;
+  while (!failure_ && !early_.empty() && early_.begin()->first <= next_) {
+    const auto piece = early_.extract(early_.begin());
+    early_bytes_ -= piece.mapped().size();
+    const std::uint64_t known = next_ - piece.key();  // came before, from an overlapping block
+    if (known < piece.mapped().size()) {
+      const auto written = co_await to_.write(std::span(piece.mapped()).subspan(known));
+      if (!written) failure_ = Error{Errc::local_write_failed, written.error().what, written.error().cause};
+      next_ = piece.key() + piece.mapped().size();
+    }
+    changed_.notify();
+  }
+  writing_ = false;
+}
+
+Task<Status> PipeSink::finish() {
+  while (!failure_ && writing_) co_await changed_.wait();
+  if (failure_) co_return tl::unexpected(*failure_);
+  co_return co_await to_.finish();
+}
+
+}  // namespace udtcat::gridftp

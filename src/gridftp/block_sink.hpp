@@ -1,0 +1,85 @@
+/// Where the blocks of a file go as they come: in any order, from several connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/block_store.hpp"
+#include "gridftp/byte_ranges.hpp"
+#include "gridftp/restart_journal.hpp"
+#include "gridftp/signal.hpp"
+#include "gridftp/stream_io.hpp"
+#include "gridftp/task.hpp"
+
+namespace udtcat::gridftp {
+
+/// Threads: confined to the io_context thread; several connections may store at a time.
+class BlockSink {
+ public:
+  virtual ~BlockSink() = default;
+  /// `bytes`, which are the file's from `offset` on, are valid until the call first waits. It returns when there is room for more.
+  /// errors: Errc::local_write_failed, Errc::protocol_violated
+  [[nodiscard]] virtual Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+};
+
+/// A file: in place, at once.
+class FileSink final : public BlockSink {
+ public:
+  static constexpr std::uint64_t kJournalEveryBytes = 8'388'608;  // guess: what at most comes twice after a cut
+
+  /// have      what is in it already
+  /// journal   is kept up to date; none: nobody goes on after a cut
+  /// at        where in the file the first byte goes
+  FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal, std::uint64_t at = 0);
+  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  /// What need not come again, whatever becomes of this process.
+  [[nodiscard]] const ByteRanges& safe() const { return safe_; }
+  /// As BlockStore::publish(), of all that is there.
+  [[nodiscard]] Status publish() const;
+  /// What is there stays for the next attempt; if that is nothing, nothing stays.
+  void set_aside() const;
+
+ private:
+  const BlockStore store_;
+  ByteRanges have_;
+  const std::optional<RestartJournal> journal_;
+  const std::uint64_t at_;
+  ByteRanges safe_;  // of have_: what the journal says
+};
+
+/// To somebody who takes bytes in order only. What comes too early is kept, at most kMostEarlyBytes of it; then those who bring
+/// it wait until the next bytes in order have come, which always have room.
+class PipeSink final : public BlockSink {
+ public:
+  static constexpr std::size_t kMostEarlyBytes = 64'000'000;  // guess: 16 connections, four blocks of 1 MiB each
+
+  /// first   the offset that the first byte for `to` has
+  PipeSink(boost::asio::io_context& io, std::unique_ptr<LocalStream> to, std::uint64_t first)
+      : to_(std::move(to)), next_(first), changed_(io) {}
+  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  /// All that was stored has been taken, and the end with it.  errors: Errc::local_write_failed
+  [[nodiscard]] Task<Status> finish();
+
+ private:
+  [[nodiscard]] Task<void> write_on();
+
+  StreamIo to_;
+  std::uint64_t next_;
+  bool writing_ = false;
+  std::map<std::uint64_t, std::vector<std::byte>> early_;  // by offset
+  std::size_t early_bytes_ = 0;
+  std::optional<Error> failure_;
+  Signal changed_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,59 @@
+/// Where the blocks of a file come from that is sent on several connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/block_store.hpp"
+#include "gridftp/byte_ranges.hpp"
+#include "gridftp/signal.hpp"
+#include "gridftp/stream_io.hpp"
+#include "gridftp/task.hpp"
+
+namespace udtcat::gridftp {
+
+/// Threads: confined to the io_context thread; several connections may ask at a time.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  /// Fills the front of `into` with bytes that nobody else is given.  returns  which bytes of the file they are; none: that was all
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] virtual Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) = 0;
+};
+
+/// Ranges of a file.
+class FileSource final : public BlockSource {
+ public:
+  /// `ranges` in order. Where the file ends before they do, they end there.
+  FileSource(BlockStore file, std::vector<ByteRange> ranges) : file_(std::move(file)), ranges_(std::move(ranges)) {}
+  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+
+ private:
+  const BlockStore file_;
+  std::vector<ByteRange> ranges_;
+  std::size_t first_ = 0;  // of ranges_
+};
+
+/// What somebody says in order, whole blocks while he goes on.
+class PipeSource final : public BlockSource {
+ public:
+  PipeSource(boost::asio::io_context& io, std::unique_ptr<LocalStream> from) : from_(std::move(from)), free_(io) {}
+  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+
+ private:
+  StreamIo from_;
+  std::uint64_t read_bytes_ = 0;
+  bool busy_ = false;  // somebody reads
+  bool ended_ = false;
+  Signal free_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,35 @@
+/// What an FTP client says on the control connection.  spec: RFC 959 §5.3
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::gridftp {
+
+struct FtpCommand {
+  std::string verb;      ///< in capitals
+  std::string argument;  ///< as it was written, without the blank in front
+  friend bool operator==(const FtpCommand&, const FtpCommand&) = default;
+};
+
+/// Takes bytes as they come and gives commands. Total: any bytes give commands, or an error once a line is too long.
+/// Telnet's control bytes, which some clients send before ABOR, are dropped.
+/// Threads: unsynchronised.
+class CommandReader {
+ public:
+  static constexpr std::size_t kMostBytes = 1'048'576;  // guess: REST with a range a block of a file of 40 GB
+
+  void push(std::string_view bytes) { arrived_ += bytes; }
+  /// returns  none: more bytes are needed.  errors: Errc::protocol_violated, from then on each time
+  [[nodiscard]] Result<std::optional<FtpCommand>> next();
+
+ private:
+  std::string arrived_;
+  std::size_t searched_ = 0;  // of arrived_: there is no line end before
+  bool failed_ = false;
+};
+
+}  // namespace udtcat::gridftp

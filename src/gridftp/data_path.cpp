@@ -1,0 +1,135 @@
+#include "gridftp/data_path.hpp"
+
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "core/log.hpp"
+#include "gridftp/block_header.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// A kept connection goes with a word, so that the peer knows it for an orderly end.
+void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
+  boost::asio::co_spawn(
+      io,
+      [connection]() -> Task<void> {
+        BlockHeader header;
+        header.descriptor = BlockHeader::kClose;
+        const auto bytes = encode(header);
+        if (co_await connection->write(bytes)) std::ignore = co_await connection->finish();  // nobody is there to tell
+      },
+      boost::asio::detached);
+}
+
+}  // namespace
+
+void DataPath::use(std::shared_ptr<DataStack> stack) {
+  close();
+  stack_ = std::move(stack);
+}
+
+Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_t count) {
+  close();
+  std::vector<Endpoint> locals;
+  for (std::size_t address = 0; address < count; ++address) {
+    auto door = stack_->listen(
+        local, lifetime_.guard([this, address](std::shared_ptr<StreamIo> connection, const Endpoint& peer) {
+          on_connection({std::move(connection), address}, peer);
+        }));
+    if (!door) return tl::unexpected(std::move(door.error()));
+    locals.push_back((*door)->local());
+    doors_.push_back(std::move(*door));
+  }
+  stance_ = Stance::passive;
+  return locals;
+}
+
+void DataPath::aim(std::vector<Endpoint> at) {
+  close();
+  aim_ = std::move(at);
+  stance_ = Stance::active;
+}
+
+void DataPath::close() {
+  if (kept_to_send_)
+    for (const DataConnection& connection : kept_) say_goodbye(io_, connection.io);
+  lifetime_.end();
+  kept_.clear();
+  early_.clear();
+  aim_.clear();
+  doors_.clear();
+  receiver_.reset();
+  sender_.reset();
+  stance_ = Stance::none;
+}
+
+void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
+  core::log().debug("a data connection from {}", peer.to_string());
+  if (receiving_) return receiver_->take(std::move(connection));
+  if (early_.size() >= kMostEarly)
+    return core::log().warn("data from {} dropped: too many connections", peer.to_string());
+  early_.push_back(std::move(connection));
+  came_.notify();
+}
+
+Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sink) {
+  receiver_ = std::make_unique<Receiver>(io_, std::move(file), std::move(sink));
+  receiving_ = true;
+  if (!kept_to_send_)
+    for (DataConnection& connection : std::exchange(kept_, {})) receiver_->take(std::move(connection));
+  for (DataConnection& connection : std::exchange(early_, {})) receiver_->take(std::move(connection));
+  auto status = co_await receiver_->result();
+  receiving_ = false;
+  kept_to_send_ = false;
+  if (status) kept_ = receiver_->release();
+  co_return status;
+}
+
+Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
+  if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
+  std::vector<DataConnection> made;
+  for (std::size_t address = 0; address < aim_.size(); ++address)
+    for (std::size_t i = 0; i < parallelism; ++i) {
+      auto connection = co_await stack_->connect(aim_[address]);
+      if (!connection) co_return tl::unexpected(std::move(connection.error()));
+      if (cancelled_) co_return tl::unexpected(*cancelled_);
+      made.push_back({std::move(*connection), address});
+    }
+  co_return made;
+}
+
+Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
+  cancelled_.reset();
+  auto over = co_await connections(parallelism);
+  if (!over) co_return tl::unexpected(std::move(over.error()));
+  if (cancelled_) co_return tl::unexpected(*cancelled_);
+  const bool keeps = !request.close_connections;
+  sender_ = std::make_unique<Sender>(io_, *over, std::move(request));
+  auto status = co_await sender_->result();
+  kept_to_send_ = true;
+  if (status && keeps) kept_ = std::move(*over);
+  co_return status;
+}
+
+Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
+  cancelled_.reset();
+  if (stance_ == Stance::active) co_return co_await stack_->connect(aim_.front());
+  while (early_.empty() && !cancelled_) co_await came_.wait();
+  if (cancelled_) co_return tl::unexpected(*cancelled_);
+  auto connection = std::move(early_.front().io);
+  early_.pop_front();
+  co_return connection;
+}
+
+void DataPath::cancel(const Error& why) {
+  cancelled_ = why;
+  came_.notify();
+  if (receiver_) receiver_->fail(why);
+  if (sender_) sender_->fail(why);
+}
+
+}  // namespace udtcat::gridftp

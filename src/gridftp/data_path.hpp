@@ -1,0 +1,93 @@
+/// The data connections of one control connection: where they come from or go to, and those that are kept for the next file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "core/lifetime.hpp"
+#include "gridftp/data_stack.hpp"
+#include "gridftp/receiver.hpp"
+#include "gridftp/sender.hpp"
+#include "gridftp/signal.hpp"
+#include "gridftp/task.hpp"
+
+namespace udtcat::gridftp {
+
+/// Both ends of a control connection have one; ours and theirs take opposite stances.
+///
+///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new stance ends what was there
+///
+/// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction takes it again.
+/// Threads: confined to the io_context thread; one transfer at a time.
+class DataPath {
+ public:
+  enum class Stance { none, passive, active };
+  static constexpr std::size_t kMostEarly = 64;  // guess: as many connections as a peer may be told to make
+
+  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack)
+      : io_(io), stack_(std::move(stack)), came_(io) {}
+  /// Ends everything, and says so to the peer where it waits for more.
+  ~DataPath() { close(); }
+  DataPath(const DataPath&) = delete;
+  DataPath& operator=(const DataPath&) = delete;
+
+  /// From now on another stack; whatever was there ends.
+  void use(std::shared_ptr<DataStack> stack);
+  /// Ports of ours, where the peer's connections come.  errors: those of DataStack::listen()
+  [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1);
+  /// The peer's ports, which we connect to when there is something to send.
+  void aim(std::vector<Endpoint> at);
+  void close();
+
+  [[nodiscard]] Stance stance() const { return stance_; }
+  /// Connections are kept from the last file: no new ones will be made.
+  [[nodiscard]] bool has_kept() const { return !kept_.empty(); }
+  /// Ports of ours or of theirs, each of which has an EOF of its own.
+  [[nodiscard]] std::size_t addresses() const { return stance_ == Stance::active ? aim_.size() : doors_.size(); }
+
+  /// In MODE E; passive. `file` counts as many addresses as we have.
+  /// errors: those of Receiver::result()
+  [[nodiscard]] Task<Status> receive(IncomingFile file, std::shared_ptr<BlockSink> sink);
+  /// In MODE E; active. Makes `parallelism` connections to each address where none are kept.
+  /// errors: those of Sender::result() and DataStack::connect()
+  [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
+  /// In stream mode, with either stance: the one connection, which is made or awaited.
+  /// errors: those of DataStack::connect(), that of cancel()
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
+  /// The transfer that is under way, if any, ends with `why`.
+  void cancel(const Error& why);
+
+  /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
+  [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : ByteRanges(); }
+  [[nodiscard]] std::uint64_t received_bytes() const { return receiver_ ? receiver_->received_bytes() : 0; }
+
+ private:
+  void on_connection(DataConnection connection, const Endpoint& peer);
+  [[nodiscard]] Task<Result<std::vector<DataConnection>>> connections(std::size_t parallelism);
+
+  boost::asio::io_context& io_;
+  std::shared_ptr<DataStack> stack_;
+  Stance stance_ = Stance::none;
+  std::vector<std::unique_ptr<DataDoor>> doors_;
+  std::vector<Endpoint> aim_;
+  std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
+  std::vector<DataConnection> kept_;
+  bool kept_to_send_ = false;  // which way they went
+  std::unique_ptr<Receiver> receiver_;
+  bool receiving_ = false;
+  std::unique_ptr<Sender> sender_;
+  std::optional<Error> cancelled_;  // while a transfer waits for its connections
+  Signal came_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,201 @@
+/// async_download().
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "core/log.hpp"
+#include "gridftp/attempts.hpp"
+#include "gridftp/block_sink.hpp"
+#include "gridftp/outcome.hpp"
+#include "gridftp/remote_server.hpp"
+#include "gridftp/transfer.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// Counts what goes through it.
+class CountingSink final : public BlockSink {
+ public:
+  CountingSink(std::shared_ptr<BlockSink> to, SharedProgress progress)
+      : to_(std::move(to)), progress_(std::move(progress)) {}
+  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    progress_->bytes += bytes.size();
+    co_return co_await to_->store(offset, bytes);
+  }
+
+ private:
+  const std::shared_ptr<BlockSink> to_;
+  const SharedProgress progress_;
+};
+
+/// One file on its way, over as many attempts as it takes.
+/// Threads: confined to the io_context thread.
+class Download {
+ public:
+  Download(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
+      : io_(io), job_(std::move(job)), options_(options), progress_(std::move(progress)) {
+    if (job_.pipe) pipe_ = std::make_shared<PipeSink>(io_, std::move(job_.pipe), 0);
+  }
+
+  [[nodiscard]] Task<Status> attempt(RemoteServer& server);
+  /// The file is whole.
+  [[nodiscard]] Task<Status> publish();
+  /// It is not, and there will be no further attempt.
+  void give_up() const {
+    if (file_) file_->set_aside();
+  }
+
+ private:
+  [[nodiscard]] Task<Status> look(RemoteServer& server);
+  [[nodiscard]] Status open_file(const std::string& changed);
+  [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
+  [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
+  [[nodiscard]] std::string command() const;
+
+  boost::asio::io_context& io_;
+  TransferJob job_;
+  const TransferOptions options_;
+  const SharedProgress progress_;
+  std::optional<ByteRange> expected_;  // as offsets go on the wire
+  ByteRanges have_;
+  std::string identity_;  // of the remote file, as it was when we began
+  std::shared_ptr<PipeSink> pipe_;
+  std::shared_ptr<FileSink> file_;
+};
+
+/// What the remote file is, and whether it still is what we have a part of.
+Task<Status> Download::look(RemoteServer& server) {
+  const auto size = co_await server.size_of(job_.remote.path);
+  if (!size) co_return tl::unexpected(size.error());
+  const auto changed = co_await server.time_of(job_.remote.path);
+  if (!changed) co_return tl::unexpected(changed.error());
+  if (options_.range && *size && options_.range->end > **size)
+    co_return fail(
+        Errc::bad_argument,
+        fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
+        fmt::format("it has {}", **size));
+  if (options_.range)
+    expected_ = ByteRange{0, options_.range->bytes()};
+  else if (*size)
+    expected_ = ByteRange{0, **size};
+  const std::string identity =
+      fmt::format("{} {} {}", job_.remote.to_string(), *size ? std::to_string(**size) : "-", *changed);
+  const bool first = identity_.empty();
+  if (!first && identity != identity_)
+    co_return fail(Errc::stream_refused, "go on with " + job_.remote.to_string(), "it has changed meanwhile");
+  identity_ = identity;
+  if (first && !pipe_) co_return open_file(*changed);
+  co_return Status{};
+}
+
+/// A part that an earlier call left is gone on with, if both ends can tell that it is one of the same file.
+Status Download::open_file(const std::string& changed) {
+  const FilePlace place(job_.path);
+  auto store = BlockStore::open_to_write(place);
+  if (!store) return tl::unexpected(std::move(store.error()));
+  std::optional<RestartJournal> journal;
+  if (store->size() && expected_ && !options_.range && !changed.empty()) {
+    journal.emplace(place.with_suffix(".part.have"), identity_);
+    have_ = journal->load();
+    if (store->size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
+    if (!have_.empty()) {
+      progress_->resumed_bytes += have_.bytes();
+      core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
+    }
+  }
+  file_ = std::make_shared<FileSink>(std::move(*store), have_, std::move(journal));
+  return {};
+}
+
+std::string Download::command() const {
+  if (!options_.range) return "RETR " + job_.remote.path;
+  return fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), job_.remote.path);
+}
+
+Task<Status> Download::receive_blocks(RemoteServer& server) {
+  DataPath& path = server.path();
+  if (path.stance() != DataPath::Stance::passive || !path.has_kept())
+    if (auto called = co_await server.call_us(options_.stripes); !called) co_return called;
+  if (auto left = co_await server.leave_out(have_); !left) co_return left;
+  const auto done = std::make_shared<Promise<Status>>(io_);
+  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
+  if (!begun) co_return begun;
+  std::shared_ptr<BlockSink> sink = file_;
+  if (pipe_) sink = pipe_;
+  const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()),
+                                           std::make_shared<CountingSink>(std::move(sink), progress_));
+  have_ = path.arrived();
+  co_return co_await judge(server, moved, done);
+}
+
+/// A plain FTP server: the connection is the file.
+Task<Status> Download::receive_stream(RemoteServer& server) {
+  if (options_.range)
+    co_return fail(Errc::bad_argument, "get a range of " + job_.remote.to_string(), "its server does not speak MODE E");
+  auto where = co_await server.ask_where(false);
+  if (!where) co_return tl::unexpected(std::move(where.error()));
+  server.path().aim(std::move(*where));
+  if (auto left = co_await server.leave_out(have_); !left) co_return left;
+  const auto done = std::make_shared<Promise<Status>>(io_);
+  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
+  if (!begun) co_return begun;
+  const auto connection = co_await server.path().single();
+  if (!connection) co_return co_await judge(server, tl::unexpected(connection.error()), done);
+  std::shared_ptr<BlockSink> sink = file_;
+  if (pipe_) sink = pipe_;
+  CountingSink counting(std::move(sink), progress_);
+  const auto moved = co_await receive_stream_mode(**connection, counting, have_, expected_);
+  co_return co_await judge(server, moved, done);
+}
+
+Task<Status> Download::attempt(RemoteServer& server) {
+  if (auto looked = co_await look(server); !looked) co_return looked;
+  if (server.has_blocks()) co_return co_await receive_blocks(server);
+  co_return co_await receive_stream(server);
+}
+
+Task<Status> Download::publish() {
+  ++progress_->files;
+  if (pipe_) co_return co_await pipe_->finish();
+  co_return file_->publish();
+}
+
+Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                          SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  for (TransferJob& job : jobs) {
+    const FtpUrl url = job.remote;
+    Download download(io, std::move(job), options, progress);
+    if (server && !server->serves(url)) server.reset();
+    const auto attempt = [&]() -> Task<Status> {
+      if (!server) {
+        auto logged_in = co_await RemoteServer::log_in(io, url, options);
+        if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
+        server = std::move(*logged_in);
+      }
+      auto status = co_await download.attempt(*server);
+      if (!status) server.reset();
+      co_return status;
+    };
+    auto status = co_await with_retries(io, options, progress, attempt);
+    if (status) status = co_await download.publish();
+    if (!status) {
+      download.give_up();
+      co_return status;
+    }
+  }
+  if (server) co_await server->quit();
+  co_return Status{};
+}
+
+}  // namespace
+
+void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                    SharedProgress progress, TransferHandler handler) {
+  run_transfer(io, download_all(io, std::move(jobs), std::move(options), std::move(progress)), std::move(handler));
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,60 @@
+#include "gridftp/file_place.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr mode_t kNewFileMode = 0666;  // spec: POSIX: the umask takes from it
+
+}  // namespace
+
+FilePlace::FilePlace(std::string path) : name_(std::move(path)), shown_(name_) {}
+
+FilePlace::FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown)
+    : directory_(std::move(directory)), name_(std::move(name)), shown_(std::move(shown)) {}
+
+FilePlace FilePlace::with_suffix(const std::string& suffix) const {
+  FilePlace other = *this;
+  other.name_ += suffix;
+  other.shown_ += suffix;
+  return other;
+}
+
+int FilePlace::directory() const { return directory_ ? directory_->number() : AT_FDCWD; }
+
+Result<bridge::Descriptor> FilePlace::open(int flags, Errc code) const {
+  if (directory_) flags |= O_NOFOLLOW;
+  bridge::Descriptor descriptor(::openat(directory(), name_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, kNewFileMode));
+  if (!descriptor.is_open()) return fail(code, "open " + shown_, errno_text(errno));
+  return descriptor;
+}
+
+bool FilePlace::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
+
+bool FilePlace::is_directory() const {
+  struct stat status {};
+  return ::fstatat(directory(), name_.c_str(), &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool FilePlace::is_special() const {
+  struct stat status {};
+  return ::fstatat(directory(), name_.c_str(), &status, directory_ ? AT_SYMLINK_NOFOLLOW : 0) == 0 &&
+         !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+Status FilePlace::rename_to(const FilePlace& to) const {
+  if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
+  return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, errno_text(errno));
+}
+
+void FilePlace::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }
+
+}  // namespace udtcat::gridftp

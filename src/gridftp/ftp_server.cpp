@@ -1,0 +1,88 @@
+#include "gridftp/ftp_server.hpp"
+
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <udtcat/bridges.hpp>
+
+#include "bridge/asio_terms.hpp"
+#include "core/log.hpp"
+
+namespace udtcat::gridftp {
+
+using boost::asio::ip::tcp;
+
+FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options)
+    : io_(io), root_(std::move(root)), options_(std::move(options)) {}
+
+Status FtpServer::listen(const std::vector<Endpoint>& locals) {
+  for (const Endpoint& local : locals) {
+    auto bound = bridge::TcpAcceptor::bind(io_, local);
+    if (!bound) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(bound.error()));
+    doors_.push_back(std::make_unique<bridge::TcpAcceptor>(
+        std::move(*bound),
+        [this](tcp::socket socket) {
+          boost::system::error_code gone;
+          const Endpoint here = bridge::from_asio(socket.local_endpoint(gone));
+          const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
+          if (gone) return;
+          auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
+          welcome(std::make_unique<ControlLink>(io_, std::move(stream), here, peer));
+        },
+        [](const Endpoint& at, std::error_code error) {
+          core::log().warn("accept tcp {}: {}", at.to_string(), error.message());
+        }));
+  }
+  return {};
+}
+
+void FtpServer::welcome(std::unique_ptr<ControlLink> link) {
+  const std::string name = link->peer().to_string();
+  if (clients_.size() >= options_.most_clients) {
+    core::log().warn("{} sent away: {} clients are here", name, clients_.size());
+    boost::asio::co_spawn(
+        io_,
+        [kept = std::shared_ptr<ControlLink>(std::move(link))]() -> Task<void> {
+          constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
+          if (co_await kept->say("421 Too many clients: later.\r\n", kPatience)) co_await kept->finish();
+        },
+        boost::asio::detached);
+    return;
+  }
+  const std::uint64_t number = next_number_++;
+  core::log().info("{} connected", name);
+  // Posted: it is the client that calls.
+  auto gone = lifetime_.guard([this, number, name] {
+    core::log().info("{} left", name);
+    boost::asio::post(io_, lifetime_.guard([this, number] { forget(number); }));
+  });
+  clients_.emplace(number, std::make_unique<ServedClient>(io_, std::move(link), root_, options_, std::move(gone)));
+}
+
+void FtpServer::forget(std::uint64_t number) {
+  const auto place = clients_.find(number);
+  moved_before_ += place->second->moved_bytes();
+  clients_.erase(place);
+}
+
+void FtpServer::stop() {
+  doors_.clear();
+  for (const auto& [number, client] : clients_) client->close();
+}
+
+std::vector<Endpoint> FtpServer::local_endpoints() const {
+  std::vector<Endpoint> locals;
+  for (const auto& door : doors_) locals.push_back(door->local_endpoint());
+  return locals;
+}
+
+std::uint64_t FtpServer::moved_bytes() const {
+  std::uint64_t moved = moved_before_;
+  for (const auto& [number, client] : clients_) moved += client->moved_bytes();
+  return moved;
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,77 @@
+#include "gridftp/outcome.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace udtcat::gridftp {
+
+Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said) {
+  if (!moved && !said->is_set()) {
+    server.control().close();
+    co_return moved;
+  }
+  const Status server_says = co_await said->get();
+  if (!server_says && server_says.error().code == Errc::stream_refused) co_return server_says;
+  if (!moved) co_return moved;
+  co_return server_says;
+}
+
+ControlLink::Moved counter_of(SharedProgress progress) {
+  return [progress = std::move(progress)] { return progress->bytes; };
+}
+
+MarkerHandler ignore_markers() {
+  return [](const ByteRanges&) {};
+}
+
+Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have, std::optional<ByteRange> expected) {
+  std::vector<std::byte> piece(262'144);  // guess: as a block of Globus' server
+  std::uint64_t offset = have.contiguous_from(0);
+  for (;;) {
+    const auto taken = from.take(piece);
+    if (!taken) co_return tl::unexpected(taken.error());
+    if (!*taken) {
+      co_await from.wait_readable();
+      continue;
+    }
+    const std::size_t bytes = **taken;
+    if (bytes == 0) break;
+    if (expected && bytes > expected->end - offset)
+      co_return fail(Errc::protocol_violated, "receive from " + from.name(), "more comes than the file has");
+    if (auto stored = co_await sink.store(offset, std::span(piece).first(bytes)); !stored) co_return stored;
+    if (auto added = have.add({offset, offset + bytes}); !added) co_return added;
+    offset += bytes;
+  }
+  if (expected && offset < expected->end)
+    co_return fail(Errc::connection_broken, "receive from " + from.name(),
+                   fmt::format("it ended after {} of {} bytes", offset, expected->end));
+  co_return Status{};
+}
+
+Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request) {
+  std::vector<std::byte> piece(request.block_bytes);
+  for (;;) {
+    const auto block = co_await request.source->next(piece);
+    if (!block) co_return tl::unexpected(block.error());
+    if (!*block) break;
+    const std::size_t bytes = (*block)->bytes();
+    if (auto written = co_await to.write(std::span(piece).first(bytes)); !written) co_return written;
+    request.sent(bytes);
+  }
+  co_return co_await to.finish();
+}
+
+void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler) {
+  boost::asio::co_spawn(
+      io,
+      [transfer = std::move(transfer), handler = std::move(handler)]() mutable -> Task<void> {
+        handler(co_await std::move(transfer));
+      },
+      boost::asio::detached);
+}
+
+}  // namespace udtcat::gridftp

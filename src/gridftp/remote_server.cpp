@@ -1,0 +1,198 @@
+#include "gridftp/remote_server.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "core/log.hpp"
+#include "gridftp/data_port.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr int kRangeMarker = 111;  // spec: docs/spec/gridftp.md §5
+
+tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
+  return fail(Errc::stream_refused, doing, fmt::format("{} {}", reply.code, reply.text()));
+}
+
+/// "Range Marker 0-4096,8192-12288".
+void read_marker(const Reply& reply, const MarkerHandler& markers) {
+  const auto& line = reply.lines.front();
+  const auto begin = line.find_first_of("0123456789");
+  if (reply.code != kRangeMarker || begin == std::string::npos) return;
+  if (const auto ranges = ByteRanges::parse(std::string_view(line).substr(begin))) markers(*ranges);
+}
+
+/// spec: docs/spec/gridftp.md §6
+const char* prot_level(Protection protection) {
+  switch (protection) {
+    case Protection::private_:
+      return "P";
+    case Protection::safe:
+      return "S";
+    case Protection::auth:
+    case Protection::clear:
+      break;
+  }
+  return "C";
+}
+
+}  // namespace
+
+std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
+  switch (options.kind) {
+    case DataKind::udt:
+      return make_udt_stack(io, options.transport);
+    case DataKind::session:
+      return make_session_stack(io, options.session, options.transport,
+                                options.key ? std::optional(options.key->duplicate()) : std::nullopt);
+    case DataKind::tcp:
+      break;
+  }
+  return make_tcp_stack(io);
+}
+
+Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io_context& io, FtpUrl url,
+                                                                 TransferOptions options) {
+  auto control = co_await ControlClient::connect(io, url.server, options.patience);
+  if (!control) co_return tl::unexpected(std::move(control.error()));
+  std::unique_ptr<RemoteServer> server(
+      new RemoteServer(io, std::move(*control), std::move(url), make_stack(io, options.data)));
+  if (auto agreed = co_await server->agree(options); !agreed) co_return tl::unexpected(std::move(agreed.error()));
+  co_return server;
+}
+
+Task<Status> RemoteServer::agree(const TransferOptions& options) {
+  auto answer = co_await control_->ask("USER " + url_.user);
+  if (answer && answer->is_intermediate()) answer = co_await control_->ask("PASS udtcat@");
+  if (!answer) co_return tl::unexpected(std::move(answer.error()));
+  if (!answer->is_completion())
+    co_return fail(Errc::authentication_failed, fmt::format("log in as {} at the {}", url_.user, control_->name()),
+                   answer->text());
+  if (auto binary = co_await control_->demand("TYPE I"); !binary) co_return tl::unexpected(std::move(binary.error()));
+  const auto blocks = co_await control_->ask("MODE E");
+  if (!blocks) co_return tl::unexpected(blocks.error());
+  has_blocks_ = blocks->is_completion();
+  if (!has_blocks_) {
+    core::log().info("the {} does not speak MODE E: one connection", control_->name());
+    if (options.data.kind != DataKind::tcp) co_return refused("MODE E at the " + control_->name(), *blocks);
+    co_return Status{};
+  }
+  if (auto agreed = co_await agree_on_data(options.data); !agreed) co_return agreed;
+  auto parallel = co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism));
+  if (!parallel) co_return tl::unexpected(std::move(parallel.error()));
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::agree_on_data(const DataOptions& data) {
+  if (data.kind == DataKind::tcp) co_return Status{};
+  const bool session = data.kind == DataKind::session;
+  const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
+  auto stack = co_await control_->demand(set_stack);
+  if (!stack) co_return tl::unexpected(std::move(stack.error()));
+  // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
+  const bool proves = session && data.session.protection != Protection::clear;
+  const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
+  const auto dcau = co_await control_->ask(set_dcau);
+  if (!dcau) co_return tl::unexpected(dcau.error());
+  if (!session) co_return Status{};
+  // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
+  const auto size = co_await control_->ask("PBSZ 1048576");
+  if (!size) co_return tl::unexpected(size.error());
+  const auto level = co_await control_->ask(std::string("PROT ") + prot_level(data.session.protection));
+  if (!level) co_return tl::unexpected(level.error());
+  co_return Status{};
+}
+
+bool RemoteServer::serves(const FtpUrl& url) const {
+  return url.user == url_.user && url.server.host == url_.server.host && url.server.port == url_.server.port;
+}
+
+Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string path) {
+  const auto answer = co_await control_->ask("SIZE " + path);
+  if (!answer) co_return tl::unexpected(answer.error());
+  if (!answer->is_completion()) co_return std::nullopt;
+  std::uint64_t size = 0;
+  const std::string text = answer->text();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc{} || end != text.data() + text.size() || size > IncomingFile::kMostBytes)
+    co_return fail(Errc::protocol_violated, "read the size of " + path, text);
+  co_return size;
+}
+
+Task<Result<std::string>> RemoteServer::time_of(std::string path) {
+  const auto answer = co_await control_->ask("MDTM " + path);
+  if (!answer) co_return tl::unexpected(answer.error());
+  co_return answer->is_completion() ? answer->text() : std::string();
+}
+
+Task<Status> RemoteServer::call_us(std::size_t stripes) {
+  const Endpoint local = control_->local().with_port(0);
+  if (local.family() != AddressFamily::ipv4)
+    co_return fail(Errc::bad_argument, "have the " + control_->name() + " call us", "MODE E servers take IPv4 only");
+  const auto ports = path_.listen(local, stripes == 0 ? 1 : stripes);
+  if (!ports) co_return tl::unexpected(ports.error());
+  std::string command = stripes == 0 ? "PORT" : "SPOR";
+  for (const Endpoint& port : *ports) command += ' ' + to_data_port(port);
+  auto done = co_await control_->demand(command);
+  if (!done) co_return tl::unexpected(std::move(done.error()));
+  co_return Status{};
+}
+
+Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
+  const std::string command = striped ? "SPAS" : "PASV";
+  const auto reply = co_await control_->demand(command);
+  if (!reply) co_return tl::unexpected(reply.error());
+  if (striped) co_return striped_passive_ports(*reply);
+  const auto port = passive_port(*reply);
+  if (!port) co_return tl::unexpected(port.error());
+  co_return std::vector<Endpoint>(1, *port);
+}
+
+Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
+  if (have.empty()) co_return Status{};
+  const std::string what =
+      has_blocks_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
+  const auto answer = co_await control_->ask("REST " + what);
+  if (!answer) co_return tl::unexpected(answer.error());
+  if (!answer->is_intermediate()) co_return refused("go on with a file at the " + control_->name(), *answer);
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
+                                 std::shared_ptr<Promise<Status>> done) {
+  if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
+  boost::asio::co_spawn(
+      io_,
+      [control = control_, moved = std::move(moved), markers = std::move(markers), done,
+       cancel = std::function<void(const Error&)>(
+           lifetime_.guard([this](const Error& why) { path_.cancel(why); }))]() -> Task<void> {
+        Status outcome;
+        for (bool ended = false; !ended;) {
+          const auto reply = co_await control->reply(moved);
+          if (reply && reply->is_preliminary()) {
+            read_marker(*reply, markers);
+            continue;
+          }
+          ended = true;
+          if (!reply) outcome = tl::unexpected(reply.error());
+          if (reply && !reply->is_completion()) outcome = refused("transfer a file", *reply);
+        }
+        if (!outcome) cancel(outcome.error());
+        done->set(std::move(outcome));
+      },
+      boost::asio::detached);
+  co_return Status{};
+}
+
+Task<void> RemoteServer::quit() {
+  path_.close();
+  std::ignore = co_await control_->ask("QUIT");  // politeness; everything is where it belongs
+}
+
+}  // namespace udtcat::gridftp

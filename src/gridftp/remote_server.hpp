@@ -1,0 +1,73 @@
+/// A server that we are logged in at, and the data connections between it and us.  spec: docs/spec/gridftp.md §4
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/control_client.hpp"
+#include "gridftp/data_path.hpp"
+#include "gridftp/promise.hpp"
+#include "gridftp/transfer.hpp"
+
+namespace udtcat::gridftp {
+
+/// Is told of what a server says it has.
+using MarkerHandler = std::function<void(const ByteRanges&)>;
+
+/// Threads: confined to the io_context thread; one call at a time.
+class RemoteServer {
+ public:
+  /// Connects, logs in, and agrees on bytes, blocks and what the data run over.
+  /// errors: those of ControlClient, Errc::authentication_failed, Errc::stream_refused
+  [[nodiscard]] static Task<Result<std::unique_ptr<RemoteServer>>> log_in(boost::asio::io_context& io, FtpUrl url,
+                                                                          TransferOptions options);
+
+  [[nodiscard]] ControlClient& control() { return *control_; }
+  [[nodiscard]] DataPath& path() { return path_; }
+  /// It speaks MODE E. Otherwise it is a plain FTP server: one connection, which is the file.
+  [[nodiscard]] bool has_blocks() const { return has_blocks_; }
+  /// Whether jobs with this URL are jobs for this server.
+  [[nodiscard]] bool serves(const FtpUrl& url) const;
+
+  /// None where it does not know, as of a device.  errors: Errc::protocol_violated, those of ControlClient
+  [[nodiscard]] Task<Result<std::optional<std::uint64_t>>> size_of(std::string path);
+  /// When the file was last changed, as the server writes it; empty where it does not say.
+  [[nodiscard]] Task<Result<std::string>> time_of(std::string path);
+  /// PORT or SPOR: it connects to us.  stripes   0: one port, for one host only
+  [[nodiscard]] Task<Status> call_us(std::size_t stripes);
+  /// PASV or SPAS: we connect to it, or somebody else does.
+  [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_where(bool striped);
+  /// REST, where there is something to leave out.
+  [[nodiscard]] Task<Status> leave_out(const ByteRanges& have);
+  /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path() is
+  /// doing ends with it.
+  [[nodiscard]] Task<Status> begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
+                                   std::shared_ptr<Promise<Status>> done);
+  /// Says goodbye. Nothing comes of it if that fails.
+  [[nodiscard]] Task<void> quit();
+
+ private:
+  RemoteServer(boost::asio::io_context& io, std::unique_ptr<ControlClient> control, FtpUrl url,
+               std::shared_ptr<DataStack> stack)
+      : io_(io), control_(std::move(control)), url_(std::move(url)), path_(io, std::move(stack)) {}
+  [[nodiscard]] Task<Status> agree(const TransferOptions& options);
+  [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
+
+  boost::asio::io_context& io_;
+  const std::shared_ptr<ControlClient> control_;  // shared with begin()'s coroutine
+  const FtpUrl url_;
+  bool has_blocks_ = true;
+  DataPath path_;
+  core::Lifetime lifetime_;
+};
+
+[[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,80 @@
+#include "gridftp/restart_journal.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMostBytes = 4'194'304;                       // guess: ByteRanges::kMostRanges of 64 bytes
+constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
+
+std::string read_all(const bridge::Descriptor& descriptor) {
+  std::string text(kMostBytes, '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got = ::read(descriptor.number(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+/// Empty where the system does not tell: then nothing is believed after a restart, nor before.
+std::string this_boot() {
+  const auto file = FilePlace(kBootId).open(O_RDONLY, Errc::local_read_failed);
+  std::string text = file ? read_all(*file) : "";
+  std::erase(text, '\n');
+  return text;
+}
+
+Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const FilePlace& place) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(descriptor.number(), text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(Errc::local_write_failed, "write " + place.shown(), errno_text(errno));
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+std::string head_of(std::string_view boot, std::string_view identity) {
+  return fmt::format("udtcat restart 1\nboot {}\nof {}\nhave ", boot, identity);
+}
+
+}  // namespace
+
+std::string RestartJournal::to_text(std::string_view boot, std::string_view identity, const ByteRanges& have) {
+  return head_of(boot, identity) + have.to_text() + '\n';
+}
+
+ByteRanges RestartJournal::parse(std::string_view text, std::string_view boot, std::string_view identity) {
+  const std::string head = head_of(boot, identity);
+  if (boot.empty() || !text.starts_with(head) || !text.ends_with('\n')) return {};
+  text.remove_prefix(head.size());
+  if (text.empty()) return {};
+  text.remove_suffix(1);
+  return ByteRanges::parse(text).value_or(ByteRanges());
+}
+
+ByteRanges RestartJournal::load() const {
+  const auto file = place_.open(O_RDONLY, Errc::local_read_failed);
+  return file ? parse(read_all(*file), this_boot(), identity_) : ByteRanges();
+}
+
+Status RestartJournal::save(const ByteRanges& have) const {
+  const FilePlace next = place_.with_suffix(".new");
+  auto file = next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  if (auto written = write_all(*file, to_text(this_boot(), identity_, have), next); !written) return written;
+  return next.rename_to(place_);
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,22 @@
+/// What a server offers.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include <udtcat/options.hpp>
+
+#include "gridftp/transfer.hpp"
+
+namespace udtcat::gridftp {
+
+struct ServeOptions {
+  bool read_only = false;
+  DataOptions data;                         ///< for sessions: the key, if there is one
+  Protection least = Protection::clear;     ///< of the data: what is weaker is refused
+  std::size_t most_clients = 256;           ///< guess; beyond it, 421
+  std::chrono::seconds login_patience{60};  ///< guess
+  std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
+};
+
+}  // namespace udtcat::gridftp

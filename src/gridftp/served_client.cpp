@@ -1,0 +1,323 @@
+#include "gridftp/served_client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "core/log.hpp"
+#include "core/printable.hpp"
+#include "gridftp/command.hpp"
+#include "gridftp/peer_path.hpp"
+#include "gridftp/reply.hpp"
+#include "gridftp/served_transfers.hpp"
+#include "gridftp/signal.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMostQueued = 64;                     // guess: commands sent ahead; then the client waits
+constexpr std::chrono::milliseconds kTakesReplies{60'000};  // guess: how long a client may refuse to read
+
+Reply reply(int code, std::string text) {
+  Reply made;
+  made.code = code;
+  made.lines.push_back(std::move(text));
+  return made;
+}
+
+/// spec: RFC 2389 §3.2: a blank in front of each
+Reply features() {
+  Reply made;
+  made.code = 211;
+  made.lines = {"Extensions:", " UTF8",   " MLST Type*;Size*;Modify*;Perm*;UNIX.mode*;",
+                " SIZE",       " MDTM",   " REST STREAM",
+                " PARALLEL",   " DCAU",   " ERET",
+                " ESTO",       " SPAS",   " SPOR",
+                " EPRT",       " EPSV",   " PBSZ",
+                " PROT",       " UDTCAT", "End"};
+  return made;
+}
+
+/// "P 0 1000 /path", "A 500 /path": as many numbers as asked for, and the rest.
+struct PartialOperand {
+  std::vector<std::uint64_t> numbers;
+  std::string path;
+};
+std::optional<PartialOperand> partial_operand(const std::string& text, char kind, std::size_t count) {
+  if (text.size() < 2 || std::toupper(static_cast<unsigned char>(text[0])) != kind || text[1] != ' ')
+    return std::nullopt;
+  PartialOperand operand;
+  const char* at = text.data() + 2;
+  const char* const end = text.data() + text.size();
+  while (operand.numbers.size() < count) {
+    std::uint64_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc{} || next == end || *next != ' ' || number > IncomingFile::kMostBytes) return std::nullopt;
+    operand.numbers.push_back(number);
+    at = next + 1;
+  }
+  operand.path.assign(at, end);
+  return operand;
+}
+
+}  // namespace
+
+/// Two coroutines: one hears, one answers. What is heard waits in a queue, so that ABOR and a hang-up are noticed in a transfer.
+class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
+ public:
+  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root, ServeOptions options)
+      : io_(io),
+        options_(options),
+        link_(std::move(link)),
+        name_(link_->peer().to_string()),
+        heard_(io),
+        transfers_(io, std::move(root), std::move(options), link_->local(), link_->peer(),
+                   [this](Reply what) { return say(std::move(what)); }) {}
+
+  static Task<void> hear_on(std::shared_ptr<Dialogue> self);
+  static Task<void> answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone);
+  void close() {
+    gone_ = true;
+    link_->close();
+    transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
+    heard_.notify();
+  }
+  [[nodiscard]] std::uint64_t moved_bytes() const { return transfers_.moved_bytes(); }
+
+ private:
+  using Answer = Reply (Dialogue::*)(const std::string& argument);
+
+  [[nodiscard]] Task<Status> say(Reply what) { return link_->say(to_wire(what), kTakesReplies); }
+  [[nodiscard]] Task<Reply> answer(FtpCommand command);
+  [[nodiscard]] Task<std::optional<Reply>> transfer(const FtpCommand& command);
+  [[nodiscard]] Reply simple(const FtpCommand& command);
+  [[nodiscard]] Reply site(const std::string& argument);
+  [[nodiscard]] std::optional<Reply> change(const FtpCommand& command);
+  [[nodiscard]] Reply user(const std::string& name);
+  [[nodiscard]] Reply facts(const std::string& path, const char* what);
+  [[nodiscard]] std::string absolute(const std::string& path) const { return peer_path(directory_, path); }
+
+  boost::asio::io_context& io_;
+  const ServeOptions options_;
+  const std::unique_ptr<ControlLink> link_;
+  const std::string name_;
+  CommandReader reader_;
+  std::deque<FtpCommand> queue_;
+  Signal heard_;  // something came, or went
+  bool gone_ = false;
+  bool leaving_ = false;
+  bool logged_in_ = false;
+  std::string directory_ = "/";
+  std::string rename_from_;
+  ServedTransfers transfers_;
+};
+
+Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
+  while (!self->gone_) {
+    while (self->queue_.size() >= kMostQueued && !self->gone_) co_await self->heard_.wait();
+    const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
+    // A transfer that moves something is not silence.
+    const ControlLink::Moved moved = [self] { return self->transfers_.moved_bytes(); };
+    const auto heard = co_await self->link_->hear(patience, moved);
+    if (!heard) {
+      core::log().info("{}: {}", self->name_, heard.error().message());
+      break;
+    }
+    self->reader_.push(*heard);
+    bool fine = true;
+    for (;;) {
+      auto command = self->reader_.next();
+      fine = command.has_value();
+      if (!command || !*command) break;
+      if ((*command)->verb == "ABOR" && self->transfers_.is_busy())
+        self->transfers_.cancel({Errc::interrupted, "transfer for " + self->name_, "the client asked for its end"});
+      self->queue_.push_back(std::move(**command));
+    }
+    self->heard_.notify();
+    if (!fine) break;
+  }
+  self->gone_ = true;
+  self->transfers_.end({Errc::connection_broken, "transfer for " + self->name_, "its control connection is gone"});
+  self->heard_.notify();
+}
+
+Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
+  auto said = co_await self->say(reply(220, "udtcat GridFTP server ready."));
+  while (said && !self->leaving_) {
+    while (self->queue_.empty() && !self->gone_) co_await self->heard_.wait();
+    if (self->queue_.empty()) break;
+    FtpCommand command = std::move(self->queue_.front());
+    self->queue_.pop_front();
+    self->heard_.notify();
+    core::log().debug("{}: > {} {}", self->name_, command.verb,
+                      command.verb == "PASS" ? "" : core::printable(command.argument, 200));
+    Reply answered = co_await self->answer(std::move(command));
+    core::log().debug("{}: < {} {}", self->name_, answered.code, answered.text());
+    said = co_await self->say(std::move(answered));
+  }
+  if (said && self->leaving_) co_await self->link_->finish();
+  self->gone_ = true;
+  self->link_->close();
+  on_gone();
+}
+
+Reply ServedClient::Dialogue::user(const std::string& name) {
+  const bool anonymous = name == "anonymous" || name == "ftp" || name == ":globus-mapping:";
+  if (!anonymous) return reply(530, "Only anonymous is known here.");
+  return reply(331, "Any password will do.");
+}
+
+Reply ServedClient::Dialogue::facts(const std::string& path, const char* what) {
+  const auto facts = transfers_.root().facts_of(absolute(path));
+  if (!facts) return reply(550, facts.error().message());
+  if (std::string_view(what) == "MLST") {
+    Reply listing;
+    listing.code = 250;
+    listing.lines = {"Facts:", ' ' + facts_line(*facts, options_.read_only), "End"};
+    return listing;
+  }
+  if (facts->kind != FileFacts::Kind::file) return reply(550, path + ": not a file");
+  return reply(213, std::string_view(what) == "SIZE" ? std::to_string(facts->size_bytes) : time_text(facts->changed));
+}
+
+Reply ServedClient::Dialogue::site(const std::string& argument) {
+  const auto blank = argument.find(' ');
+  std::string verb = argument.substr(0, blank);
+  for (char& letter : verb) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  const std::string rest = blank == std::string::npos ? "" : argument.substr(blank + 1);
+  if (verb == "SETNETSTACK") return transfers_.set_stack(rest);
+  if (verb == "CLIENTINFO") return reply(250, "Noted.");
+  if (verb == "HELP") return reply(214, "SITE has SETNETSTACK, CLIENTINFO, HELP.");
+  return reply(500, "SITE has SETNETSTACK, CLIENTINFO, HELP.");
+}
+
+/// What changes files.
+std::optional<Reply> ServedClient::Dialogue::change(const FtpCommand& command) {
+  static constexpr std::array<std::string_view, 5> kVerbs{"MKD", "RMD", "DELE", "RNFR", "RNTO"};
+  if (std::ranges::find(kVerbs, command.verb) == kVerbs.end()) return std::nullopt;
+  if (options_.read_only) return reply(550, "This server is read-only.");
+  const std::string path = absolute(command.argument);
+  const ServedRoot& root = transfers_.root();
+  if (command.verb == "RNFR") {
+    if (const auto there = root.facts_of(path); !there) return reply(550, there.error().message());
+    rename_from_ = path;
+    return reply(350, "And to which name?");
+  }
+  Status done;
+  if (command.verb == "MKD") done = root.make_directory(path);
+  if (command.verb == "RMD") done = root.remove(path, true);
+  if (command.verb == "DELE") done = root.remove(path, false);
+  if (command.verb == "RNTO") {
+    if (rename_from_.empty()) return reply(503, "RNFR first.");
+    done = root.rename(std::exchange(rename_from_, {}), path);
+  }
+  if (!done) return reply(550, done.error().message());
+  return command.verb == "MKD" ? reply(257, fmt::format("\"{}\" is there.", path)) : reply(250, "Done.");
+}
+
+Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
+  const auto& [verb, argument] = command;
+  if (verb == "TYPE")
+    return argument.starts_with('I') || argument.starts_with('A') || argument.starts_with('L')
+               ? reply(200, "Bytes as they are, whatever their type.")
+               : reply(504, "The types are I and A.");
+  if (verb == "MODE") return transfers_.set_mode(argument);
+  if (verb == "STRU") return argument == "F" ? reply(200, "Files.") : reply(504, "The structure is F.");
+  if (verb == "OPTS")
+    return argument.starts_with("RETR ") || argument.starts_with("retr ") ? transfers_.set_parallelism(argument)
+                                                                          : reply(200, "Noted.");
+  if (verb == "PASV") return transfers_.listen(false);
+  if (verb == "SPAS") return transfers_.listen(true);
+  if (verb == "EPSV") return transfers_.listen_extended(argument);
+  if (verb == "PORT" || verb == "SPOR") return transfers_.aim(argument);
+  if (verb == "EPRT") return transfers_.aim_extended(argument);
+  if (verb == "REST") return transfers_.restart_at(argument);
+  if (verb == "ALLO") return transfers_.allocate(argument);
+  if (verb == "DCAU") return transfers_.set_authentication(argument);
+  if (verb == "PROT") return transfers_.set_protection(argument);
+  if (verb == "PBSZ") return reply(200, "PBSZ=1048576");
+  if (verb == "SIZE") return facts(argument, "SIZE");
+  if (verb == "MDTM") return facts(argument, "MDTM");
+  if (verb == "MLST") return facts(argument, "MLST");
+  if (verb == "PWD" || verb == "XPWD") return reply(257, fmt::format("\"{}\"", directory_));
+  if (verb == "CWD" || verb == "CDUP") {
+    const std::string path = absolute(verb == "CDUP" ? ".." : argument);
+    const auto there = transfers_.root().facts_of(path);
+    if (!there || there->kind != FileFacts::Kind::directory) return reply(550, path + ": not a directory");
+    directory_ = path;
+    return reply(250, "Done.");
+  }
+  if (verb == "ABOR") return reply(226, "Nothing is under way.");
+  if (verb == "SYST") return reply(215, "UNIX Type: L8");
+  if (verb == "SITE") return site(argument);
+  if (verb == "AUTH" || verb == "ADAT") return reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");
+  if (auto changed = change(command)) return *changed;
+  return reply(500, fmt::format("{}: not known here.", core::printable(verb, 20)));
+}
+
+Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& command) {
+  const auto& [verb, argument] = command;
+  if (verb == "RETR") co_return co_await transfers_.retrieve(absolute(argument), std::nullopt);
+  if (verb == "STOR") co_return co_await transfers_.store(absolute(argument), std::nullopt);
+  if (verb == "ERET") {
+    const auto operand = partial_operand(argument, 'P', 2);
+    if (!operand) co_return reply(501, "ERET P OFFSET LENGTH PATH is known here.");
+    const std::uint64_t offset = operand->numbers[0];
+    co_return co_await transfers_.retrieve(absolute(operand->path), ByteRange{offset, offset + operand->numbers[1]});
+  }
+  if (verb == "ESTO") {
+    const auto operand = partial_operand(argument, 'A', 1);
+    if (!operand) co_return reply(501, "ESTO A OFFSET PATH is known here.");
+    co_return co_await transfers_.store(absolute(operand->path), operand->numbers[0]);
+  }
+  if (verb == "MLSD") co_return co_await transfers_.list(absolute(argument), ListingForm::facts);
+  // Flags, as in "LIST -a", are for a shell to understand.
+  const std::string path = argument.starts_with('-') ? "" : argument;
+  if (verb == "NLST") co_return co_await transfers_.list(absolute(path), ListingForm::names);
+  if (verb == "LIST") co_return co_await transfers_.list(absolute(path), ListingForm::long_lines);
+  co_return std::nullopt;
+}
+
+Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
+  if (command.argument.find('\0') != std::string::npos) co_return reply(501, "No name holds a zero byte.");
+  if (command.verb == "QUIT") {
+    leaving_ = true;
+    co_return reply(221, "Goodbye.");
+  }
+  if (command.verb == "NOOP") co_return reply(200, "Done.");
+  if (command.verb == "FEAT") co_return features();
+  if (command.verb == "HELP") co_return reply(214, "See udtcat-gridftp(1).");
+  if (command.verb == "USER") co_return user(command.argument);
+  if (command.verb == "PASS") {
+    logged_in_ = true;
+    co_return reply(230, "Welcome.");
+  }
+  if (command.verb == "SITE" && !logged_in_ && command.argument.starts_with("HELP")) co_return site(command.argument);
+  if (!logged_in_) co_return reply(530, "USER and PASS first.");
+  if (auto moved = co_await transfer(command)) co_return std::move(*moved);
+  co_return simple(command);
+}
+
+ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root,
+                           ServeOptions options, std::function<void()> on_gone)
+    : dialogue_(std::make_shared<Dialogue>(io, std::move(link), std::move(root), std::move(options))) {
+  boost::asio::co_spawn(io, Dialogue::hear_on(dialogue_), boost::asio::detached);
+  boost::asio::co_spawn(io, Dialogue::answer_on(dialogue_, std::move(on_gone)), boost::asio::detached);
+}
+
+ServedClient::~ServedClient() { close(); }
+void ServedClient::close() { dialogue_->close(); }
+std::uint64_t ServedClient::moved_bytes() const { return dialogue_->moved_bytes(); }
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,35 @@
+/// A server's dialogue with one client.  spec: RFC 959, RFC 2389, RFC 3659; docs/spec/gridftp.md §4
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <boost/asio/io_context.hpp>
+
+#include "gridftp/control_link.hpp"
+#include "gridftp/serve_options.hpp"
+#include "gridftp/served_root.hpp"
+
+namespace udtcat::gridftp {
+
+/// Talks until the client leaves, is silent for too long, or close() is called.
+/// Threads: confined to the io_context thread.
+class ServedClient {
+ public:
+  /// on_gone   is called once, at the end
+  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root, ServeOptions options,
+               std::function<void()> on_gone);
+  ~ServedClient();
+  ServedClient(const ServedClient&) = delete;
+  ServedClient& operator=(const ServedClient&) = delete;
+
+  /// What is under way is broken off.
+  void close();
+  [[nodiscard]] std::uint64_t moved_bytes() const;
+
+ private:
+  class Dialogue;
+  const std::shared_ptr<Dialogue> dialogue_;  // shared with its coroutines
+};
+
+}  // namespace udtcat::gridftp

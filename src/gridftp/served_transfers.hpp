@@ -1,0 +1,97 @@
+/// A server's side of a client's transfers: what it has asked for so far, and the files it sends and takes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/block_sink.hpp"
+#include "gridftp/byte_ranges.hpp"
+#include "gridftp/data_path.hpp"
+#include "gridftp/listing.hpp"
+#include "gridftp/reply.hpp"
+#include "gridftp/serve_options.hpp"
+#include "gridftp/served_root.hpp"
+#include "gridftp/task.hpp"
+
+namespace udtcat::gridftp {
+
+/// Each command gives the reply to it. Paths are the peer's, from the root.
+/// Threads: confined to the io_context thread; one call at a time, but for cancel() and moved_bytes().
+class ServedTransfers {
+ public:
+  /// Tells the client something before the reply.
+  using Say = std::function<Task<Status>(Reply)>;
+
+  /// local, peer   of the control connection
+  ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local, Endpoint peer,
+                  Say say);
+
+  // What the data run over.  spec: docs/spec/gridftp.md §6
+  [[nodiscard]] Reply set_mode(const std::string& mode);
+  [[nodiscard]] Reply set_parallelism(const std::string& options);
+  [[nodiscard]] Reply set_stack(const std::string& stack);
+  [[nodiscard]] Reply set_authentication(const std::string& mode);
+  [[nodiscard]] Reply set_protection(const std::string& level);
+
+  // Where they go.  spec: docs/spec/gridftp.md §3
+  [[nodiscard]] Reply listen(bool striped);
+  [[nodiscard]] Reply listen_extended(const std::string& protocol);
+  [[nodiscard]] Reply aim(const std::string& ports);
+  [[nodiscard]] Reply aim_extended(const std::string& port);
+
+  // What of them is meant.  spec: docs/spec/gridftp.md §5
+  [[nodiscard]] Reply restart_at(const std::string& ranges);
+  [[nodiscard]] Reply allocate(const std::string& bytes);
+
+  [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<ByteRange> part);
+  /// at   of the file that is there, in place; none: a new file
+  [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);
+  [[nodiscard]] Task<Reply> list(std::string path, ListingForm form);
+
+  /// The transfer under way ends.
+  void cancel(const Error& why);
+  /// And there will be no other.
+  void end(const Error& why);
+  [[nodiscard]] bool is_busy() const { return busy_; }
+  [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + path_.received_bytes(); }
+  [[nodiscard]] const ServedRoot& root() const { return root_; }
+
+ private:
+  struct Incoming;
+  [[nodiscard]] Reply change_stack();
+  [[nodiscard]] std::optional<Reply> cannot_move(DataPath::Stance needed) const;
+  [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at);
+  [[nodiscard]] Task<Status> take_in(const Incoming& incoming);
+  [[nodiscard]] Task<Status> send(SendRequest request);
+  /// Says that the transfer begins.  errors: it does not, as somebody has cancelled it by now
+  [[nodiscard]] Task<Status> announce(const std::string& path);
+
+  boost::asio::io_context& io_;
+  const ServedRoot root_;
+  const ServeOptions options_;
+  const Endpoint local_;
+  const Endpoint peer_;
+  const Say say_;
+  DataKind kind_ = DataKind::tcp;
+  bool authenticated_ = true;  // DCAU A: where the stack can prove anything
+  Protection level_ = Protection::private_;
+  bool blocks_ = false;  // MODE E
+  std::size_t parallelism_ = 1;
+  ByteRanges restart_;                      // for the next transfer
+  std::optional<std::uint64_t> allocated_;  // for the next transfer
+  bool busy_ = false;
+  std::optional<Error> cancelled_;  // the transfer under way
+  std::optional<Error> over_;       // all that might follow
+  std::uint64_t sent_bytes_ = 0;
+  DataPath path_;
+};
+
+}  // namespace udtcat::gridftp

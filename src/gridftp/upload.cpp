@@ -1,0 +1,194 @@
+/// async_upload().
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/log.hpp"
+#include "gridftp/attempts.hpp"
+#include "gridftp/block_source.hpp"
+#include "gridftp/outcome.hpp"
+#include "gridftp/remote_server.hpp"
+#include "gridftp/restart_journal.hpp"
+#include "gridftp/transfer.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// One file on its way, over as many attempts as it takes. What comes out of a pipe has one attempt.
+/// Threads: confined to the io_context thread.
+class Upload {
+ public:
+  Upload(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
+      : io_(io), job_(std::move(job)), options_(options), progress_(std::move(progress)) {}
+
+  [[nodiscard]] Task<Status> attempt(RemoteServer& server);
+  [[nodiscard]] bool has_one_attempt() const { return from_pipe_; }
+
+ private:
+  struct What {
+    std::shared_ptr<BlockSource> source;
+    std::optional<ByteRange> range;  // none: of unknown length
+  };
+  [[nodiscard]] Result<What> open();
+  void load_journal(const BlockStore& file, std::uint64_t size);
+  [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
+  [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
+  [[nodiscard]] MarkerHandler markers();
+  [[nodiscard]] SendRequest request_for(const What& what) const;
+
+  boost::asio::io_context& io_;
+  TransferJob job_;
+  const TransferOptions options_;
+  const SharedProgress progress_;
+  bool from_pipe_ = false;
+  std::optional<RestartJournal> journal_;  // of what the server says it has
+  std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
+};
+
+void Upload::load_journal(const BlockStore& file, std::uint64_t size) {
+  if (options_.range || journal_) return;
+  journal_.emplace(FilePlace(job_.path + ".sent"),
+                   fmt::format("{} {} {}", job_.remote.to_string(), size, file.changed()));
+  *have_ = journal_->load();
+  if (have_->empty()) return;
+  progress_->resumed_bytes += have_->bytes();
+  core::log().info("going on with {}: the server has {} of {} bytes", job_.path, have_->bytes(), size);
+}
+
+Result<Upload::What> Upload::open() {
+  if (job_.pipe) {
+    from_pipe_ = true;
+    if (options_.range)
+      return fail(Errc::bad_argument, "put a range of a pipe", "a range is of a file, which can be read at any place");
+    return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
+  }
+  if (from_pipe_) return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
+  auto file = BlockStore::open_to_read(FilePlace(job_.path));
+  if (!file) return tl::unexpected(std::move(file.error()));
+  const auto size = file->size();
+  if (!size && !options_.range)
+    return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
+  const ByteRange range = options_.range.value_or(ByteRange{0, size.value_or(0)});
+  if (size && range.end > *size)
+    return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
+                fmt::format("it has {}", *size));
+  load_journal(*file, range.end);
+  return What{std::make_shared<FileSource>(std::move(*file), have_->missing_from(range)), range};
+}
+
+MarkerHandler Upload::markers() {
+  return [have = have_, journal = journal_](const ByteRanges& more) {
+    for (const ByteRange& range : more.ranges())
+      if (!have->add(range)) return;
+    // Without a journal the next call starts anew, which is no harm but time: a directory we may not write to is no error.
+    if (journal) std::ignore = journal->save(*have);
+  };
+}
+
+SendRequest Upload::request_for(const What& what) const {
+  SendRequest request;
+  request.source = what.source;
+  request.offset_on_wire = options_.range ? options_.range->begin : 0;
+  request.block_bytes = options_.block_bytes;
+  request.sent = [progress = progress_](std::size_t bytes) { progress->bytes += bytes; };
+  return request;
+}
+
+Task<Status> Upload::attempt(RemoteServer& server) {
+  auto what = open();
+  if (!what) co_return tl::unexpected(std::move(what.error()));
+  const auto range = what->range;
+  if (auto sent = co_await send(server, std::move(*what)); !sent) {
+    // A server that has lost what it had is not asked for it again.
+    if (sent.error().code == Errc::stream_refused && !have_->empty()) {
+      core::log().info("{}: from the beginning, then", sent.error().message());
+      *have_ = {};
+      if (journal_) journal_->remove();
+      ++progress_->bytes;
+    }
+    co_return sent;
+  }
+  auto checked = co_await check(server, range);
+  if (checked && journal_) journal_->remove();
+  co_return checked;
+}
+
+Task<Status> Upload::send(RemoteServer& server, What what) {
+  DataPath& path = server.path();
+  if (path.stance() != DataPath::Stance::active || !path.has_kept()) {
+    auto where = co_await server.ask_where(options_.stripes > 0);
+    if (!where) co_return tl::unexpected(std::move(where.error()));
+    path.aim(std::move(*where));
+  }
+  if (what.range && server.has_blocks())
+    if (auto told = co_await server.control().ask(fmt::format("ALLO {}", what.range->bytes())); !told)
+      co_return tl::unexpected(std::move(told.error()));
+  if (!server.has_blocks() && options_.range)
+    co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
+  if (!server.has_blocks()) *have_ = {};
+  if (auto left = co_await server.leave_out(*have_); !left) co_return left;
+  const auto done = std::make_shared<Promise<Status>>(io_);
+  const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
+                                             : "STOR " + job_.remote.path;
+  auto begun = co_await server.begin(command, counter_of(progress_), markers(), done);
+  if (!begun) co_return begun;
+  Status moved;
+  if (server.has_blocks()) {
+    moved = co_await path.send(options_.parallelism, request_for(what));
+  } else {
+    const auto connection = co_await path.single();
+    if (connection)
+      moved = co_await send_stream_mode(**connection, request_for(what));
+    else
+      moved = tl::unexpected(connection.error());
+  }
+  co_return co_await judge(server, moved, done);
+}
+
+/// A server that was told of too few connections says that all is well; its file tells.
+Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
+  ++progress_->files;
+  if (options_.range || !range) co_return Status{};
+  const auto size = co_await server.size_of(job_.remote.path);
+  if (!size) co_return tl::unexpected(size.error());
+  if (!*size || **size == range->end) co_return Status{};
+  co_return fail(Errc::stream_refused, "put " + job_.remote.to_string(),
+                 fmt::format("{} bytes were sent, and it has {}", range->end, **size));
+}
+
+Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                        SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  for (TransferJob& job : jobs) {
+    const FtpUrl url = job.remote;
+    Upload upload(io, std::move(job), options, progress);
+    if (server && !server->serves(url)) server.reset();
+    const auto attempt = [&]() -> Task<Status> {
+      if (!server) {
+        auto logged_in = co_await RemoteServer::log_in(io, url, options);
+        if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
+        server = std::move(*logged_in);
+      }
+      auto status = co_await upload.attempt(*server);
+      if (!status) server.reset();
+      if (!status && upload.has_one_attempt() && is_cut(status.error(), true))
+        co_return fail(Errc::stream_refused, status.error().what,
+                       status.error().cause + "; what came out of a pipe cannot be sent again");
+      co_return status;
+    };
+    auto status = co_await with_retries(io, options, progress, attempt);
+    if (!status) co_return status;
+  }
+  if (server) co_await server->quit();
+  co_return Status{};
+}
+
+}  // namespace
+
+void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                  SharedProgress progress, TransferHandler handler) {
+  run_transfer(io, upload_all(io, std::move(jobs), std::move(options), std::move(progress)), std::move(handler));
+}
+
+}  // namespace udtcat::gridftp
