@@ -375,6 +375,7 @@ class Written:
     """What a process that is waited for, or one that it has become, has written so far: [seconds, bytes by then]."""
 
     LOGIN = 65_536  # guess: what is said before the first byte of the file is less
+    INTERVAL = 0.25  # guess: seconds, enough for a plot
 
     def __init__(self, process):
         self.process, self.samples, self.begin = process, [], time.monotonic()
@@ -390,7 +391,11 @@ class Written:
         begin = next(at for (at, _), (_, total) in zip(self.samples, self.samples[1:]) if total > self.LOGIN)
         last = self.samples[-1][1] - self.LOGIN  # what is said behind the last byte is less, too
         end = next(at for at, total in self.samples if total >= last)
-        return end - begin, [[round(at - begin, 3), total] for at, total in self.samples if begin < at <= end]
+        shown = []
+        for at, total in self.samples:
+            if begin < at <= end and (not shown or at - begin - shown[-1][0] >= self.INTERVAL or at == end):
+                shown.append([round(at - begin, 3), total])
+        return end - begin, shown
 
 
 def resolving(own, ends, directory, words):
