@@ -39,7 +39,7 @@ enum class LocalPeer { client, server };
 /// Threads: unsynchronised. The ports must outlive it.
 class ControlRelay {
  public:
-  static constexpr std::size_t kMostCommandBytes = 16'384;  // guess: kMostDataPorts in one SPOR, or a path, and as much
+  static constexpr std::size_t kMostCommandBytes = 131'072;  // guess: DCSC brings a key with its chain, some 10 KB
   static constexpr std::size_t kMostReplyLineBytes = ReplyReader::kMostBytes;
   static constexpr std::size_t kMostAnswers = 64;  // guess: clients ask for AUTH once and wait
 

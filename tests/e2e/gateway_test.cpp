@@ -250,9 +250,9 @@ TEST_F(GridftpGateway, KeepsADataPortOpenAsLongAsItsControlConnection) {
 TEST_F(GridftpGateway, EndsAControlConnectionWithEndlessLinesAndNoOther) {
   Dialogue other(entrance_);
   const Dialogue endless(entrance_);
-  EXPECT_TRUE(endless.client().send(std::string(20'000, 'x')));
+  EXPECT_TRUE(endless.client().send(std::string(200'000, 'x')));
   EXPECT_TRUE(endless.client().receive_end());
-  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*near_, "longer than 16384 bytes") == 1; }))
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*near_, "longer than 131072 bytes") == 1; }))
       << near_->errors();
   other.log_in();
 }

@@ -89,12 +89,12 @@ TEST_F(ControlStreamTest, WaitsForASlowReader) {
 
 TEST_F(ControlStreamTest, EndsWhereALineIsTooLongAndSaysSo) {
   const auto stream = stream_beside(LocalPeer::client);
-  say(std::string(20'000, 'x'));
+  say(std::string(200'000, 'x'));
   const auto drained = bridge::drain(io, *stream);
   EXPECT_EQ(drained.last.state, LocalStream::ReadState::failed);
   EXPECT_TRUE(drained.last.error);
   ASSERT_EQ(violations.size(), 1U);
-  EXPECT_THAT(violations.front(), HasSubstr("longer than 16384 bytes"));
+  EXPECT_THAT(violations.front(), HasSubstr("longer than 131072 bytes"));
 }
 
 TEST_F(ControlStreamTest, EndsWhereTheOtherGatewayBreaksTheRules) {
