@@ -89,7 +89,8 @@ TEST_F(ControlStreamTest, WaitsForASlowReader) {
 
 TEST_F(ControlStreamTest, EndsWhereALineIsTooLongAndSaysSo) {
   const auto stream = stream_beside(LocalPeer::client);
-  say(std::string(200'000, 'x'));
+  const std::string endless(200'000, 'x');
+  boost::asio::async_write(pair.theirs, boost::asio::buffer(endless), [](boost::system::error_code, std::size_t) {});
   const auto drained = bridge::drain(io, *stream);
   EXPECT_EQ(drained.last.state, LocalStream::ReadState::failed);
   EXPECT_TRUE(drained.last.error);
