@@ -34,6 +34,7 @@ class Process:
         self.cost = None
         self.status = None
         self.peak_bytes = 0
+        self.on_look = None  # called now and then while one is waited for
         Process.alive.append(self)
 
     def wait(self, seconds):
@@ -42,6 +43,8 @@ class Process:
         while self.cost is None:
             for process in Process.alive:
                 process.look_at_memory()
+                if process.on_look:
+                    process.on_look()
             pid, status, use = os.wait4(self.popen.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)

@@ -63,7 +63,8 @@ class Connection {
   /// stream is refused.
   virtual void on_stream(StreamHandler handler) = 0;
   virtual void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
-  /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text.
+  /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text. Also of a stream that was
+  /// accepted and has not ended, whose `done` is then told the same.
   virtual void refuse_stream(StreamId id, const Error& reason) = 0;
 
   /// `handler` is called once: with success after a close both ends agreed to, else with what broke it.

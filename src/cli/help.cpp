@@ -15,6 +15,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
+  udtcat gridftp gateway ...              GridFTP between two sites of stock programs; udtcat gridftp gateway --help
 )";
 
 constexpr const char* kOptions = R"(
@@ -104,6 +105,20 @@ std::string gridftp_help_text() {
   -v, -q, --help             as of udtcat
 
 What is got is FILE.part until it is whole. NOTHING is protected: neither the login nor the data.
+)";
+}
+
+std::string gateway_help_text() {
+  return R"(udtcat gridftp gateway: GridFTP between two sites, whose programs stay as they are, over a session of ours
+
+  udtcat gridftp gateway -l [ADDR:]PORT --to HOST:2811      beside the FTP server
+  udtcat gridftp gateway HOST PORT --from [ADDR:]2811       beside the clients, for whom it is the server
+
+Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as --protect says.
+The other options are those of udtcat (udtcat --help), but for stdin and stdout. IPv4 is all that PORT and PASV know.
+Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to end.
+
+  globus-url-copy -p 8 ftp://GATEWAY:2811/path file:///path
 )";
 }
 

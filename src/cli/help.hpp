@@ -10,5 +10,7 @@ namespace udtcat::cli {
 /// Of `udtcat rsh`.
 [[nodiscard]] std::string rsh_help_text();
 [[nodiscard]] std::string gridftp_help_text();
+/// Of `udtcat gridftp gateway`.
+[[nodiscard]] std::string gateway_help_text();
 
 }  // namespace udtcat::cli

@@ -82,7 +82,8 @@ std::string invitation(const Options& options, const Key& key, const std::string
   const bool is_daemon = options.command == Command::serve && options.service.port == 0;  // of remote commands
   if (is_daemon)
     return fmt::format("{}={} udtcat rsh --daemon --port {} {} COMMAND", kKeyVariable, key.reveal_text(), port, host);
-  std::string command = fmt::format("{}={} udtcat {} {}", kKeyVariable, key.reveal_text(), host, port);
+  const char* program = options.gridftp_gateway ? "udtcat gridftp gateway" : "udtcat";
+  std::string command = fmt::format("{}={} {} {} {}", kKeyVariable, key.reveal_text(), program, host, port);
   if (options.session.protection != Protection::private_)
     command += fmt::format(" --protect {}", to_string(options.session.protection));
   if (options.session.cipher) command += fmt::format(" --cipher {}", to_string(*options.session.cipher));

@@ -35,11 +35,12 @@ inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/
 
 struct Options {
   Command command = Command::help;
-  bool plain = false;  ///< connect, listen: no session, bare bytes
-  HostPort peer{};     ///< connect, forward: whom to call
-  HostPort local{};    ///< listen, serve: where to wait
-  HostPort service{};  ///< serve: what each stream is connected to
-  HostPort front{};    ///< forward: where local TCP clients come
+  bool plain = false;            ///< connect, listen: no session, bare bytes
+  bool gridftp_gateway = false;  ///< serve, forward: by the words gridftp gateway
+  HostPort peer{};               ///< connect, forward: whom to call
+  HostPort local{};              ///< listen, serve: where to wait
+  HostPort service{};            ///< serve: what each stream is connected to
+  HostPort front{};              ///< forward: where local TCP clients come
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
   SessionOptions session{};

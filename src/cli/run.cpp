@@ -139,6 +139,20 @@ ExitStatus run_rsh_daemon(const Invocation& invocation, Console& console) {
   return rsh_daemon_command(*options, std::move(*key), console);
 }
 
+ExitStatus run_gateway(const Invocation& invocation, Console& console) {
+  const Words arguments(invocation.arguments.begin() + 1, invocation.arguments.end());
+  const auto options = parse_gateway_options(arguments);
+  if (!options) return failed(options.error(), console);
+  if (options->command == Command::help) return printed(gateway_help_text(), console);
+  auto environment_key = take_key_for(options->transport.kind, invocation);
+  if (!environment_key) return failed(environment_key.error(), console);
+  install_stderr_log(console, options->verbosity);
+  say_what_is_open(*options, console);
+  auto key = find_key(*options, std::move(*environment_key), ask_on_terminal);
+  if (!key) return failed(key.error(), console);
+  return gateway_command(*options, std::move(*key), console);
+}
+
 ExitStatus run_gridftp(const Invocation& invocation, Console& console) {
   auto options = parse_gridftp_options(invocation.arguments);
   if (!options) return failed(options.error(), console);
@@ -162,6 +176,8 @@ int run(int argc, const char* const* argv) {
   static Console console(STDERR_FILENO);
   if (word) {
     const Invocation invocation{argv, Words(argv + 2, argv + argc), core_limit_bytes};
+    const bool gateway = *word == "gridftp" && !invocation.arguments.empty() && invocation.arguments[0] == "gateway";
+    if (gateway) return to_int(run_gateway(invocation, console));
     if (*word == "gridftp") return to_int(run_gridftp(invocation, console));
     if (*word == "rsh") return to_int(run_rsh(invocation, console));
     if (*word == "rsh-daemon") return to_int(run_rsh_daemon(invocation, console));

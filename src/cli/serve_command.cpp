@@ -1,4 +1,4 @@
-/// udtcat -l [ADDR:]PORT --to HOST:PORT: a TCP service for many peers, until stopped.
+/// udtcat -l [ADDR:]PORT --to HOST:PORT: a TCP service for many peers, until stopped. Or another service made so.
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,13 +25,15 @@ class Server {
  public:
   Server(SessionRun& run, const Options& options) : run_(run), options_(options), refusals_(run.io()) {}
 
-  [[nodiscard]] Status start(FoundKey found) {
+  [[nodiscard]] Status start(FoundKey found, const ServiceMaker& make_service) {
     auto targets = resolve(options_.service, options_.family);
     if (!targets) return tl::unexpected(std::move(targets.error()));
-    service_ = make_tcp_service(run_.io(), std::move(*targets), to_string(options_.service),
+    auto service = make_service(run_.io(), std::move(*targets), to_string(options_.service),
                                 [](const Endpoint& peer, const Error& error) {
                                   core::log().warn("{}: {}", peer.to_string(), error.message());
                                 });
+    if (!service) return tl::unexpected(std::move(service.error()));
+    service_ = std::move(*service);
     auto listener = start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
                                    [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); });
     if (!listener) return tl::unexpected(std::move(listener.error()));
@@ -93,10 +95,11 @@ class Server {
 
 }  // namespace
 
-ExitStatus serve_command(const Options& options, FoundKey key, Console& console) {
+ExitStatus serve_command(const Options& options, FoundKey key, Console& console, const ServiceMaker& make_service) {
   SessionRun run(options, console);
   Server server(run, options);
-  if (auto started = server.start(std::move(key)); !started) return run.fail_to_start(std::move(started.error()));
+  if (auto started = server.start(std::move(key), make_service); !started)
+    return run.fail_to_start(std::move(started.error()));
   return run.run();
 }
 

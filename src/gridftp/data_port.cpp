@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <optional>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -46,17 +45,6 @@ Endpoint endpoint_of(const Numbers& numbers) {
   return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address).value_or(Endpoint());
 }
 
-/// The first six numbers anywhere in a line.
-std::optional<Endpoint> find_port(std::string_view line) {
-  for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string_view::npos;) {
-    Numbers numbers{};
-    if (read_numbers(line.substr(at), numbers) > 0) return endpoint_of(numbers);
-    at = line.find_first_not_of("0123456789", at);
-    if (at == std::string_view::npos) break;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string to_data_port(const Endpoint& endpoint) {
@@ -73,16 +61,27 @@ Result<Endpoint> parse_data_port(std::string_view text) {
   return endpoint_of(numbers);
 }
 
+std::optional<WrittenDataPort> find_data_port(std::string_view line) {
+  for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    Numbers numbers{};
+    if (const std::size_t bytes = read_numbers(line.substr(at), numbers); bytes > 0)
+      return WrittenDataPort{endpoint_of(numbers), at, bytes};
+    at = line.find_first_not_of("0123456789", at);
+    if (at == std::string_view::npos) break;
+  }
+  return std::nullopt;
+}
+
 Result<Endpoint> passive_port(const Reply& reply) {
   for (const std::string& line : reply.lines)
-    if (auto port = find_port(line)) return *port;
+    if (auto port = find_data_port(line)) return port->endpoint;
   return no_data_port(reply.text());
 }
 
 Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply) {
   std::vector<Endpoint> ports;
   for (const std::string& line : reply.lines)
-    if (auto port = find_port(line)) ports.push_back(*port);
+    if (auto port = find_data_port(line)) ports.push_back(port->endpoint);
   if (ports.empty() || ports.size() > kMostDataPorts) return no_data_port(reply.text());
   return ports;
 }

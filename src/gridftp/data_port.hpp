@@ -1,6 +1,8 @@
 /// Where a data connection goes, as PORT, PASV, SPOR and SPAS write it.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,15 @@ inline constexpr std::size_t kMostDataPorts = 256;  // guess: hosts of a striped
 [[nodiscard]] std::string to_data_port(const Endpoint& endpoint);
 /// The same, alone. Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> parse_data_port(std::string_view text);
+
+/// Where in a line six numbers stand, and what they say.
+struct WrittenDataPort {
+  Endpoint endpoint;
+  std::size_t at = 0;
+  std::size_t bytes = 0;
+};
+/// The first six numbers anywhere in a line. Total.
+[[nodiscard]] std::optional<WrittenDataPort> find_data_port(std::string_view line);
 
 /// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);

@@ -19,21 +19,21 @@ tl::unexpected<Error> not_a_reply(std::string_view line) {
   return fail(Errc::protocol_violated, "read a reply of the FTP server", core::printable(line, 80));
 }
 
-std::optional<int> code_of(std::string_view line) {
+std::string text_of(std::string_view line) { return std::string(line.substr(std::min(kCodeDigits + 1, line.size()))); }
+
+}  // namespace
+
+std::optional<ReplyStart> read_reply_start(std::string_view line) {
   if (line.size() < kCodeDigits) return std::nullopt;
   int code = 0;
   for (const char digit : line.substr(0, kCodeDigits)) {
     if (std::isdigit(static_cast<unsigned char>(digit)) == 0) return std::nullopt;
     code = 10 * code + (digit - '0');
   }
-  return code >= 100 && code < 600 ? std::optional(code) : std::nullopt;
+  const char behind = line.size() == kCodeDigits ? ' ' : line[kCodeDigits];
+  if (code < 100 || code >= 600 || (behind != ' ' && behind != '-')) return std::nullopt;
+  return ReplyStart{code, behind == '-'};
 }
-
-bool continues(std::string_view line) { return line.size() > kCodeDigits && line[kCodeDigits] == '-'; }
-bool ends(std::string_view line) { return line.size() == kCodeDigits || line[kCodeDigits] == ' '; }
-std::string text_of(std::string_view line) { return std::string(line.substr(std::min(kCodeDigits + 1, line.size()))); }
-
-}  // namespace
 
 std::string Reply::text() const {
   std::string all;
@@ -74,20 +74,18 @@ Result<std::optional<Reply>> ReplyReader::next() {
 
 /// One line more. A line within a reply may be anything but its last line.
 Result<std::optional<Reply>> ReplyReader::take(const std::string& line) {
-  const auto code = code_of(line);
+  const auto start = read_reply_start(line);
   pending_bytes_ += line.size();
   if (pending_bytes_ > kMostBytes) return not_a_reply("too long");
   if (!pending_) {
-    if (!code || (!continues(line) && !ends(line))) return not_a_reply(line);
-    pending_ = Reply{*code, {text_of(line)}};
+    if (!start) return not_a_reply(line);
+    pending_ = Reply{start->code, {text_of(line)}};
+    if (start->continues) return std::nullopt;
   } else {
-    const bool last = code == pending_->code && ends(line);
+    const bool last = start && start->code == pending_->code && !start->continues;
     pending_->lines.push_back(last ? text_of(line) : line);
     if (!last) return std::nullopt;
-    pending_bytes_ = 0;
-    return std::exchange(pending_, std::nullopt);
   }
-  if (continues(line)) return std::nullopt;
   pending_bytes_ = 0;
   return std::exchange(pending_, std::nullopt);
 }

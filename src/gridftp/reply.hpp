@@ -25,6 +25,14 @@ struct Reply {
 /// "226 Transfer complete.", or with several lines "211-Extensions", …, "211 End".
 [[nodiscard]] std::string to_wire(const Reply& reply);
 
+/// How a line of a server's begins: its code, and whether lines of the same reply follow. Total.
+struct ReplyStart {
+  int code = 0;
+  bool continues = false;
+};
+/// none: it begins no reply, and ends none
+[[nodiscard]] std::optional<ReplyStart> read_reply_start(std::string_view line);
+
 /// Takes bytes as they come and gives replies. Total: any bytes give replies or a violation.
 /// Threads: unsynchronised.
 class ReplyReader {

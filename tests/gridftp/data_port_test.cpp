@@ -17,6 +17,15 @@ TEST(DataPort, RefusesWhatIsNone) {
     EXPECT_FALSE(parse_data_port(wrong)) << wrong;
 }
 
+TEST(FindDataPort, SaysWhereItStands) {
+  const std::string line = "227 12 Entering (127,0,0,1,11,3).";
+  const auto found = find_data_port(line).value();
+  EXPECT_EQ(line.substr(found.at, found.bytes), "127,0,0,1,11,3");
+  EXPECT_EQ(found.endpoint.port(), 2819);
+  for (std::size_t bytes = 0; bytes < found.at + found.bytes; ++bytes)
+    EXPECT_FALSE(find_data_port(line.substr(0, bytes)));
+}
+
 TEST(PassivePort, IsFoundHoweverTheServerWrapsIt) {
   for (const char* text : {"Entering Passive Mode (127,0,0,1,11,3)", "Passive 127,0,0,1,11,3.", "=127,0,0,1,11,3",
                            "2 of 3: 127,0,0,1,11,3"})

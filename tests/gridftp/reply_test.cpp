@@ -14,6 +14,14 @@ Reply only_reply(std::string_view wire) {
   return **reply;
 }
 
+TEST(ReplyStart, IsACodeWithABlankADashOrNothingBehind) {
+  EXPECT_EQ(read_reply_start("226 done")->code, 226);
+  EXPECT_FALSE(read_reply_start("226")->continues);
+  EXPECT_TRUE(read_reply_start("229-Entering")->continues);
+  for (const char* none : {"", "2", "22", "22a", "226_", "2260 ", "099 ", "600 ", " 226 "})
+    EXPECT_FALSE(read_reply_start(none)) << none;
+}
+
 TEST(ReplyReader, ReadsOneLine) {
   const Reply reply = only_reply("226 Transfer complete.\r\n");
   EXPECT_EQ(reply.code, 226);

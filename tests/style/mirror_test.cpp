@@ -16,6 +16,7 @@ using testing::IsEmpty;
 /// only together. A folder stands for all that is in it.
 const std::map<std::string, std::string> kTestedIn{
     {"src/cli/forward_command.cpp", "tests/e2e/tcp_service_test.cpp"},
+    {"src/cli/gateway_command.cpp", "tests/e2e/gateway_test.cpp"},
     {"src/cli/gridftp_command.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/cli/gridftp_options.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/cli/gridftp_written_options.cpp", "tests/e2e/gridftp_test.cpp"},

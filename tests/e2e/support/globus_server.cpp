@@ -6,7 +6,7 @@
 
 namespace udtcat::e2e {
 
-GlobusServer::GlobusServer(const std::vector<std::string>& more_options) {
+GlobusServer::GlobusServer(const std::vector<std::string>& more_options, const std::vector<std::string>& environment) {
   std::vector<std::string> words{"/usr/sbin/globus-gridftp-server", "-c", "/dev/null", "-p", std::to_string(port_),
                                  "-threads", "0", "-control-interface", "127.0.0.1", "-data-interface", "127.0.0.1",
                                  "-hostname", "127.0.0.1",
@@ -14,7 +14,7 @@ GlobusServer::GlobusServer(const std::vector<std::string>& more_options) {
                                  "-aa", "-anonymous-user", "root", "-allow-root", "-anonymous-names-allowed", "*",
                                  "-home-dir", "/", "-d", "error,warn", "-l", (state_.path() / "log").string()};
   words.insert(words.end(), more_options.begin(), more_options.end());
-  server_.emplace(Command{.argv = words});
+  server_.emplace(Command{.argv = words, .environment = environment});
   if (!accepts_tcp(port_, std::chrono::seconds(30)))
     throw std::runtime_error("globus-gridftp-server: " + server_->errors() + read_file(state_.path() / "log"));
 }

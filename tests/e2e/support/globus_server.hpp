@@ -16,10 +16,13 @@ namespace udtcat::e2e {
 class GlobusServer {
  public:
   /// Throws where it does not come up.
-  explicit GlobusServer(const std::vector<std::string>& more_options = {});
+  explicit GlobusServer(const std::vector<std::string>& more_options = {},
+                        const std::vector<std::string>& environment = {});
 
+  [[nodiscard]] std::uint16_t port() const { return port_; }
   /// "ftp://127.0.0.1:PORT" and the path of the same file here.
   [[nodiscard]] std::string url(const std::filesystem::path& path) const;
+  [[nodiscard]] Process& process() { return *server_; }
 
  private:
   TempDir state_;

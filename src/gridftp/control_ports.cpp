@@ -1,0 +1,54 @@
+#include "gridftp/control_ports.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "bridge/asio_terms.hpp"
+#include "gridftp/data_port.hpp"
+
+namespace udtcat::gridftp {
+
+using boost::asio::ip::tcp;
+
+namespace {
+
+constexpr std::uint16_t kFirstFreePort = 1024;  // spec: RFC 2577 §3: a data connection to a service is an attack
+
+tl::unexpected<Error> no_room() {
+  return fail(Errc::bad_argument, "open data ports", "more than " + std::to_string(kMostDataPorts));
+}
+
+}  // namespace
+
+Status ControlPorts::announce(const Endpoint& endpoint, bool first) {
+  const std::string what = "bring data to " + endpoint.to_string();
+  if (endpoint.is_wildcard() || bridge::to_asio(endpoint).address().is_multicast())
+    return fail(Errc::bad_argument, what, "that is no host's address");
+  if (endpoint.port() < kFirstFreePort) return fail(Errc::bad_argument, what, "that port is a service's");
+  if (endpoint.is_loopback() && !peer_.is_loopback())
+    return fail(Errc::bad_argument, what, "that would be the gateway's own host, not " + peer_.host_to_string());
+  if (first) announced_.clear();
+  if (announced_.size() == kMostDataPorts) return no_room();
+  announced_.push_back(endpoint);
+  return {};
+}
+
+bool ControlPorts::has_announced(const Endpoint& endpoint) const {
+  return std::ranges::find(announced_, endpoint) != announced_.end();
+}
+
+Result<Endpoint> ControlPorts::stand_in(const Endpoint& announced, bool first) {
+  if (first) listening_.clear();
+  if (listening_.size() == kMostDataPorts) return no_room();
+  auto bound = bridge::TcpAcceptor::bind(io_, local_.with_port(0));
+  if (!bound)
+    return fail(Errc::cannot_bind, "listen for data on tcp " + local_.host_to_string(),
+                bridge::cause_of(bound.error()));
+  listening_.push_back(std::make_unique<bridge::TcpAcceptor>(
+      std::move(*bound), [this, announced](tcp::socket socket) { on_connection_(announced, std::move(socket)); },
+      on_shortage_));
+  return listening_.back()->local_endpoint();
+}
+
+}  // namespace udtcat::gridftp
