@@ -35,7 +35,7 @@ class BlockSink {
 /// A file: in place, at once.
 class FileSink final : public BlockSink {
  public:
-  static constexpr std::uint64_t kJournalEveryBytes = 8'388'608;  // guess: what at most comes twice after a cut
+  static constexpr std::uint64_t kJournalEveryBytes = 4'194'304;  // guess: what at most comes twice after a cut
 
   /// have      what is in it already
   /// journal   is kept up to date; none: nobody goes on after a cut

@@ -1,0 +1,182 @@
+/// Our server as a peer of stock Globus' client, of stock servers in third-party transfers, and of our own client; every file compared.
+#include <gmock/gmock.h>
+
+#include "e2e/support/gridftp_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+using testing::HasSubstr;
+
+class GridftpServeTest : public GridftpTest {};
+
+TEST_F(GridftpServeTest, ServesStockClientsFilesOfAnySize) {
+  serve();
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1'048'576}, std::size_t{20'000'003}}) {
+    const auto source = random_file("source", bytes);
+    for (const char* connections : {"1", "4", "16"}) {
+      const Ran down = url_copy({"-p", connections, ours("source"), local(here("got"))});
+      EXPECT_EQ(down.status, kSuccess) << down.errors;
+      EXPECT_TRUE(read_file(here("got")) == read_file(source)) << bytes << " over " << connections;
+      const Ran up = url_copy({"-p", connections, local(source), ours("put")});
+      EXPECT_EQ(up.status, kSuccess) << up.errors;
+      EXPECT_TRUE(read_file(here("put")) == read_file(source)) << bytes << " over " << connections;
+      std::filesystem::remove(here("got"));
+      std::filesystem::remove(here("put"));
+    }
+  }
+}
+
+TEST_F(GridftpServeTest, KeepsConnectionsFromFileToFile) {
+  serve({"-v", "-v"});
+  constexpr int kFiles = 50;
+  std::filesystem::create_directory(here("down"));
+  std::filesystem::create_directory(here("up"));
+  std::string gets;
+  std::string puts;
+  for (int i = 0; i < kFiles; ++i) {
+    const std::string name = std::to_string(i);
+    const auto file = random_file(name, 20'000 + static_cast<std::size_t>(i));
+    gets += ours(name) + ' ' + local(here("down") / name) + '\n';
+    puts += local(file) + ' ' + ours("up/" + name) + '\n';
+  }
+  EXPECT_EQ(url_copy({"-fast", "-p", "2", "-f", home_.write("gets", gets)}).status, kSuccess);
+  EXPECT_EQ(url_copy({"-fast", "-p", "2", "-f", home_.write("puts", puts)}).status, kSuccess);
+  for (int i = 0; i < kFiles; ++i) {
+    const std::string content = read_file(here(std::to_string(i)));
+    EXPECT_TRUE(read_file(here("down") / std::to_string(i)) == content) << i;
+    EXPECT_TRUE(read_file(here("up") / std::to_string(i)) == content) << i;
+  }
+  EXPECT_EQ(count_lines(*server_, "> PORT"), 1);
+  EXPECT_EQ(count_lines(*server_, "> PASV"), 1);
+}
+
+TEST_F(GridftpServeTest, ServesDirectoriesAndPartsOfFiles) {
+  serve();
+  std::filesystem::create_directory(here("tree"));
+  std::filesystem::create_directory(here("tree/below"));
+  const auto one = random_file("tree/one", 100'000);
+  const auto two = random_file("tree/below/two", 200'000);
+  const Ran down = url_copy({"-cd", "-r", ours("tree/"), local(here("copy")) + '/'});
+  EXPECT_EQ(down.status, kSuccess) << down.errors;
+  EXPECT_TRUE(read_file(here("copy/one")) == read_file(one));
+  EXPECT_TRUE(read_file(here("copy/below/two")) == read_file(two));
+  const Ran up = url_copy({"-cd", "-r", local(here("tree")) + '/', ours("again/")});
+  EXPECT_EQ(up.status, kSuccess) << up.errors;
+  EXPECT_TRUE(read_file(here("again/below/two")) == read_file(two));
+  EXPECT_EQ(url_copy({"-off", "1000", "-len", "5000", ours("tree/one"), local(here("part"))}).status, kSuccess);
+  EXPECT_TRUE(read_file(here("part")).substr(1000) == read_file(one).substr(1000, 5000));
+}
+
+TEST_F(GridftpServeTest, MeetsAStockServerBothWays) {
+  serve();
+  GlobusServer stock;
+  const auto source = random_file("source", 20'000'003);
+  const auto target = here("copied");
+  for (const bool theirs : {true, false}) {
+    const std::string from = theirs ? stock.url(source) : ours("source");
+    const std::string to = theirs ? ours("copied") : stock.url(target);
+    const Ran by_stock = url_copy({"-p", "4", from, to});
+    EXPECT_EQ(by_stock.status, kSuccess) << by_stock.errors;
+    EXPECT_TRUE(read_file(target) == read_file(source));
+    std::filesystem::remove(target);
+    const Ran by_us = gridftp({"copy", "-p", "4", from, to});
+    EXPECT_EQ(by_us.status, kSuccess) << by_us.errors;
+    EXPECT_TRUE(read_file(target) == read_file(source));
+    std::filesystem::remove(target);
+  }
+}
+
+TEST_F(GridftpServeTest, SpeaksPlainUdtWithStockServersAndWithOurClient) {
+  serve();
+  GlobusServer stock({"-threads", "2", "-dc-whitelist", "udt,tcp,gsi"});
+  const auto source = random_file("source", 20'000'003);
+  for (const char* connections : {"1", "4"}) {
+    for (const auto& [from, to] :
+         std::vector<std::pair<std::string, std::string>>{{stock.url(source), ours("copied")},
+                                                          {ours("source"), stock.url(here("copied"))},
+                                                          {stock.url(source), stock.url(here("copied"))}}) {
+      const Ran ran = gridftp({"copy", "--over", "udt", "-p", connections, from, to});
+      EXPECT_EQ(ran.status, kSuccess) << from << ' ' << ran.errors;
+      EXPECT_TRUE(read_file(here("copied")) == read_file(source));
+      std::filesystem::remove(here("copied"));
+    }
+    for (const std::string& url : {stock.url(source), ours("source")}) {
+      EXPECT_EQ(gridftp({"get", "--over", "udt", "-p", connections, url, "got"}).status, kSuccess) << url;
+      EXPECT_TRUE(read_file(here("got")) == read_file(source));
+      std::filesystem::remove(here("got"));
+    }
+    const Ran put = gridftp({"put", "--over", "udt", "-p", connections, source, stock.url(here("put"))});
+    EXPECT_EQ(put.status, kSuccess) << put.errors;
+    EXPECT_TRUE(read_file(here("put")) == read_file(source));
+    std::filesystem::remove(here("put"));
+  }
+}
+
+TEST_F(GridftpServeTest, ProtectsDataForWhoHasTheKey) {
+  serve({"-k", key_file(), "--protect", "auth"});
+  const auto source = random_file("source", 20'000'003);
+  for (const char* level : {"private", "safe", "auth"})
+    for (const char* connections : {"1", "4"}) {
+      const Ran down = gridftp({"get", "-k", key_file(), "--protect", level, "-p", connections, ours("source"), "got"});
+      EXPECT_EQ(down.status, kSuccess) << level << down.errors;
+      EXPECT_TRUE(read_file(here("got")) == read_file(source));
+      const Ran up = gridftp({"put", "-k", key_file(), "--protect", level, "-p", connections, source, ours("put")});
+      EXPECT_EQ(up.status, kSuccess) << level << up.errors;
+      EXPECT_TRUE(read_file(here("put")) == read_file(source));
+      std::filesystem::remove(here("got"));
+      std::filesystem::remove(here("put"));
+    }
+}
+
+TEST_F(GridftpServeTest, GivesNothingInTheClearWhereProtectionIsAskedFor) {
+  serve({"-k", key_file(), "--protect", "private"});
+  const auto source = random_file("source", 1000);
+  for (const Arguments& weaker :
+       {Arguments{"--over", "tcp"}, Arguments{"--over", "udt"}, Arguments{"-k", key_file(), "--protect", "safe"},
+        Arguments{"--over", "session", "--protect", "clear"}}) {
+    Arguments words{"get", "--retries", "0", ours("source"), "got"};
+    words.insert(words.begin() + 1, weaker.begin(), weaker.end());
+    const Ran ran = gridftp(words);
+    EXPECT_NE(ran.status, kSuccess) << weaker.back();
+    EXPECT_FALSE(std::filesystem::exists(here("got")));
+  }
+  EXPECT_NE(url_copy({ours(source.filename()), local(here("got2"))}).status, kSuccess);
+}
+
+TEST_F(GridftpServeTest, LetsInOnlyWhoHasTheKeyWhereItIsAskedFor) {
+  const auto source = random_file("source", 5'000'000);
+  Process server = start_gridftp({"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_),
+                                  "--auth", "key", "-k", key_file()});
+  const std::string url = "udtcat://127.0.0.1:" + std::to_string(serve_port_) + '/';
+  const Ran down = gridftp({"get", "-k", key_file(), "-p", "4", url + "source", "got"});
+  EXPECT_EQ(down.status, kSuccess) << down.errors << server.errors();
+  EXPECT_TRUE(read_file(here("got")) == read_file(source));
+  const Ran up = gridftp({"put", "-k", key_file(), source, url + "put"});
+  EXPECT_EQ(up.status, kSuccess) << up.errors;
+  EXPECT_TRUE(read_file(here("put")) == read_file(source));
+  const std::string other = home_.write("other", make_key());
+  EXPECT_EQ(gridftp({"get", "-k", other, url + "source", "not"}).status, kRefused);
+  EXPECT_EQ(gridftp({"get", ours("source"), "not"}).status, kUnreachable) << "there is no TCP port";
+}
+
+TEST_F(GridftpServeTest, ServesPlainFtpClients) {
+  serve();
+  const auto source = random_file("source", 5'000'000);
+  EXPECT_EQ(run({.argv = {"curl", "-sS", ours("source"), "-o", here("got")}}).status, kSuccess);
+  EXPECT_TRUE(read_file(here("got")) == read_file(source));
+  EXPECT_EQ(run({.argv = {"curl", "-sS", "-T", source, ours("put")}}).status, kSuccess);
+  EXPECT_TRUE(read_file(here("put")) == read_file(source));
+  EXPECT_THAT(run({.argv = {"curl", "-sS", ours("")}}).output, HasSubstr("source"));
+}
+
+TEST_F(GridftpServeTest, ChangesNothingWhereItIsReadOnly) {
+  serve({"--read-only"});
+  const auto source = random_file("source", 1000);
+  EXPECT_EQ(url_copy({ours("source"), local(here("got"))}).status, kSuccess);
+  EXPECT_NE(url_copy({local(source), ours("put")}).status, kSuccess);
+  EXPECT_FALSE(std::filesystem::exists(here("put")));
+}
+
+}  // namespace
+}  // namespace udtcat::e2e

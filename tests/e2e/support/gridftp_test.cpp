@@ -1,0 +1,49 @@
+#include "e2e/support/gridftp_test.hpp"
+
+#include <fstream>
+
+#include "e2e/support/tcp_client.hpp"
+
+namespace udtcat::e2e {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{120};
+
+}  // namespace
+
+Ran GridftpTest::gridftp(Arguments words) const {
+  words.insert(words.begin(), {UDTCAT_BINARY, "gridftp"});
+  return run({.argv = std::move(words), .working_directory = home_.path()}, kPatience);
+}
+
+Process GridftpTest::start_gridftp(Arguments words) const {
+  words.insert(words.begin(), {UDTCAT_BINARY, "gridftp"});
+  return Process({.argv = std::move(words), .working_directory = home_.path()});
+}
+
+Ran GridftpTest::url_copy(Arguments words) const {
+  words.insert(words.begin(), "globus-url-copy");
+  return run({.argv = std::move(words), .working_directory = home_.path()}, kPatience);
+}
+
+std::filesystem::path GridftpTest::random_file(const std::string& name, std::size_t bytes) const {
+  std::string content(bytes, '\0');
+  std::ifstream("/dev/urandom", std::ios::binary).read(content.data(), static_cast<std::streamsize>(bytes));
+  return home_.write(name, content);
+}
+
+void GridftpTest::serve(Arguments more) {
+  Arguments words{"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_)};
+  words.insert(words.end(), more.begin(), more.end());
+  server_.emplace(start_gridftp(std::move(words)));
+  ASSERT_TRUE(accepts_tcp(serve_port_, kPatience)) << server_->errors();
+}
+
+std::string GridftpTest::ours(const std::string& name) const {
+  return "ftp://127.0.0.1:" + std::to_string(serve_port_) + '/' + name;
+}
+
+std::string GridftpTest::key_file() const { return home_.write("key", key_); }
+
+}  // namespace udtcat::e2e

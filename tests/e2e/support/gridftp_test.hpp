@@ -1,0 +1,38 @@
+/// The words of the GridFTP tests: files, a stock server, a server of ours, a stock client and ours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "e2e/support/globus_server.hpp"
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+
+class GridftpTest : public UdtcatTest {
+ protected:
+  /// `udtcat gridftp` with these words.
+  [[nodiscard]] Ran gridftp(Arguments words) const;
+  [[nodiscard]] Process start_gridftp(Arguments words) const;
+  /// globus-url-copy with these words.
+  [[nodiscard]] Ran url_copy(Arguments words) const;
+  [[nodiscard]] std::filesystem::path random_file(const std::string& name, std::size_t bytes) const;
+  [[nodiscard]] std::filesystem::path here(const std::string& name) const { return home_.path() / name; }
+
+  /// `udtcat gridftp serve` of the test's home; waits until it takes connections.
+  void serve(Arguments more = {});
+  void stop_serving() { server_.reset(); }
+  /// "ftp://127.0.0.1:PORT/name", at our server.
+  [[nodiscard]] std::string ours(const std::string& name) const;
+  [[nodiscard]] static std::string local(const std::filesystem::path& path) { return "file://" + path.string(); }
+  /// A file with the test's key, for -k.
+  [[nodiscard]] std::string key_file() const;
+
+  std::uint16_t serve_port_ = free_port();
+  std::optional<Process> server_;
+};
+
+}  // namespace udtcat::e2e
