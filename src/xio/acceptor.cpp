@@ -33,14 +33,38 @@ Status Acceptor::listen(const Settings& settings, const std::optional<Key>& key,
       [weak = weak_from_this()](std::unique_ptr<Connection> connection) {
         if (const auto self = weak.lock()) self->welcome(std::move(connection));
       },
-      [](const Endpoint&, const Error& why) { core::log().debug("{}", why.message()); });
+      [weak = weak_from_this()](const Endpoint&, const Error& why) {
+        if (const auto self = weak.lock()) self->on_refused(why);
+      });
   if (!listener) return tl::unexpected(listener.error());
   port_ = (*listener)->local_endpoints().front().port();
   listener_ = std::move(*listener);
   return {};
 }
 
+/// Whoever dials gives up, and would not say so here: without this a transfer between two keys waits for ever. Once somebody has
+/// proved the key, strangers are none of its business.
+void Acceptor::on_refused(const Error& why) {
+  core::log().debug("{}", why.message());
+  const bool spoke_our_language = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;
+  if (!spoke_our_language || welcomed_ || nobody_else_) return;
+  nobody_else_.emplace(*io_, kRefusalPatience);
+  nobody_else_->async_wait([weak = weak_from_this(), why](const boost::system::error_code& cancelled) {
+    const auto self = weak.lock();
+    if (cancelled || !self) return;
+    const std::lock_guard lock(self->mutex_);
+    self->refused_ = why;
+    if (std::exchange(self->asked_, false)) self->event_.raise();
+  });
+}
+
 void Acceptor::welcome(std::unique_ptr<Connection> connection) {
+  welcomed_ = true;
+  nobody_else_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    refused_.reset();
+  }
   const Place place = carriers_.emplace(carriers_.end());
   *place = std::make_unique<Carrier>(
       *io_, std::move(connection),
@@ -68,21 +92,23 @@ void Acceptor::on_stream(Carrier& carrier, StreamId id) {
   carrier.take(id, *link);
 }
 
-std::shared_ptr<Link> Acceptor::accept() {
+std::optional<Acceptor::Accepted> Acceptor::accept() {
   const std::lock_guard lock(mutex_);
-  if (waiting_.empty()) {
-    asked_ = true;
-    return nullptr;
+  if (!waiting_.empty()) {
+    Accepted accepted{std::move(waiting_.front()), std::nullopt};
+    waiting_.pop_front();
+    return accepted;
   }
-  auto link = std::move(waiting_.front());
-  waiting_.pop_front();
-  return link;
+  if (refused_) return Accepted{nullptr, refused_};
+  asked_ = true;
+  return std::nullopt;
 }
 
 void Acceptor::stop() {
   if (!listener_) return;
   listener_->stop();
   listener_.reset();
+  nobody_else_.reset();
   std::deque<std::shared_ptr<Link>> unwanted;
   {
     const std::lock_guard lock(mutex_);

@@ -89,20 +89,12 @@ globus_result_t attribute_destroy(void* attribute) {
   return GLOBUS_SUCCESS;
 }
 
-/// The command is the index of the option's name.
+/// Without a table of options Globus hands on their text as it stands, so that none is lost for being unknown.
 globus_result_t attribute_cntl(void* attribute, int command, va_list arguments) {
-  if (command < 0 || static_cast<std::size_t>(command) >= kOptionNames.size()) return no_such_command(command);
-  const char* value = va_arg(arguments, const char*);
-  const Status set = static_cast<Settings*>(attribute)->set(kOptionNames[static_cast<std::size_t>(command)], value);
+  if (command != GLOBUS_XIO_SET_STRING_OPTIONS) return no_such_command(command);
+  const char* text = va_arg(arguments, const char*);
+  const Status set = static_cast<Settings*>(attribute)->set_all(text == nullptr ? "" : text);
   return set ? GLOBUS_SUCCESS : to_globus(set.error());
-}
-
-/// One entry for every option, and the end.
-std::array<globus_xio_string_cntl_table_t, kOptionNames.size() + 1> option_table() {
-  std::array<globus_xio_string_cntl_table_t, kOptionNames.size() + 1> table{};
-  for (std::size_t i = 0; i < kOptionNames.size(); ++i)
-    table[i] = {kOptionNames[i], static_cast<int>(i), globus_xio_string_cntl_string};
-  return table;
 }
 
 // ---- A data connection -------------------------------------------------------------------------------------------------------
@@ -352,12 +344,16 @@ globus_result_t server_destroy(void* driver_server) {
   return GLOBUS_SUCCESS;
 }
 
+void finish_accept(globus_xio_operation_t operation, const Acceptor::Accepted& accepted) {
+  if (accepted.error) return globus_xio_driver_finished_accept(operation, nullptr, to_globus(*accepted.error));
+  globus_xio_driver_finished_accept(operation, new AcceptedLink{accepted.link}, GLOBUS_SUCCESS);
+}
+
 void on_accept_event(globus_result_t result, globus_size_t, void* argument) {
   auto& server = *static_cast<Server*>(argument);
   globus_xio_operation_t operation = server.operation;
   if (result == GLOBUS_SUCCESS) {
-    if (auto link = server.acceptor->accept())
-      return globus_xio_driver_finished_accept(operation, new AcceptedLink{std::move(link)}, GLOBUS_SUCCESS);
+    if (const auto accepted = server.acceptor->accept()) return finish_accept(operation, *accepted);
     result = server.waiting.start(operation, on_accept_event, &server);
     if (result == GLOBUS_SUCCESS) return;
   }
@@ -366,8 +362,8 @@ void on_accept_event(globus_result_t result, globus_size_t, void* argument) {
 
 globus_result_t accept(void* driver_server, globus_xio_operation_t operation) {
   auto& server = *static_cast<Server*>(driver_server);
-  if (auto link = server.acceptor->accept()) {
-    globus_xio_driver_finished_accept(operation, new AcceptedLink{std::move(link)}, GLOBUS_SUCCESS);
+  if (const auto accepted = server.acceptor->accept()) {
+    finish_accept(operation, *accepted);
     return GLOBUS_SUCCESS;
   }
   server.operation = operation;
@@ -417,8 +413,6 @@ globus_result_t driver_init(globus_xio_driver_t* out) {
   globus_xio_driver_set_transport(driver, open, close, read, write, handle_cntl);
   globus_xio_driver_set_server(driver, server_init, accept, server_destroy, server_cntl, link_cntl, link_destroy);
   globus_xio_driver_set_attr(driver, attribute_init, attribute_copy, attribute_cntl, attribute_destroy);
-  static auto options = option_table();
-  globus_xio_driver_string_cntl_set_table(driver, options.data());
   *out = driver;
   return GLOBUS_SUCCESS;
 }

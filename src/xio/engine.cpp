@@ -202,7 +202,8 @@ void Engine::leave_if_over() {
   if (leaving_ == Leaving::no) return;
   drop_over_acceptors();
   if (leaving_ == Leaving::waiting && settled()) return say_goodbye();
-  const bool dialling = std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.carrier != nullptr; });
+  const bool dialling =
+      std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.carrier != nullptr; });
   if (leaving_ == Leaving::goodbye && !dialling && acceptors_.empty()) return io_->stop();
   look_.expires_after(kLookAgain);
   look_.async_wait([this](const boost::system::error_code& cancelled) {

@@ -34,7 +34,7 @@ inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outag
 struct Progress {
   bool done = false;
   std::size_t bytes = 0;
-  bool ended = false;          ///< read: the peer's end, after `bytes`
+  bool ended = false;                         ///< read: the peer's end, after `bytes`
   std::optional<Error> error = std::nullopt;  ///< after `bytes`
 };
 

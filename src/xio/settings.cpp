@@ -1,5 +1,6 @@
 #include "xio/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
@@ -36,9 +37,23 @@ Result<std::optional<Key>> keep(Result<Key> key) {
 }  // namespace
 
 Settings Settings::duplicate() const {
-  Settings copy{std::nullopt, key_file, session, transport};
+  Settings copy{std::nullopt, key_file, session, transport, trouble};
   if (key) copy.key = key->duplicate();
   return copy;
+}
+
+Status Settings::set_all(std::string_view text) {
+  while (!text.empty() && !trouble) {
+    const auto one = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    const auto equals = one.find('=');
+    if (one.empty()) continue;
+    const Status done = equals == std::string_view::npos ? Status(refused(one, "wants a value: name=value"))
+                                                         : set(one.substr(0, equals), one.substr(equals + 1));
+    if (!done) trouble = done.error();
+  }
+  if (trouble) return tl::unexpected(*trouble);
+  return {};
 }
 
 Status Settings::set(std::string_view name, std::string_view value) {
@@ -77,6 +92,7 @@ Status Settings::set(std::string_view name, std::string_view value) {
 
 Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
                                     const std::string& host_key_file) {
+  if (settings.trouble) return tl::unexpected(*settings.trouble);
   if (settings.session.protection == Protection::clear) return std::optional<Key>();
   if (settings.key) return std::optional<Key>(settings.key->duplicate());
   if (settings.key_file) return keep(crypto::read_key_file(*settings.key_file));

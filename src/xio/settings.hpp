@@ -1,7 +1,6 @@
 /// What the driver's options say: in a stack specification, "udtcat:keyfile=/etc/key;protection=safe".
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,10 +16,6 @@ inline constexpr const char* kKeyFileVariable = "UDTCAT_KEY_FILE";
 inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 inline constexpr const char* kHostKeyFile = "/etc/udtcat/gridftp.key";  // guess: where who runs a server looks first
 
-/// Every option, in the order of the man page.
-inline constexpr std::array<const char*, 7> kOptionNames{"key",   "keyfile", "protection", "threads",
-                                                         "lanes", "rate",    "blocksize"};
-
 /// Threads: unsynchronised.
 struct Settings {
   std::optional<Key> key;
@@ -28,8 +23,13 @@ struct Settings {
   SessionOptions session;
   TransportOptions transport;
 
+  /// The first thing that was wrong. Globus lets errors of options pass, and an option must not be lost: nothing opens with one.
+  std::optional<Error> trouble;
+
   [[nodiscard]] Settings duplicate() const;
-  /// errors: Errc::bad_argument, naming the option and what it may be; a key is never quoted
+  /// "name=value;name=value".
+  /// errors: Errc::bad_argument, naming the option and what it may be; a key is never quoted. It stays as `trouble`
+  Status set_all(std::string_view text);
   [[nodiscard]] Status set(std::string_view name, std::string_view value);
 };
 
@@ -38,7 +38,7 @@ using AskEnvironment = std::function<std::optional<std::string>(const char* name
 
 /// The key by option, by environment, or of this host; none exactly at Protection::clear.
 /// host_key_file   kHostKeyFile, but for tests
-/// errors: Errc::bad_argument for a key or key file that is no good, or where there is none at all, naming the three places
+/// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at all, naming the three places
 [[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
                                                   const std::string& host_key_file = kHostKeyFile);
 
