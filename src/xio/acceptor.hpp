@@ -25,7 +25,7 @@ namespace udtcat::xio {
 inline constexpr std::size_t kMaxWaitingLinks = 256;  // guess: more than anybody's parallelism
 
 /// How long, after somebody with another key or protection was turned away, the right one may still come.
-inline constexpr auto kRefusalPatience = std::chrono::seconds(5);  // guess: it was told of the port at the same time
+inline constexpr auto kRefusalPatience = std::chrono::seconds(3);  // guess: it was told of the port at the same time
 
 /// Threads: internally synchronised: accept() and what follows it may be called from any thread; the rest is confined to the
 /// io_context thread.

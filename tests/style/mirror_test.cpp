@@ -59,6 +59,10 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/transport/native/native_engine.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/native/udp_port.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/native/udp_port_handshakes.cpp", "tests/transport/connect_test.cpp"},
+    {"src/xio/acceptor.cpp", "tests/xio/engine_test.cpp"},
+    {"src/xio/carrier.cpp", "tests/xio/engine_test.cpp"},
+    {"src/xio/driver.cpp", "tests/e2e/xio_driver_test.cpp"},
+    {"src/xio/globus.cpp", "tests/e2e/xio_driver_test.cpp"},
 };
 
 bool tested_elsewhere(const std::string& source) {
