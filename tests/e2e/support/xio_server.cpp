@@ -49,6 +49,8 @@ void XioServer::start(std::vector<std::string> more, const XioServerOptions& opt
   if (anonymous_)
     words.insert(words.end(),
                  {"-hostname", "127.0.0.1", "-aa", "-anonymous-user", "root", "-anonymous-names-allowed", "*"});
+  if (!anonymous_ && options.data_nodes > 0)
+    words.push_back("-no-si");  // nodes and frontend trust each other on loopback
   if (!options.default_stack.empty()) words.insert(words.end(), {"-dc-default", options.default_stack});
   words.insert(words.end(), more.begin(), more.end());
   std::vector<std::string> environment = driver_environment(options.key_file);
