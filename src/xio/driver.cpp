@@ -46,6 +46,11 @@ class Process {
     }
     return engine_.get();
   }
+  /// An engine that is gone has stopped its acceptors.
+  void release(std::shared_ptr<Acceptor> acceptor) {
+    const std::lock_guard lock(mutex_);
+    if (engine_) engine_->release(std::move(acceptor));
+  }
   void leave() {
     const std::lock_guard lock(mutex_);
     engine_.reset();
@@ -286,14 +291,15 @@ globus_result_t close(void* driver_handle, void*, globus_xio_operation_t operati
 
 /// What Globus calls a server.
 struct Server {
-  Server(Engine& started, std::shared_ptr<Acceptor> of)
-      : engine(started), acceptor(std::move(of)), waiting(acceptor->event()) {}
+  explicit Server(std::shared_ptr<Acceptor> of) : acceptor(std::move(of)), waiting(acceptor->event()) {}
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() { Process::self().release(acceptor); }
 
-  Engine& engine;
-  std::shared_ptr<Acceptor> acceptor;
+  const std::shared_ptr<Acceptor> acceptor;
   globus_xio_operation_t operation = nullptr;
   std::string contact;
-  Waiting waiting;
+  Waiting waiting;  // ends before what it waits for
 };
 
 Result<std::unique_ptr<Server>> listen(const Settings& settings) {
@@ -309,7 +315,7 @@ Result<std::unique_ptr<Server>> listen(const Settings& settings) {
   if (!engine) return tl::unexpected(engine.error());
   auto acceptor = (*engine)->listen(settings, std::move(*key), ports);
   if (!acceptor) return tl::unexpected(acceptor.error());
-  return std::make_unique<Server>(**engine, std::move(*acceptor));
+  return std::make_unique<Server>(std::move(*acceptor));
 }
 
 globus_result_t server_init(void* attribute, const globus_xio_contact_t*, globus_xio_operation_t operation) {
@@ -324,23 +330,12 @@ globus_result_t server_init(void* attribute, const globus_xio_contact_t*, globus
   contact.host = host.data();
   contact.port = port.data();
   const globus_result_t passed = globus_xio_driver_pass_server_init(operation, &contact, server->get());
-  if (passed == GLOBUS_SUCCESS) {
-    std::ignore = server->release();
-  } else {
-    Engine& engine = (*server)->engine;
-    auto acceptor = (*server)->acceptor;
-    server->reset();
-    engine.release(std::move(acceptor));
-  }
+  if (passed == GLOBUS_SUCCESS) std::ignore = server->release();
   return passed;
 }
 
 globus_result_t server_destroy(void* driver_server) {
-  std::unique_ptr<Server> server(static_cast<Server*>(driver_server));
-  Engine& engine = server->engine;
-  auto acceptor = server->acceptor;
-  server.reset();
-  engine.release(std::move(acceptor));
+  const std::unique_ptr<Server> server(static_cast<Server*>(driver_server));
   return GLOBUS_SUCCESS;
 }
 
