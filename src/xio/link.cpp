@@ -282,7 +282,10 @@ void Link::wake_writer() {
 
 void Link::poke() {
   if (over_ || std::exchange(poked_, true)) return;
-  boost::asio::post(*io_, [self = shared_from_this()] { self->serve(); });
+  // Weak: the io_context is ours too.
+  boost::asio::post(*io_, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->serve();
+  });
 }
 
 /// Calls the stream back for what the user's side has done meanwhile.
