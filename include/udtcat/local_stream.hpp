@@ -34,6 +34,9 @@ class LocalStream {
   [[nodiscard]] virtual ReadResult read_some(std::span<std::byte> into) = 0;
   /// Calls back once read_some() would no longer say would_block. One wait at a time.
   virtual void async_wait_readable(WaitHandler handler) = 0;
+  /// Told once, after ReadState::end: the consumer at the other end has taken every byte read here, by its receipt. For a source
+  /// that has somebody to tell.
+  virtual void receipted() {}
 
   /// Writes at least one of `from`'s bytes. `from` stays valid until the handler is called. One at a time.
   virtual void async_write_some(std::span<const std::byte> from, WriteHandler handler) = 0;

@@ -37,7 +37,7 @@ using ForwardMaker = std::function<Result<std::unique_ptr<TcpForward>>(
 [[nodiscard]] ExitStatus keygen_command(Console& console);
 
 /// core_limit_bytes   what programs that we start may dump
-[[nodiscard]] ExitStatus rsh_command(const RshOptions& options, std::optional<SecretText> environment_key,
+[[nodiscard]] ExitStatus rsh_command(const RshOptions& options, std::optional<crypto::SecretText> environment_key,
                                      std::uint64_t core_limit_bytes, Console& console);
 [[nodiscard]] ExitStatus rsh_daemon_command(const RshDaemonOptions& options, FoundKey key, Console& console);
 [[nodiscard]] ExitStatus rsh_server_command(const RshServerOptions& options, std::uint64_t core_limit_bytes,

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "crypto/key_file.hpp"
+
 namespace udtcat::cli {
 
 namespace {
@@ -25,9 +27,9 @@ Result<FoundKey> parsed(std::string_view text, const std::string& from) {
 
 }  // namespace
 
-std::optional<SecretText> take_environment_key() {
+std::optional<crypto::SecretText> take_environment_key() {
   const std::string prefix = std::string(kKeyVariable) + "=";
-  std::optional<SecretText> text;
+  std::optional<crypto::SecretText> text;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, prefix.c_str(), prefix.size()) != 0) continue;
     const std::span value(*entry + prefix.size(), std::strlen(*entry + prefix.size()));
@@ -38,9 +40,9 @@ std::optional<SecretText> take_environment_key() {
   return text;
 }
 
-Result<FoundKey> find_key(const Options& options, std::optional<SecretText> environment, const AskForKey& ask) {
+Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretText> environment, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundKey{};
-  if (options.key_file) return found(read_key_file(*options.key_file), false);
+  if (options.key_file) return found(crypto::read_key_file(*options.key_file), false);
   if (environment) return parsed(environment->view(), kKeyVariable);
   if (options.listens()) return found(Key::generate(), true);
   const auto typed = ask("Key of " + to_string(options.peer) + ": ");

@@ -9,7 +9,7 @@
 #include <udtcat/result.hpp>
 
 #include "cli/options.hpp"
-#include "cli/secret_text.hpp"
+#include "crypto/secret_text.hpp"
 
 namespace udtcat::cli {
 
@@ -18,11 +18,7 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 /// The key in the environment, which is then without it; its memory, which other processes of this user can read in
 /// /proc, is overwritten. An empty variable counts as none.
 /// Call before there are other threads.
-[[nodiscard]] std::optional<SecretText> take_environment_key();
-
-/// errors: Errc::bad_argument for a file that cannot be read, that others can read, or that holds no key. A file that is
-/// not on a disk (a pipe, /dev/stdin) is read up to the end of its first line and no further.
-[[nodiscard]] Result<Key> read_key_file(const std::string& path);
+[[nodiscard]] std::optional<crypto::SecretText> take_environment_key();
 
 struct FoundKey {
   std::optional<Key> key;  ///< none exactly at Protection::clear
@@ -30,11 +26,11 @@ struct FoundKey {
 };
 
 /// Asks a person. Called only for a connector with no other key.
-using AskForKey = std::function<Result<SecretText>(const std::string& question)>;
+using AskForKey = std::function<Result<crypto::SecretText>(const std::string& question)>;
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.
 /// errors: Errc::bad_argument, naming what is wrong with the key or the three ways to give one; Errc::cipher_failed
-[[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<SecretText> environment,
+[[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretText> environment,
                                         const AskForKey& ask);
 
 }  // namespace udtcat::cli

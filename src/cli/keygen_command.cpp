@@ -9,8 +9,8 @@
 #include <udtcat/key.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/secret_text.hpp"
 #include "cli/standard_output.hpp"
+#include "crypto/secret_text.hpp"
 
 namespace udtcat::cli {
 
@@ -34,7 +34,7 @@ ExitStatus keygen_command(Console& console) {
   const auto key = Key::generate();
   Status printed;
   if (key) {
-    const SecretText line(key->reveal_text() + "\n");
+    const crypto::SecretText line(key->reveal_text() + "\n");
     printed = print(line.view());
   }
   const Error* error = !key ? &key.error() : !printed ? &printed.error() : nullptr;

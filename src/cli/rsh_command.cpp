@@ -228,7 +228,7 @@ class RemoteCommand {
 
 }  // namespace
 
-ExitStatus rsh_command(const RshOptions& options, std::optional<SecretText> environment_key,
+ExitStatus rsh_command(const RshOptions& options, std::optional<crypto::SecretText> environment_key,
                        std::uint64_t core_limit_bytes, Console& console) {
   if (!options.ssh.only_ssh.empty() && !options.daemon) return become_ssh(options, core_limit_bytes, console);
   SessionRun run(

@@ -60,7 +60,7 @@ void leave_terminal_unread(Options& options) {
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
-ExitStatus talk(Options options, std::optional<SecretText> environment_key, Console& console) {
+ExitStatus talk(Options options, std::optional<crypto::SecretText> environment_key, Console& console) {
   install_stderr_log(console, options.verbosity);
   say_what_is_open(options, console);
   leave_terminal_unread(options);
@@ -97,7 +97,7 @@ struct Invocation {
 };
 
 /// The key in the environment, once it is sure that this is the program that needs it.
-Result<std::optional<SecretText>> take_key_for(TransportKind transport, const Invocation& invocation) {
+Result<std::optional<crypto::SecretText>> take_key_for(TransportKind transport, const Invocation& invocation) {
   if (auto status = become_program_with(transport, invocation.argv, invocation.core_limit_bytes); !status)
     return tl::unexpected(std::move(status.error()));
   return take_environment_key();

@@ -80,8 +80,8 @@ class Unechoed {
 
 tl::unexpected<Error> no_key(std::string why) { return fail(Errc::bad_argument, "ask for the key", std::move(why)); }
 
-Result<SecretText> read_line(int terminal, const CaughtSignals& signals) {
-  SecretText line;
+Result<crypto::SecretText> read_line(int terminal, const CaughtSignals& signals) {
+  crypto::SecretText line;
   line.reserve(kMaxLineBytes);
   for (char byte = 0; line.size_bytes() < kMaxLineBytes;) {
     const int waited = signals.wait_readable(terminal);
@@ -97,7 +97,7 @@ Result<SecretText> read_line(int terminal, const CaughtSignals& signals) {
 
 }  // namespace
 
-Result<SecretText> ask_without_echo(int terminal, const std::string& question) {
+Result<crypto::SecretText> ask_without_echo(int terminal, const std::string& question) {
   // The signals' own destructor runs last: what it raises finds the terminal restored.
   const CaughtSignals signals;
   const Unechoed unechoed(terminal);
@@ -106,7 +106,7 @@ Result<SecretText> ask_without_echo(int terminal, const std::string& question) {
   return read_line(terminal, signals);
 }
 
-Result<SecretText> ask_on_terminal(const std::string& question) {
+Result<crypto::SecretText> ask_on_terminal(const std::string& question) {
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0)
     return fail(Errc::bad_argument, "no key",

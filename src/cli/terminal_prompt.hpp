@@ -5,16 +5,16 @@
 
 #include <udtcat/result.hpp>
 
-#include "cli/secret_text.hpp"
+#include "crypto/secret_text.hpp"
 
 namespace udtcat::cli {
 
 /// Asks on the terminal that controls this process, whatever stdin is. A signal while it waits ends the process as if
 /// nobody had asked, with the terminal as it was.
 /// errors: Errc::bad_argument where there is no terminal, naming the three ways to give a key
-[[nodiscard]] Result<SecretText> ask_on_terminal(const std::string& question);
+[[nodiscard]] Result<crypto::SecretText> ask_on_terminal(const std::string& question);
 
 /// As above on an open terminal.  errors: Errc::bad_argument
-[[nodiscard]] Result<SecretText> ask_without_echo(int terminal, const std::string& question);
+[[nodiscard]] Result<crypto::SecretText> ask_without_echo(int terminal, const std::string& question);
 
 }  // namespace udtcat::cli

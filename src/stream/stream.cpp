@@ -107,6 +107,7 @@ Status Stream::on_receipt(std::uint64_t total_bytes) {
   if (total_bytes != send_credit_.sent_bytes()) return violation(id_, "a receipt over another number of bytes");
   outgoing_ = Half::receipted;
   receipted_bytes_ = total_bytes;
+  if (local_) local_->receipted();
   end_when_receipted();
   return {};
 }

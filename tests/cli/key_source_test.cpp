@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/support/pipe.hpp"
+#include "crypto/key_file.hpp"
 
 namespace udtcat::cli {
 namespace {
@@ -33,7 +34,7 @@ class KeyFile : public testing::Test {
     return path_.string();
   }
   void expect_refused(const std::string& path, const std::string& why) const {
-    const auto key = read_key_file(path);
+    const auto key = crypto::read_key_file(path);
     ASSERT_FALSE(key);
     EXPECT_EQ(key.error().code, Errc::bad_argument);
     EXPECT_THAT(key.error().what, HasSubstr(path));
@@ -45,13 +46,13 @@ class KeyFile : public testing::Test {
 };
 
 TEST_F(KeyFile, IsReadWithWhiteSpaceAroundTheKey) {
-  const auto key = read_key_file(write(std::string("\n  ") + kKeyText + "\n\n"));
+  const auto key = crypto::read_key_file(write(std::string("\n  ") + kKeyText + "\n\n"));
   ASSERT_TRUE(key) << key.error().message();
   EXPECT_EQ(key->reveal_text(), kKeyText);
 }
 
 TEST_F(KeyFile, ThatOnlyItsOwnerCanReadIsTaken) {
-  for (const mode_t mode : {0600U, 0400U, 0700U}) EXPECT_TRUE(read_key_file(write(kKeyText, mode))) << mode;
+  for (const mode_t mode : {0600U, 0400U, 0700U}) EXPECT_TRUE(crypto::read_key_file(write(kKeyText, mode))) << mode;
 }
 
 TEST_F(KeyFile, ThatOthersCanUseInAnyWayIsRefused) {
@@ -81,7 +82,7 @@ TEST_F(KeyFile, ThatIsHugeIsRefused) { expect_refused(write(std::string(1 << 20,
 TEST_F(KeyFile, ThatIsAPipeIsReadToTheEndOfItsLineAndNoFurther) {
   Pipe pipe;
   pipe.write(std::string(kKeyText) + "\ndata");
-  const auto key = read_key_file("/proc/self/fd/" + std::to_string(pipe.reader()));
+  const auto key = crypto::read_key_file("/proc/self/fd/" + std::to_string(pipe.reader()));
   ASSERT_TRUE(key) << key.error().message();
   EXPECT_EQ(key->reveal_text(), kKeyText);
   EXPECT_EQ(pipe.drain(), "data");
@@ -119,12 +120,13 @@ TEST_F(EnvironmentKey, ThatIsEmptyIsNone) {
 
 class FindKey : public testing::Test {
  protected:
-  [[nodiscard]] Result<FoundKey> find(std::optional<SecretText> environment = std::nullopt) {
-    return find_key(options_, std::move(environment), [this](const std::string& question) -> Result<SecretText> {
-      question_ = question;
-      if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
-      return SecretText(typed_);
-    });
+  [[nodiscard]] Result<FoundKey> find(std::optional<crypto::SecretText> environment = std::nullopt) {
+    return find_key(options_, std::move(environment),
+                    [this](const std::string& question) -> Result<crypto::SecretText> {
+                      question_ = question;
+                      if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
+                      return crypto::SecretText(typed_);
+                    });
   }
   void expect_key(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
@@ -139,11 +141,11 @@ class FindKey : public testing::Test {
   std::string question_;
 };
 
-TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(SecretText(kKeyText))); }
+TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(crypto::SecretText(kKeyText))); }
 
 TEST_F(FindKey, TakesTheFilesBeforeTheEnvironments) {
   options_.key_file = "/nonexistent";
-  const auto found = find(SecretText(kKeyText));
+  const auto found = find(crypto::SecretText(kKeyText));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr("/nonexistent"));
 }
@@ -185,7 +187,7 @@ TEST_F(FindKey, NeverGoesOnWithoutOneAboveClear) {
 TEST_F(FindKey, NeverQuotesABadOne) {
   std::string nearly = kKeyText;
   nearly.back() = 'q';
-  const auto found = find(SecretText(nearly));
+  const auto found = find(crypto::SecretText(nearly));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr(kKeyVariable));
   EXPECT_THAT(found.error().message(), Not(HasSubstr("AAECAw")));

@@ -30,7 +30,8 @@ struct Script {
   bool consumer_stalled = false;  ///< writes are not completed while set
   std::error_code write_error;
   std::error_code finish_error;
-  bool finished = false;  ///< the consumer saw the end of file
+  bool finished = false;   ///< the consumer saw the end of file
+  bool receipted = false;  ///< the source was told that all of it was taken
   bool aborted = false;
   std::function<void()> wake;  ///< call after changing any of the above
 
@@ -66,6 +67,7 @@ class ScriptedStream final : public LocalStream {
     waiting_ = std::move(handler);
     go_on();
   }
+  void receipted() override { script_->receipted = true; }
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override {
     writing_ = from;
     write_handler_ = std::move(handler);

@@ -145,6 +145,15 @@ TEST_F(StreamTest, GivesItsReceiptOnceTheConsumerHasAll) {
   EXPECT_EQ(host.last_sent<Receipt>()->total_bytes, 10U);
 }
 
+TEST_F(StreamTest, TellsItsSourceOfTheReceipt) {
+  script->source_ended = true;
+  attach();
+  fill(100);
+  EXPECT_FALSE(script->receipted);
+  ASSERT_TRUE(stream.on_receipt(0));
+  EXPECT_TRUE(script->receipted);
+}
+
 TEST_F(StreamTest, IsOverWhenBothDirectionsAreReceipted) {
   script->source_ended = true;
   attach();

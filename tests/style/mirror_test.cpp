@@ -20,7 +20,6 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/gridftp_command.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/cli/gridftp_options.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/cli/gridftp_written_options.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/cli/key_file.cpp", "tests/cli/key_source_test.cpp"},
     {"src/cli/keygen_command.cpp", "tests/e2e/key_usage_test.cpp"},
     {"src/cli/main.cpp", "tests/e2e/usage_test.cpp"},
     {"src/cli/libudt_program.cpp", "tests/e2e/usage_test.cpp"},
@@ -41,6 +40,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/stats_sum.cpp", "tests/e2e/stats_test.cpp"},
     {"src/cli/stderr_log.cpp", "tests/cli/console_test.cpp"},
     {"src/cli/written_options.cpp", "tests/cli/options_test.cpp"},
+    {"src/crypto/key_file.cpp", "tests/cli/key_source_test.cpp"},
     {"src/gridftp/control_client.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/gridftp/sender.cpp", "tests/gridftp/receiver_test.cpp"},
     {"src/gridftp/stream_io.cpp", "tests/gridftp/receiver_test.cpp"},
@@ -60,6 +60,10 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/transport/native/native_engine.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/native/udp_port.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/native/udp_port_handshakes.cpp", "tests/transport/connect_test.cpp"},
+    {"src/xio/acceptor.cpp", "tests/xio/engine_test.cpp"},
+    {"src/xio/carrier.cpp", "tests/xio/engine_test.cpp"},
+    {"src/xio/driver.cpp", "tests/e2e/xio_driver_test.cpp"},
+    {"src/xio/globus.cpp", "tests/e2e/xio_driver_test.cpp"},
 };
 
 bool tested_elsewhere(const std::string& source) {

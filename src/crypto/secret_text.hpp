@@ -7,7 +7,7 @@
 
 #include "crypto/secret_bytes.hpp"
 
-namespace udtcat::cli {
+namespace udtcat::crypto {
 
 /// Movable, not copyable, erased when it goes. Threads: unsynchronised.
 class SecretText {
@@ -40,4 +40,4 @@ class SecretText {
   std::string text_;
 };
 
-}  // namespace udtcat::cli
+}  // namespace udtcat::crypto

@@ -1,4 +1,5 @@
-/// A key file: who may read it, and what is in it.
+#include "crypto/key_file.hpp"
+
 #include <cerrno>
 #include <tuple>
 
@@ -8,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/key_source.hpp"
+#include "crypto/secret_text.hpp"
 
-namespace udtcat::cli {
+namespace udtcat::crypto {
 
 namespace {
 
@@ -70,4 +71,4 @@ Result<Key> read_key_file(const std::string& path) {
   return key;
 }
 
-}  // namespace udtcat::cli
+}  // namespace udtcat::crypto
