@@ -129,7 +129,7 @@ TEST_F(GridftpTest, NamesWhatIsWrong) {
               HasSubstr("nothing is protected"));
   EXPECT_THAT(gridftp({"get", "ftp://host/x", "ftp://host/y", "z"}).errors, HasSubstr("into a directory"));
   EXPECT_THAT(gridftp({"serve"}).errors, HasSubstr("--root"));
-  EXPECT_THAT(gridftp({"serve", "--root", here("none")}).errors, HasSubstr("No such file"));
+  EXPECT_THAT(gridftp({"serve", "--root", here("none")}).errors, HasSubstr("no such file"));
   EXPECT_EQ(gridftp({"get", "ftp://127.0.0.1:" + std::to_string(port_) + "/x", "y"}).status, kUnreachable);
 }
 
