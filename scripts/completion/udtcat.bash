@@ -29,6 +29,14 @@ _udtcat() {
     --stats) _udtcat_values 'json none' "$current"; return ;;
     --block) _udtcat_values '4KiB 16KiB 64KiB 256KiB 1MiB' "$current"; return ;;
     --lanes) _udtcat_values '1 2 4 8 16 32 64' "$current"; return ;;
+    --over) _udtcat_values 'tcp udt session' "$current"; return ;;
+    --auth) _udtcat_values 'anonymous key' "$current"; return ;;
+    -p | --parallelism | -s | --stripes) _udtcat_values '1 2 4 8 16' "$current"; return ;;
+    --root)
+      compopt -o filenames 2>/dev/null
+      COMPREPLY=($(compgen -d -- "$current"))
+      return
+      ;;
     --flows) _udtcat_values '1 2 4 8 16' "$current"; return ;;
     --threads) _udtcat_values "$(seq 1 "$(nproc 2>/dev/null || echo 1)")" "$current"; return ;;
     --rate) _udtcat_values '10M 100M 1G 10G' "$current"; return ;;
@@ -39,9 +47,17 @@ _udtcat() {
   if [[ $current == -* ]]; then
     options='-l --listen --to --from -k --key-file --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
+    if [[ ${COMP_WORDS[1]} == gridftp ]]; then
+      options+=' -p --parallelism -s --stripes --range --over --retries --root --read-only --auth'
+    fi
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'keygen rsh rsh-daemon' -A hostname -- "$current"))
+    COMPREPLY=($(compgen -W 'keygen rsh rsh-daemon gridftp' -A hostname -- "$current"))
+  elif ((COMP_CWORD == 2)) && [[ ${COMP_WORDS[1]} == gridftp ]]; then
+    _udtcat_values 'get put copy serve gateway' "$current"
+  elif [[ ${COMP_WORDS[1]} == gridftp ]]; then
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$current"))
   fi
 }
 

@@ -15,7 +15,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
-  udtcat gridftp gateway ...              GridFTP between two sites of stock programs; udtcat gridftp gateway --help
+  udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
 )";
 
 constexpr const char* kOptions = R"(
@@ -95,16 +95,32 @@ std::string rsh_help_text() { return kRsh; }
 std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }
 
 std::string gridftp_help_text() {
-  return R"(udtcat gridftp: a peer of servers that speak GridFTP, as Globus' do
+  return R"(udtcat gridftp: a peer of programs that speak GridFTP, as Globus' do
 
-  udtcat gridftp get [-p N] [--range A-B] ftp://[USER@]HOST[:PORT]/PATH FILE
-  udtcat gridftp put [-p N] [--range A-B] FILE ftp://[USER@]HOST[:PORT]/PATH
+  udtcat gridftp get  [options] URL... FILE|DIRECTORY|-       - is stdout
+  udtcat gridftp put  [options] FILE...|- URL                 a URL that ends with / is a directory
+  udtcat gridftp copy [options] URL URL                       from server to server
+  udtcat gridftp serve --root DIR [-l [ADDR:]PORT] [--read-only] [--auth anonymous|key]
+  udtcat gridftp gateway ...                                  for two sites that stay as they are; gateway --help
+
+  URL: ftp://[USER@]HOST[:2811]/PATH, or udtcat:// for a server with --auth key
 
   -p, --parallelism N        data connections, 1 to 64 (1)
+  -s, --stripes N            ask for a striped transfer; for get, to N ports here
       --range A-B            only the bytes from A up to, and not including, B
-  -v, -q, --help             as of udtcat
+      --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
+      --retries N            attempts in a row that may move nothing before it gives up (5)
+  serve:
+  -l, --listen [ADDR:]PORT   where clients come (2811)
+      --root DIR             what they see; nothing outside can be reached
+      --read-only            nobody changes anything
+      --auth WHO             anonymous: everybody, by TCP; key: who has the key, sealed, by UDP
+      --protect LEVEL        with a key: what data must have at least
+  -k, --key-file, --protect, --cipher, --lanes, --threads, --flows, --rate, --congestion, -v, -q, --progress, --stats
+                             as of udtcat (udtcat --help)
 
-What is got is FILE.part until it is whole. NOTHING is protected: neither the login nor the data.
+A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
+protected, neither the login nor the data.
 )";
 }
 

@@ -1,4 +1,4 @@
-/// What data connections run over: TCP, plain UDT4, or sessions of ours.  spec: docs/spec/gridftp.md §6
+/// What data connections run over: TCP, plain UDT4, or sessions of ours.  spec: docs/spec/gridftp.md §7
 #pragma once
 
 #include <chrono>

@@ -31,7 +31,7 @@ std::optional<ByteRanges> ranges_of(const Reply& reply) {
   return std::move(*ranges);
 }
 
-/// spec: docs/spec/gridftp.md §6
+/// spec: docs/spec/gridftp.md §7
 const char* prot_level(Protection protection) {
   switch (protection) {
     case Protection::private_:

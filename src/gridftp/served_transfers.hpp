@@ -34,7 +34,7 @@ class ServedTransfers {
   ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local, Endpoint peer,
                   Say say);
 
-  // What the data run over.  spec: docs/spec/gridftp.md §6
+  // What the data run over.  spec: docs/spec/gridftp.md §7
   [[nodiscard]] Reply set_mode(const std::string& mode);
   [[nodiscard]] Reply set_parallelism(const std::string& options);
   [[nodiscard]] Reply set_stack(const std::string& stack);

@@ -64,6 +64,29 @@ TEST(RshManPage, DescribesEveryOptionOfARemoteCommand) {
     EXPECT_NE(page.find(".It Fl -" + option), std::string::npos) << option;
 }
 
+/// Those that only GridFTP has.
+std::set<std::string> gridftp_options_taken() {
+  return matches(source_file("src/cli/gridftp_written_options.cpp"), std::regex("[\",]--([a-z-]+)\""));
+}
+
+TEST(GridftpHelp, ListsEveryOptionOfGridftp) {
+  const auto listed = matches(gridftp_help_text(), std::regex("--([a-z]+(?:-[a-z]+)*)"));
+  EXPECT_GT(gridftp_options_taken().size(), 5U);
+  for (const std::string& option : gridftp_options_taken()) EXPECT_TRUE(listed.contains(option)) << option;
+}
+
+TEST(GridftpManPage, DescribesEveryOptionOfGridftp) {
+  const std::string page = source_file("docs/man/udtcat-gridftp.1");
+  for (const std::string& option : gridftp_options_taken())
+    EXPECT_NE(page.find("Fl -" + option), std::string::npos) << option;
+}
+
+TEST(Completion, OffersEveryOptionOfGridftp) {
+  const std::string script = source_file("scripts/completion/udtcat.bash");
+  for (const std::string& option : gridftp_options_taken())
+    EXPECT_NE(script.find(" --" + option), std::string::npos) << option;
+}
+
 TEST(Completion, OffersEveryOption) {
   const std::string script = source_file("scripts/completion/udtcat.bash");
   const auto begin = script.find("options='") + 8;
