@@ -1,6 +1,7 @@
 #include "gridftp/restart_journal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -14,16 +15,16 @@ namespace {
 constexpr std::size_t kMostBytes = 4'194'304;                       // guess: ByteRanges::kMostRanges of 64 bytes
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
+/// In pieces: of what lies in /proc/sys Linux gives nothing to who asks for too much at once.
 std::string read_all(const bridge::Descriptor& descriptor) {
-  std::string text(kMostBytes, '\0');
-  std::size_t filled = 0;
-  while (filled < text.size()) {
-    const ssize_t got = ::read(descriptor.number(), text.data() + filled, text.size() - filled);
+  std::string text;
+  std::array<char, 4'096> piece{};
+  while (text.size() < kMostBytes) {
+    const ssize_t got = ::read(descriptor.number(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
-    filled += static_cast<std::size_t>(got);
+    text.append(piece.data(), static_cast<std::size_t>(got));
   }
-  text.resize(filled);
   return text;
 }
 
