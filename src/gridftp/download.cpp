@@ -147,7 +147,8 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
   std::shared_ptr<BlockSink> sink = file_;
   if (pipe_) sink = pipe_;
   CountingSink counting(std::move(sink), progress_);
-  const auto moved = co_await receive_stream_mode(**connection, counting, have_, expected_);
+  const auto moved =
+      co_await server.path().alone(*connection, receive_stream_mode(**connection, counting, have_, expected_));
   co_return co_await judge(server, moved, done);
 }
 

@@ -138,8 +138,9 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
     moved = co_await path.send(options_.parallelism, request_for(what));
   } else {
     const auto connection = co_await path.single();
+    const SendRequest request = request_for(what);
     if (connection)
-      moved = co_await send_stream_mode(**connection, request_for(what));
+      moved = co_await path.alone(*connection, send_stream_mode(**connection, request));
     else
       moved = tl::unexpected(connection.error());
   }
