@@ -120,7 +120,6 @@ TEST_F(DataPaths, TakeConnectionsThatCameBeforeAnybodyReceived) {
 
 TEST_F(DataPaths, DropConnectionsBeyondTheirBound) {
   meet();
-  there.aim(std::vector<Endpoint>(1, here.listen(bridge::loopback_v4()).value().front()));
   const std::size_t many = DataPath::kMostEarly + 10;
   EXPECT_TRUE(await(io, begin(io, there.send(many, request()))));
   run_ready(io);
@@ -159,7 +158,8 @@ TEST_F(DataPaths, CanBeCancelledWhileNobodyReads) {
   all.source = std::make_shared<FileSource>(BlockStore::open_to_read(FilePlace(path)).value(),
                                             std::vector<ByteRange>(1, {0, large.size()}));
   const auto sent = begin(io, there.send(1, std::move(all)));
-  ASSERT_FALSE(run_until(io, [&] { return sent->has_value() || io.poll() == 0; }) && sent->has_value());
+  while (io.run_one_for(std::chrono::milliseconds(100)) > 0) continue;
+  ASSERT_FALSE(sent->has_value());
   there.cancel(kEnough);
   EXPECT_EQ(await(io, sent).error().code, Errc::interrupted);
 }
@@ -229,13 +229,12 @@ TEST_F(DataPaths, SayGoodbyeOnKeptConnections) {
 }
 
 TEST_F(DataPaths, CanBeDestroyedInTheMiddle) {
-  auto path = std::make_unique<DataPath>(io, make_tcp_stack(io));
-  const auto port = path->listen(bridge::loopback_v4());
-  there.aim(*port);
+  auto doomed = std::make_unique<DataPath>(io, make_tcp_stack(io));
+  there.aim(doomed->listen(bridge::loopback_v4()).value());
   sink = std::make_shared<MemorySink>();
   const auto sent = begin(io, there.send(2, request()));
   EXPECT_TRUE(run_until(io, [&] { return sent->has_value(); }));
-  path.reset();
+  doomed.reset();
   run_ready(io);
 }
 

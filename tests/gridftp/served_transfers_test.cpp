@@ -23,7 +23,7 @@ class ServedTransfer : public Served {
     const auto connection = run(io, path.single());
     sink = std::make_shared<MemorySink>();
     ByteRanges have;
-    if (connection) EXPECT_TRUE(run(io, receive_stream_mode(**connection, *sink, have, std::nullopt)));
+    EXPECT_TRUE(connection && run(io, receive_stream_mode(**connection, *sink, have, std::nullopt)));
     return hear_end();
   }
 

@@ -48,7 +48,8 @@ class Served : public testing::Test {
   /// Our ports are the server's to connect to.
   void call_us(const char* command = "PORT", std::size_t addresses = 1) {
     std::string line = command;
-    for (const Endpoint& port : path.listen(bridge::loopback_v4(), addresses).value()) line += ' ' + to_data_port(port);
+    const auto ports = path.listen(bridge::loopback_v4(), addresses);
+    for (const Endpoint& port : ports.value()) line += ' ' + to_data_port(port);
     EXPECT_EQ(ask(line).code, 200);
   }
   void ask_where() { path.aim({passive_port(ask("PASV")).value()}); }
