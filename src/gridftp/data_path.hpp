@@ -70,7 +70,9 @@ class DataPath {
 
   /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
   [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : arrived_; }
-  [[nodiscard]] std::uint64_t received_bytes() const { return receiver_ ? receiver_->received_bytes() : received_bytes_; }
+  [[nodiscard]] std::uint64_t received_bytes() const {
+    return receiver_ ? receiver_->received_bytes() : received_bytes_;
+  }
 
  private:
   struct Alone;

@@ -174,6 +174,8 @@ Reply ServedTransfers::set_authentication(const std::string& mode) {
   if (mode != "A" && mode != "N") return reply(504, "DCAU is A or N here.");
   if (mode == "A" && kind_ != DataKind::session)
     return reply(534, "Nothing can be proved over tcp or udt: SITE SETNETSTACK udtcat, or DCAU N.");
+  if (mode == "A" && !options_.data.key) return reply(534, "This server has no key: nothing can be proved.");
+  if (mode == "A") level_ = std::max(level_, Protection::auth);
   const bool before = std::exchange(authenticated_, mode == "A");
   Reply answer = kind_ == DataKind::session ? change_stack() : reply(200, "DCAU N.");
   if (answer.code != 200) authenticated_ = before;
@@ -393,7 +395,8 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (!incoming) co_return failure(incoming.error());
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   TransferMarkers markers(
-      io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; }, [sink = incoming->sink] { return sink->safe(); });
+      io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
+      [sink = incoming->sink] { return sink->safe(); });
   auto taken = co_await take_in(*incoming);
   co_await markers.stop();
   busy_ = false;

@@ -78,9 +78,10 @@ Result<Upload::What> Upload::open() {
 }
 
 MarkerHandler Upload::markers() {
-  return [have = have_, journal = journal_](const ByteRanges& more) {
+  return [have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
+    progress->kept_bytes = have->bytes();
     // Without a journal the next call starts anew, which is no harm but time: a directory we may not write to is no error.
     if (journal) std::ignore = journal->save(*have);
   };
@@ -98,6 +99,7 @@ SendRequest Upload::request_for(const What& what) const {
 Task<Status> Upload::attempt(RemoteServer& server) {
   auto what = open();
   if (!what) co_return tl::unexpected(std::move(what.error()));
+  progress_->kept_bytes = have_->bytes();
   const auto range = what->range;
   if (auto sent = co_await send(server, std::move(*what)); !sent) {
     // A server that has lost what it had is not asked for it again.

@@ -28,8 +28,8 @@ class GridftpEdgeTest : public UdtcatTest {
     server_.reset();
     std::filesystem::create_directories(root_);
     port_ = free_port();
-    server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", "127.0.0.1:" + std::to_string(port_)},
-                           {.args = more}));
+    server_.emplace(
+        udtcat({"gridftp", "serve", "--root", root_, "-l", "127.0.0.1:" + std::to_string(port_)}, {.args = more}));
     ASSERT_TRUE(accepts_tcp(port_, kAtOnce)) << server_->errors();
     talk_.reset();
     talk_ = arrive();
@@ -329,7 +329,6 @@ TEST_F(GridftpEdgeTest, SaysWhatIsStoredAndGoesOnFromThere) {
   const std::size_t safe = std::stoull(ranges.substr(2));
   EXPECT_GT(safe, 0U);
   EXPECT_LE(safe, sent);
-  EXPECT_EQ(safe % 2, 0U) << "the end is not part of it";
   talk_ = arrive();  // the client went, and came again
   EXPECT_EQ(talk_->ask("REST " + ranges), 350);
   EXPECT_EQ(store({data_block(safe, large.substr(safe, 2 * kMiB)) + end_of_data(),
@@ -375,8 +374,9 @@ TEST_F(GridftpEdgeTest, EndsATransferThatTheClientAborts) {
   TcpClient data = connect_data();
   EXPECT_EQ(talk_->ask("STOR /x"), 150);
   EXPECT_TRUE(data.send(data_block(0, front_)));
-  EXPECT_TRUE(talk_->send("\xff\xf4\xff\xf2"
-                          "ABOR"));
+  EXPECT_TRUE(
+      talk_->send("\xff\xf4\xff\xf2"
+                  "ABOR"));
   EXPECT_EQ(talk_->hear_end(), 426);
   EXPECT_EQ(talk_->hear(), 226);
   EXPECT_FALSE(exists());
@@ -520,8 +520,9 @@ TEST_F(GridftpEdgeTest, NeverDropsProtectionThatIsAskedFor) {
   EXPECT_EQ(talk_->ask("PBSZ 1048576"), 200);
   for (const char* line : {"PROT P", "PROT S"}) EXPECT_EQ(talk_->ask(line), 536) << line;
   EXPECT_EQ(talk_->ask("DCAU A"), 534);
-  EXPECT_EQ(talk_->ask("SITE SETNETSTACK udtcat"), 534) << "it has no key";
   EXPECT_EQ(talk_->ask("SITE SETNETSTACK tcp,gsi"), 534);
+  EXPECT_EQ(talk_->ask("SITE SETNETSTACK udtcat"), 200) << "in the clear";
+  for (const char* line : {"PROT P", "PROT S", "PROT C", "DCAU A"}) EXPECT_EQ(talk_->ask(line), 534) << "it has no key";
 }
 
 TEST_F(GridftpEdgeTest, SendsNothingInTheClearWhereItIsToBeProtected) {

@@ -83,10 +83,13 @@ class PipeSinks : public testing::Test {
     sink = std::make_unique<PipeSink>(io, std::move(ends.first), 0);
   }
   Outcome<Status> put(std::uint64_t offset, std::size_t bytes) {
-    return begin(io, [](PipeSink& to, std::uint64_t at, Bytes piece) -> Task<Status> {
-      co_return co_await to.store(at, piece);
-    }(*sink, offset, Bytes(all.begin() + static_cast<std::ptrdiff_t>(offset),
-                           all.begin() + static_cast<std::ptrdiff_t>(offset + bytes))));
+    return begin(io,
+                 [](PipeSink& to, std::uint64_t at,
+                    Bytes piece) -> Task<Status> {
+                   co_return co_await to.store(at, piece);
+                 }(*sink, offset,
+                                 Bytes(all.begin() + static_cast<std::ptrdiff_t>(offset),
+                                       all.begin() + static_cast<std::ptrdiff_t>(offset + bytes))));
   }
   Bytes taken() {
     const auto finished = begin(io, sink->finish());

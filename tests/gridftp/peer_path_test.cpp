@@ -26,9 +26,7 @@ TEST(PeerPath, KnowsTheHomeOfGlobus) {
   EXPECT_EQ(peer_path("/a", "~x"), "/a/~x") << "a name like any other";
 }
 
-TEST(PeerPath, KeepsNamesThatOnlyLookStrange) {
-  EXPECT_EQ(peer_path("/", "/...//.. /\xc3\xa9"), "/.../.. /\xc3\xa9");
-}
+TEST(PeerPath, KeepsNamesThatOnlyLookStrange) { EXPECT_EQ(peer_path("/", "/...//.. /\xc3\xa9"), "/.../.. /\xc3\xa9"); }
 
 }  // namespace
 }  // namespace udtcat::gridftp

@@ -146,8 +146,7 @@ TEST_F(Receivers, BreakOffEverybodyAtAFailure) {
   connect(blocks({data_header(0, 5)}, content));
   receiver->fail({Errc::interrupted, "wait", "enough"});
   EXPECT_EQ(outcome().error().code, Errc::interrupted);
-  for (const auto& wire : wires)
-    EXPECT_EQ(bridge::drain(io, *wire->peer).last.state, LocalStream::ReadState::failed);
+  for (const auto& wire : wires) EXPECT_EQ(bridge::drain(io, *wire->peer).last.state, LocalStream::ReadState::failed);
 }
 
 TEST_F(Receivers, CanBeDestroyedAtAnyTime) {

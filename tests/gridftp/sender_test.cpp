@@ -72,8 +72,7 @@ TEST_F(Senders, CarryAFileToAReceiverOverAnyNumberOfConnections) {
     connect(count);
     const auto sink = std::make_shared<MemorySink>();
     Receiver receiver(io, IncomingFile(ByteRange{0, content.size()}), sink);
-    for (const auto& wire : wires)
-      receiver.take({std::make_shared<StreamIo>(std::move(wire->peer)), 0});
+    for (const auto& wire : wires) receiver.take({std::make_shared<StreamIo>(std::move(wire->peer)), 0});
     std::uint64_t told = 0;
     SendRequest request = request_of(content, 65'536);
     request.sent = [&](std::size_t bytes) { told += bytes; };

@@ -31,7 +31,8 @@ TEST_F(ServedClients, SayWhoTheyAreAndWhatTheyCan) {
 
 TEST_F(ServedClients, AreToBeLoggedIn) {
   client = visit();
-  for (const char* line : {"SIZE /file", "PASV", "RETR /file", "STOR /x", "MKD /x", "CWD /", "MODE E", "SITE SETNETSTACK tcp"})
+  for (const char* line :
+       {"SIZE /file", "PASV", "RETR /file", "STOR /x", "MKD /x", "CWD /", "MODE E", "SITE SETNETSTACK tcp"})
     EXPECT_EQ(ask(line).code, 530) << line;
   EXPECT_EQ(ask("USER root").code, 530);
   EXPECT_EQ(ask("USER anonymous").code, 331);

@@ -12,8 +12,8 @@
 namespace udtcat::gridftp {
 namespace {
 
-using testing::Not;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A served directory, and beside it what must not be seen.
 class ServedRoots : public testing::Test {
@@ -94,8 +94,8 @@ TEST_F(ServedRoots, ListNamesInOrderWithoutFollowingLinks) {
   ASSERT_TRUE(all);
   std::vector<std::string> names;
   for (const FileFacts& each : *all) names.push_back(each.name);
-  EXPECT_THAT(names, testing::ElementsAre("absolute", "directory", "file", "harmless", "inside", "loop", "relative",
-                                          "rooted"));
+  EXPECT_THAT(
+      names, testing::ElementsAre("absolute", "directory", "file", "harmless", "inside", "loop", "relative", "rooted"));
   EXPECT_EQ((*all)[0].kind, FileFacts::Kind::other);
   EXPECT_EQ((*all)[2].kind, FileFacts::Kind::file);
   EXPECT_EQ((*all)[2].size_bytes, 6U);

@@ -247,9 +247,9 @@ TEST_F(ServedTransfer, TakeExtendedPorts) {
   EXPECT_EQ(ask("EPSV 2").code, 522);
   EXPECT_EQ(ask("EPRT |1|127.0.0.1|2000|").code, 200);
   EXPECT_EQ(ask("EPRT |2|::1|2000|").code, 200);
-  for (const char* wrong : {"EPRT", "EPRT |", "EPRT |1|127.0.0.1|", "EPRT |1|127.0.0.1|0|", "EPRT |1|127.0.0.1|70000|",
-                            "EPRT |1||2000|", "EPRT |1|dead.beef|2000|", "EPRT |1|::1|2000|", "EPRT |9|127.0.0.1|2000|",
-                            "EPRT |1|host.example|2000|"})
+  for (const char* wrong :
+       {"EPRT", "EPRT |", "EPRT |1|127.0.0.1|", "EPRT |1|127.0.0.1|0|", "EPRT |1|127.0.0.1|70000|", "EPRT |1||2000|",
+        "EPRT |1|dead.beef|2000|", "EPRT |1|::1|2000|", "EPRT |9|127.0.0.1|2000|", "EPRT |1|host.example|2000|"})
     EXPECT_EQ(ask(wrong).code, 501) << wrong;
 }
 
