@@ -25,9 +25,11 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
   boost::asio::steady_timer pause(io);
   for (std::size_t in_vain = 0;;) {
     const std::uint64_t before = progress->bytes;
+    const std::uint64_t kept_before = progress->kept_bytes;
     auto status = co_await attempt();
     const bool moved = progress->bytes != before;
-    in_vain = moved ? 0 : in_vain + 1;
+    // What would have to come again brings nobody nearer to the end, however often it comes.
+    in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
     if (status || !is_cut(status.error(), moved || before > 0) || in_vain > options.retries) co_return status;
     // Who was never reached may not exist; who is gone in the middle may come back.
     if (progress->bytes == 0 && status.error().code == Errc::cannot_reach) co_return status;

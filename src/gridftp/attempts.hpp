@@ -16,7 +16,7 @@ namespace udtcat::gridftp {
 /// moved   whether this attempt got as far as moving bytes: then what ended it was no refusal
 [[nodiscard]] bool is_cut(const Error& error, bool moved);
 
-/// Runs `attempt` until it succeeds, fails by something else than a cut, or has moved nothing for options.retries times in a row.
+/// Runs `attempt` until it succeeds, fails by something else than a cut, or has got no further for options.retries times in a row.
 /// Threads: runs on the io_context thread.
 [[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                                         std::function<Task<Status>()> attempt);

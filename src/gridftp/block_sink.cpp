@@ -40,7 +40,8 @@ void FileSink::set_aside() {
 
 Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
   std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  while (!failure_ && offset > next_ && early_bytes_ + copy.size() > kMostEarlyBytes) co_await changed_.wait();
+  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + copy.size() > kMostEarlyBytes)
+    co_await changed_.wait();
   if (failure_) co_return tl::unexpected(*failure_);
   const std::size_t size = copy.size();
   const auto [place, isnew] = early_.try_emplace(offset, std::move(copy));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace udtcat::gridftp {
 
@@ -25,13 +26,13 @@ FtpCommand command_of(std::string_view line) {
 Result<std::optional<FtpCommand>> CommandReader::next() {
   if (!failed_) {
     const auto end = arrived_.find('\n', searched_);
-    if (end != std::string::npos && end <= kMostBytes) {
-      std::string line = arrived_.substr(0, end);
-      arrived_.erase(0, end + 1);
-      searched_ = 0;
-      if (line.ends_with('\r')) line.pop_back();
+    if (end != std::string::npos && end - taken_ <= kMostBytes) {
+      std::string_view line = std::string_view(arrived_).substr(taken_, end - taken_);
+      searched_ = taken_ = end + 1;
+      if (line.ends_with('\r')) line.remove_suffix(1);
       return command_of(line);
     }
+    arrived_.erase(0, std::exchange(taken_, 0));  // not a line at a time: there may be very many
     searched_ = arrived_.size();
     if (end == std::string::npos && arrived_.size() <= kMostBytes) return std::nullopt;
     failed_ = true;

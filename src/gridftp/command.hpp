@@ -28,7 +28,8 @@ class CommandReader {
 
  private:
   std::string arrived_;
-  std::size_t searched_ = 0;  // of arrived_: there is no line end before
+  std::size_t taken_ = 0;     // of arrived_: lines that have been given
+  std::size_t searched_ = 0;  // of arrived_: there is no further line end before
   bool failed_ = false;
 };
 

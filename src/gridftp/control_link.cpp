@@ -58,8 +58,8 @@ Task<void> ControlLink::State::read_on(std::shared_ptr<State> state) {
 
 Task<void> ControlLink::State::write(std::shared_ptr<State> state, std::string text) {
   const auto written = co_await state->stream->write(std::as_bytes(std::span(text)));
+  if (!written) co_return state->end(written.error());  // who waits for it is told so
   state->writing = false;
-  if (!written) state->end(written.error());
   state->changed.notify();
 }
 

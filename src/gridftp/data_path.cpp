@@ -7,6 +7,7 @@
 
 #include "core/log.hpp"
 #include "gridftp/block_header.hpp"
+#include "gridftp/promise.hpp"
 
 namespace udtcat::gridftp {
 
@@ -86,6 +87,9 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   receiving_ = false;
   kept_to_send_ = false;
   if (status) kept_ = receiver_->release();
+  arrived_ = receiver_->file().arrived();
+  received_bytes_ = receiver_->received_bytes();
+  receiver_.reset();  // and with it the sink: somebody may want to write the same file
   co_return status;
 }
 
@@ -117,7 +121,11 @@ Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
 
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   cancelled_.reset();
-  if (stance_ == Stance::active) co_return co_await stack_->connect(aim_.front());
+  if (stance_ == Stance::active) {
+    auto made = co_await stack_->connect(aim_.front());
+    if (made && cancelled_) co_return tl::unexpected(*cancelled_);
+    co_return made;
+  }
   while (early_.empty() && !cancelled_) co_await came_.wait();
   if (cancelled_) co_return tl::unexpected(*cancelled_);
   auto connection = std::move(early_.front().io);
@@ -125,11 +133,37 @@ Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   co_return connection;
 }
 
+struct DataPath::Alone {
+  Alone(boost::asio::io_context& io, std::shared_ptr<StreamIo> on) : over(std::move(on)), done(io) {}
+  const std::shared_ptr<StreamIo> over;
+  Promise<Status> done;
+};
+
+Task<Status> DataPath::alone(std::shared_ptr<StreamIo> over, Task<Status> moving) {
+  const auto state = std::make_shared<Alone>(io_, std::move(over));
+  alone_ = state;
+  boost::asio::co_spawn(
+      io_,
+      [state, moving = std::move(moving)]() mutable -> Task<void> {
+        // Who waits on a connection that is broken off is not called again, but destroyed.
+        const std::shared_ptr<Alone> told(state.get(), [state](Alone* what) {
+          what->done.set(udtcat::fail(Errc::connection_broken, "transfer a file", "its connection was broken off"));
+        });
+        state->done.set(co_await std::move(moving));
+      },
+      boost::asio::detached);
+  auto status = co_await state->done.get();
+  alone_.reset();
+  if (!status && cancelled_) co_return tl::unexpected(*cancelled_);
+  co_return status;
+}
+
 void DataPath::cancel(const Error& why) {
   cancelled_ = why;
   came_.notify();
   if (receiver_) receiver_->fail(why);
   if (sender_) sender_->fail(why);
+  if (alone_) alone_->over->abort();
 }
 
 }  // namespace udtcat::gridftp

@@ -63,14 +63,19 @@ class DataPath {
   /// In stream mode, with either stance: the one connection, which is made or awaited.
   /// errors: those of DataStack::connect(), that of cancel()
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
+  /// What moves on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
+  [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);
   /// The transfer that is under way, if any, ends with `why`.
   void cancel(const Error& why);
 
   /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
-  [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : ByteRanges(); }
-  [[nodiscard]] std::uint64_t received_bytes() const { return receiver_ ? receiver_->received_bytes() : 0; }
+  [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : arrived_; }
+  [[nodiscard]] std::uint64_t received_bytes() const {
+    return receiver_ ? receiver_->received_bytes() : received_bytes_;
+  }
 
  private:
+  struct Alone;
   void on_connection(DataConnection connection, const Endpoint& peer);
   [[nodiscard]] Task<Result<std::vector<DataConnection>>> connections(std::size_t parallelism);
 
@@ -84,7 +89,10 @@ class DataPath {
   bool kept_to_send_ = false;  // which way they went
   std::unique_ptr<Receiver> receiver_;
   bool receiving_ = false;
+  ByteRanges arrived_;  // by the last transfer
+  std::uint64_t received_bytes_ = 0;
   std::unique_ptr<Sender> sender_;
+  std::shared_ptr<Alone> alone_;    // in stream mode, the transfer under way
   std::optional<Error> cancelled_;  // while a transfer waits for its connections
   Signal came_;
   core::Lifetime lifetime_;

@@ -128,6 +128,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()),
                                            std::make_shared<CountingSink>(std::move(sink), progress_));
   have_ = path.arrived();
+  progress_->kept_bytes = have_.bytes();
   co_return co_await judge(server, moved, done);
 }
 
@@ -147,12 +148,15 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
   std::shared_ptr<BlockSink> sink = file_;
   if (pipe_) sink = pipe_;
   CountingSink counting(std::move(sink), progress_);
-  const auto moved = co_await receive_stream_mode(**connection, counting, have_, expected_);
+  const auto moved =
+      co_await server.path().alone(*connection, receive_stream_mode(**connection, counting, have_, expected_));
+  progress_->kept_bytes = have_.bytes();
   co_return co_await judge(server, moved, done);
 }
 
 Task<Status> Download::attempt(RemoteServer& server) {
   if (auto looked = co_await look(server); !looked) co_return looked;
+  progress_->kept_bytes = have_.bytes();
   if (server.has_blocks()) co_return co_await receive_blocks(server);
   co_return co_await receive_stream(server);
 }

@@ -27,6 +27,7 @@ struct Receiver::State {
       : io(context), sink(std::move(where)), file(std::move(what)), result(context) {}
 
   void finish(Status status);
+  [[nodiscard]] Status verdict() const;
   Task<Status> receive(DataConnection connection);
   Task<Status> receive_payload(StreamIo& connection, BlockHeader header);
 
@@ -36,6 +37,7 @@ struct Receiver::State {
   Promise<Status> result;
   std::list<std::shared_ptr<StreamIo>> running;
   std::vector<DataConnection> kept;  // have ended their data, and are open
+  std::size_t in_the_middle = 0;     // connections that have brought bytes, and not their end of data
   std::uint64_t received_bytes = 0;
   std::vector<std::byte> piece = std::vector<std::byte>(kPieceBytes);  // between two waits, of whoever reads
 };
@@ -46,9 +48,17 @@ void Receiver::State::finish(Status status) {
   for (const auto& connection : running) connection->abort();
 }
 
+/// All ends that were said have come. Where a connection goes on nevertheless, too few were said.
+Status Receiver::State::verdict() const {
+  if (in_the_middle == 0) return file.whole();
+  return udtcat::fail(Errc::protocol_violated, "receive a file in MODE E",
+                      "it was said to end while a connection still brings bytes");
+}
+
 /// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error.
 Task<Status> Receiver::State::receive(DataConnection from) {
   StreamIo& connection = *from.io;
+  bool brought = false;
   for (bool first = true; !result.is_set(); first = false) {
     std::array<std::byte, kBlockHeaderBytes> bytes{};
     const auto read = co_await connection.read(bytes);
@@ -63,8 +73,10 @@ Task<Status> Receiver::State::receive(DataConnection from) {
     const BlockHeader header = decode_block_header(bytes);
     if (first && header.descriptor == BlockHeader::kClose && header.payload_bytes() == 0) co_return Status{};
     if (auto status = file.on_header(header, from.address); !status) co_return status;
+    if (header.payload_bytes() > 0 && !std::exchange(brought, true)) ++in_the_middle;
     if (auto status = co_await receive_payload(connection, header); !status) co_return status;
     if (header.ends_data()) {
+      if (brought) --in_the_middle;
       if (!header.ends_connection()) kept.push_back(from);
       co_return file.on_end_of_data(from.address);
     }
@@ -111,7 +123,7 @@ void Receiver::take(DataConnection connection) {
         auto status = co_await state->receive(connection);
         state->running.remove(connection.io);
         if (!status) state->finish(std::move(status));
-        if (state->file.ended()) state->finish(state->file.whole());
+        if (state->file.ended()) state->finish(state->verdict());
       },
       boost::asio::detached);
 }

@@ -16,9 +16,10 @@ constexpr std::size_t kMostBytes = 4'194'304;                       // guess: By
 constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
+/// In pieces: of what lies in /proc/sys Linux gives nothing to who asks for too much at once.
 std::string read_all(const bridge::Descriptor& descriptor) {
   std::string text;
-  std::array<char, 65'536> piece{};  // a file of /proc gives nothing at all to who asks for megabytes
+  std::array<char, 4'096> piece{};
   while (text.size() < kMostBytes) {
     const ssize_t got = ::read(descriptor.number(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;

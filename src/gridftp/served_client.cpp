@@ -26,8 +26,12 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostQueued = 64;                     // guess: commands sent ahead; then the client waits
+constexpr std::size_t kMostQueuedBytes = 1'048'576;         // guess: commands sent ahead; then the client waits
 constexpr std::chrono::milliseconds kTakesReplies{60'000};  // guess: how long a client may refuse to read
+
+std::size_t bytes_of(const FtpCommand& command) {
+  return sizeof command + command.verb.size() + command.argument.size();
+}
 
 Reply reply(int code, std::string text) {
   Reply made;
@@ -114,6 +118,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   const std::string name_;
   CommandReader reader_;
   std::deque<FtpCommand> queue_;
+  std::size_t queued_bytes_ = 0;
   Signal heard_;  // something came, or went
   bool gone_ = false;
   bool leaving_ = false;
@@ -125,7 +130,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
 
 Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
   while (!self->gone_) {
-    while (self->queue_.size() >= kMostQueued && !self->gone_) co_await self->heard_.wait();
+    while (self->queued_bytes_ >= kMostQueuedBytes && !self->gone_) co_await self->heard_.wait();
     const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
     // A transfer that moves something is not silence.
     const ControlLink::Moved moved = [self] { return self->transfers_.moved_bytes(); };
@@ -142,6 +147,7 @@ Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
       if (!command || !*command) break;
       if ((*command)->verb == "ABOR" && self->transfers_.is_busy())
         self->transfers_.cancel({Errc::interrupted, "transfer for " + self->name_, "the client asked for its end"});
+      self->queued_bytes_ += bytes_of(**command);
       self->queue_.push_back(std::move(**command));
     }
     self->heard_.notify();
@@ -159,6 +165,7 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
     if (self->queue_.empty()) break;
     FtpCommand command = std::move(self->queue_.front());
     self->queue_.pop_front();
+    self->queued_bytes_ -= bytes_of(command);
     self->heard_.notify();
     core::log().debug("{}: > {} {}", self->name_, command.verb,
                       command.verb == "PASS" ? "" : core::printable(command.argument, 200));

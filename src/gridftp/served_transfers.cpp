@@ -5,7 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 
 #include "core/log.hpp"
 #include "gridftp/block_source.hpp"
@@ -72,6 +74,37 @@ class TextSource final : public BlockSource {
   const std::string text_;
   std::uint64_t given_ = 0;
 };
+
+/// Counts what goes through it.
+class CountingSink final : public BlockSink {
+ public:
+  CountingSink(std::shared_ptr<BlockSink> to, std::shared_ptr<std::uint64_t> bytes)
+      : to_(std::move(to)), bytes_(std::move(bytes)) {}
+  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    *bytes_ += bytes.size();
+    co_return co_await to_->store(offset, bytes);
+  }
+
+ private:
+  const std::shared_ptr<BlockSink> to_;
+  const std::shared_ptr<std::uint64_t> bytes_;
+};
+
+/// An address in figures, of the protocol that EPRT names.  spec: RFC 2428 §2
+std::optional<Endpoint> extended_port(const std::string& protocol, const std::string& address, std::uint16_t port) {
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  ipv4.sin_port = htons(port);
+  sockaddr_in6 ipv6{};
+  ipv6.sin6_family = AF_INET6;
+  ipv6.sin6_port = htons(port);
+  // SAFETY: a sockaddr_in and a sockaddr_in6 are what is said of them.
+  if (protocol == "1" && ::inet_pton(AF_INET, address.c_str(), &ipv4.sin_addr) == 1)
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv4), sizeof ipv4).value_or(Endpoint());
+  if (protocol == "2" && ::inet_pton(AF_INET6, address.c_str(), &ipv6.sin6_addr) == 1)
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv6), sizeof ipv6).value_or(Endpoint());
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -146,6 +179,8 @@ Reply ServedTransfers::set_authentication(const std::string& mode) {
   if (mode != "A" && mode != "N") return reply(504, "DCAU is A or N here.");
   if (mode == "A" && kind_ != DataKind::session)
     return reply(534, "Nothing can be proved over tcp or udt: SITE SETNETSTACK udtcat, or DCAU N.");
+  if (mode == "A" && !options_.data.key) return reply(534, "This server has no key: nothing can be proved.");
+  if (mode == "A") level_ = std::max(level_, Protection::auth);
   const bool before = std::exchange(authenticated_, mode == "A");
   Reply answer = kind_ == DataKind::session ? change_stack() : reply(200, "DCAU N.");
   if (answer.code != 200) authenticated_ = before;
@@ -215,13 +250,12 @@ Reply ServedTransfers::aim_extended(const std::string& port) {
     words.push_back(port.substr(at, end - at));
     at = end + 1;
   }
-  if (words.size() != 3 || words[1].find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos) return wrong;
+  if (words.size() != 3) return wrong;
   const auto number = number_at_start(words[2]);
   if (!number || *number == 0 || *number > 65'535) return wrong;
-  // Digits only: the resolver is not asked.
-  const auto resolved = resolve({.host = words[1], .port = static_cast<std::uint16_t>(*number)}, AddressFamily::any);
-  if (!resolved) return wrong;
-  path_.aim({resolved->front()});
+  const auto target = extended_port(words[0], words[1], static_cast<std::uint16_t>(*number));
+  if (!target) return wrong;
+  path_.aim(std::vector<Endpoint>(1, *target));
   return reply(200, "Noted.");
 }
 
@@ -284,7 +318,7 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   if (blocks_) co_return co_await path_.send(parallelism_, std::move(request));
   const auto connection = co_await path_.single();
   if (!connection) co_return tl::unexpected(connection.error());
-  co_return co_await send_stream_mode(**connection, request);
+  co_return co_await path_.alone(*connection, send_stream_mode(**connection, request));
 }
 
 Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange> part) {
@@ -315,6 +349,12 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   co_return sent ? reply(226, "Everything has been sent.") : failure(sent.error());
 }
 
+/// What REST and ALLO have said of one transfer, whatever becomes of it.
+struct ServedTransfers::Wanted {
+  ByteRanges restart;
+  std::optional<std::uint64_t> allocated;
+};
+
 struct ServedTransfers::Incoming {
   std::shared_ptr<FileSink> sink;
   ByteRanges have;
@@ -322,10 +362,10 @@ struct ServedTransfers::Incoming {
 };
 
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
-                                                                 std::optional<std::uint64_t> at) {
+                                                                 std::optional<std::uint64_t> at, Wanted wanted) {
   Incoming incoming;
-  incoming.have = std::exchange(restart_, {});
-  if (const auto bytes = std::exchange(allocated_, {})) incoming.expected = ByteRange{0, *bytes};
+  incoming.have = std::move(wanted.restart);
+  if (wanted.allocated) incoming.expected = ByteRange{0, *wanted.allocated};
   const auto place = root_.place_of(path);
   if (!place) return tl::unexpected(place.error());
   auto store = at ? BlockStore::open_in_place(*place) : BlockStore::open_to_write(*place);
@@ -351,21 +391,24 @@ Reply ServedTransfers::what_is_here(const std::string& path) const {
 }
 
 Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
-  if (blocks_) co_return co_await path_.receive(IncomingFile(incoming.expected, incoming.have), incoming.sink);
+  const auto sink = std::make_shared<CountingSink>(incoming.sink, received_bytes_);
+  if (blocks_) co_return co_await path_.receive(IncomingFile(incoming.expected, incoming.have), sink);
   const auto connection = co_await path_.single();
   if (!connection) co_return tl::unexpected(connection.error());
   ByteRanges have = incoming.have;
-  co_return co_await receive_stream_mode(**connection, *incoming.sink, have, incoming.expected);
+  co_return co_await path_.alone(*connection, receive_stream_mode(**connection, *sink, have, incoming.expected));
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
+  Wanted wanted{std::exchange(restart_, {}), std::exchange(allocated_, {})};
   if (options_.read_only) co_return reply(550, "This server is read-only.");
   if (auto cannot = cannot_move(DataPath::Stance::passive)) co_return *cannot;
-  const auto incoming = open_incoming(path, at);
+  const auto incoming = open_incoming(path, at, std::move(wanted));
   if (!incoming) co_return failure(incoming.error());
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   TransferMarkers markers(
-      io_, say_, [this] { return path_.received_bytes(); }, [sink = incoming->sink] { return sink->safe(); });
+      io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
+      [sink = incoming->sink] { return sink->safe(); });
   auto taken = co_await take_in(*incoming);
   co_await markers.stop();
   busy_ = false;
@@ -379,13 +422,14 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
 
 Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   restart_ = {};
+  allocated_.reset();
   auto all = root_.list(path);
   if (!all && form != ListingForm::facts) {  // of a file, that file
     const auto facts = root_.facts_of(path);
     if (facts) all = std::vector<FileFacts>(1, *facts);
   }
   if (!all) co_return failure(all.error());
-  if (auto cannot = cannot_move(path_.stance())) co_return *cannot;
+  if (auto cannot = cannot_move(DataPath::Stance::active)) co_return *cannot;
   SendRequest request;
   request.source = std::make_shared<TextSource>(listing_text(*all, form, options_.read_only));
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());

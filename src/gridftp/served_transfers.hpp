@@ -64,14 +64,15 @@ class ServedTransfers {
   /// And there will be no other.
   void end(const Error& why);
   [[nodiscard]] bool is_busy() const { return busy_; }
-  [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + path_.received_bytes(); }
+  [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + *received_bytes_; }
   [[nodiscard]] const ServedRoot& root() const { return root_; }
 
  private:
+  struct Wanted;
   struct Incoming;
   [[nodiscard]] Reply change_stack();
   [[nodiscard]] std::optional<Reply> cannot_move(DataPath::Stance needed) const;
-  [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at);
+  [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at, Wanted wanted);
   [[nodiscard]] Task<Status> take_in(const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Says that the transfer begins.  errors: it does not, as somebody has cancelled it by now
@@ -94,6 +95,7 @@ class ServedTransfers {
   std::optional<Error> cancelled_;  // the transfer under way
   std::optional<Error> over_;       // all that might follow
   std::uint64_t sent_bytes_ = 0;
+  const std::shared_ptr<std::uint64_t> received_bytes_ = std::make_shared<std::uint64_t>(0);
   DataPath path_;
 };
 

@@ -67,6 +67,7 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
     progress->bytes += have->bytes() - before;
+    progress->kept_bytes = have->bytes();
   };
   const std::string store =
       options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, to_.path) : "STOR " + to_.path;

@@ -100,9 +100,10 @@ Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
 }
 
 MarkerHandler Upload::markers() {
-  return [have = have_, journal = journal_](const ByteRanges& more) {
+  return [have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
+    progress->kept_bytes = have->bytes();
     if (journal) std::ignore = journal->save(*have);
   };
 }
@@ -119,6 +120,7 @@ SendRequest Upload::request_for(const What& what) const {
 Task<Status> Upload::attempt(RemoteServer& server) {
   auto what = co_await open(server);
   if (!what) co_return tl::unexpected(std::move(what.error()));
+  progress_->kept_bytes = have_->bytes();
   const auto range = what->range;
   if (auto sent = co_await send(server, std::move(*what)); !sent) {
     // A server that has lost what it had is not asked for it again.
@@ -160,8 +162,9 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
     moved = co_await path.send(options_.parallelism, request_for(what));
   } else {
     const auto connection = co_await path.single();
+    const SendRequest request = request_for(what);
     if (connection)
-      moved = co_await send_stream_mode(**connection, request_for(what));
+      moved = co_await path.alone(*connection, send_stream_mode(**connection, request));
     else
       moved = tl::unexpected(connection.error());
   }

@@ -14,7 +14,8 @@ class Attempts : public testing::Test {
   Status try_all(std::vector<std::optional<Error>> ends, std::vector<std::uint64_t> moves) {
     return run(io, with_retries(io, options, progress, [this, ends, moves]() -> Task<Status> {
                  const std::size_t at = tried++;
-                 if (at < moves.size()) progress->bytes += moves[at];
+                 if (at < moves.size()) progress->bytes += moves[at], progress->kept_bytes += moves[at];
+                 progress->bytes += again;
                  if (at < ends.size() && ends[at]) co_return tl::unexpected(*ends[at]);
                  co_return Status{};
                }));
@@ -24,6 +25,7 @@ class Attempts : public testing::Test {
   TransferOptions options;
   SharedProgress progress = std::make_shared<TransferProgress>();
   std::size_t tried = 0;
+  std::uint64_t again = 0;  // bytes that each attempt moves as the one before did
 };
 
 TEST_F(Attempts, GoOnAfterCuts) {
@@ -34,6 +36,12 @@ TEST_F(Attempts, GoOnAfterCuts) {
 TEST_F(Attempts, EndAfterSoManyInARowThatMovedNothing) {
   EXPECT_FALSE(try_all(std::vector<std::optional<Error>>(20, kCut), {10, 0, 0, 10}));
   EXPECT_EQ(tried, 8U) << "one, two in vain, one, three in vain and the last";
+}
+
+TEST_F(Attempts, EndWhereTheSameBytesComeAgainAndAgain) {
+  again = 1000;
+  EXPECT_FALSE(try_all(std::vector<std::optional<Error>>(20, kCut), {}));
+  EXPECT_EQ(tried, 4U);
 }
 
 TEST_F(Attempts, EndAtOnceWhereAnotherWouldFareNoBetter) {

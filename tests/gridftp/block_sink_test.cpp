@@ -139,13 +139,13 @@ TEST_F(PipeSinks, LetWaitWhoComesTooEarlyWithTooMuch) {
   const auto next = begin(io, sink->store(0, std::span(large).first(1)));
   Bytes piece(bridge::kPairBytes);
   std::size_t got = 0;
-  while (got < 1 + large.size()) {
+  while (got < 11 + large.size()) {
     run_ready(io);
     const auto read = reader->read_some(piece);
     if (read.state != LocalStream::ReadState::data) break;
     got += read.bytes;
   }
-  EXPECT_EQ(got, 1 + large.size());
+  EXPECT_EQ(got, 11 + large.size());
   EXPECT_TRUE(await(io, second));
   EXPECT_TRUE(await(io, next));
 }
@@ -157,7 +157,7 @@ TEST_F(PipeSinks, AreBoundedAlsoWhereBytesComeAgainWhileNobodyReads) {
   std::size_t accepted = 0;
   const Bytes again(1'000'000);
   for (std::uint64_t offset = 0; offset < 200; ++offset) {
-    const auto stored = begin(io, sink->store(0 - offset % 1 + offset, again));
+    const auto stored = begin(io, sink->store(offset, again));
     run_ready(io);
     if (stored->has_value()) accepted += again.size();
   }

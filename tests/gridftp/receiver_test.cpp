@@ -1,150 +1,196 @@
-/// A file from a sender to a receiver over real TCP connections, and what hostile senders do.
+/// Files from a sender to a receiver, and what hostile senders do.
 #include "gridftp/receiver.hpp"
 
-#include <algorithm>
-#include <random>
-#include <utility>
-
 #include <gmock/gmock.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
 
-#include <udtcat/bridges.hpp>
-
-#include "gridftp/block_header.hpp"
 #include "gridftp/sender.hpp"
+#include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
-using boost::asio::ip::tcp;
-using namespace std::chrono_literals;
-
-class ModeE : public testing::Test {
+class Receivers : public testing::Test {
  protected:
-  std::pair<tcp::socket, tcp::socket> connected_pair() {
-    tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
-    tcp::socket here(io);
-    here.connect(acceptor.local_endpoint());
-    return {std::move(here), acceptor.accept()};
+  void expect(std::optional<ByteRange> range, std::size_t addresses = 1) {
+    sink = std::make_shared<MemorySink>();
+    receiver = std::make_unique<Receiver>(io, IncomingFile(range, {}, addresses), sink);
   }
-  Receiver& expect(std::optional<ByteRange> range) {
-    receiver = std::make_unique<Receiver>(io, range, [this](std::uint64_t offset, std::span<const std::byte> bytes) {
-      if (offset + bytes.size() > stored.size()) stored.resize(offset + bytes.size());
-      std::ranges::copy(bytes, stored.begin() + static_cast<std::ptrdiff_t>(offset));
-      return Status{};
-    });
-    return *receiver;
+  /// One more connection, on which the peer has written these bytes.
+  Wire& connect(const Bytes& bytes = {}, std::size_t address = 0) {
+    wires.push_back(std::make_unique<Wire>(io));
+    EXPECT_FALSE(bridge::write_all(io, *wires.back()->peer, bytes));
+    receiver->take({wires.back()->ours, address});
+    run_ready(io);
+    return *wires.back();
   }
-  /// Bytes as a peer sends them; the connection is then closed.
-  void send_raw(const std::vector<BlockHeader>& headers, std::size_t payload_bytes = 0) {
-    auto [here, there] = connected_pair();
-    std::vector<std::byte> bytes;
-    for (const BlockHeader& header : headers) {
-      const auto encoded = encode(header);
-      bytes.insert(bytes.end(), encoded.begin(), encoded.end());
-      bytes.resize(bytes.size() + std::min<std::uint64_t>(header.payload_bytes(), payload_bytes));
-    }
-    boost::asio::write(here, boost::asio::buffer(bytes));
-    receiver->take(make_tcp_stream(std::move(there)));
+  /// The same, and then the peer says that it has said all.
+  void connect_and_finish(const Bytes& bytes) {
+    Wire& wire = connect(bytes);
+    wire.peer->async_finish([](std::error_code) {});
+    run_ready(io);
   }
-  Status outcome() {
-    std::optional<Status> got;
-    boost::asio::co_spawn(
-        io, [&]() -> Task<void> { got = co_await receiver->result(); }, boost::asio::detached);
-    const auto deadline = std::chrono::steady_clock::now() + 10s;
-    while (!got && std::chrono::steady_clock::now() < deadline) io.run_one_for(100ms);
-    return got.value_or(fail(Errc::peer_lost, "wait", "no outcome"));
+  Status outcome() { return run(io, receiver->result()); }
+  [[nodiscard]] bool waits() {
+    const auto result = begin(io, receiver->result());
+    run_ready(io);
+    return !result->has_value();
   }
 
   boost::asio::io_context io;
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
-  std::vector<std::byte> stored;
+  const Bytes content = random_bytes(40);
+  std::vector<std::unique_ptr<Wire>> wires;
+  std::shared_ptr<MemorySink> sink;
   std::unique_ptr<Receiver> receiver;
 };
 
-TEST_F(ModeE, CarriesAFileOverAnyNumberOfConnections) {
-  std::mt19937 random(3);
-  std::vector<std::byte> bytes(3'000'017);
-  for (std::byte& each : bytes) each = static_cast<std::byte>(random());
-  for (const std::size_t connections : {1U, 4U, 16U}) {
-    stored.clear();
-    expect(ByteRange{0, bytes.size()});
-    std::vector<std::unique_ptr<StreamIo>> outgoing;
-    for (std::size_t i = 0; i < connections; ++i) {
-      auto [here, there] = connected_pair();
-      outgoing.push_back(std::make_unique<StreamIo>(make_tcp_stream(std::move(here))));
-      receiver->take(make_tcp_stream(std::move(there)));
-    }
-    std::optional<Result<std::uint64_t>> sent;
-    SendRequest request;
-    request.ranges.push_back({0, bytes.size()});
-    request.block_bytes = 65'536;
-    boost::asio::co_spawn(
-        io,
-        [&]() -> Task<void> {
-          sent = co_await send_file(io, outgoing, std::move(request),
-                                    [&](std::uint64_t offset, std::span<std::byte> into) {
-                                      std::ranges::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset),
-                                                          static_cast<std::ptrdiff_t>(into.size()), into.begin());
-                                      return Result<std::size_t>(into.size());
-                                    });
-        },
-        boost::asio::detached);
-    const Status whole = outcome();
-    EXPECT_TRUE(whole) << whole.error().message();
-    EXPECT_TRUE(stored == bytes) << connections;
-    ASSERT_TRUE(sent && *sent);
-    EXPECT_EQ(**sent, bytes.size());
-    EXPECT_EQ(receiver->received_bytes(), bytes.size());
+TEST_F(Receivers, TakeAFileFromAnyNumberOfConnections) {
+  expect(ByteRange{0, 40});
+  connect(blocks({data_header(30, 10), end_of_data()}, content));
+  connect(blocks({data_header(0, 30), end_of_file(2)}, content));
+  EXPECT_TRUE(outcome());
+  EXPECT_TRUE(sink->content == content);
+  EXPECT_EQ(receiver->received_bytes(), 40U);
+}
+
+TEST_F(Receivers, WaitForConnectionsThatAreStillOnTheirWay) {
+  expect(std::nullopt);
+  connect(blocks({data_header(0, 10), end_of_file(2)}, content));
+  EXPECT_TRUE(waits());
+  connect(blocks({data_header(10, 30), end_of_data()}, content));
+  EXPECT_TRUE(outcome());
+  EXPECT_TRUE(sink->content == content);
+}
+
+TEST_F(Receivers, TakeTheEndInEveryShapeThatSendersGiveIt) {
+  const std::uint8_t eof = BlockHeader::kEof;
+  const std::uint8_t eod = BlockHeader::kEod;
+  const std::vector<std::vector<BlockHeader>> shapes{
+      {{eof, 0, 1}, {0, 40, 0}, {eod, 0, 0}},               // first of all
+      {{0, 40, 0}, {eof, 0, 1}, {eof, 0, 1}, {eod, 0, 0}},  // twice, and apart from the end of data
+      {{eof, 0, 1}, {eod, 40, 0}},                          // the end of data on a block
+      {{0, 40, 0}, {0, 0, 7}, {std::uint8_t(eof | eod), 0, 1}},
+      {{0xB0, 40, 0}, {std::uint8_t(eof | eod | 0xB0 | BlockHeader::kClose), 0, 1}}};
+  for (const auto& shape : shapes) {
+    expect(std::nullopt);
+    connect(blocks(shape, content));
+    EXPECT_TRUE(outcome());
+    EXPECT_TRUE(sink->content == content);
   }
 }
 
-TEST_F(ModeE, IsNotEndedByStrangersWhoSayNothing) {
-  expect(ByteRange{0, 10});
-  for (int i = 0; i < 3; ++i) send_raw({});
-  send_raw({{0, 10, 0}, {BlockHeader::kEof | BlockHeader::kEod, 0, 1}}, 10);
+TEST_F(Receivers, DoNotMindStrangers) {
+  expect(ByteRange{0, 40});
+  connect().hang_up();
+  connect(Bytes(5)).hang_up();
+  connect(blocks({{BlockHeader::kClose, 0, 0}}));
+  connect();  // and says nothing
+  run_ready(io);
+  connect(blocks({data_header(0, 40), end_of_file(1)}, content));
   EXPECT_TRUE(outcome());
 }
 
-TEST_F(ModeE, DoesNotCallAShortFileWhole) {
-  expect(ByteRange{0, 20});
-  send_raw({{0, 10, 0}, {BlockHeader::kEof | BlockHeader::kEod, 0, 1}}, 10);
+TEST_F(Receivers, LetTheLastWriterHaveHisWay) {
+  expect(ByteRange{0, 40});
+  connect(blocks({data_header(0, 40)}, Bytes(40)));
+  wires.front()->peer->async_write_some(blocks({end_of_data()}), [](std::error_code, std::size_t) {});
+  connect(blocks({data_header(0, 40), end_of_file(2)}, content));
+  EXPECT_TRUE(outcome());
+  EXPECT_TRUE(sink->content == content);
+}
+
+TEST_F(Receivers, DoNotCallAShortFileWhole) {
+  expect(ByteRange{0, 40});
+  connect(blocks({data_header(0, 20), end_of_file(1)}, content));
   EXPECT_EQ(outcome().error().code, Errc::connection_broken);
 }
 
-TEST_F(ModeE, EndsWhereAConnectionBreaksBeforeItsEnd) {
-  for (const auto& headers : std::vector<std::vector<BlockHeader>>{{{0, 10, 0}}, {{0, 20, 0}}}) {
-    expect(ByteRange{0, 20});
-    send_raw(headers, 10);
+TEST_F(Receivers, DoNotCallAFileWholeWhileAConnectionIsInTheMiddleOfItsPart) {
+  expect(std::nullopt);
+  connect(blocks({data_header(20, 10)}, content));
+  connect(blocks({data_header(0, 20), end_of_file(1)}, content));
+  EXPECT_EQ(outcome().error().code, Errc::protocol_violated);
+}
+
+TEST_F(Receivers, EndWhereAConnectionEndsTooSoon) {
+  for (const auto& headers : std::vector<std::vector<BlockHeader>>{{data_header(0, 10)}, {data_header(0, 41)}}) {
+    expect(std::nullopt);
+    connect_and_finish(blocks(headers, content));
+    EXPECT_EQ(outcome().error().code, Errc::connection_broken);
+    expect(std::nullopt);
+    connect(blocks(headers, content)).hang_up();
     EXPECT_EQ(outcome().error().code, Errc::connection_broken);
   }
 }
 
-TEST_F(ModeE, RefusesWhatCannotBeTrue) {
+TEST_F(Receivers, RefuseWhatCannotBeTrue) {
   const std::uint64_t most = ~std::uint64_t{0};
   for (const BlockHeader& header :
-       {BlockHeader{0, most, 0}, BlockHeader{0, 1, most}, BlockHeader{0, 21, 0}, BlockHeader{BlockHeader::kEof, 0, 0},
-        BlockHeader{BlockHeader::kEof, 0, most}, BlockHeader{BlockHeader::kClose, 0, 0}}) {
-    expect(ByteRange{0, 20});
-    send_raw({header});
+       {BlockHeader{0, most, 0}, BlockHeader{0, 1, most}, BlockHeader{0, std::uint64_t{1} << 63, 0}, data_header(0, 41),
+        end_of_file(0), end_of_file(most), BlockHeader{BlockHeader::kClose, 1, 0}}) {
+    expect(ByteRange{0, 40});
+    connect(blocks({header}, content));
     EXPECT_EQ(outcome().error().code, Errc::protocol_violated) << header.count << ' ' << header.offset;
   }
 }
 
-TEST_F(ModeE, CanBeGivenUpAtAnyTime) {
-  expect(ByteRange{0, 20});
-  auto [here, there] = connected_pair();
-  receiver->take(make_tcp_stream(std::move(there)));
-  io.poll();
+TEST_F(Receivers, TellWhatTheSinkSays) {
+  expect(ByteRange{0, 40});
+  sink->failure = Error{Errc::local_write_failed, "write", "full"};
+  connect(blocks({data_header(0, 40)}, content));
+  EXPECT_EQ(outcome().error().code, Errc::local_write_failed);
+}
+
+TEST_F(Receivers, BreakOffEverybodyAtAFailure) {
+  expect(ByteRange{0, 40});
+  connect();
+  connect(blocks({data_header(0, 5)}, content));
   receiver->fail({Errc::interrupted, "wait", "enough"});
   EXPECT_EQ(outcome().error().code, Errc::interrupted);
+  for (const auto& wire : wires) EXPECT_EQ(bridge::drain(io, *wire->peer).last.state, LocalStream::ReadState::failed);
+}
+
+TEST_F(Receivers, CanBeDestroyedAtAnyTime) {
+  expect(ByteRange{0, 40});
+  connect(blocks({data_header(0, 5)}, content));
   receiver.reset();
-  io.poll();
+  run_ready(io);
+  EXPECT_EQ(bridge::drain(io, *wires.front()->peer).last.state, LocalStream::ReadState::failed);
+}
+
+TEST_F(Receivers, HandOnTheConnectionsThatStayOpen) {
+  expect(std::nullopt);
+  connect(blocks({data_header(0, 10), end_of_data()}, content));
+  connect(blocks({{BlockHeader::kEod | BlockHeader::kClose, 0, 0}}));
+  connect(blocks({end_of_file(3)}));
+  EXPECT_TRUE(outcome());
+  auto kept = receiver->release();
+  ASSERT_EQ(kept.size(), 2U);
+  expect(ByteRange{0, 40});
+  EXPECT_FALSE(bridge::write_all(io, *wires[0]->peer, blocks({data_header(0, 40), end_of_file(1)}, content)));
+  for (DataConnection& connection : kept) receiver->take(std::move(connection));
+  EXPECT_TRUE(outcome());
+  EXPECT_TRUE(sink->content == content);
+}
+
+TEST_F(Receivers, TakeALoneCloseOnAKeptConnectionForAGoodbye) {
+  expect(std::nullopt);
+  connect(blocks({end_of_file(1), {BlockHeader::kClose, 0, 0}}));
+  EXPECT_TRUE(outcome());
+  auto kept = receiver->release();
+  expect(ByteRange{0, 40});
+  for (DataConnection& connection : kept) receiver->take(std::move(connection));
+  connect(blocks({data_header(0, 40), end_of_file(1)}, content));
+  EXPECT_TRUE(outcome());
+}
+
+TEST_F(Receivers, CountTheEndsOfEachAddressByThemselves) {
+  expect(ByteRange{0, 40}, 2);
+  connect(blocks({data_header(0, 40), end_of_file(1)}, content), 0);
+  EXPECT_TRUE(waits());
+  connect(blocks({end_of_data()}), 1);
+  EXPECT_TRUE(waits());
+  connect(blocks({end_of_file(2)}), 1);
+  EXPECT_TRUE(outcome());
 }
 
 }  // namespace

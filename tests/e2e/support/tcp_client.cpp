@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -21,21 +22,35 @@ timeval to_timeval(std::chrono::milliseconds duration) {
   return {.tv_sec = seconds.count(), .tv_usec = rest.count()};
 }
 
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
 }  // namespace
 
 TcpClient::TcpClient(std::uint16_t port, std::chrono::milliseconds patience)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (!socket_.valid()) die("make a TCP socket");
+  bound_calls(patience);
+  const sockaddr_in address = loopback(port);
+  // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
+  connected_ = ::connect(socket_.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+TcpClient::TcpClient(Descriptor connected, std::chrono::milliseconds patience)
+    : socket_(std::move(connected)), connected_(true) {
+  bound_calls(patience);
+}
+
+void TcpClient::bound_calls(std::chrono::milliseconds patience) const {
   const timeval limit = to_timeval(patience);
   for (const int operation : {SO_RCVTIMEO, SO_SNDTIMEO}) {
     if (::setsockopt(socket_.fd(), SOL_SOCKET, operation, &limit, sizeof limit) != 0) die("setsockopt");
   }
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
-  connected_ = ::connect(socket_.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 bool TcpClient::send(std::string_view text) const {
@@ -82,6 +97,27 @@ Digest TcpClient::digest_of_next(std::uint64_t bytes) const {
     left -= static_cast<std::uint64_t>(got);
   }
   return digester.finish();
+}
+
+TcpListener::TcpListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (!socket_.valid()) die("make a TCP socket");
+  sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  constexpr int kBacklog = 64;
+  // SAFETY: as above.
+  if (::bind(socket_.fd(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
+      ::listen(socket_.fd(), kBacklog) != 0 ||
+      ::getsockname(socket_.fd(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
+    die("listen on a TCP port");
+  port_ = ntohs(address.sin_port);
+}
+
+std::optional<TcpClient> TcpListener::accept(std::chrono::milliseconds limit) const {
+  pollfd waiting{.fd = socket_.fd(), .events = POLLIN, .revents = 0};
+  if (::poll(&waiting, 1, static_cast<int>(limit.count())) <= 0) return std::nullopt;
+  Descriptor connected(::accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connected.valid()) return std::nullopt;
+  return TcpClient(std::move(connected), limit);
 }
 
 bool accepts_tcp(std::uint16_t port, std::chrono::milliseconds limit) {

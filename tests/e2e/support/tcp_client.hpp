@@ -17,6 +17,8 @@ class TcpClient {
  public:
   /// A connection that is refused is not connected(); the patience bounds every later call.
   TcpClient(std::uint16_t port, std::chrono::milliseconds patience);
+  /// A connection that somebody else has made.
+  TcpClient(Descriptor connected, std::chrono::milliseconds patience);
 
   [[nodiscard]] bool connected() const { return connected_; }
   [[nodiscard]] bool send(std::string_view text) const;
@@ -30,8 +32,23 @@ class TcpClient {
   [[nodiscard]] Digest digest_of_next(std::uint64_t bytes) const;
 
  private:
+  void bound_calls(std::chrono::milliseconds patience) const;
+
   Descriptor socket_;
   bool connected_ = false;
+};
+
+/// A port of the test's own on 127.0.0.1, which lets in whom the test wants to let in.
+class TcpListener {
+ public:
+  TcpListener();
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  /// The next who has connected; none within `limit`.
+  [[nodiscard]] std::optional<TcpClient> accept(std::chrono::milliseconds limit) const;
+
+ private:
+  Descriptor socket_;
+  std::uint16_t port_ = 0;
 };
 
 /// Whether something on 127.0.0.1 accepts TCP connections there within `limit`.

@@ -1,0 +1,175 @@
+/// Our client and servers that lie, break off and say nonsense: no success, no file of that name, no end without end.
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "e2e/support/ftp_dialogue.hpp"
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+constexpr const char* kHangUp = "";
+
+/// Answers control connections one after the other, as the test says.
+class ScriptedServer {
+ public:
+  /// The answer to a line, with its line end; kHangUp: none, and the connection closes. Data are the script's affair.
+  using Script = std::function<std::string(const std::string& line, std::uint16_t data_port)>;
+
+  explicit ScriptedServer(Script script) : script_(std::move(script)), thread_([this] { serve(); }) {}
+  ~ScriptedServer() {
+    stopping_ = true;
+    thread_.join();
+  }
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
+
+  [[nodiscard]] std::string url() const { return "ftp://127.0.0.1:" + std::to_string(listener_.port()) + "/file"; }
+
+ private:
+  void serve() const {
+    while (!stopping_) {
+      const auto client = listener_.accept(kAtOnce / 100);
+      if (client) talk(*client);
+    }
+  }
+  void talk(const TcpClient& client) const {
+    std::uint16_t data_port = 0;
+    std::string answer = script_("", 0);  // the greeting
+    while (answer != kHangUp && client.send(answer)) {
+      std::string line = read_line(client);
+      while (line.empty() && !stopping_ && !client.receive_end()) line = read_line(client);
+      if (line.empty()) return;
+      if (line.starts_with("PORT ")) data_port = port_in(line);
+      answer = script_(line, data_port);
+    }
+  }
+
+  const Script script_;
+  const TcpListener listener_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+/// What a decent server says to everything up to the transfer itself. `size` is what it says that the file has.
+std::string decent(const std::string& line, const std::string& size = "100") {
+  if (line.empty()) return "220 ready\r\n";
+  if (line.starts_with("USER")) return "331 password\r\n";
+  if (line.starts_with("PASS")) return "230 in\r\n";
+  if (line.starts_with("SIZE")) return "213 " + size + "\r\n";
+  if (line.starts_with("MDTM")) return "213 20260101000000\r\n";
+  if (line.starts_with("REST")) return "350 noted\r\n";
+  if (line.starts_with("PASV")) return "227 Passive (127,0,0,1,0,1)\r\n";
+  return "200 fine\r\n";
+}
+
+class GridftpHostileServerTest : public UdtcatTest {
+ protected:
+  /// Runs `get`, which must fail, in time, and leave nothing under the name.
+  void expect_failure(ScriptedServer::Script script, const Arguments& more = {"--retries", "0"},
+                      const std::string& says = "") {
+    const ScriptedServer server(std::move(script));
+    Arguments words{"gridftp", "get", server.url(), "target"};
+    words.insert(words.begin() + 2, more.begin(), more.end());
+    Process get = udtcat(words);
+    const auto ending = get.wait(patience(30s));
+    ASSERT_TRUE(ending) << "it hangs: " << get.errors();
+    EXPECT_NE(ending->status, kSuccess);
+    EXPECT_FALSE(ending->core_dumped);
+    EXPECT_LT(ending->status, 128) << get.errors();
+    EXPECT_FALSE(std::filesystem::exists(home_.path() / "target"));
+    if (!says.empty()) expect_says(get, says);
+  }
+  /// The same for what a decent server sends, and then says, for RETR.
+  void expect_failure_of(const std::string& blocks, const std::string& says_at_end = "226 done\r\n",
+                         const std::string& size = "100") {
+    expect_failure([=](const std::string& line, std::uint16_t port) -> std::string {
+      if (!line.starts_with("RETR")) return decent(line, size);
+      const TcpClient data(port, kAtOnce);
+      std::ignore = data.send(blocks);
+      data.finish_sending();
+      return says_at_end == kHangUp ? kHangUp : "150 here\r\n" + says_at_end;
+    });
+  }
+
+  const std::string content_ = std::string(100, 'x');
+};
+
+TEST_F(GridftpHostileServerTest, HangsUpAtEachStep) {
+  for (const char* step : {"", "USER", "PASS", "TYPE", "MODE", "OPTS", "SIZE", "MDTM", "PORT", "RETR"})
+    expect_failure([=](const std::string& line, std::uint16_t) -> std::string {
+      return line.starts_with(step) && (line.empty() || *step != '\0') ? kHangUp : decent(line);
+    });
+}
+
+TEST_F(GridftpHostileServerTest, SaysNoAtEachStep) {
+  for (const char* step : {"", "USER", "PASS", "TYPE", "OPTS", "PORT", "RETR"})
+    expect_failure([=](const std::string& line, std::uint16_t) -> std::string {
+      return line.starts_with(step) && (line.empty() || *step != '\0') ? "500 no\r\n" : decent(line);
+    });
+}
+
+TEST_F(GridftpHostileServerTest, SaysNonsense) {
+  for (const std::string nonsense : {"hello\r\n", "\r\n", "999 x\r\n", "22"})
+    expect_failure([=](const std::string& line, std::uint16_t) { return line.empty() ? nonsense + '\n' : kHangUp; });
+}
+
+TEST_F(GridftpHostileServerTest, NeverEndsAReply) {
+  expect_failure([](const std::string& line, std::uint16_t) {
+    if (!line.starts_with("SIZE")) return decent(line);
+    std::string endless = "213-begins\r\n";
+    while (endless.size() < 4 * kMiB) endless += " and goes on and on and on\r\n";
+    return endless;
+  });
+}
+
+TEST_F(GridftpHostileServerTest, LiesAboutTheSize) {
+  const std::string whole = data_block(0, content_) + end_of_file(1);
+  for (const char* size : {"101", "99", "0", "99999999999999999999", "-1", "x"})
+    expect_failure_of(whole, "226 done\r\n", size);
+}
+
+TEST_F(GridftpHostileServerTest, SaysTooFewEnds) {
+  expect_failure_of(data_block(0, content_.substr(0, 50)) + end_of_file(1));
+  expect_failure_of(data_block(50, content_.substr(50)) + end_of_file(1));
+  expect_failure_of(end_of_file(1));
+}
+
+TEST_F(GridftpHostileServerTest, SendsImpossibleBlocks) {
+  const std::uint64_t most = ~std::uint64_t{0};
+  for (const std::string& wrong : {block(0, 1, most, "x"), block(0, most, 0, "x"), block(0, 1, 100, "x"),
+                                   block(0, std::uint64_t{1} << 63, 0, "x"), end_of_file(0), end_of_file(most),
+                                   block(kBlockEof, 0, 2) + block(kBlockEof, 0, 3), block(kBlockClose, 1, 0, "x")})
+    expect_failure_of(wrong + data_block(0, content_) + end_of_file(1));
+}
+
+TEST_F(GridftpHostileServerTest, BreaksOffTheData) {
+  expect_failure_of(block(0, 100, 0, "x"));
+  expect_failure_of(data_block(0, content_));
+  expect_failure_of(data_block(0, content_) + end_of_file(1), "426 it failed\r\n");
+  expect_failure_of(data_block(0, content_) + end_of_file(1), kHangUp);
+}
+
+TEST_F(GridftpHostileServerTest, SaysThatAllIsWellAndSendsNothing) {
+  expect_failure_of("", "426 nothing\r\n");
+  expect_failure(
+      [](const std::string& line, std::uint16_t) { return line.starts_with("RETR") ? "550 none\r\n" : decent(line); });
+}
+
+TEST_F(GridftpHostileServerTest, SendsTheSameBytesForEver) {
+  expect_failure(
+      [](const std::string& line, std::uint16_t port) -> std::string {
+        if (!line.starts_with("RETR")) return decent(line);
+        const TcpClient data(port, kAtOnce);
+        std::ignore = data.send(data_block(0, std::string(50, 'x')));
+        data.finish_sending();
+        return kHangUp;
+      },
+      {"--retries", "2"});
+}
+
+}  // namespace
+}  // namespace udtcat::e2e
