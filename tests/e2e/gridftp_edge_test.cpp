@@ -528,7 +528,7 @@ TEST_F(GridftpEdgeTest, NeverDropsProtectionThatIsAskedFor) {
 TEST_F(GridftpEdgeTest, SendsNothingInTheClearWhereItIsToBeProtected) {
   offer("a", front_);
   const auto key = home_.write("key", key_);
-  serve({"--auth", "key", "--key-file", key});
+  serve({"--protect", "private", "--key-file", key});
   const TcpListener listener;
   EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
   EXPECT_EQ(talk_->ask("RETR /a"), 536);

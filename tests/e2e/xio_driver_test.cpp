@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "e2e/support/grid_certificates.hpp"
+#include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udtcat_test.hpp"
 #include "e2e/support/xio_server.hpp"
 
@@ -207,6 +208,32 @@ TEST_F(XioDriverTest, PutsToAndGetsFromStripedServers) {
     const Ran down = copy({"-stripe", "-p", "2", "-dcstack", "udtcat", striped.url(source), local("got")});
     EXPECT_EQ(down.status, 0) << down.errors << striped.log();
     expect_same(source, home_.path() / "got");
+  }
+}
+
+TEST_F(XioDriverTest, MeetsOurOwnClientAndServer) {
+  const auto server = anonymous_server();
+  const std::uint16_t port = free_port();
+  const Process ours({.argv = {UDTCAT_BINARY, "gridftp", "serve", "--root", home_.path(), "-l",
+                               "127.0.0.1:" + std::to_string(port), "-k", key_file_}});
+  ASSERT_TRUE(accepts_tcp(port, kEveryFailureIn));
+  const std::string url = "ftp://127.0.0.1:" + std::to_string(port) + '/';
+  const auto gridftp = [&](Arguments words) {
+    words.insert(words.begin(), {UDTCAT_BINARY, "gridftp"});
+    const Ran ran = run({.argv = std::move(words), .working_directory = home_.path()}, kEveryFailureIn);
+    EXPECT_EQ(ran.status, 0) << ran.errors;
+  };
+  const auto source = random_file("source", 20'000'003);
+  const auto target = home_.path() / "target";
+  for (const char* connections : {"1", "4"}) {
+    gridftp({"get", "-k", key_file_, "-p", connections, server->url(source), target});
+    expect_same(source, target);
+    gridftp({"put", "-k", key_file_, "-p", connections, source, server->url(target)});
+    expect_same(source, target);
+    gridftp({"copy", "--over", "session", "-p", connections, server->url(source), url + "target"});
+    expect_same(source, target);
+    gridftp({"copy", "--over", "session", "-p", connections, url + "source", server->url(target)});
+    expect_same(source, target);
   }
 }
 
