@@ -45,13 +45,17 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
   if (place.is_special()) return open_in_place(place);
   if (place.is_directory()) return failed(Errc::local_write_failed, "write", place, EISDIR);
   const FilePlace unfinished = place.with_suffix(kUnfinished);
-  auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
-  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
-  if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
-    return fail(Errc::local_write_failed, "write " + place.shown(), "another transfer is writing it");
-  BlockStore store(std::move(*descriptor), unfinished);
-  store.publish_as_ = place;
-  return store;
+  for (;;) {
+    auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
+    if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+    if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
+      return fail(Errc::local_write_failed, "write " + place.shown(), "another transfer is writing it");
+    // Between the two another transfer may have given it its name: then what is open is a file that is whole.
+    if (!unfinished.leads_to(*descriptor)) continue;
+    BlockStore store(std::move(*descriptor), unfinished);
+    store.publish_as_ = place;
+    return store;
+  }
 }
 
 Result<BlockStore> BlockStore::open_in_place(const FilePlace& place) {

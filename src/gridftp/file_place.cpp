@@ -50,6 +50,13 @@ bool FilePlace::is_special() const {
          !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+bool FilePlace::leads_to(const bridge::Descriptor& descriptor) const {
+  struct stat here {};
+  struct stat open {};
+  return ::fstatat(directory(), name_.c_str(), &here, 0) == 0 && ::fstat(descriptor.number(), &open) == 0 &&
+         here.st_dev == open.st_dev && here.st_ino == open.st_ino;
+}
+
 Status FilePlace::rename_to(const FilePlace& to) const {
   if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
   return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, errno_text(errno));

@@ -28,6 +28,8 @@ class FilePlace {
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.
   [[nodiscard]] bool is_special() const;
+  /// Whether this is still a name of what is open.
+  [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
   /// What stands at `to` gives way.  errors: Errc::local_write_failed
   [[nodiscard]] Status rename_to(const FilePlace& to) const;
   /// Nothing happens where nothing is.

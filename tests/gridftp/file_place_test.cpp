@@ -33,6 +33,18 @@ TEST_F(FilePlaces, AreShownAsTheyWereNamed) {
   EXPECT_EQ(opened.error().what, "open /shown/none");
 }
 
+TEST_F(FilePlaces, KnowWhetherWhatIsOpenStillHasTheirName) {
+  folder.write("file", bytes_of("x"));
+  const FilePlace place = beneath("file");
+  const auto opened = place.open(O_RDONLY, Errc::local_read_failed);
+  ASSERT_TRUE(opened);
+  EXPECT_TRUE(place.leads_to(*opened));
+  ASSERT_TRUE(place.rename_to(beneath("other")));
+  EXPECT_FALSE(place.leads_to(*opened)) << "gone";
+  folder.write("file", bytes_of("y"));
+  EXPECT_FALSE(place.leads_to(*opened)) << "another file";
+}
+
 TEST_F(FilePlaces, InADirectoryDoNotFollowLinks) {
   const std::string outside = folder.write("outside", bytes_of("x"));
   std::filesystem::create_symlink(outside, folder / "link");
