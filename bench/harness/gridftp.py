@@ -110,8 +110,8 @@ def two_gateways(ends):
             yield ends.near_address, GATEWAY_PORT, (far, near)
 
 
-def measure_globus(level, streams, threads=0, gateways=no_gateways):
-    """Their client and their server."""
+def measure_globus(level, streams, threads=0, gateways=no_gateways, options=()):
+    """Their client and their server; options of the client."""
 
     def measure(ends, seconds):
         ends.set_tcp()
@@ -121,7 +121,8 @@ def measure_globus(level, streams, threads=0, gateways=no_gateways):
             with Process(ends.at_far(resolving(ends.far_address, ends, directory, words)), env=env) as server:
                 until(listening(ends, PORT))
                 with gateways(ends) as (host, port, between):
-                    words = ["globus-url-copy", "-p", streams, *GLOBUS_LEVELS[level], "-len", ENDLESS, f"ftp://{host}:{port}/dev/zero", "file:///dev/null"]
+                    words = ["globus-url-copy", "-p", streams, *GLOBUS_LEVELS[level], *options, "-len", ENDLESS, f"ftp://{host}:{port}/dev/zero",
+                             "file:///dev/null"]
                     client = Process(ends.at_near(resolving(ends.near_address, ends, directory, words)), env=env)
                     size, elapsed, samples = watch(client, seconds)
                     until(gone(server))
@@ -186,6 +187,12 @@ def theirs(level, streams, threads=None):
     return Tool(name, GLOBUS, measure_globus(GLOBUS_LEVEL_OF[level], streams, threads or 0), PACKAGES, cell=cell)
 
 
+def untuned(streams):
+    """Theirs with the window that a connection had when the papers were written, unless somebody tuned it."""
+    cell = {"who": "stock, 64 KiB windows", "protect": "clear", "threads": 0, "streams": streams}
+    return Tool(f"gridftp clear -p {streams}, 64 KiB", GLOBUS, measure_globus("clear", streams, options=("-tcp-bs", 65536)), PACKAGES, cell=cell)
+
+
 def ours(level, streams, threads=None, beside=None):
     """Cipher threads of each of the two programs: as many as cores of its own choice."""
     name, options = f"udtcat gridftp {level} -p {streams}", ["--over", "session"]
@@ -197,6 +204,7 @@ def ours(level, streams, threads=None, beside=None):
 
 GRIDFTP_TOOLS = (
     *(theirs(level, streams) for level in GLOBUS_LEVEL_OF for streams in STREAMS),
+    *(untuned(streams) for streams in STREAMS),
     *(ours(level, streams, beside=theirs(level, streams).name) for level in GLOBUS_LEVEL_OF for streams in STREAMS),
     Tool("udtcat gridftp tcp -p 4", (UDTCAT,), measure_ours("clear", 4, ("--over", "tcp"))),
     *(Tool(f"gridftp over udtcat's driver, {level} -p 4", (*GLOBUS, DRIVER), measure_driver(level, 4), PACKAGES) for level in ("clear", "private")),

@@ -8,6 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  after the choice of a backend
 
 OURS, THEIRS, CPU = "#1b6ca8", "#9aa5b1", "#e0a458"
+WHO = {"ours": OURS, "stock": THEIRS, "stock, 64 KiB windows": "#b5656b"}
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "udtcat", "figure.dpi": 130})
 
 
@@ -99,7 +100,7 @@ def line_style(cell):
     """Ours and theirs by colour; without helping threads dashed."""
     if "who" not in cell:
         return {}
-    return {"color": OURS if cell["who"] == "ours" else THEIRS, "linestyle": "--" if cell["threads"] < 2 else "-"}
+    return {"color": WHO[cell["who"]], "linestyle": "--" if cell["threads"] < 2 else "-"}
 
 
 def name_threads(cell):
@@ -159,14 +160,14 @@ def streams(document, path, shown=("clear", "private")):
     for panel, scenario in zip(axes[0], scenarios):
         here = [entry for entry in cells if entry["scenario"] == scenario]
         unit, factor = unit_for(max(entry["gbit_per_second"]["max"] for entry in here))
-        for who in ("ours", "stock"):
+        for who in sorted({entry["cell"]["who"] for entry in here}):
             for protect in shown:
                 mine = [entry for entry in here if (entry["cell"]["who"], entry["cell"]["protect"]) == (who, protect)]
                 most = max((entry["cell"]["threads"] for entry in mine), default=0)
                 line = [{**entry, "gbit_per_second": {name: value * factor for name, value in entry["gbit_per_second"].items()}}
                         for entry in mine if entry["cell"]["threads"] == most]
                 if line:
-                    by_streams(panel, line, label=f"{who}, {protect}", color=OURS if who == "ours" else THEIRS, linestyle="-" if protect == "private" else ":")
+                    by_streams(panel, line, label=f"{who}, {protect}", color=WHO[who], linestyle="-" if protect == "private" else ":")
         stream_axis(panel, here, "streams")
         panel.set_title(document.get("texts", {}).get(scenario, scenario), fontsize=9)
         panel.set_ylim(bottom=0)

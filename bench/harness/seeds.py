@@ -1,5 +1,5 @@
 """The tables of the papers that the project started from, ours beside theirs."""
-from .gridftp import STREAMS, ours, theirs
+from .gridftp import STREAMS, ours, theirs, untuned
 from .measurement import UDTCAT, Tool
 from .report import say
 from .tools import FLOW, measure_udtcat
@@ -41,7 +41,7 @@ def cineca():
     """Stock GridFTP and ours at 1 to 8 streams, clear and private: 100 Mbit/s, 26 ms. Theirs was capped by a window a stream."""
     paper = dict(zip((f"GridFTP, memory, {n} streams" for n in (0, 1, 2, 3, 4, 5, 6, 8, 10)), (18.88, 19.28, 38.08, 55.92, 73.68, 84.64, 85.36, 85.36, 86.80)))
     cells = [tool(level, n).name for level in ("clear", "private") for n in STREAMS for tool in (theirs, ours)]
-    names = ["udtcat private", "tcp cubic", "ssh", "scp, file", *cells]
+    names = ["udtcat private", "tcp cubic", "ssh", "scp, file", *cells, *(untuned(n).name for n in STREAMS)]
     return {"scenarios": ["cineca"], "tools": names, "theirs": paper, "unit": "Mbit/s"}
 
 
