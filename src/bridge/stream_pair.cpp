@@ -25,7 +25,7 @@ class HalfPipe {
     while (filled < into.size()) {
       const auto piece = ring_.readable().first(std::min(ring_.readable().size(), into.size() - filled));
       if (piece.empty()) break;
-      std::memcpy(into.data() + filled, piece.data(), piece.size());  // GCC 12's std::ranges::copy goes byte by byte here
+      std::memcpy(into.data() + filled, piece.data(), piece.size());  // GCC 12: std::ranges::copy goes by bytes
       ring_.consume(piece.size());
       filled += piece.size();
     }
