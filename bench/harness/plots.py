@@ -8,6 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  after the choice of a backend
 
 OURS, THEIRS, CPU = "#1b6ca8", "#9aa5b1", "#e0a458"
+WHO = {"ours": OURS, "stock": THEIRS, "stock, 64 KiB windows": "#b5656b"}
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "udtcat", "figure.dpi": 130})
 
 
@@ -92,28 +93,86 @@ def over_time(document, scenario, path, most=6):
     return save(figure, path)
 
 
+LEVEL_ORDER = ("clear", "auth", "safe", "private")
+
+
+def line_style(cell):
+    """Ours and theirs by colour; without helping threads dashed."""
+    if "who" not in cell:
+        return {}
+    return {"color": WHO[cell["who"]], "linestyle": "--" if cell["threads"] < 2 else "-"}
+
+
+def name_threads(cell):
+    threads = f"{cell['threads']} thread{'s' * (cell['threads'] != 1)}"
+    return f"{cell['who']}, {threads}" if "who" in cell else threads
+
+
+def by_streams(panel, entries, **style):
+    """A line with its spread."""
+    entries = sorted(entries, key=lambda entry: entry["cell"]["streams"])
+    numbers = [entry["cell"]["streams"] for entry in entries]
+    low, median, high = ([entry["gbit_per_second"][which] for entry in entries] for which in ("min", "median", "max"))
+    panel.plot(numbers, median, marker="o", markersize=3, **style)
+    if any(least < most for least, most in zip(low, high)):
+        panel.fill_between(numbers, low, high, color=panel.lines[-1].get_color(), alpha=0.15, linewidth=0)
+
+
+def stream_axis(panel, entries, word):
+    streams = sorted({entry["cell"]["streams"] for entry in entries})
+    panel.set_xscale("log", base=2)
+    panel.set_xlabel(word)
+    panel.set_xticks(streams, [str(number) for number in streams])
+    panel.minorticks_off()
+
+
 def grid(document, path):
-    """Rate by lanes or streams, a line for each number of threads, a panel for each protection."""
+    """Rate by lanes or streams: a row of panels for each path, a panel for each protection, a line for each number of threads."""
     cells = [entry for entry in document["results"] if "cell" in entry and entry["runs"]]
-    panels = sorted({(entry["scenario"], entry["cell"]["protect"]) for entry in cells})
-    if not panels:
+    scenarios = list(dict.fromkeys(entry["scenario"] for entry in cells))
+    protects = sorted({entry["cell"]["protect"] for entry in cells}, key=LEVEL_ORDER.index)
+    if not cells:
         return []
-    figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.4), sharey=True, squeeze=False)
-    for panel, (scenario, protect) in zip(axes[0], panels):
-        mine = [entry for entry in cells if entry["scenario"] == scenario and entry["cell"]["protect"] == protect]
-        for threads in sorted({entry["cell"]["threads"] for entry in mine}):
-            row = sorted((entry for entry in mine if entry["cell"]["threads"] == threads), key=lambda entry: entry["cell"]["streams"])
-            panel.plot([entry["cell"]["streams"] for entry in row], [entry["gbit_per_second"]["median"] for entry in row], marker="o", markersize=3,
-                       label=f"{threads} thread{'s' * (threads != 1)}")
-        panel.set_xscale("log", base=2)
-        panel.set_title(f"{protect}, {scenario}", fontsize=9)
-        panel.set_xlabel(document.get("stream_word", "lanes"))
-        streams = sorted({entry["cell"]["streams"] for entry in mine})
-        panel.set_xticks(streams, [str(number) for number in streams])
-        panel.minorticks_off()
-    axes[0][0].set_ylim(0, 1.05 * max(entry["gbit_per_second"]["median"] for entry in cells))  # shared by all panels
-    axes[0][0].set_ylabel("Gbit/s")
+    figure, axes = plt.subplots(len(scenarios), len(protects), figsize=(3.2 * len(protects), 3.1 * len(scenarios)), sharey="row", squeeze=False,
+                                gridspec_kw={"hspace": 0.4})
+    for row, scenario in zip(axes, scenarios):
+        for panel, protect in zip(row, protects):
+            mine = [entry for entry in cells if entry["scenario"] == scenario and entry["cell"]["protect"] == protect]
+            for name in dict.fromkeys(name_threads(entry["cell"]) for entry in mine):
+                line = [entry for entry in mine if name_threads(entry["cell"]) == name]
+                by_streams(panel, line, label=name, **line_style(line[0]["cell"]))
+            panel.set_title(f"{protect}, {scenario}", fontsize=9)
+            stream_axis(panel, mine, document["stream_word"])
+        row[0].set_ylim(bottom=0)
+        row[0].set_ylabel("Gbit/s")
     axes[0][-1].legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+    caption(figure, document)
+    return save(figure, path)
+
+
+def streams(document, path, shown=("clear", "private")):
+    """As the papers have it: a rate by the number of streams, clear and private, with as many threads as were tried."""
+    cells = [entry for entry in document["results"] if entry["runs"] and entry.get("cell", {}).get("protect") in shown and "who" in entry["cell"]]
+    scenarios = list(dict.fromkeys(entry["scenario"] for entry in cells))
+    if len({entry["cell"]["streams"] for entry in cells}) < 2:
+        return []
+    figure, axes = plt.subplots(1, len(scenarios), figsize=(4.4 * len(scenarios), 3.4), squeeze=False)
+    for panel, scenario in zip(axes[0], scenarios):
+        here = [entry for entry in cells if entry["scenario"] == scenario]
+        unit, factor = unit_for(max(entry["gbit_per_second"]["max"] for entry in here))
+        for who in sorted({entry["cell"]["who"] for entry in here}):
+            for protect in shown:
+                mine = [entry for entry in here if (entry["cell"]["who"], entry["cell"]["protect"]) == (who, protect)]
+                most = max((entry["cell"]["threads"] for entry in mine), default=0)
+                line = [{**entry, "gbit_per_second": {name: value * factor for name, value in entry["gbit_per_second"].items()}}
+                        for entry in mine if entry["cell"]["threads"] == most]
+                if line:
+                    by_streams(panel, line, label=f"{who}, {protect}", color=WHO[who], linestyle="-" if protect == "private" else ":")
+        stream_axis(panel, here, "streams")
+        panel.set_title(document.get("texts", {}).get(scenario, scenario), fontsize=9)
+        panel.set_ylim(bottom=0)
+        panel.set_ylabel(unit)
+    axes[0][-1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     caption(figure, document)
     return save(figure, path)
 
@@ -122,9 +181,11 @@ def plot_all(json_path):
     """Every plot that the file has figures for, beside it."""
     json_path = File(json_path)
     document = json.loads(json_path.read_text(encoding="utf-8"))
-    written = []
-    for scenario in dict.fromkeys(entry["scenario"] for entry in document["results"] if entry["runs"] and "cell" not in entry):
+    written = streams(document, json_path.with_name(f"{json_path.stem}-streams"))
+    if "stream_word" in document:
+        return written + grid(document, json_path.with_name(f"{json_path.stem}-grid"))
+    for scenario in dict.fromkeys(entry["scenario"] for entry in document["results"] if entry["runs"]):
         stem = json_path.with_name(f"{json_path.stem}-{scenario}")
         written += rates(document, scenario, stem.with_name(stem.name + "-rates"))
         written += over_time(document, scenario, stem.with_name(stem.name + "-time"))
-    return written + grid(document, json_path.with_name(f"{json_path.stem}-grid"))
+    return written

@@ -37,7 +37,7 @@ def measure_in_turns(scenario, tools, runs, seconds, baseline):
     for companion in scenario.companions:
         for tool in tools:
             name = tool.name + (f" beside {companion}" if companion else "")
-            entries[name] = {"tool": name, "scenario": scenario.name, "runs": []}
+            entries[name] = new_entry(tool, name, scenario)
             if companion and tool.sizes_itself:
                 entries[name]["missing"] = ["a figure beside another flow: it would run partly alone"]
                 say(f"  {name}: not measured beside another flow, since it would run partly alone")
@@ -57,6 +57,10 @@ def measure_in_turns(scenario, tools, runs, seconds, baseline):
             if entry["tool"].endswith(beside):
                 summarise(entry, base, baseline)
     return list(entries.values())
+
+
+def new_entry(tool, name, scenario):
+    return {"tool": name, "scenario": scenario.name, **({"cell": tool.cell} if tool.cell else {}), "runs": []}
 
 
 def measure_once(scenario, tool, seconds, companion, entry, number):

@@ -6,51 +6,16 @@ import shutil
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
 from pathlib import Path as File
 
+from .gridftp import GRIDFTP_TOOLS
+from .measurement import PORT, SLACK, UDTCAT, Measurement, Tool, listening, use_new_key
 from .paths import BUILD, TUNED_BUFFERS, DEFAULT_BUFFERS
 from .processes import Failed, Process, finish, until
 
-UDTCAT = BUILD / "udtcat"
 UDR = BUILD.parent.parent / "wrappers" / "udr"
 RAW_UDT = BUILD / "bench" / "raw_udt"
 FLOW = BUILD / "bench" / "flow"
-PORT = 5001
-SLACK = 60  # guess: seconds to drain what is buffered on the slowest path
-
-
-@dataclass
-class Measurement:
-    bytes: int
-    seconds: float
-    cpu_seconds: float
-    peak_bytes: int
-    resent_bytes: int = None  # as the tool itself counts; None: it does not say
-    samples: list = field(default_factory=list)  # [seconds, bytes by then]
-
-    def to_json(self):
-        return {
-            "bytes": self.bytes,
-            "seconds": round(self.seconds, 4),
-            "gbit_per_second": round(self.bytes * 8 / self.seconds / 1e9, 4) if self.seconds > 0 else 0.0,
-            "cpu_seconds_per_gb": round(self.cpu_seconds / (self.bytes / 1e9), 4) if self.bytes else None,
-            "peak_bytes": self.peak_bytes,
-            "resent_bytes": self.resent_bytes,
-            "samples": self.samples,
-        }
-
-
-@dataclass
-class Tool:
-    name: str
-    needs: tuple  # programs, by name or path
-    measure: object = field(repr=False)  # (ends, seconds) -> Measurement
-    package: str = ""
-    sizes_itself: bool = False  # makes trial copies first: when the one that counts runs is its own affair
-
-    def missing(self):
-        return [str(need) for need in self.needs if shutil.which(str(need)) is None]
 
 
 class Pipe:
@@ -62,10 +27,6 @@ class Pipe:
     def close(self):
         os.close(self.reading)
         os.close(self.writing)
-
-
-def listening(ends, port, kind="-lnt"):
-    return lambda: f":{port} " in subprocess.run(ends.at_far(["ss", "-H", kind]), capture_output=True, text=True).stdout
 
 
 def pipe_through(ends, seconds, receiver, sender, ready):
@@ -85,10 +46,6 @@ def pipe_through(ends, seconds, receiver, sender, ready):
     counted = sink.json()
     cost = sending.cost + receiving.cost
     return sending, receiving, Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds, cost.peak_bytes, None, counted["samples"])
-
-
-def use_new_key():
-    os.environ["UDTCAT_KEY"] = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def measure_udtcat(protect="private", options=()):
@@ -371,99 +328,6 @@ def measure_mbuffer(ends, seconds):
     return measured
 
 
-class Written:
-    """What a process that is waited for, or one that it has become, has written so far: [seconds, bytes by then]."""
-
-    LOGIN = 65_536  # guess: what is said before the first byte of the file is less
-    INTERVAL = 0.25  # guess: seconds, enough for a plot
-
-    def __init__(self, process):
-        self.process, self.samples, self.begin = process, [], time.monotonic()
-        process.on_look = self.look
-
-    def look(self):
-        with contextlib.suppress(OSError):  # it has just ended
-            told = File(f"/proc/{self.process.popen.pid}/io").read_text(encoding="ascii")
-            self.samples.append([time.monotonic() - self.begin, int(told.split("wchar: ")[1].split()[0])])
-
-    def from_first_byte(self):
-        """How long the file took to come, and how, without the login."""
-        begin = next(at for (at, _), (_, total) in zip(self.samples, self.samples[1:]) if total > self.LOGIN)
-        last = self.samples[-1][1] - self.LOGIN  # what is said behind the last byte is less, too
-        end = next(at for at, total in self.samples if total >= last)
-        shown = []
-        for at, total in self.samples:
-            if begin < at <= end and (not shown or at - begin - shown[-1][0] >= self.INTERVAL or at == end):
-                shown.append([round(at - begin, 3), total])
-        return end - begin, shown
-
-
-def resolving(own, ends, directory, words):
-    """Globus' programs want names for addresses, and a namespace has no resolver: a hosts file of its own for each."""
-    hosts = File(directory, f"hosts-{own}")
-    hosts.write_text(f"{own} {os.uname().nodename}\n127.0.0.1 localhost\n{ends.near_address} near\n{ends.far_address} far\n", encoding="ascii")
-    return ["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh", *words]
-
-
-@contextlib.contextmanager
-def no_gateways(ends):
-    yield ends.far_address, PORT, ()
-
-
-GATEWAY_PORT = PORT + 2
-
-
-@contextlib.contextmanager
-def two_gateways(ends):
-    use_new_key()
-    words = [UDTCAT, "gridftp", "gateway"]
-    common = ["--stats", "json", "--no-progress"]
-    with Process(ends.at_far([*words, "-l", PORT, "--to", f"{ends.far_address}:{PORT}", *common])) as far:
-        until(listening(ends, PORT, "-lnu"))
-        with Process(ends.at_near([*words, ends.far_address, PORT, "--from", f"{ends.near_address}:{GATEWAY_PORT}", *common])) as near:
-            until(lambda: f":{GATEWAY_PORT} " in subprocess.run(ends.at_near(["ss", "-H", "-lnt"]), capture_output=True, text=True).stdout)
-            yield ends.near_address, GATEWAY_PORT, (far, near)
-
-
-GLOBUS_LEVELS = {"clear": ["-nodcau"], "dcsafe": ["-data-cred", "auto", "-dcsafe"], "dcpriv": ["-data-cred", "auto", "-dcpriv"]}
-
-
-def measure_globus(level, streams, gateways=no_gateways):
-    """globus-url-copy from /dev/zero there to /dev/null here. The credential travels over the control channel: for a benchmark only."""
-
-    def copy(ends, directory, size, limit):
-        env = {"X509_CERT_DIR": directory, "HOME": directory}
-        words = ["globus-gridftp-server", "-c", "/dev/null", "-p", PORT, "-threads", "0", "-control-interface", ends.far_address, "-data-interface",
-                 ends.far_address, "-hostname", ends.far_address, "-aa", "-anonymous-user", "root", "-allow-root", "-anonymous-names-allowed", "*",
-                 "-home-dir", "/", "-d", "error", "-l", f"{directory}/log"]
-        with Process(ends.at_far(resolving(ends.far_address, ends, directory, words)), env=env) as server:
-            until(listening(ends, PORT))
-            with gateways(ends) as (host, port, between):
-                words = ["globus-url-copy", "-p", streams, *GLOBUS_LEVELS[level], "-len", size, f"ftp://{host}:{port}/dev/zero", "file:///dev/null"]
-                client = Process(ends.at_near(resolving(ends.near_address, ends, directory, words)), env=env)
-                written = Written(client)
-                finish(client, limit)
-                until(lambda: not server.children())  # whose cost is the server's when it has waited for them
-        elapsed, samples = written.from_first_byte()
-        cost = sum((process.cost for process in (server, *between)), client.cost)
-        resent = None
-        if between:
-            stats = between[0].json()
-            resent = int(stats["packets_resent"] * stats["bytes_sent"] / max(1, stats["packets_sent"] - stats["packets_resent"]))
-        return Measurement(size, elapsed, cost.cpu_seconds, cost.peak_bytes, resent, samples)
-
-    def measure(ends, seconds):
-        ends.set_tcp()
-        with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
-            size = 8 << 20
-            for _ in range(3):  # the first say little about a path that takes seconds to fill
-                rate = size / copy(ends, directory, size, 10 * seconds + SLACK).seconds
-                size = min(64 << 30, max(size, min(32 * size, int(rate * seconds))))
-            return copy(ends, directory, size, 10 * seconds + SLACK)
-
-    return measure
-
-
 TOOLS = {
     tool.name: tool
     for tool in (
@@ -485,10 +349,6 @@ TOOLS = {
         Tool("udr rsync, tree", ("rsync", "/usr/sbin/sshd", UDTCAT), copy_tree(udr_words(rsync_words)), "rsync", True),
         Tool("socat tls", ("socat", "openssl", FLOW), measure_socat_tls, "socat"),
         Tool("mbuffer", ("mbuffer", FLOW), measure_mbuffer, "mbuffer"),
-        *(Tool(f"gridftp {level} -p {streams}", ("globus-url-copy", "globus-gridftp-server"), measure_globus(level, streams),
-               "globus-gass-copy-progs, globus-gridftp-server-progs", True)
-          for level in ("clear", "dcsafe", "dcpriv") for streams in (1, 2, 4, 8)),
-        Tool("gridftp gateway", ("globus-url-copy", "globus-gridftp-server", UDTCAT), measure_globus("clear", 8, two_gateways),
-             "globus-gass-copy-progs, globus-gridftp-server-progs", True),
+        *GRIDFTP_TOOLS,
     )
 }

@@ -1,6 +1,7 @@
 #include "bridge/stream_pair.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -24,7 +25,7 @@ class HalfPipe {
     while (filled < into.size()) {
       const auto piece = ring_.readable().first(std::min(ring_.readable().size(), into.size() - filled));
       if (piece.empty()) break;
-      std::ranges::copy(piece, into.begin() + static_cast<std::ptrdiff_t>(filled));
+      std::memcpy(into.data() + filled, piece.data(), piece.size());  // GCC 12: std::ranges::copy goes by bytes
       ring_.consume(piece.size());
       filled += piece.size();
     }
@@ -79,7 +80,7 @@ class HalfPipe {
     while (stored < from.size()) {
       const auto room = ring_.writable().first(std::min(ring_.writable().size(), from.size() - stored));
       if (room.empty()) break;
-      std::ranges::copy(from.subspan(stored, room.size()), room.begin());
+      std::memcpy(room.data(), from.data() + stored, room.size());
       ring_.commit(room.size());
       stored += room.size();
     }

@@ -1,0 +1,53 @@
+"""What a tool is and what it gives, and what more than one kind of them needs."""
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+
+from .paths import BUILD
+
+UDTCAT = BUILD / "udtcat"
+PORT = 5001
+SLACK = 60  # guess: seconds to drain what is buffered on the slowest path
+
+
+@dataclass
+class Measurement:
+    bytes: int
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    resent_bytes: int = None  # as the tool itself counts; None: it does not say
+    samples: list = field(default_factory=list)  # [seconds, bytes by then]
+
+    def to_json(self):
+        return {
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 4),
+            "gbit_per_second": round(self.bytes * 8 / self.seconds / 1e9, 4) if self.seconds > 0 else 0.0,
+            "cpu_seconds_per_gb": round(self.cpu_seconds / (self.bytes / 1e9), 4) if self.bytes else None,
+            "peak_bytes": self.peak_bytes,
+            "resent_bytes": self.resent_bytes,
+            "samples": self.samples,
+        }
+
+
+@dataclass
+class Tool:
+    name: str
+    needs: tuple  # programs, by name or path
+    measure: object = field(repr=False)  # (ends, seconds) -> Measurement
+    package: str = ""
+    sizes_itself: bool = False  # makes trial copies first: when the one that counts runs is its own affair
+    cell: dict = None  # its place in a table: who, protect, threads, streams, and beside which tool
+
+    def missing(self):
+        return [str(need) for need in self.needs if shutil.which(str(need)) is None]
+
+
+def listening(ends, port, kind="-lnt"):
+    return lambda: f":{port} " in subprocess.run(ends.at_far(["ss", "-H", kind]), capture_output=True, text=True).stdout
+
+
+def use_new_key():
+    os.environ["UDTCAT_KEY"] = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
