@@ -50,6 +50,8 @@ Status read_get(const std::vector<std::string>& words, GridftpOptions& options) 
     if (directory && (name.empty() || name == "." || name == ".."))
       return misplaced("gridftp get " + words[i], "it names no file");
     const std::string local = directory ? (std::filesystem::path(target) / name).string() : target;
+    if (std::ranges::any_of(options.files, [&](const GridftpFile& file) { return file.local == local; }))
+      return misplaced("gridftp get", "two of the files would be " + local);
     options.files.push_back({std::move(*url), local});
   }
   return {};
@@ -66,6 +68,8 @@ Status read_put(const std::vector<std::string>& words, GridftpOptions& options) 
     gridftp::FtpUrl url = *target;
     if (directory && words[i] == kStdio) return misplaced("gridftp put -", "stdin has no name: the URL has to say it");
     if (directory) url.path += last_word(words[i]);
+    if (std::ranges::any_of(options.files, [&](const GridftpFile& file) { return file.remote.path == url.path; }))
+      return misplaced("gridftp put", "two of the files would be " + url.to_string());
     options.files.push_back({std::move(url), words[i]});
   }
   return {};
@@ -77,6 +81,7 @@ Status read_copy(const std::vector<std::string>& words, GridftpOptions& options)
   if (!from) return tl::unexpected(std::move(from.error()));
   auto to = gridftp::parse_ftp_url(words[1]);
   if (!to) return tl::unexpected(std::move(to.error()));
+  if (from->to_string() == to->to_string()) return misplaced("gridftp copy", "the two URLs are the same file");
   options.from = std::move(*from);
   options.to = std::move(*to);
   if (options.to.path.ends_with('/')) options.to.path += last_word(options.from.path);
@@ -153,7 +158,8 @@ Status read_over(const WrittenOptions& written, GridftpOptions& options) {
   if (!options.over) return bad_value("--over", *written.over, "tcp, udt, session");
   // Protection that was asked for is not dropped without a word.
   if (options.over != DataKind::session && options.protection_written && written.protect != "clear")
-    return misplaced(fmt::format("--over {}", *written.over), "nothing is protected over it: --over session");
+    return misplaced(fmt::format("--over {}", *written.over),
+                     "nothing is protected over it; a key, --protect and --cipher go with --over session");
   return {};
 }
 

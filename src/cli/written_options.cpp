@@ -54,8 +54,9 @@ void add_options(CLI::App& app, WrittenOptions& written, Dialect dialect) {
   if (dialect == Dialect::gridftp) add_gridftp_options(app, written);
 }
 
-tl::unexpected<Error> unknown(const std::string& word) {
-  return fail(Errc::bad_argument, "option \"" + word + "\"", "unknown; udtcat --help lists the options");
+tl::unexpected<Error> unknown(const std::string& word, Dialect dialect) {
+  const std::string command = dialect == Dialect::gridftp ? "udtcat gridftp" : "udtcat";
+  return fail(Errc::bad_argument, "option \"" + word + "\"", "unknown; " + command + " --help lists the options");
 }
 
 /// CLI11 says "--lanes: 1 required TEXT missing".
@@ -76,7 +77,7 @@ Result<WrittenOptions> split_command_line(int argc, const char* const* argv, Dia
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
-    return unknown(app.remaining().front());
+    return unknown(app.remaining().front(), dialect);
   } catch (const CLI::ParseError& error) {
     return malformed(error.what());
   }

@@ -6,6 +6,8 @@
 
 namespace udtcat::gridftp {
 
+bool is_final(const Error& error) { return error.code == Errc::stream_refused && error.cause.starts_with("55"); }
+
 bool is_cut(const Error& error, bool moved) {
   switch (error.code) {
     case Errc::connection_broken:
@@ -14,7 +16,7 @@ bool is_cut(const Error& error, bool moved) {
     case Errc::peer_interrupted:
       return true;
     case Errc::stream_refused:  // a server says in many ways that its data connections broke
-      return moved;
+      return moved && !is_final(error);
     default:
       return false;
   }

@@ -12,6 +12,10 @@
 
 namespace udtcat::gridftp {
 
+/// A server has refused for a reason that will be the same the next time: no such file, no space, no permission.
+/// spec: RFC 959 §4.2.1: 55x
+[[nodiscard]] bool is_final(const Error& error);
+
 /// Whether the same transfer may well succeed the next time.
 /// moved   whether this attempt got as far as moving bytes: then what ended it was no refusal
 [[nodiscard]] bool is_cut(const Error& error, bool moved);

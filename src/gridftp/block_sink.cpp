@@ -26,10 +26,9 @@ Status FileSink::note() {
 }
 
 Status FileSink::publish() const {
-  const std::uint64_t end = have_.empty() ? 0 : have_.ranges().back().end;
-  if (auto published = store_.publish(end); !published) return published;
+  // First: a journal that outlives its FILE.part would speak for the next one of that name.
   if (journal_) journal_->remove();
-  return {};
+  return store_.publish(have_.empty() ? 0 : have_.ranges().back().end);
 }
 
 void FileSink::set_aside() {
@@ -40,13 +39,13 @@ void FileSink::set_aside() {
 
 Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
   std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + copy.size() > kMostEarlyBytes)
+  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + copy.size() + kPieceCost > kMostEarlyBytes)
     co_await changed_.wait();
   if (failure_) co_return tl::unexpected(*failure_);
   const std::size_t size = copy.size();
   const auto [place, isnew] = early_.try_emplace(offset, std::move(copy));
   if (isnew) {
-    early_bytes_ += size;
+    early_bytes_ += size + kPieceCost;
   } else if (place->second.size() < size) {  // NOLINT: try_emplace leaves `copy` alone where it inserts nothing
     early_bytes_ += size - place->second.size();
     place->second = std::move(copy);
@@ -61,7 +60,7 @@ Task<void> PipeSink::write_on() {
   writing_ = true;
   while (!failure_ && !early_.empty() && early_.begin()->first <= next_) {
     const auto piece = early_.extract(early_.begin());
-    early_bytes_ -= piece.mapped().size();
+    early_bytes_ -= piece.mapped().size() + kPieceCost;
     const std::uint64_t known = next_ - piece.key();  // came before, from an overlapping block
     if (known < piece.mapped().size()) {
       const auto written = co_await to_.write(std::span(piece.mapped()).subspan(known));

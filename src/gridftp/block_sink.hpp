@@ -65,6 +65,8 @@ class PipeSink final : public BlockSink {
  public:
   static constexpr std::size_t kMostEarlyBytes = 64'000'000;  // guess: 16 connections, four blocks of 1 MiB each
 
+  static constexpr std::size_t kPieceCost = 256;  // guess: what keeping a piece costs beside its bytes
+
   /// first   the offset that the first byte for `to` has
   PipeSink(boost::asio::io_context& io, std::unique_ptr<LocalStream> to, std::uint64_t first)
       : to_(std::move(to)), next_(first), changed_(io) {}

@@ -51,6 +51,7 @@ class Download {
  private:
   [[nodiscard]] Task<Status> look(RemoteServer& server);
   [[nodiscard]] Status open_file(const std::string& changed);
+  [[nodiscard]] Task<Status> receive(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
   [[nodiscard]] std::string command() const;
@@ -85,7 +86,8 @@ Task<Status> Download::look(RemoteServer& server) {
       fmt::format("{} {} {}", job_.remote.to_string(), *size ? std::to_string(**size) : "-", *changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
-    co_return fail(Errc::stream_refused, "go on with " + job_.remote.to_string(), "it has changed meanwhile");
+    co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
+                   "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
   if (first && !pipe_) co_return open_file(*changed);
   co_return Status{};
@@ -157,6 +159,12 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
 Task<Status> Download::attempt(RemoteServer& server) {
   if (auto looked = co_await look(server); !looked) co_return looked;
   progress_->kept_bytes = have_.bytes();
+  auto received = co_await receive(server);
+  if (!received) co_return received;
+  co_return co_await look(server);  // whether it still is what it was
+}
+
+Task<Status> Download::receive(RemoteServer& server) {
   if (server.has_blocks()) co_return co_await receive_blocks(server);
   co_return co_await receive_stream(server);
 }

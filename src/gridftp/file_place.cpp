@@ -50,6 +50,12 @@ bool FilePlace::is_special() const {
          !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+std::optional<std::uint64_t> FilePlace::size() const {
+  struct stat status {};
+  if (::fstatat(directory(), name_.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
 bool FilePlace::leads_to(const bridge::Descriptor& descriptor) const {
   struct stat here {};
   struct stat open {};

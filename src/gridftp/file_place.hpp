@@ -1,7 +1,9 @@
 /// A name in a directory: where a file is, or will be.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <udtcat/result.hpp>
@@ -28,6 +30,8 @@ class FilePlace {
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.
   [[nodiscard]] bool is_special() const;
+  /// Of a file; none where nothing is, or something else.
+  [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// Whether this is still a name of what is open.
   [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
   /// What stands at `to` gives way.  errors: Errc::local_write_failed

@@ -9,13 +9,33 @@
 
 namespace udtcat::gridftp {
 
+namespace {
+
+/// What the server cannot know better.
+bool is_our_own(const Error& error) {
+  switch (error.code) {
+    case Errc::local_read_failed:
+    case Errc::local_write_failed:
+    case Errc::authentication_failed:
+    case Errc::parameters_refused:
+    case Errc::protocol_violated:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said) {
   if (!moved && !said->is_set()) {
-    server.control().close();
-    co_return moved;
+    // Who breaks the data off mostly says why, and that tells more. If it was us, it is not asked.
+    if (is_our_own(moved.error())) server.control().close();
+    server.hear_last_word();
   }
   const Status server_says = co_await said->get();
-  if (!server_says && server_says.error().code == Errc::stream_refused) co_return server_says;
+  const bool ours = !moved && is_our_own(moved.error());
+  if (!ours && !server_says && server_says.error().code == Errc::stream_refused) co_return server_says;
   if (!moved) co_return moved;
   co_return server_says;
 }
@@ -40,7 +60,7 @@ Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& ha
     }
     const std::size_t bytes = **taken;
     if (bytes == 0) break;
-    if (expected && bytes > expected->end - offset)
+    if (expected && (offset > expected->end || bytes > expected->end - offset))
       co_return fail(Errc::protocol_violated, "receive from " + from.name(), "more comes than the file has");
     if (auto stored = co_await sink.store(offset, std::span(piece).first(bytes)); !stored) co_return stored;
     if (auto added = have.add({offset, offset + bytes}); !added) co_return added;

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "gridftp/data_port.hpp"
 #include "gridftp/local_address.hpp"
 
@@ -94,8 +96,7 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   else
     control = co_await ControlClient::connect(io, url.server, options.patience);
   if (!control) co_return tl::unexpected(std::move(control.error()));
-  std::unique_ptr<RemoteServer> server(
-      new RemoteServer(io, std::move(*control), std::move(url), make_stack(io, options.data)));
+  std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), options));
   server->control_stack_ = control_stack;
   if (auto agreed = co_await server->agree(options); !agreed) co_return tl::unexpected(std::move(agreed.error()));
   co_return server;
@@ -144,7 +145,8 @@ Task<Status> RemoteServer::agree_on_data(const DataOptions& data) {
 }
 
 bool RemoteServer::serves(const FtpUrl& url) const {
-  return url.user == url_.user && url.server.host == url_.server.host && url.server.port == url_.server.port;
+  return url.sealed == url_.sealed && url.user == url_.user && url.server.host == url_.server.host &&
+         url.server.port == url_.server.port;
 }
 
 Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string path) {
@@ -188,7 +190,12 @@ Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
   co_return std::vector<Endpoint>(1, *port);
 }
 
-Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path) {
+Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path, std::string source) {
+  if (!keeps_journals_) co_return std::nullopt;
+  const auto named = co_await control_->ask("SITE UPLOAD " + source);
+  if (!named) co_return tl::unexpected(named.error());
+  keeps_journals_ = named->is_completion();
+  if (!keeps_journals_) co_return std::nullopt;
   const auto answer = co_await control_->ask("SITE HAVE " + path);
   if (!answer) co_return tl::unexpected(answer.error());
   if (!answer->is_completion()) co_return std::nullopt;
@@ -207,12 +214,15 @@ Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
 
 Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
+  ++begun_;
+  const std::string doing = fmt::format("{} at the {}", core::printable(command, 200), control_->name());
   if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
+  const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
+  const std::function<void()> watch = lifetime_.guard([this, moved] { watch_the_rest(moved); });
   boost::asio::co_spawn(
       io_,
-      [control = control_, moved = std::move(moved), markers = std::move(markers), done,
-       cancel = std::function<void(const Error&)>(
-           lifetime_.guard([this](const Error& why) { path_.cancel(why); }))]() -> Task<void> {
+      [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, cancel,
+       watch]() -> Task<void> {
         Status outcome;
         for (bool ended = false; !ended;) {
           const auto reply = co_await control->reply(moved);
@@ -223,13 +233,45 @@ Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, 
           }
           ended = true;
           if (!reply) outcome = tl::unexpected(reply.error());
-          if (reply && !reply->is_completion()) outcome = refused("transfer a file", *reply);
+          if (reply && !reply->is_completion()) outcome = refused(doing, *reply);
         }
-        if (!outcome) cancel(outcome.error());
+        if (!outcome)
+          cancel(outcome.error());
+        else
+          watch();
         done->set(std::move(outcome));
       },
       boost::asio::detached);
   co_return Status{};
+}
+
+/// The server says that all is done. What of the data is still on its way moves, or will never come.
+void RemoteServer::watch_the_rest(ControlLink::Moved moved) {
+  const auto timer = std::make_shared<boost::asio::steady_timer>(io_, patience_);
+  timer->async_wait(lifetime_.guard(
+      [this, timer, moved, transfer = begun_, before = moved()](const boost::system::error_code& cancelled) {
+        if (cancelled || transfer != begun_) return;
+        if (moved() != before) return watch_the_rest(moved);
+        path_.cancel({Errc::peer_lost, "finish a transfer with the " + control_->name(),
+                      "it says that all is done, and the data do not come to their end"});
+      }));
+}
+
+void RemoteServer::hear_last_word() {
+  constexpr std::chrono::seconds kLastWord{3};  // guess: a round trip, and the time to close a file
+  const auto timer = std::make_shared<boost::asio::steady_timer>(io_, kLastWord);
+  timer->async_wait(lifetime_.guard([this, timer, transfer = begun_](const boost::system::error_code& cancelled) {
+    if (!cancelled && transfer == begun_) control_->close();
+  }));
+}
+
+void RemoteServer::end_with(std::shared_ptr<Promise<Status>> other) {
+  boost::asio::co_spawn(
+      io_,
+      [control = control_, other]() -> Task<void> {
+        if (const Status ended = co_await other->get(); !ended) control->close();
+      },
+      boost::asio::detached);
 }
 
 Task<void> RemoteServer::quit() {

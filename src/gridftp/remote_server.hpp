@@ -18,6 +18,8 @@
 
 namespace udtcat::gridftp {
 
+[[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
+
 /// Is told of what a server says it has.
 using MarkerHandler = std::function<void(const ByteRanges&)>;
 
@@ -45,20 +47,30 @@ class RemoteServer {
   /// PASV or SPAS: we connect to it, or somebody else does.
   [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_where(bool striped);
   /// What of a file that did not come whole it still has; none: it is not a server of ours, and does not say.
-  [[nodiscard]] Task<Result<std::optional<ByteRanges>>> has_of(std::string path);
+  /// source   names the local file, for the next STOR too: what it has of another one does not count
+  [[nodiscard]] Task<Result<std::optional<ByteRanges>>> has_of(std::string path, std::string source);
   /// REST, where there is something to leave out.
   [[nodiscard]] Task<Status> leave_out(const ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path() is
   /// doing ends with it.
   [[nodiscard]] Task<Status> begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
                                    std::shared_ptr<Promise<Status>> done);
+  /// A server that has not said how the transfer ended has a few seconds more.
+  void hear_last_word();
+  /// Ends the control connection as soon as `other` has failed, which this one cannot know.
+  void end_with(std::shared_ptr<Promise<Status>> other);
   /// Says goodbye. Nothing comes of it if that fails.
   [[nodiscard]] Task<void> quit();
 
  private:
   RemoteServer(boost::asio::io_context& io, std::unique_ptr<ControlClient> control, FtpUrl url,
-               std::shared_ptr<DataStack> stack)
-      : io_(io), control_(std::move(control)), url_(std::move(url)), path_(io, std::move(stack)) {}
+               const TransferOptions& options)
+      : io_(io),
+        control_(std::move(control)),
+        url_(std::move(url)),
+        patience_(options.patience),
+        path_(io, make_stack(io, options.data)) {}
+  void watch_the_rest(ControlLink::Moved moved);
   [[nodiscard]] Task<Status> agree(const TransferOptions& options);
   [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
 
@@ -66,11 +78,12 @@ class RemoteServer {
   std::shared_ptr<DataStack> control_stack_;      // of udtcat://: has to live as long as the control connection
   const std::shared_ptr<ControlClient> control_;  // shared with begin()'s coroutine
   const FtpUrl url_;
+  const std::chrono::milliseconds patience_;
+  bool keeps_journals_ = true;  // until it says that it does not
   bool has_blocks_ = true;
+  std::uint64_t begun_ = 0;  // transfers
   DataPath path_;
   core::Lifetime lifetime_;
 };
-
-[[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
 
 }  // namespace udtcat::gridftp

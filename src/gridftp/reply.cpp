@@ -44,7 +44,22 @@ std::string Reply::text() const {
   return core::printable(all, kMostTextBytes);
 }
 
-std::string to_wire(const Reply& reply) {
+namespace {
+
+/// What would end a line, or move a terminal's cursor, is a name's affair and not the dialogue's.
+Reply harmless(Reply reply) {
+  constexpr unsigned char kFirstPrintable = 0x20;
+  constexpr unsigned char kDelete = 0x7f;
+  for (std::string& line : reply.lines)
+    for (char& each : line)
+      if (static_cast<unsigned char>(each) < kFirstPrintable || static_cast<unsigned char>(each) == kDelete) each = '?';
+  return reply;
+}
+
+}  // namespace
+
+std::string to_wire(const Reply& what) {
+  const Reply reply = harmless(what);
   if (reply.lines.empty()) return fmt::format("{}\r\n", reply.code);
   std::string wire;
   for (std::size_t i = 0; i + 1 < reply.lines.size(); ++i)

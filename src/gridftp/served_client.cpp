@@ -158,7 +158,24 @@ Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
   self->heard_.notify();
 }
 
+namespace {
+
+/// Calls when it goes: also with a coroutine that is destroyed where it waits.
+class AtTheEnd {
+ public:
+  explicit AtTheEnd(std::function<void()> call) : call_(std::move(call)) {}
+  ~AtTheEnd() { call_(); }
+  AtTheEnd(const AtTheEnd&) = delete;
+  AtTheEnd& operator=(const AtTheEnd&) = delete;
+
+ private:
+  const std::function<void()> call_;
+};
+
+}  // namespace
+
 Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
+  const AtTheEnd tells(std::move(on_gone));
   auto said = co_await self->say(reply(220, "udtcat GridFTP server ready."));
   while (said && !self->leaving_) {
     while (self->queue_.empty() && !self->gone_) co_await self->heard_.wait();
@@ -176,7 +193,6 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
   if (said && self->leaving_) co_await self->link_->finish();
   self->gone_ = true;
   self->link_->close();
-  on_gone();
 }
 
 Reply ServedClient::Dialogue::user(const std::string& name) {
@@ -204,10 +220,11 @@ Reply ServedClient::Dialogue::site(const std::string& argument) {
   for (char& letter : verb) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   const std::string rest = blank == std::string::npos ? "" : argument.substr(blank + 1);
   if (verb == "SETNETSTACK") return transfers_.set_stack(rest);
+  if (verb == "UPLOAD") return transfers_.name_source(rest);
   if (verb == "HAVE") return transfers_.what_is_here(absolute(rest));
   if (verb == "CLIENTINFO") return reply(250, "Noted.");
-  if (verb == "HELP") return reply(214, "SITE has SETNETSTACK, HAVE, CLIENTINFO, HELP.");
-  return reply(500, "SITE has SETNETSTACK, HAVE, CLIENTINFO, HELP.");
+  if (verb == "HELP") return reply(214, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
+  return reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
 }
 
 /// What changes files.

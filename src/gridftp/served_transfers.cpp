@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 
 #include "core/log.hpp"
+#include "core/printable.hpp"
 #include "gridftp/block_source.hpp"
 #include "gridftp/data_port.hpp"
 #include "gridftp/outcome.hpp"
@@ -20,7 +21,10 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostParallelism = 64;  // guess: as many as we ask others for
+constexpr std::size_t kMostParallelism = 64;   // guess: as many as we ask others for
+constexpr std::size_t kMostSourceBytes = 100;  // spec: docs/spec/gridftp.md §5
+constexpr std::size_t kMostConnections =
+    64;  // guess: that we make for one client, over all addresses; a block of memory each
 
 Reply reply(int code, std::string text) {
   Reply made;
@@ -46,9 +50,17 @@ Reply failure(const Error& error) {
   }
 }
 
-/// Of what clients bring.
-RestartJournal journal_of(const FilePlace& place, const std::string& path) {
-  return {place.with_suffix(".part.have"), "upload of " + path};
+/// Of what clients bring.  source   as SITE UPLOAD named it: what another file of the same name had is not what this one has
+RestartJournal journal_of(const FilePlace& place, const std::string& path, const std::string& source) {
+  return {place.with_suffix(".part.have"), fmt::format("upload of {} from {}", path, source.empty() ? "-" : source)};
+}
+
+/// What a journal says, as far as it can be true of the file it stands beside.
+ByteRanges believed(const RestartJournal& journal, const FilePlace& place) {
+  auto have = journal.load().value_or(ByteRanges());
+  const auto size = place.with_suffix(".part").size();
+  if (!have.empty() && size.value_or(0) < have.ranges().back().end) return {};
+  return have;
 }
 
 std::optional<std::uint64_t> number_at_start(std::string_view text) {
@@ -167,6 +179,8 @@ Reply ServedTransfers::set_stack(const std::string& stack) {
   if (name != "tcp" && name != "udt" && name != "udtcat") return reply(501, "The stacks are tcp, udt and udtcat.");
   if (stack.find(",gsi") != std::string::npos && authenticated_)
     return reply(534, "There is no GSI here: DCAU N first, or no gsi.");
+  if (name != "udtcat" && promised_)
+    return reply(536, "Protected data were asked for, and " + name + " has none: DCAU N and PROT C first.");
   const DataKind before = std::exchange(kind_, name == "tcp"   ? DataKind::tcp
                                                : name == "udt" ? DataKind::udt
                                                                : DataKind::session);
@@ -184,6 +198,7 @@ Reply ServedTransfers::set_authentication(const std::string& mode) {
   const bool before = std::exchange(authenticated_, mode == "A");
   Reply answer = kind_ == DataKind::session ? change_stack() : reply(200, "DCAU N.");
   if (answer.code != 200) authenticated_ = before;
+  promised_ = answer.code == 200 && (authenticated_ || (promised_ && level_ > Protection::auth));
   return answer;
 }
 
@@ -197,6 +212,8 @@ Reply ServedTransfers::set_protection(const std::string& level) {
                                                                  : Protection::auth);
   Reply answer = change_stack();
   if (answer.code != 200) level_ = before;
+  promised_ = promised_ || (answer.code == 200 && level_ > Protection::auth);
+  if (level == "C" && !authenticated_) promised_ = false;
   return answer;
 }
 
@@ -230,7 +247,7 @@ Reply ServedTransfers::aim(const std::string& ports) {
   while (!rest.empty()) {
     const auto blank = rest.find(' ');
     const auto port = parse_data_port(rest.substr(0, blank));
-    if (!port || at.size() >= kMostDataPorts) return reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
+    if (!port || at.size() >= kMostConnections) return reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
     at.push_back(*port);
     rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
   }
@@ -315,7 +332,10 @@ void ServedTransfers::end(const Error& why) {
 
 Task<Status> ServedTransfers::send(SendRequest request) {
   request.sent = [this](std::size_t bytes) { sent_bytes_ += bytes; };
-  if (blocks_) co_return co_await path_.send(parallelism_, std::move(request));
+  if (blocks_) {
+    const std::size_t each = std::max<std::size_t>(1, kMostConnections / std::max<std::size_t>(1, path_.addresses()));
+    co_return co_await path_.send(std::min(parallelism_, each), std::move(request));
+  }
   const auto connection = co_await path_.single();
   if (!connection) co_return tl::unexpected(connection.error());
   co_return co_await path_.alone(*connection, send_stream_mode(**connection, request));
@@ -353,6 +373,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
 struct ServedTransfers::Wanted {
   ByteRanges restart;
   std::optional<std::uint64_t> allocated;
+  std::string source{};
 };
 
 struct ServedTransfers::Incoming {
@@ -365,6 +386,8 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                                                                  std::optional<std::uint64_t> at, Wanted wanted) {
   Incoming incoming;
   incoming.have = std::move(wanted.restart);
+  if (at && !incoming.have.empty())
+    return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (wanted.allocated) incoming.expected = ByteRange{0, *wanted.allocated};
   const auto place = root_.place_of(path);
   if (!place) return tl::unexpected(place.error());
@@ -372,8 +395,8 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (!store) return tl::unexpected(std::move(store.error()));
   std::optional<RestartJournal> journal;
   if (!at && store->size()) {
-    journal = journal_of(*place, path);
-    const ByteRanges there = journal->load().value_or(ByteRanges());
+    journal = journal_of(*place, path, wanted.source);
+    const ByteRanges there = believed(*journal, *place);
     for (const ByteRange& range : incoming.have.ranges())
       if (!there.contains(range))
         return fail(Errc::stream_refused, "go on with " + path,
@@ -383,11 +406,17 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   return incoming;
 }
 
+Reply ServedTransfers::name_source(const std::string& source) {
+  if (source.empty() || source.size() > kMostSourceBytes || core::printable(source, kMostSourceBytes) != source)
+    return reply(501, "A source is named by a line of at most 100 characters.");
+  source_ = source;
+  return reply(200, "Noted.");
+}
+
 Reply ServedTransfers::what_is_here(const std::string& path) const {
   const auto place = root_.place_of(path);
   if (!place) return failure(place.error());
-  const auto there = journal_of(*place, path).load();
-  return reply(250, "Range Marker " + there.value_or(ByteRanges()).to_text());
+  return reply(250, "Range Marker " + believed(journal_of(*place, path, source_), *place).to_text());
 }
 
 Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
@@ -400,7 +429,7 @@ Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
-  Wanted wanted{std::exchange(restart_, {}), std::exchange(allocated_, {})};
+  Wanted wanted{std::exchange(restart_, {}), std::exchange(allocated_, {}), std::exchange(source_, {})};
   if (options_.read_only) co_return reply(550, "This server is read-only.");
   if (auto cannot = cannot_move(DataPath::Stance::passive)) co_return *cannot;
   const auto incoming = open_incoming(path, at, std::move(wanted));
@@ -416,7 +445,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (taken) taken = incoming->sink->publish();
   if (taken) co_return reply(226, "Everything is here.");
   incoming->sink->set_aside();
-  core::log().info("{}: {}", path, taken.error().message());
+  core::log().info("{}", core::printable(taken.error().message(), 500));
   co_return failure(taken.error());
 }
 

@@ -51,6 +51,8 @@ class ServedTransfers {
   [[nodiscard]] Reply restart_at(const std::string& ranges);
   [[nodiscard]] Reply allocate(const std::string& bytes);
 
+  /// Which file the next upload comes from: any line that differs where the file does.
+  [[nodiscard]] Reply name_source(const std::string& source);
   /// What of a file that has not come whole a client may leave out.
   [[nodiscard]] Reply what_is_here(const std::string& path) const;
 
@@ -91,6 +93,8 @@ class ServedTransfers {
   std::size_t parallelism_ = 1;
   ByteRanges restart_;                      // for the next transfer
   std::optional<std::uint64_t> allocated_;  // for the next transfer
+  std::string source_;                      // of the next upload
+  bool promised_ = false;                   // protection was asked for and agreed to
   bool busy_ = false;
   std::optional<Error> cancelled_;  // the transfer under way
   std::optional<Error> over_;       // all that might follow

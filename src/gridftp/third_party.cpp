@@ -34,6 +34,7 @@ class Copy {
   const TransferOptions options_;
   const SharedProgress progress_;
   std::optional<std::uint64_t> size_;
+  std::optional<std::string> changed_;
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();  // at the target, by its markers
 };
 
@@ -77,10 +78,13 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   if (auto begun = co_await target.begin(store, moved, markers, stored); !begun) co_return begun;
   if (auto begun = co_await source.begin(retrieve, moved, ignore_markers(), retrieved); !begun) co_return begun;
   // Whichever fails first is not going to be helped by the other; and a source that has nothing leaves the target waiting.
-  auto gave = co_await retrieved->get();
-  if (!gave) target.control().close();
+  source.end_with(stored);
+  target.end_with(retrieved);
   auto took = co_await stored->get();
-  if (!gave) co_return gave;
+  auto gave = co_await retrieved->get();
+  // Of two complaints one is the other's consequence: a broken connection, or that we hung up.
+  if (!took && is_final(took.error())) co_return took;
+  if (!gave && (is_final(gave.error()) || took || took.error().code != Errc::stream_refused)) co_return gave;
   co_return took;
 }
 
@@ -102,9 +106,12 @@ Task<Status> Copy::attempt() {
   if (!target) co_return tl::unexpected(std::move(target.error()));
   const auto size = co_await (*source)->size_of(from_.path);
   if (!size) co_return tl::unexpected(size.error());
-  if (size_ && *size != size_)
-    co_return fail(Errc::bad_argument, "go on with " + from_.to_string(), "it has changed meanwhile");
+  const auto changed = co_await (*source)->time_of(from_.path);
+  if (!changed) co_return tl::unexpected(changed.error());
+  if (changed_ && (*size != size_ || *changed != changed_))
+    co_return fail(Errc::remote_read_failed, "go on with " + from_.to_string(), "it has changed meanwhile");
   size_ = *size;
+  changed_ = *changed;
   if (auto met = co_await introduce(**source, **target); !met) co_return met;
   if (auto moved = co_await move(**source, **target); !moved) co_return moved;
   if (auto checked = co_await check(**target); !checked) co_return checked;

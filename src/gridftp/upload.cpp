@@ -31,8 +31,8 @@ class Upload {
     std::optional<ByteRange> range;  // none: of unknown length
   };
   [[nodiscard]] Task<Result<What>> open(RemoteServer& server);
-  [[nodiscard]] Task<Status> recall(RemoteServer& server, const BlockStore& file, ByteRange range);
-  void keep_journal();
+  [[nodiscard]] Status identify(const BlockStore& file);
+  [[nodiscard]] Task<Status> recall(RemoteServer& server, ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
   [[nodiscard]] MarkerHandler markers();
@@ -43,36 +43,47 @@ class Upload {
   const TransferOptions options_;
   const SharedProgress progress_;
   bool from_pipe_ = false;
-  std::optional<RestartJournal> journal_;  // of what the server says it has
+  bool gave_up_having_ = false;            // the server did not want to go on: once
+  std::string source_;                     // as it was at the first attempt
+  std::optional<RestartJournal> journal_;  // of what the server says it has, where it keeps none itself
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
 };
 
+/// Names the source as it is now. What an earlier attempt sent of another one is worth nothing.
+Status Upload::identify(const BlockStore& file) {
+  const std::string now = fmt::format("{}-{}", file.size().value_or(0), file.changed());
+  if (!source_.empty() && source_ != now)
+    return fail(Errc::local_read_failed, "put " + job_.path, "it has changed meanwhile; the next call begins anew");
+  source_ = now;
+  return {};
+}
+
 /// What the server has of this very file from an earlier attempt, or an earlier call. A server of ours knows; of others we know
-/// what they said.
-Task<Status> Upload::recall(RemoteServer& server, const BlockStore& file, ByteRange range) {
+/// what they said, and they have at least so much.
+Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
+  if (options_.range || !server.has_blocks()) *have_ = {};
   if (options_.range || !server.has_blocks()) co_return Status{};
-  const bool first = !journal_;
-  if (first)
-    journal_.emplace(FilePlace(job_.path + ".sent"),
-                     fmt::format("{} {} {}", job_.remote.to_string(), range.end, file.changed()));
-  const auto known = journal_->load();
-  if (!known && first) co_return Status{};
-  auto there = co_await server.has_of(job_.remote.path);
+  auto there = co_await server.has_of(job_.remote.path, source_);
   if (!there) co_return tl::unexpected(std::move(there.error()));
-  if (*there)
+  if (*there) {
     *have_ = std::move(**there);
-  else if (first)
-    *have_ = *known;
-  if (!have_->empty() && have_->ranges().back().end > range.end) *have_ = {};
+  } else if (!journal_) {
+    journal_.emplace(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), source_));
+    *have_ = journal_->load().value_or(ByteRanges());
+  }
+  if (gave_up_having_) *have_ = {};
+  if (have_->empty()) co_return Status{};
+  const std::uint64_t end = have_->ranges().back().end;
+  if (end > range.end) *have_ = {};
+  if (!*there) {
+    const auto size = co_await server.size_of(job_.remote.path);
+    if (!size) co_return tl::unexpected(size.error());
+    if (size->value_or(0) < end) *have_ = {};
+  }
   if (have_->empty()) co_return Status{};
   progress_->resumed_bytes += have_->bytes();
   core::log().info("going on with {}: the server has {} of {} bytes", job_.path, have_->bytes(), range.end);
   co_return Status{};
-}
-
-/// Without a journal the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
-void Upload::keep_journal() {
-  if (journal_) std::ignore = journal_->save(*have_);
 }
 
 Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
@@ -93,17 +104,18 @@ Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
   if (size && range.end > *size)
     co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
                    fmt::format("it has {}", *size));
-  if (auto recalled = co_await recall(server, *file, range); !recalled)
-    co_return tl::unexpected(std::move(recalled.error()));
-  keep_journal();
+  if (auto same = identify(*file); !same) co_return tl::unexpected(std::move(same.error()));
+  if (auto recalled = co_await recall(server, range); !recalled) co_return tl::unexpected(std::move(recalled.error()));
   co_return What{std::make_shared<FileSource>(std::move(*file), have_->missing_from(range)), range};
 }
 
 MarkerHandler Upload::markers() {
+  if (options_.range) return ignore_markers();  // they count from its beginning, and it is not gone on with
   return [have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
     progress->kept_bytes = have->bytes();
+    // Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
     if (journal) std::ignore = journal->save(*have);
   };
 }
@@ -124,11 +136,11 @@ Task<Status> Upload::attempt(RemoteServer& server) {
   const auto range = what->range;
   if (auto sent = co_await send(server, std::move(*what)); !sent) {
     // A server that has lost what it had is not asked for it again.
-    if (sent.error().code == Errc::stream_refused && !have_->empty()) {
+    if (is_final(sent.error()) && !gave_up_having_ && !have_->empty()) {
       core::log().info("{}: from the beginning, then", sent.error().message());
+      gave_up_having_ = true;
       *have_ = {};
       if (journal_) journal_->remove();
-      journal_.reset();
       co_return fail(Errc::connection_broken, sent.error().what, sent.error().cause);  // once more
     }
     co_return sent;
@@ -174,6 +186,11 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
 /// A server that was told of too few connections says that all is well; its file tells.
 Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
   ++progress_->files;
+  if (range) {
+    const auto file = BlockStore::open_to_read(FilePlace(job_.path));
+    if (!file) co_return tl::unexpected(file.error());
+    if (auto same = identify(*file); !same) co_return same;
+  }
   if (options_.range || !range) co_return Status{};
   const auto size = co_await server.size_of(job_.remote.path);
   if (!size) co_return tl::unexpected(size.error());
@@ -198,7 +215,7 @@ Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jo
       auto status = co_await upload.attempt(*server);
       if (!status) server.reset();
       if (!status && upload.has_one_attempt() && is_cut(status.error(), true))
-        co_return fail(Errc::stream_refused, status.error().what,
+        co_return fail(Errc::remote_write_failed, status.error().what,
                        status.error().cause + "; what came out of a pipe cannot be sent again");
       co_return status;
     };

@@ -46,6 +46,7 @@ std::string FtpUrl::to_string() const {
 
 Result<FtpUrl> parse_ftp_url(std::string_view text) {
   const bool sealed = text.starts_with(kSealedScheme);
+  if (text.starts_with("gsiftp://")) return no_url(text, "GSI is not spoken here: ftp:// or udtcat://");
   if (!sealed && !text.starts_with(kScheme))
     return no_url(text, "the form is ftp://[USER@]HOST[:PORT]/PATH, or udtcat:// for a server with --auth key");
   std::string_view rest = text.substr(sealed ? kSealedScheme.size() : kScheme.size());

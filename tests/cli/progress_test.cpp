@@ -26,9 +26,7 @@ TEST(Progress, ShowsTheRateSinceTheLastLine) {
             "96.32 MiB sent, 23.84 MiB received, 500.00 Mbit/s, 0:12, RTT 75.1 ms, 0.50 % lost");
 }
 
-TEST(Progress, ShowsNothingAsNothing) {
-  EXPECT_EQ(progress_line({}, {}), "0 B sent, 0 B received, 0 bit/s, 0:00");
-}
+TEST(Progress, ShowsNothingAsNothing) { EXPECT_EQ(progress_line({}, {}), "0 B sent, 0 B received, 0 bit/s, 0:00"); }
 
 TEST(Progress, StandsFiguresThatFall) {
   EXPECT_NE(progress_line(sample(100, 0, 1s), sample(0, 0, 2s)).find(" 0 bit/s"), std::string::npos);

@@ -93,5 +93,34 @@ TEST_F(GridftpRestartTest, GoesOnByItselfWhereTheServerIsKilledAndComesBack) {
   EXPECT_TRUE(read_file(here("target")) == read_file(source));
 }
 
+TEST_F(GridftpRestartTest, MixesNoTwoVersionsOfASource) {
+  serve();
+  const auto source = random_file("source", kFileBytes);
+  Process process = start_gridftp({"put", "-v", "--retries", "30", source, ours("target")});
+  ASSERT_TRUE(eventually(std::chrono::seconds(60),
+                         [&] { return stored_bytes(here("target.part")) > kFileBytes / 3 || !process.running(); }));
+  server_->send_signal(SIGKILL);
+  ASSERT_TRUE(server_->wait(std::chrono::seconds(30)));
+  const auto other = random_file("other", kFileBytes);
+  std::filesystem::rename(other, source);
+  serve();
+  expect_exit(process, kReadOrWriteFailed, std::chrono::seconds(60));
+  expect_says(process, "changed meanwhile");
+  EXPECT_FALSE(std::filesystem::exists(here("target")));
+  EXPECT_EQ(gridftp({"put", source, ours("target")}).status, kSuccess) << "anew";
+  EXPECT_TRUE(read_file(here("target")) == read_file(source));
+}
+
+TEST_F(GridftpRestartTest, BelievesNoJournalWhoseFileIsGone) {
+  serve();
+  const auto source = random_file("source", kFileBytes);
+  const Arguments put{"put", "-v", source, ours("target")};
+  run_until(put, here("target.part"), kFileBytes / 3);
+  std::filesystem::remove(here("target.part"));
+  const Ran again = gridftp(put);
+  EXPECT_EQ(again.status, kSuccess) << again.errors;
+  EXPECT_TRUE(read_file(here("target")) == read_file(source));
+}
+
 }  // namespace
 }  // namespace udtcat::e2e

@@ -178,5 +178,23 @@ TEST_F(GridftpServeTest, ChangesNothingWhereItIsReadOnly) {
   EXPECT_FALSE(std::filesystem::exists(here("put")));
 }
 
+TEST_F(GridftpServeTest, EndsACopyThatTheTargetRefuses) {
+  serve({"--read-only"});
+  GlobusServer stock;
+  const auto source = random_file("source", 64'000'000);
+  const Ran ran = gridftp({"copy", "-p", "2", stock.url(source), ours("target")});
+  EXPECT_EQ(ran.status, kReadOrWriteFailed);
+  EXPECT_THAT(ran.errors, HasSubstr("read-only"));
+}
+
+TEST_F(GridftpServeTest, SaysWhyItTookNoMore) {
+  serve();
+  std::filesystem::create_directory(here("target.part"));
+  const auto source = random_file("source", 20'000'000);
+  const Ran ran = gridftp({"put", "-p", "4", source, ours("target")});
+  EXPECT_EQ(ran.status, kReadOrWriteFailed);
+  EXPECT_THAT(ran.errors, HasSubstr("is a directory"));
+}
+
 }  // namespace
 }  // namespace udtcat::e2e

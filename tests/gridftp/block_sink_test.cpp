@@ -129,7 +129,7 @@ TEST_F(PipeSinks, GiveEachByteOnceWhereBlocksOverlap) {
 }
 
 TEST_F(PipeSinks, LetWaitWhoComesTooEarlyWithTooMuch) {
-  const Bytes large(PipeSink::kMostEarlyBytes);
+  const Bytes large(PipeSink::kMostEarlyBytes - PipeSink::kPieceCost);
   const auto first = begin(io, sink->store(1, large));
   run_ready(io);
   EXPECT_TRUE(first->has_value()) << "there is room for so much";
