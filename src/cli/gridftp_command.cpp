@@ -75,7 +75,7 @@ gridftp::ServeOptions serve_options(const GridftpOptions& options, FoundKey foun
   serve.read_only = options.read_only;
   serve.data = options.transfer.data;
   if (found.key) serve.data.key = std::make_shared<const Key>(std::move(*found.key));
-  if (options.protection_written) serve.least = options.common.session.protection;
+  serve.least = options.least;
   return serve;
 }
 

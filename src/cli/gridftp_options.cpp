@@ -192,7 +192,11 @@ void settle_protection(GridftpOptions& options, bool has_environment_key) {
   const bool wants = options.protection_written || sealed || (has_environment_key && (!options.over || serves));
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   options.transfer.data.kind = kind;
-  if (serves ? !wants : kind != DataKind::session && !sealed) options.common.session.protection = Protection::clear;
+  auto& level = options.common.session.protection;
+  if (serves && wants) options.least = level;
+  // Who has a key and wants nothing for it still offers what it can give.
+  if (serves && wants && level == Protection::clear) level = Protection::private_;
+  if (serves ? !wants : kind != DataKind::session && !sealed) level = Protection::clear;
   options.transfer.data.session = options.common.session;
   // The key of a copy is the servers' own.
   if (options.verb == GridftpVerb::copy && !sealed) options.common.session.protection = Protection::clear;

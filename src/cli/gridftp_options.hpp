@@ -26,11 +26,12 @@ enum class ServeAuth { anonymous, key };
 
 struct GridftpOptions {
   GridftpVerb verb = GridftpVerb::help;
-  std::vector<GridftpFile> files;  ///< get, put
-  gridftp::FtpUrl from, to;        ///< copy
-  std::string root;                ///< serve
-  bool read_only = false;          ///< serve
-  ServeAuth auth = ServeAuth::anonymous;
+  std::vector<GridftpFile> files;         ///< get, put
+  gridftp::FtpUrl from, to;               ///< copy
+  std::string root;                       ///< serve
+  bool read_only = false;                 ///< serve
+  ServeAuth auth = ServeAuth::anonymous;  ///< serve
+  Protection least = Protection::clear;   ///< serve: of the data
   std::optional<gridftp::DataKind> over;  ///< none: what protection asks for
   bool protection_written = false;        ///< a key or a level was asked for
   gridftp::TransferOptions transfer;

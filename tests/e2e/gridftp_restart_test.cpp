@@ -13,6 +13,7 @@ namespace udtcat::e2e {
 namespace {
 
 constexpr std::size_t kFileBytes = 512'000'000;
+constexpr std::size_t kSmallerBytes = 128'000'000;
 constexpr std::array<int, 5> kKilledAtPercent{12, 31, 47, 66, 85};
 
 class GridftpRestartTest : public GridftpTest {
@@ -81,10 +82,10 @@ TEST_F(GridftpRestartTest, PutsToOurServer) {
 
 TEST_F(GridftpRestartTest, GoesOnByItselfWhereTheServerIsKilledAndComesBack) {
   serve();
-  const auto source = random_file("source", kFileBytes);
+  const auto source = random_file("source", kSmallerBytes);
   Process process = start_gridftp({"get", "-v", "-p", "4", "--retries", "30", ours("source"), "target"});
   ASSERT_TRUE(eventually(std::chrono::seconds(60),
-                         [&] { return stored_bytes(here("target.part")) > kFileBytes / 3 || !process.running(); }));
+                         [&] { return stored_bytes(here("target.part")) > kSmallerBytes / 3 || !process.running(); }));
   server_->send_signal(SIGKILL);
   ASSERT_TRUE(server_->wait(std::chrono::seconds(30)));
   serve();
@@ -95,13 +96,13 @@ TEST_F(GridftpRestartTest, GoesOnByItselfWhereTheServerIsKilledAndComesBack) {
 
 TEST_F(GridftpRestartTest, MixesNoTwoVersionsOfASource) {
   serve();
-  const auto source = random_file("source", kFileBytes);
+  const auto source = random_file("source", kSmallerBytes);
   Process process = start_gridftp({"put", "-v", "--retries", "30", source, ours("target")});
   ASSERT_TRUE(eventually(std::chrono::seconds(60),
-                         [&] { return stored_bytes(here("target.part")) > kFileBytes / 3 || !process.running(); }));
+                         [&] { return stored_bytes(here("target.part")) > kSmallerBytes / 3 || !process.running(); }));
   server_->send_signal(SIGKILL);
   ASSERT_TRUE(server_->wait(std::chrono::seconds(30)));
-  const auto other = random_file("other", kFileBytes);
+  const auto other = random_file("other", kSmallerBytes);
   std::filesystem::rename(other, source);
   serve();
   expect_exit(process, kReadOrWriteFailed, std::chrono::seconds(60));
@@ -113,9 +114,9 @@ TEST_F(GridftpRestartTest, MixesNoTwoVersionsOfASource) {
 
 TEST_F(GridftpRestartTest, BelievesNoJournalWhoseFileIsGone) {
   serve();
-  const auto source = random_file("source", kFileBytes);
+  const auto source = random_file("source", kSmallerBytes);
   const Arguments put{"put", "-v", source, ours("target")};
-  run_until(put, here("target.part"), kFileBytes / 3);
+  run_until(put, here("target.part"), kSmallerBytes / 3);
   std::filesystem::remove(here("target.part"));
   const Ran again = gridftp(put);
   EXPECT_EQ(again.status, kSuccess) << again.errors;

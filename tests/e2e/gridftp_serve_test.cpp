@@ -144,6 +144,15 @@ TEST_F(GridftpServeTest, GivesNothingInTheClearWhereProtectionIsAskedFor) {
   EXPECT_NE(url_copy({ours(source.filename()), local(here("got2"))}).status, kSuccess);
 }
 
+TEST_F(GridftpServeTest, OffersProtectionWithoutAskingForItWhereItIsToldSo) {
+  serve({"-k", key_file(), "--protect", "clear"});
+  const auto source = random_file("source", 1'000'000);
+  EXPECT_EQ(url_copy({ours(source.filename()), local(here("clear"))}).status, kSuccess);
+  const Ran ran = gridftp({"get", "-k", key_file(), ours(source.filename()), "private"});
+  EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+  EXPECT_TRUE(read_file(here("clear")) == read_file(source) && read_file(here("private")) == read_file(source));
+}
+
 TEST_F(GridftpServeTest, LetsInOnlyWhoHasTheKeyWhereItIsAskedFor) {
   const auto source = random_file("source", 5'000'000);
   Process server = start_gridftp({"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_),
