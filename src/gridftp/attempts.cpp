@@ -16,7 +16,8 @@ bool is_cut(const Error& error, bool moved) {
     case Errc::peer_interrupted:
       return true;
     case Errc::stream_refused:  // a server says in many ways that its data connections broke
-      return moved && !is_final(error);
+      // Busy: with what a client left that has just gone, perhaps with our own last attempt.  spec: RFC 959 §4.2.1
+      return error.cause.starts_with("450") || (moved && !is_final(error));
     default:
       return false;
   }

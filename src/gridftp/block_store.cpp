@@ -49,7 +49,7 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
     auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
     if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
     if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
-      return fail(Errc::local_write_failed, "write " + place.shown(), "another transfer is writing it");
+      return fail(Errc::out_of_resources, "write " + place.shown(), "another transfer is writing it");
     // Between the two another transfer may have given it its name: then what is open is a file that is whole.
     if (!unfinished.leads_to(*descriptor)) continue;
     BlockStore store(std::move(*descriptor), unfinished);

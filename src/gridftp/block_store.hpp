@@ -23,7 +23,7 @@ class BlockStore {
   /// Of what somebody else has opened.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
   /// What is written lies in PATH.part until publish(); what is there is kept, as a transfer may go on where another was cut. A
-  /// device is written itself.  errors: Errc::local_write_failed, also where another transfer is writing it
+  /// device is written itself.  errors: Errc::local_write_failed; Errc::out_of_resources while another transfer writes it
   [[nodiscard]] static Result<BlockStore> open_to_write(const FilePlace& place);
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
   [[nodiscard]] static Result<BlockStore> open_in_place(const FilePlace& place);

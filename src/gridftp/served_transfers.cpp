@@ -41,6 +41,8 @@ Reply failure(const Error& error) {
       return reply(550, error.message());
     case Errc::local_write_failed:
       return reply(553, error.message());
+    case Errc::out_of_resources:  // of a client that has just gone, perhaps
+      return reply(450, error.message());
     case Errc::cannot_reach:
     case Errc::cannot_bind:
     case Errc::authentication_failed:

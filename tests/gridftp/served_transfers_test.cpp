@@ -161,7 +161,7 @@ TEST_F(ServedTransfer, KeepOneFileForOneWriter) {
   begin_blocks();
   EXPECT_EQ(ask("PASV").code, 227);
   const Reply refused = ask("STOR /x");
-  EXPECT_EQ(refused.code, 553);
+  EXPECT_EQ(refused.code, 450);
   EXPECT_THAT(refused.text(), HasSubstr("another transfer"));
 }
 
