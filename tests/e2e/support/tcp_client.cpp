@@ -63,7 +63,8 @@ bool TcpClient::send(std::string_view text) const {
 }
 
 void TcpClient::finish_sending() const {
-  if (::shutdown(socket_.fd(), SHUT_WR) != 0) die("shut down a TCP connection");
+  // ENOTCONN: the peer has reset it by now.
+  if (::shutdown(socket_.fd(), SHUT_WR) != 0 && errno != ENOTCONN) die("shut down a TCP connection");
 }
 
 std::string TcpClient::receive(std::size_t bytes) const {
