@@ -32,9 +32,15 @@ Status FileSink::publish() const {
 }
 
 void FileSink::set_aside() {
-  if (journal_ && !have_.empty() && note()) return;
+  // On a full disk there may be no room for a journal, and the last one still holds.
+  if (journal_ && !have_.empty() && (note() || !safe_.empty())) return;
   store_.discard();
   if (journal_) journal_->remove();
+}
+
+Task<Status> CountingSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
+  count_(bytes.size());
+  co_return co_await to_->store(offset, bytes);
 }
 
 Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {

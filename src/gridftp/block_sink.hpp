@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,6 +58,18 @@ class FileSink final : public BlockSink {
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
   ByteRanges safe_;  // of have_: what the journal says
+};
+
+/// Tells how many bytes go through it to another.
+class CountingSink final : public BlockSink {
+ public:
+  using Count = std::function<void(std::size_t bytes)>;
+  CountingSink(std::shared_ptr<BlockSink> to, Count count) : to_(std::move(to)), count_(std::move(count)) {}
+  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
+
+ private:
+  const std::shared_ptr<BlockSink> to_;
+  const Count count_;
 };
 
 /// To somebody who takes bytes in order only. What comes too early is kept, at most kMostEarlyBytes of it; then those who bring

@@ -16,21 +16,6 @@ namespace udtcat::gridftp {
 
 namespace {
 
-/// Counts what goes through it.
-class CountingSink final : public BlockSink {
- public:
-  CountingSink(std::shared_ptr<BlockSink> to, SharedProgress progress)
-      : to_(std::move(to)), progress_(std::move(progress)) {}
-  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    progress_->bytes += bytes.size();
-    co_return co_await to_->store(offset, bytes);
-  }
-
- private:
-  const std::shared_ptr<BlockSink> to_;
-  const SharedProgress progress_;
-};
-
 /// One file on its way, over as many attempts as it takes.
 /// Threads: confined to the io_context thread.
 class Download {
@@ -55,6 +40,7 @@ class Download {
   [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
   [[nodiscard]] std::string command() const;
+  [[nodiscard]] std::shared_ptr<BlockSink> sink() const;
 
   boost::asio::io_context& io_;
   TransferJob job_;
@@ -112,6 +98,13 @@ Status Download::open_file(const std::string& changed) {
   return {};
 }
 
+std::shared_ptr<BlockSink> Download::sink() const {
+  std::shared_ptr<BlockSink> to = file_;
+  if (pipe_) to = pipe_;
+  return std::make_shared<CountingSink>(std::move(to),
+                                        [progress = progress_](std::size_t bytes) { progress->bytes += bytes; });
+}
+
 std::string Download::command() const {
   if (!options_.range) return "RETR " + job_.remote.path;
   return fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), job_.remote.path);
@@ -125,10 +118,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   const auto done = std::make_shared<Promise<Status>>(io_);
   auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
   if (!begun) co_return begun;
-  std::shared_ptr<BlockSink> sink = file_;
-  if (pipe_) sink = pipe_;
-  const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()),
-                                           std::make_shared<CountingSink>(std::move(sink), progress_));
+  const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
   progress_->kept_bytes = have_.bytes();
   co_return co_await judge(server, moved, done);
@@ -147,11 +137,9 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
   if (!begun) co_return begun;
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await judge(server, tl::unexpected(connection.error()), done);
-  std::shared_ptr<BlockSink> sink = file_;
-  if (pipe_) sink = pipe_;
-  CountingSink counting(std::move(sink), progress_);
+  const auto to = sink();
   const auto moved =
-      co_await server.path().alone(*connection, receive_stream_mode(**connection, counting, have_, expected_));
+      co_await server.path().alone(*connection, receive_stream_mode(**connection, *to, have_, expected_));
   progress_->kept_bytes = have_.bytes();
   co_return co_await judge(server, moved, done);
 }
@@ -181,13 +169,8 @@ Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> 
   for (TransferJob& job : jobs) {
     const FtpUrl url = job.remote;
     Download download(io, std::move(job), options, progress);
-    if (server && !server->serves(url)) server.reset();
     const auto attempt = [&]() -> Task<Status> {
-      if (!server) {
-        auto logged_in = co_await RemoteServer::log_in(io, url, options);
-        if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
-        server = std::move(*logged_in);
-      }
+      if (auto here = co_await be_at(io, server, url, options); !here) co_return here;
       auto status = co_await download.attempt(*server);
       if (!status) server.reset();
       co_return status;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "core/log.hpp"
 #include "core/printable.hpp"
@@ -100,6 +99,15 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   server->control_stack_ = control_stack;
   if (auto agreed = co_await server->agree(options); !agreed) co_return tl::unexpected(std::move(agreed.error()));
   co_return server;
+}
+
+Task<Status> be_at(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
+                   TransferOptions options) {
+  if (server && server->serves(url)) co_return Status{};
+  auto logged_in = co_await RemoteServer::log_in(io, std::move(url), std::move(options));
+  if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
+  server = std::move(*logged_in);
+  co_return Status{};
 }
 
 Task<Status> RemoteServer::agree(const TransferOptions& options) {
@@ -214,7 +222,7 @@ Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
 
 Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
-  ++begun_;
+  last_word_.cancel();  // of the last transfer
   const std::string doing = fmt::format("{} at the {}", core::printable(command, 200), control_->name());
   if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
   const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
@@ -247,21 +255,21 @@ Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, 
 
 /// The server says that all is done. What of the data is still on its way moves, or will never come.
 void RemoteServer::watch_the_rest(ControlLink::Moved moved) {
-  const auto timer = std::make_shared<boost::asio::steady_timer>(io_, patience_);
-  timer->async_wait(lifetime_.guard(
-      [this, timer, moved, transfer = begun_, before = moved()](const boost::system::error_code& cancelled) {
-        if (cancelled || transfer != begun_) return;
-        if (moved() != before) return watch_the_rest(moved);
-        path_.cancel({Errc::peer_lost, "finish a transfer with the " + control_->name(),
-                      "it says that all is done, and the data do not come to their end"});
-      }));
+  const std::uint64_t before = moved();
+  last_word_.expires_after(patience_);
+  last_word_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
+    if (moved() != before) return watch_the_rest(moved);
+    path_.cancel({Errc::peer_lost, "finish a transfer with the " + control_->name(),
+                  "it says that all is done, and the data do not come to their end"});
+  }));
 }
 
 void RemoteServer::hear_last_word() {
   constexpr std::chrono::seconds kLastWord{3};  // guess: a round trip, and the time to close a file
-  const auto timer = std::make_shared<boost::asio::steady_timer>(io_, kLastWord);
-  timer->async_wait(lifetime_.guard([this, timer, transfer = begun_](const boost::system::error_code& cancelled) {
-    if (!cancelled && transfer == begun_) control_->close();
+  last_word_.expires_after(kLastWord);
+  last_word_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) control_->close();
   }));
 }
 

@@ -1,6 +1,7 @@
 /// A server that we are logged in at, and the data connections between it and us.  spec: docs/spec/gridftp.md §4
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/result.hpp>
 
@@ -19,6 +21,11 @@
 namespace udtcat::gridftp {
 
 [[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
+
+class RemoteServer;
+/// Has `server` be one that serves `url`: the one that is there, or a new one in its place.  errors: those of log_in()
+[[nodiscard]] Task<Status> be_at(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
+                                 TransferOptions options);
 
 /// Is told of what a server says it has.
 using MarkerHandler = std::function<void(const ByteRanges&)>;
@@ -42,7 +49,7 @@ class RemoteServer {
   [[nodiscard]] Task<Result<std::optional<std::uint64_t>>> size_of(std::string path);
   /// When the file was last changed, as the server writes it; empty where it does not say.
   [[nodiscard]] Task<Result<std::string>> time_of(std::string path);
-  /// PORT or SPOR: it connects to us.  stripes   0: one port, for one host only
+  /// PORT or SPOR: it connects to us, from whatever host its data are at.  stripes   0: PORT
   [[nodiscard]] Task<Status> call_us(std::size_t stripes);
   /// PASV or SPAS: we connect to it, or somebody else does.
   [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_where(bool striped);
@@ -69,6 +76,7 @@ class RemoteServer {
         control_(std::move(control)),
         url_(std::move(url)),
         patience_(options.patience),
+        last_word_(io),
         path_(io, make_stack(io, options.data)) {}
   void watch_the_rest(ControlLink::Moved moved);
   [[nodiscard]] Task<Status> agree(const TransferOptions& options);
@@ -81,7 +89,7 @@ class RemoteServer {
   const std::chrono::milliseconds patience_;
   bool keeps_journals_ = true;  // until it says that it does not
   bool has_blocks_ = true;
-  std::uint64_t begun_ = 0;  // transfers
+  boost::asio::steady_timer last_word_;  // of a transfer whose end one side has not seen yet
   DataPath path_;
   core::Lifetime lifetime_;
 };

@@ -35,6 +35,13 @@ std::optional<ReplyStart> read_reply_start(std::string_view line) {
   return ReplyStart{code, behind == '-'};
 }
 
+Reply make_reply(int code, std::string text) {
+  Reply made;
+  made.code = code;
+  made.lines.push_back(std::move(text));
+  return made;
+}
+
 std::string Reply::text() const {
   std::string all;
   for (const std::string& line : lines) {

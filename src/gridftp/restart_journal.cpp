@@ -83,8 +83,10 @@ Status RestartJournal::save(const ByteRanges& have) const {
   const FilePlace next = place_.with_suffix(".new");
   auto file = next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed);
   if (!file) return tl::unexpected(std::move(file.error()));
-  if (auto written = write_all(*file, to_text(this_boot(), identity_, have), next); !written) return written;
-  return next.rename_to(place_);
+  auto saved = write_all(*file, to_text(this_boot(), identity_, have), next);
+  if (saved) saved = next.rename_to(place_);
+  if (!saved) next.remove();
+  return saved;
 }
 
 }  // namespace udtcat::gridftp

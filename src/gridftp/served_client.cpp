@@ -33,13 +33,6 @@ std::size_t bytes_of(const FtpCommand& command) {
   return sizeof command + command.verb.size() + command.argument.size();
 }
 
-Reply reply(int code, std::string text) {
-  Reply made;
-  made.code = code;
-  made.lines.push_back(std::move(text));
-  return made;
-}
-
 /// spec: RFC 2389 §3.2: a blank in front of each
 Reply features() {
   Reply made;
@@ -86,7 +79,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         link_(std::move(link)),
         name_(link_->peer().to_string()),
         heard_(io),
-        transfers_(io, std::move(root), std::move(options), link_->local(), link_->peer(),
+        transfers_(io, std::move(root), std::move(options), link_->local(),
                    [this](Reply what) { return say(std::move(what)); }) {}
 
   static Task<void> hear_on(std::shared_ptr<Dialogue> self);
@@ -176,7 +169,7 @@ class AtTheEnd {
 
 Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
   const AtTheEnd tells(std::move(on_gone));
-  auto said = co_await self->say(reply(220, "udtcat GridFTP server ready."));
+  auto said = co_await self->say(make_reply(220, "udtcat GridFTP server ready."));
   while (said && !self->leaving_) {
     while (self->queue_.empty() && !self->gone_) co_await self->heard_.wait();
     if (self->queue_.empty()) break;
@@ -197,21 +190,22 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
 
 Reply ServedClient::Dialogue::user(const std::string& name) {
   const bool anonymous = name == "anonymous" || name == "ftp" || name == ":globus-mapping:";
-  if (!anonymous) return reply(530, "Only anonymous is known here.");
-  return reply(331, "Any password will do.");
+  if (!anonymous) return make_reply(530, "Only anonymous is known here.");
+  return make_reply(331, "Any password will do.");
 }
 
 Reply ServedClient::Dialogue::facts(const std::string& path, const char* what) {
   const auto facts = transfers_.root().facts_of(absolute(path));
-  if (!facts) return reply(550, facts.error().message());
+  if (!facts) return make_reply(550, facts.error().message());
   if (std::string_view(what) == "MLST") {
     Reply listing;
     listing.code = 250;
     listing.lines = {"Facts:", ' ' + facts_line(*facts, options_.read_only), "End"};
     return listing;
   }
-  if (facts->kind != FileFacts::Kind::file) return reply(550, path + ": not a file");
-  return reply(213, std::string_view(what) == "SIZE" ? std::to_string(facts->size_bytes) : time_text(facts->changed));
+  if (facts->kind != FileFacts::Kind::file) return make_reply(550, path + ": not a file");
+  return make_reply(213,
+                    std::string_view(what) == "SIZE" ? std::to_string(facts->size_bytes) : time_text(facts->changed));
 }
 
 Reply ServedClient::Dialogue::site(const std::string& argument) {
@@ -222,46 +216,46 @@ Reply ServedClient::Dialogue::site(const std::string& argument) {
   if (verb == "SETNETSTACK") return transfers_.set_stack(rest);
   if (verb == "UPLOAD") return transfers_.name_source(rest);
   if (verb == "HAVE") return transfers_.what_is_here(absolute(rest));
-  if (verb == "CLIENTINFO") return reply(250, "Noted.");
-  if (verb == "HELP") return reply(214, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
-  return reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
+  if (verb == "CLIENTINFO") return make_reply(250, "Noted.");
+  if (verb == "HELP") return make_reply(214, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
+  return make_reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
 }
 
 /// What changes files.
 std::optional<Reply> ServedClient::Dialogue::change(const FtpCommand& command) {
   static constexpr std::array<std::string_view, 5> kVerbs{"MKD", "RMD", "DELE", "RNFR", "RNTO"};
   if (std::ranges::find(kVerbs, command.verb) == kVerbs.end()) return std::nullopt;
-  if (options_.read_only) return reply(550, "This server is read-only.");
+  if (options_.read_only) return make_reply(550, "This server is read-only.");
   const std::string path = absolute(command.argument);
   const ServedRoot& root = transfers_.root();
   if (command.verb == "RNFR") {
-    if (const auto there = root.facts_of(path); !there) return reply(550, there.error().message());
+    if (const auto there = root.facts_of(path); !there) return make_reply(550, there.error().message());
     rename_from_ = path;
-    return reply(350, "And to which name?");
+    return make_reply(350, "And to which name?");
   }
   Status done;
   if (command.verb == "MKD") done = root.make_directory(path);
   if (command.verb == "RMD") done = root.remove(path, true);
   if (command.verb == "DELE") done = root.remove(path, false);
   if (command.verb == "RNTO") {
-    if (rename_from_.empty()) return reply(503, "RNFR first.");
+    if (rename_from_.empty()) return make_reply(503, "RNFR first.");
     done = root.rename(std::exchange(rename_from_, {}), path);
   }
-  if (!done) return reply(550, done.error().message());
-  return command.verb == "MKD" ? reply(257, fmt::format("\"{}\" is there.", path)) : reply(250, "Done.");
+  if (!done) return make_reply(550, done.error().message());
+  return command.verb == "MKD" ? make_reply(257, fmt::format("\"{}\" is there.", path)) : make_reply(250, "Done.");
 }
 
 Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   const auto& [verb, argument] = command;
   if (verb == "TYPE")
     return argument.starts_with('I') || argument.starts_with('A') || argument.starts_with('L')
-               ? reply(200, "Bytes as they are, whatever their type.")
-               : reply(504, "The types are I and A.");
+               ? make_reply(200, "Bytes as they are, whatever their type.")
+               : make_reply(504, "The types are I and A.");
   if (verb == "MODE") return transfers_.set_mode(argument);
-  if (verb == "STRU") return argument == "F" ? reply(200, "Files.") : reply(504, "The structure is F.");
+  if (verb == "STRU") return argument == "F" ? make_reply(200, "Files.") : make_reply(504, "The structure is F.");
   if (verb == "OPTS")
     return argument.starts_with("RETR ") || argument.starts_with("retr ") ? transfers_.set_parallelism(argument)
-                                                                          : reply(200, "Noted.");
+                                                                          : make_reply(200, "Noted.");
   if (verb == "PASV") return transfers_.listen(false);
   if (verb == "SPAS") return transfers_.listen(true);
   if (verb == "EPSV") return transfers_.listen_extended(argument);
@@ -271,24 +265,24 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   if (verb == "ALLO") return transfers_.allocate(argument);
   if (verb == "DCAU") return transfers_.set_authentication(argument);
   if (verb == "PROT") return transfers_.set_protection(argument);
-  if (verb == "PBSZ") return reply(200, "PBSZ=1048576");
+  if (verb == "PBSZ") return make_reply(200, "PBSZ=1048576");
   if (verb == "SIZE") return facts(argument, "SIZE");
   if (verb == "MDTM") return facts(argument, "MDTM");
   if (verb == "MLST") return facts(argument, "MLST");
-  if (verb == "PWD" || verb == "XPWD") return reply(257, fmt::format("\"{}\"", directory_));
+  if (verb == "PWD" || verb == "XPWD") return make_reply(257, fmt::format("\"{}\"", directory_));
   if (verb == "CWD" || verb == "CDUP") {
     const std::string path = absolute(verb == "CDUP" ? ".." : argument);
     const auto there = transfers_.root().facts_of(path);
-    if (!there || there->kind != FileFacts::Kind::directory) return reply(550, path + ": not a directory");
+    if (!there || there->kind != FileFacts::Kind::directory) return make_reply(550, path + ": not a directory");
     directory_ = path;
-    return reply(250, "Done.");
+    return make_reply(250, "Done.");
   }
-  if (verb == "ABOR") return reply(226, "Nothing is under way.");
-  if (verb == "SYST") return reply(215, "UNIX Type: L8");
+  if (verb == "ABOR") return make_reply(226, "Nothing is under way.");
+  if (verb == "SYST") return make_reply(215, "UNIX Type: L8");
   if (verb == "SITE") return site(argument);
-  if (verb == "AUTH" || verb == "ADAT") return reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");
+  if (verb == "AUTH" || verb == "ADAT") return make_reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");
   if (auto changed = change(command)) return *changed;
-  return reply(500, fmt::format("{}: not known here.", core::printable(verb, 20)));
+  return make_reply(500, fmt::format("{}: not known here.", core::printable(verb, 20)));
 }
 
 Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& command) {
@@ -297,13 +291,13 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
   if (verb == "STOR") co_return co_await transfers_.store(absolute(argument), std::nullopt);
   if (verb == "ERET") {
     const auto operand = partial_operand(argument, 'P', 2);
-    if (!operand) co_return reply(501, "ERET P OFFSET LENGTH PATH is known here.");
+    if (!operand) co_return make_reply(501, "ERET P OFFSET LENGTH PATH is known here.");
     const std::uint64_t offset = operand->numbers[0];
     co_return co_await transfers_.retrieve(absolute(operand->path), ByteRange{offset, offset + operand->numbers[1]});
   }
   if (verb == "ESTO") {
     const auto operand = partial_operand(argument, 'A', 1);
-    if (!operand) co_return reply(501, "ESTO A OFFSET PATH is known here.");
+    if (!operand) co_return make_reply(501, "ESTO A OFFSET PATH is known here.");
     co_return co_await transfers_.store(absolute(operand->path), operand->numbers[0]);
   }
   if (verb == "MLSD") co_return co_await transfers_.list(absolute(argument), ListingForm::facts);
@@ -315,21 +309,21 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
 }
 
 Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
-  if (command.argument.find('\0') != std::string::npos) co_return reply(501, "No name holds a zero byte.");
+  if (command.argument.find('\0') != std::string::npos) co_return make_reply(501, "No name holds a zero byte.");
   if (command.verb == "QUIT") {
     leaving_ = true;
-    co_return reply(221, "Goodbye.");
+    co_return make_reply(221, "Goodbye.");
   }
-  if (command.verb == "NOOP") co_return reply(200, "Done.");
+  if (command.verb == "NOOP") co_return make_reply(200, "Done.");
   if (command.verb == "FEAT") co_return features();
-  if (command.verb == "HELP") co_return reply(214, "See udtcat-gridftp(1).");
+  if (command.verb == "HELP") co_return make_reply(214, "See udtcat-gridftp(1).");
   if (command.verb == "USER") co_return user(command.argument);
   if (command.verb == "PASS") {
     logged_in_ = true;
-    co_return reply(230, "Welcome.");
+    co_return make_reply(230, "Welcome.");
   }
   if (command.verb == "SITE" && !logged_in_ && command.argument.starts_with("HELP")) co_return site(command.argument);
-  if (!logged_in_) co_return reply(530, "USER and PASS first.");
+  if (!logged_in_) co_return make_reply(530, "USER and PASS first.");
   if (auto moved = co_await transfer(command)) co_return std::move(*moved);
   co_return simple(command);
 }

@@ -21,34 +21,26 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostParallelism = 64;   // guess: as many as we ask others for
 constexpr std::size_t kMostSourceBytes = 100;  // spec: docs/spec/gridftp.md §5
-constexpr std::size_t kMostConnections =
-    64;  // guess: that we make for one client, over all addresses; a block of memory each
-
-Reply reply(int code, std::string text) {
-  Reply made;
-  made.code = code;
-  made.lines.push_back(std::move(text));
-  return made;
-}
+// guess: that we make for one client, over all addresses; a block of memory each
+constexpr std::size_t kMostConnections = 64;
 
 /// spec: RFC 959 §4.2.2
 Reply failure(const Error& error) {
   switch (error.code) {
     case Errc::local_read_failed:
     case Errc::stream_refused:
-      return reply(550, error.message());
+      return make_reply(550, error.message());
     case Errc::local_write_failed:
-      return reply(553, error.message());
+      return make_reply(553, error.message());
     case Errc::out_of_resources:  // of a client that has just gone, perhaps
-      return reply(450, error.message());
+      return make_reply(450, error.message());
     case Errc::cannot_reach:
     case Errc::cannot_bind:
     case Errc::authentication_failed:
-      return reply(425, error.message());
+      return make_reply(425, error.message());
     default:
-      return reply(426, error.message());
+      return make_reply(426, error.message());
   }
 }
 
@@ -89,21 +81,6 @@ class TextSource final : public BlockSource {
   std::uint64_t given_ = 0;
 };
 
-/// Counts what goes through it.
-class CountingSink final : public BlockSink {
- public:
-  CountingSink(std::shared_ptr<BlockSink> to, std::shared_ptr<std::uint64_t> bytes)
-      : to_(std::move(to)), bytes_(std::move(bytes)) {}
-  Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    *bytes_ += bytes.size();
-    co_return co_await to_->store(offset, bytes);
-  }
-
- private:
-  const std::shared_ptr<BlockSink> to_;
-  const std::shared_ptr<std::uint64_t> bytes_;
-};
-
 /// An address in figures, of the protocol that EPRT names.  spec: RFC 2428 §2
 std::optional<Endpoint> extended_port(const std::string& protocol, const std::string& address, std::uint16_t port) {
   sockaddr_in ipv4{};
@@ -123,12 +100,11 @@ std::optional<Endpoint> extended_port(const std::string& protocol, const std::st
 }  // namespace
 
 ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local,
-                                 Endpoint peer, Say say)
+                                 Say say)
     : io_(io),
       root_(std::move(root)),
       options_(std::move(options)),
       local_(local.with_port(0)),
-      peer_(peer),
       say_(std::move(say)),
       path_(io, make_tcp_stack(io)) {
   level_ = options_.data.session.protection;
@@ -137,11 +113,11 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, S
 // ---- What the data run over ----------------------------------------------------------------------------------------
 
 Reply ServedTransfers::set_mode(const std::string& mode) {
-  if (mode != "E" && mode != "S" && mode != "e" && mode != "s") return reply(504, "The modes are E and S.");
+  if (mode != "E" && mode != "S" && mode != "e" && mode != "s") return make_reply(504, "The modes are E and S.");
   const bool blocks = mode == "E" || mode == "e";
   if (blocks != blocks_) path_.close();
   blocks_ = blocks;
-  return reply(200, blocks ? "Mode E: blocks, on several connections." : "Mode S: a stream.");
+  return make_reply(200, blocks ? "Mode E: blocks, on several connections." : "Mode S: a stream.");
 }
 
 /// "Parallelism=4,4,4;": where to begin, the least, the most. The first counts, as with Globus.
@@ -150,12 +126,13 @@ Reply ServedTransfers::set_parallelism(const std::string& options) {
   std::string small = options;
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto at = small.find(kName);
-  if (at == std::string::npos) return reply(200, "Noted.");  // stripe layouts and the like, which change nothing here
+  if (at == std::string::npos)
+    return make_reply(200, "Noted.");  // stripe layouts and the like, which change nothing here
   const auto count = number_at_start(std::string_view(small).substr(at + kName.size()));
-  if (!count || *count == 0) return reply(501, "Parallelism takes a number above 0.");
-  parallelism_ = std::min<std::size_t>(*count, kMostParallelism);
+  if (!count || *count == 0) return make_reply(501, "Parallelism takes a number above 0.");
+  parallelism_ = std::min<std::size_t>(*count, kMostConnections);
   path_.close();
-  return reply(200, fmt::format("Parallelism {}.", parallelism_));
+  return make_reply(200, fmt::format("Parallelism {}.", parallelism_));
 }
 
 Reply ServedTransfers::change_stack() {
@@ -166,23 +143,23 @@ Reply ServedTransfers::change_stack() {
     data.session.protection = Protection::clear;
   const Protection offered = kind_ == DataKind::session ? data.session.protection : Protection::clear;
   if (offered < options_.least)
-    return reply(
+    return make_reply(
         536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat, DCAU A, PROT.", to_string(options_.least)));
   if (kind_ == DataKind::session && data.session.protection != Protection::clear && !data.key)
-    return reply(534, "This server has no key: nothing can be proved or protected.");
+    return make_reply(534, "This server has no key: nothing can be proved or protected.");
   if (data.session.protection == Protection::clear) data.key = nullptr;
   path_.use(make_stack(io_, data));
-  return reply(200, fmt::format("Data are {}.", to_string(offered)));
+  return make_reply(200, fmt::format("Data are {}.", to_string(offered)));
 }
 
 /// "udtcat", "udt,gsi", "tcp:opt=value": from the bottom up.
 Reply ServedTransfers::set_stack(const std::string& stack) {
   const std::string name = stack.substr(0, stack.find_first_of(":,"));
-  if (name != "tcp" && name != "udt" && name != "udtcat") return reply(501, "The stacks are tcp, udt and udtcat.");
+  if (name != "tcp" && name != "udt" && name != "udtcat") return make_reply(501, "The stacks are tcp, udt and udtcat.");
   if (stack.find(",gsi") != std::string::npos && authenticated_)
-    return reply(534, "There is no GSI here: DCAU N first, or no gsi.");
+    return make_reply(534, "There is no GSI here: DCAU N first, or no gsi.");
   if (name != "udtcat" && promised_)
-    return reply(536, "Protected data were asked for, and " + name + " has none: DCAU N and PROT C first.");
+    return make_reply(536, "Protected data were asked for, and " + name + " has none: DCAU N and PROT C first.");
   const DataKind before = std::exchange(kind_, name == "tcp"   ? DataKind::tcp
                                                : name == "udt" ? DataKind::udt
                                                                : DataKind::session);
@@ -192,23 +169,25 @@ Reply ServedTransfers::set_stack(const std::string& stack) {
 }
 
 Reply ServedTransfers::set_authentication(const std::string& mode) {
-  if (mode != "A" && mode != "N") return reply(504, "DCAU is A or N here.");
+  if (mode != "A" && mode != "N") return make_reply(504, "DCAU is A or N here.");
   if (mode == "A" && kind_ != DataKind::session)
-    return reply(534, "Nothing can be proved over tcp or udt: SITE SETNETSTACK udtcat, or DCAU N.");
-  if (mode == "A" && !options_.data.key) return reply(534, "This server has no key: nothing can be proved.");
+    return make_reply(534, "Nothing can be proved over tcp or udt: SITE SETNETSTACK udtcat, or DCAU N.");
+  if (mode == "A" && !options_.data.key) return make_reply(534, "This server has no key: nothing can be proved.");
   if (mode == "A") level_ = std::max(level_, Protection::auth);
   const bool before = std::exchange(authenticated_, mode == "A");
-  Reply answer = kind_ == DataKind::session ? change_stack() : reply(200, "DCAU N.");
-  if (answer.code != 200) authenticated_ = before;
-  promised_ = answer.code == 200 && (authenticated_ || (promised_ && level_ > Protection::auth));
+  Reply answer = kind_ == DataKind::session ? change_stack() : make_reply(200, "DCAU N.");
+  if (answer.code != 200)
+    authenticated_ = before;
+  else
+    promised_ = authenticated_ || (promised_ && level_ > Protection::auth);
   return answer;
 }
 
 Reply ServedTransfers::set_protection(const std::string& level) {
-  if (level != "C" && level != "S" && level != "P") return reply(536, "The levels are C, S and P.");
+  if (level != "C" && level != "S" && level != "P") return make_reply(536, "The levels are C, S and P.");
   if (kind_ != DataKind::session)
-    return level == "C" ? reply(200, "Data are clear.")
-                        : reply(536, "Nothing can be protected over tcp or udt: SITE SETNETSTACK udtcat first.");
+    return level == "C" ? make_reply(200, "Data are clear.")
+                        : make_reply(536, "Nothing can be protected over tcp or udt: SITE SETNETSTACK udtcat first.");
   const Protection before = std::exchange(level_, level == "P"   ? Protection::private_
                                                   : level == "S" ? Protection::safe
                                                                  : Protection::auth);
@@ -222,11 +201,11 @@ Reply ServedTransfers::set_protection(const std::string& level) {
 // ---- Where they go -------------------------------------------------------------------------------------------------
 
 Reply ServedTransfers::listen(bool striped) {
-  if (local_.family() != AddressFamily::ipv4) return reply(522, "PASV is for IPv4 only: EPSV.");
+  if (local_.family() != AddressFamily::ipv4) return make_reply(522, "PASV is for IPv4 only: EPSV.");
   const auto ports = path_.listen(local_);
   if (!ports) return failure(ports.error());
   const std::string port = to_data_port(ports->front());
-  if (!striped) return reply(227, fmt::format("Entering Passive Mode ({})", port));
+  if (!striped) return make_reply(227, fmt::format("Entering Passive Mode ({})", port));
   Reply answer;
   answer.code = 229;
   answer.lines = {"Entering Striped Passive Mode", ' ' + port, "End"};
@@ -237,10 +216,10 @@ Reply ServedTransfers::listen_extended(const std::string& protocol) {
   const bool fits = protocol.empty() || protocol == "ALL" ||
                     (protocol == "1" && local_.family() == AddressFamily::ipv4) ||
                     (protocol == "2" && local_.family() == AddressFamily::ipv6);
-  if (!fits) return reply(522, "That is not the protocol of this connection.");
+  if (!fits) return make_reply(522, "That is not the protocol of this connection.");
   const auto ports = path_.listen(local_);
   if (!ports) return failure(ports.error());
-  return reply(229, fmt::format("Entering Extended Passive Mode (|||{}|)", ports->front().port()));
+  return make_reply(229, fmt::format("Entering Extended Passive Mode (|||{}|)", ports->front().port()));
 }
 
 Reply ServedTransfers::aim(const std::string& ports) {
@@ -249,18 +228,18 @@ Reply ServedTransfers::aim(const std::string& ports) {
   while (!rest.empty()) {
     const auto blank = rest.find(' ');
     const auto port = parse_data_port(rest.substr(0, blank));
-    if (!port || at.size() >= kMostConnections) return reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
+    if (!port || at.size() >= kMostConnections) return make_reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
     at.push_back(*port);
     rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
   }
-  if (at.empty()) return reply(501, "Which port?");
+  if (at.empty()) return make_reply(501, "Which port?");
   path_.aim(std::move(at));
-  return reply(200, "Noted.");
+  return make_reply(200, "Noted.");
 }
 
 /// spec: RFC 2428 §2: |1|192.0.2.1|9000|
 Reply ServedTransfers::aim_extended(const std::string& port) {
-  const Reply wrong = reply(501, "A port is written |1|address|port|.");
+  const Reply wrong = make_reply(501, "A port is written |1|address|port|.");
   if (port.size() < 2) return wrong;
   std::vector<std::string> words;
   for (std::size_t at = 1; at < port.size();) {
@@ -275,7 +254,7 @@ Reply ServedTransfers::aim_extended(const std::string& port) {
   const auto target = extended_port(words[0], words[1], static_cast<std::uint16_t>(*number));
   if (!target) return wrong;
   path_.aim(std::vector<Endpoint>(1, *target));
-  return reply(200, "Noted.");
+  return make_reply(200, "Noted.");
 }
 
 // ---- What of them is meant -----------------------------------------------------------------------------------------
@@ -283,39 +262,40 @@ Reply ServedTransfers::aim_extended(const std::string& port) {
 Reply ServedTransfers::restart_at(const std::string& ranges) {
   if (ranges.find('-') != std::string::npos) {
     auto parsed = ByteRanges::parse(ranges);
-    if (!parsed) return reply(501, parsed.error().message());
+    if (!parsed) return make_reply(501, parsed.error().message());
     restart_ = std::move(*parsed);
   } else {
     const auto offset = number_at_start(ranges);
-    if (!offset) return reply(501, "REST takes an offset, or ranges as in 0-4096,8192-12288.");
+    if (!offset) return make_reply(501, "REST takes an offset, or ranges as in 0-4096,8192-12288.");
     restart_ = {};
     std::ignore = restart_.add({0, *offset});  // one range always fits
   }
-  return reply(350, fmt::format("{} bytes will be left out of the next transfer.", restart_.bytes()));
+  return make_reply(350, fmt::format("{} bytes will be left out of the next transfer.", restart_.bytes()));
 }
 
 Reply ServedTransfers::allocate(const std::string& bytes) {
   allocated_ = number_at_start(bytes);
-  return allocated_ ? reply(200, "Noted: the file has to have exactly so many.") : reply(501, "ALLO takes a number.");
+  return allocated_ ? make_reply(200, "Noted: the file has to have exactly so many.")
+                    : make_reply(501, "ALLO takes a number.");
 }
 
 // ---- The files -----------------------------------------------------------------------------------------------------
 
 std::optional<Reply> ServedTransfers::cannot_move(DataPath::Stance needed) const {
-  if (path_.stance() == DataPath::Stance::none) return reply(425, "Where? PASV or PORT first.");
+  if (path_.stance() == DataPath::Stance::none) return make_reply(425, "Where? PASV or PORT first.");
   if (blocks_ && path_.stance() != needed)
-    return reply(425, needed == DataPath::Stance::active ? "In mode E the sender connects: PORT first."
-                                                         : "In mode E the sender connects: PASV first.");
+    return make_reply(425, needed == DataPath::Stance::active ? "In mode E the sender connects: PORT first."
+                                                              : "In mode E the sender connects: PASV first.");
   if (options_.least > Protection::clear && kind_ != DataKind::session)
-    return reply(536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat.", to_string(options_.least)));
+    return make_reply(536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat.", to_string(options_.least)));
   return std::nullopt;
 }
 
 Task<Status> ServedTransfers::announce(const std::string& path) {
   cancelled_ = over_;
   busy_ = true;
-  const Reply begun = path_.has_kept() ? reply(125, "Data connections are there: " + path)
-                                       : reply(150, "Opening data connections: " + path);
+  const Reply begun = path_.has_kept() ? make_reply(125, "Data connections are there: " + path)
+                                       : make_reply(150, "Opening data connections: " + path);
   auto said = co_await say_(begun);
   if (said && cancelled_) said = tl::unexpected(*cancelled_);
   busy_ = said.has_value();
@@ -351,9 +331,9 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   auto file = BlockStore::of(std::move(*descriptor), path);
   if (!file) co_return failure(file.error());
   const auto size = file->size();
-  if (!size && !part) co_return reply(550, path + ": it has no size; ERET takes a part of it.");
+  if (!size && !part) co_return make_reply(550, path + ": it has no size; ERET takes a part of it.");
   ByteRange range = part.value_or(ByteRange{0, size.value_or(0)});
-  if (size && range.begin > *size) co_return reply(554, fmt::format("{} has {} bytes.", path, *size));
+  if (size && range.begin > *size) co_return make_reply(554, fmt::format("{} has {} bytes.", path, *size));
   if (size) range.end = std::min(range.end, *size);
   if (auto cannot = cannot_move(DataPath::Stance::active)) co_return *cannot;
   SendRequest request;
@@ -368,7 +348,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   co_await markers.stop();
   busy_ = false;
   if (!blocks_) path_.close();
-  co_return sent ? reply(226, "Everything has been sent.") : failure(sent.error());
+  co_return sent ? make_reply(226, "Everything has been sent.") : failure(sent.error());
 }
 
 /// What REST and ALLO have said of one transfer, whatever becomes of it.
@@ -410,19 +390,20 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
 
 Reply ServedTransfers::name_source(const std::string& source) {
   if (source.empty() || source.size() > kMostSourceBytes || core::printable(source, kMostSourceBytes) != source)
-    return reply(501, "A source is named by a line of at most 100 characters.");
+    return make_reply(501, "A source is named by a line of at most 100 characters.");
   source_ = source;
-  return reply(200, "Noted.");
+  return make_reply(200, "Noted.");
 }
 
 Reply ServedTransfers::what_is_here(const std::string& path) const {
   const auto place = root_.place_of(path);
   if (!place) return failure(place.error());
-  return reply(250, "Range Marker " + believed(journal_of(*place, path, source_), *place).to_text());
+  return make_reply(250, "Range Marker " + believed(journal_of(*place, path, source_), *place).to_text());
 }
 
 Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
-  const auto sink = std::make_shared<CountingSink>(incoming.sink, received_bytes_);
+  const auto sink = std::make_shared<CountingSink>(
+      incoming.sink, [received = received_bytes_](std::size_t bytes) { *received += bytes; });
   if (blocks_) co_return co_await path_.receive(IncomingFile(incoming.expected, incoming.have), sink);
   const auto connection = co_await path_.single();
   if (!connection) co_return tl::unexpected(connection.error());
@@ -432,11 +413,14 @@ Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
   Wanted wanted{std::exchange(restart_, {}), std::exchange(allocated_, {}), std::exchange(source_, {})};
-  if (options_.read_only) co_return reply(550, "This server is read-only.");
+  if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = cannot_move(DataPath::Stance::passive)) co_return *cannot;
   const auto incoming = open_incoming(path, at, std::move(wanted));
   if (!incoming) co_return failure(incoming.error());
-  if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
+  if (auto begun = co_await announce(path); !begun) {
+    incoming->sink->set_aside();
+    co_return failure(begun.error());
+  }
   TransferMarkers markers(
       io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
       [sink = incoming->sink] { return sink->safe(); });
@@ -445,7 +429,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   busy_ = false;
   if (!blocks_) path_.close();
   if (taken) taken = incoming->sink->publish();
-  if (taken) co_return reply(226, "Everything is here.");
+  if (taken) co_return make_reply(226, "Everything is here.");
   incoming->sink->set_aside();
   core::log().info("{}", core::printable(taken.error().message(), 500));
   co_return failure(taken.error());
@@ -467,7 +451,7 @@ Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   const auto sent = co_await send(std::move(request));
   busy_ = false;
   if (!blocks_) path_.close();
-  co_return sent ? reply(226, "That is the list.") : failure(sent.error());
+  co_return sent ? make_reply(226, "That is the list.") : failure(sent.error());
 }
 
 }  // namespace udtcat::gridftp

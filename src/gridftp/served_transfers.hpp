@@ -30,9 +30,8 @@ class ServedTransfers {
   /// Tells the client something before the reply.
   using Say = std::function<Task<Status>(Reply)>;
 
-  /// local, peer   of the control connection
-  ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local, Endpoint peer,
-                  Say say);
+  /// local   of the control connection
+  ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local, Say say);
 
   // What the data run over.  spec: docs/spec/gridftp.md §7
   [[nodiscard]] Reply set_mode(const std::string& mode);
@@ -84,7 +83,6 @@ class ServedTransfers {
   const ServedRoot root_;
   const ServeOptions options_;
   const Endpoint local_;
-  const Endpoint peer_;
   const Say say_;
   DataKind kind_ = DataKind::tcp;
   bool authenticated_ = true;  // DCAU A: where the stack can prove anything

@@ -24,6 +24,7 @@ class Copy {
   [[nodiscard]] Task<Status> attempt();
 
  private:
+  [[nodiscard]] Task<Status> look(RemoteServer& source);
   [[nodiscard]] Task<Status> introduce(RemoteServer& source, RemoteServer& target);
   [[nodiscard]] Task<Status> move(RemoteServer& source, RemoteServer& target);
   [[nodiscard]] Task<Status> check(RemoteServer& target);
@@ -37,6 +38,19 @@ class Copy {
   std::optional<std::string> changed_;
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();  // at the target, by its markers
 };
+
+/// What the source is, and whether it still is what it was.
+Task<Status> Copy::look(RemoteServer& source) {
+  const auto size = co_await source.size_of(from_.path);
+  if (!size) co_return tl::unexpected(size.error());
+  const auto changed = co_await source.time_of(from_.path);
+  if (!changed) co_return tl::unexpected(changed.error());
+  if (changed_ && (*size != size_ || *changed != changed_))
+    co_return fail(Errc::remote_read_failed, "copy " + from_.to_string(), "it has changed meanwhile");
+  size_ = *size;
+  changed_ = *changed;
+  co_return Status{};
+}
 
 /// The source calls where the target listens.
 Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
@@ -54,6 +68,7 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
 }
 
 Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
+  if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
   if (size_ && !options_.range) {
     const auto told = co_await target.control().ask(fmt::format("ALLO {}", *size_));
     if (!told) co_return tl::unexpected(told.error());
@@ -104,16 +119,10 @@ Task<Status> Copy::attempt() {
   if (!source) co_return tl::unexpected(std::move(source.error()));
   auto target = co_await RemoteServer::log_in(io_, to_, options_);
   if (!target) co_return tl::unexpected(std::move(target.error()));
-  const auto size = co_await (*source)->size_of(from_.path);
-  if (!size) co_return tl::unexpected(size.error());
-  const auto changed = co_await (*source)->time_of(from_.path);
-  if (!changed) co_return tl::unexpected(changed.error());
-  if (changed_ && (*size != size_ || *changed != changed_))
-    co_return fail(Errc::remote_read_failed, "go on with " + from_.to_string(), "it has changed meanwhile");
-  size_ = *size;
-  changed_ = *changed;
+  if (auto looked = co_await look(**source); !looked) co_return looked;
   if (auto met = co_await introduce(**source, **target); !met) co_return met;
   if (auto moved = co_await move(**source, **target); !moved) co_return moved;
+  if (auto looked = co_await look(**source); !looked) co_return looked;
   if (auto checked = co_await check(**target); !checked) co_return checked;
   co_await (*source)->quit();
   co_await (*target)->quit();

@@ -61,8 +61,10 @@ Status Upload::identify(const BlockStore& file) {
 /// What the server has of this very file from an earlier attempt, or an earlier call. A server of ours knows; of others we know
 /// what they said, and they have at least so much.
 Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
-  if (options_.range || !server.has_blocks()) *have_ = {};
-  if (options_.range || !server.has_blocks()) co_return Status{};
+  if (options_.range || !server.has_blocks()) {
+    *have_ = {};
+    co_return Status{};
+  }
   auto there = co_await server.has_of(job_.remote.path, source_);
   if (!there) co_return tl::unexpected(std::move(there.error()));
   if (*there) {
@@ -162,7 +164,6 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
       co_return tl::unexpected(std::move(told.error()));
   if (!server.has_blocks() && options_.range)
     co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
-  if (!server.has_blocks()) *have_ = {};
   if (auto left = co_await server.leave_out(*have_); !left) co_return left;
   const auto done = std::make_shared<Promise<Status>>(io_);
   const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
@@ -205,13 +206,8 @@ Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jo
   for (TransferJob& job : jobs) {
     const FtpUrl url = job.remote;
     Upload upload(io, std::move(job), options, progress);
-    if (server && !server->serves(url)) server.reset();
     const auto attempt = [&]() -> Task<Status> {
-      if (!server) {
-        auto logged_in = co_await RemoteServer::log_in(io, url, options);
-        if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
-        server = std::move(*logged_in);
-      }
+      if (auto here = co_await be_at(io, server, url, options); !here) co_return here;
       auto status = co_await upload.attempt(*server);
       if (!status) server.reset();
       if (!status && upload.has_one_attempt() && is_cut(status.error(), true))

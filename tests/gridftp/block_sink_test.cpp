@@ -43,6 +43,16 @@ TEST_F(FileSinks, LeaveNothingWhereNothingHasCome) {
   EXPECT_FALSE(folder.has("file.part") || folder.has("file.part.have"));
 }
 
+TEST_F(FileSinks, KeepWhatTheLastJournalSaysWhereThereIsNoRoomForAnother) {
+  auto file = sink();
+  EXPECT_TRUE(put(*file, 0, Bytes(FileSink::kJournalEveryBytes)));
+  EXPECT_TRUE(put(*file, FileSink::kJournalEveryBytes, Bytes(100)));
+  std::filesystem::create_directory(folder / "file.part.have.new");  // as a full disk: nothing can be written there
+  file->set_aside();
+  EXPECT_TRUE(folder.has("file.part"));
+  EXPECT_EQ(journal().load()->bytes(), FileSink::kJournalEveryBytes);
+}
+
 TEST_F(FileSinks, LeaveNothingThatNobodyCanGoOnWith) {
   auto file = sink(false);
   EXPECT_TRUE(put(*file, 0, Bytes(50)));

@@ -91,8 +91,8 @@ class Folder {
 
  private:
   std::string path_ = [] {
-    std::string name = std::filesystem::temp_directory_path() / "udtcat-gridftp-XXXXXX";
-    return std::string(::mkdtemp(name.data()));  // fills in the X
+    std::string name = std::filesystem::temp_directory_path() / "udtcat-gridftp-XXXXXX";  // mkdtemp() fills in the X
+    return std::string(::mkdtemp(name.data()));                                           // fills in the X
   }();
 };
 
