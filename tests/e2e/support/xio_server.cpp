@@ -1,6 +1,7 @@
 #include "e2e/support/xio_server.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -12,6 +13,13 @@ namespace udtcat::e2e {
 std::vector<std::string> driver_environment(const std::filesystem::path& key_file) {
   std::vector<std::string> variables{"LD_LIBRARY_PATH=" UDTCAT_XIO_DRIVER_DIRECTORY};
   if (!key_file.empty()) variables.push_back("UDTCAT_KEY_FILE=" + key_file.string());
+  if (const std::string runtime = UDTCAT_SANITIZER_RUNTIME; !runtime.empty()) {
+    variables.push_back("LD_PRELOAD=" + runtime);
+    // Globus leaves memory and its own threads' races behind: only the driver is looked at.
+    variables.push_back("ASAN_OPTIONS=detect_leaks=0:new_delete_type_mismatch=0");
+    if (const char* options = std::getenv("TSAN_OPTIONS"))
+      variables.push_back(std::string("TSAN_OPTIONS=") + options + ":ignore_noninstrumented_modules=1");
+  }
   return variables;
 }
 
