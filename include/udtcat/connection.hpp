@@ -36,7 +36,7 @@ struct ConnectionStats {
   std::uint64_t packets_sent = 0;  ///< including those sent again
   std::uint64_t packets_lost = 0;  ///< reported lost by the peer
   std::uint64_t packets_resent = 0;
-  std::chrono::microseconds rtt{0};  ///< the transport's estimate
+  std::optional<std::chrono::microseconds> rtt;  ///< the transport's estimate; none before it has measured one
   std::size_t lanes = 0;
   std::size_t threads = 0;
   std::size_t flows = 1;  ///< channels of the transport that the session runs over

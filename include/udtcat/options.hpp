@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <udtcat/endpoint.hpp>
@@ -22,6 +23,17 @@ enum class Protection : std::uint8_t {
 };
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
+
+/// What a session is for. One key may serve several purposes, and a peer for the one is none for the other.
+/// spec: docs/spec/handshake.md §4
+enum class Purpose : std::uint8_t {
+  pipe = 1,     ///< one stream, each end's stdin and stdout
+  forward = 2,  ///< TCP connections to a service of the listener's choice
+  rsh = 3,      ///< remote commands
+  gridftp = 4,  ///< control connections of GridFTP
+  gateway = 5,  ///< control and data connections of GridFTP, between two gateways
+  driver = 6,   ///< data connections of GridFTP, ours and the XIO driver's
+};
 
 /// Both speak UDT4 and reach each other.
 enum class TransportKind : std::uint8_t {
@@ -40,6 +52,7 @@ enum class CongestionKind : std::uint8_t {
 /// Names as they appear on the command line, in the statistics and in the tables of bench/.
 [[nodiscard]] std::string_view to_string(Protection protection);
 [[nodiscard]] std::string_view to_string(Cipher cipher);
+[[nodiscard]] std::string_view to_string(Purpose purpose);
 [[nodiscard]] std::string_view to_string(TransportKind kind);
 [[nodiscard]] std::string_view to_string(CongestionKind kind);
 [[nodiscard]] std::optional<Protection> parse_protection(std::string_view name);
@@ -54,9 +67,16 @@ inline constexpr std::size_t kMaxLanes = 64;                   // spec: docs/spe
 inline constexpr std::size_t kDefaultLanes = 16;               // guess: enough for 16 threads; a lane costs about 2 KiB
 inline constexpr std::size_t kMaxFlows = 16;                   // spec: docs/spec/handshake.md §4
 inline constexpr std::size_t kMaxThreads = 256;                // guess
+inline constexpr std::size_t kMaxEndNameBytes = 64;            // spec: docs/spec/handshake.md §4
+
+/// Whether an end can be called so: 1 to kMaxEndNameBytes printable characters of ASCII, no white space.
+[[nodiscard]] bool is_end_name(std::string_view text);
 
 struct SessionOptions {
   Protection protection = Protection::private_;
+  Purpose purpose = Purpose::pipe;               ///< the same at both ends
+  std::string own_name;                          ///< what this end is called; empty: it has no name
+  std::string expected_peer;                     ///< who the other end must be; empty: whoever holds the key
   std::optional<Cipher> cipher;                  ///< none: the fastest 256-bit one of the connecting host
   std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
   std::size_t lanes = kDefaultLanes;             ///< contexts; the lesser of the two ends' is used

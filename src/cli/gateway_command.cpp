@@ -12,6 +12,7 @@ Result<Options> parse_gateway_options(const std::vector<std::string>& arguments)
   auto options = parse_options(static_cast<int>(argv.size()), argv.data());
   if (!options) return options;
   options->gridftp_gateway = true;
+  options->session.purpose = Purpose::gateway;
   switch (options->command) {
     case Command::serve:
     case Command::forward:

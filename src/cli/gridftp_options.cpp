@@ -150,7 +150,8 @@ Status read_numbers(const WrittenOptions& written, gridftp::TransferOptions& tra
 }
 
 Status read_over(const WrittenOptions& written, GridftpOptions& options) {
-  options.protection_written = options.protection_written || written.key_file || written.protect || written.cipher;
+  options.protection_written =
+      options.protection_written || written.key_file || written.protect || written.cipher || written.as || written.peer;
   if (!written.over) return {};
   if (*written.over == "tcp") options.over = DataKind::tcp;
   if (*written.over == "udt") options.over = DataKind::udt;
@@ -158,8 +159,9 @@ Status read_over(const WrittenOptions& written, GridftpOptions& options) {
   if (!options.over) return bad_value("--over", *written.over, "tcp, udt, session");
   // Protection that was asked for is not dropped without a word.
   if (options.over != DataKind::session && options.protection_written && written.protect != "clear")
-    return misplaced(fmt::format("--over {}", *written.over),
-                     "nothing is protected over it; a key, --protect and --cipher go with --over session");
+    return misplaced(
+        fmt::format("--over {}", *written.over),
+        "nothing is protected over it; a key, --protect, --cipher, --as and --peer go with --over session");
   return {};
 }
 
@@ -200,6 +202,7 @@ void settle_protection(GridftpOptions& options, bool has_environment_key) {
   options.transfer.data.session = options.common.session;
   // The key of a copy is the servers' own.
   if (options.verb == GridftpVerb::copy && !sealed) options.common.session.protection = Protection::clear;
+  options.transfer.data.session.purpose = Purpose::driver;
   options.transfer.data.session.sends = options.transfer.data.session.receives = true;
   options.transfer.data.transport = options.common.transport;
 }

@@ -19,8 +19,10 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
 )";
 
 constexpr const char* kOptions = R"(
-Key (else $UDTCAT_KEY, else: a connector asks on the terminal, a listener makes one):
+Key (else $UDTCAT_KEY, else: a connector asks on the terminal, a listener shows a new one there):
   -k, --key-file FILE        a file that only you can read
+      --as NAME              what this end is called
+      --peer NAME            what the other end has to be called
 Protection (the same at both ends):
       --protect LEVEL        private (default), safe, auth or clear
       --cipher NAME          aes-256-gcm, aes-128-gcm or chacha20-poly1305 (default: the faster 256-bit one)
@@ -56,8 +58,8 @@ Exit status:
 
 constexpr const char* kExamples = R"(
 Examples:
-  udtcat -l 9000 > tree.tar               prints the command for the other host, which is run there behind
-  tar c tree | UDTCAT_KEY=... udtcat HOST 9000
+  udtcat -l 9000 > tree.tar               shows a key, and the command for the other host, which asks for it there:
+  tar c tree | udtcat HOST 9000
 
   udtcat -l 9000 -k key --to localhost:5432      and on the other host
   udtcat HOST 9000 -k key --from 5432
@@ -80,6 +82,7 @@ left to ssh itself.
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
+      --as, --peer           with --daemon
       --rate, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats
                              see udtcat --help
 
@@ -116,8 +119,8 @@ std::string gridftp_help_text() {
       --read-only            nobody changes anything
       --auth WHO             anonymous: everybody, by TCP; key: who has the key, sealed, by UDP
       --protect LEVEL        with a key: what data must have at least
-  -k, --key-file, --protect, --cipher, --lanes, --threads, --flows, --rate, --congestion, -v, -q, --progress, --stats
-                             as of udtcat (udtcat --help)
+  -k, --key-file, --as, --peer, --protect, --cipher, --lanes, --threads, --flows, --rate, --congestion, -v, -q, --progress,
+  --stats                    as of udtcat (udtcat --help)
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
 protected, neither the login nor the data.

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/key_source.hpp"
+#include "rsh/bootstrap_script.hpp"
 
 namespace udtcat::cli {
 
@@ -43,6 +43,14 @@ Address as(const Endpoint& endpoint) {
   Address address{};
   std::memcpy(&address, endpoint.data(), std::min(sizeof address, endpoint.size_bytes()));
   return address;
+}
+
+/// The names, as the other end has to say them.
+std::string names_text(const SessionOptions& session) {
+  std::string text;
+  if (!session.expected_peer.empty()) text += " --as " + rsh::quoted(session.expected_peer);
+  if (!session.own_name.empty()) text += " --peer " + rsh::quoted(session.own_name);
+  return text;
 }
 
 }  // namespace
@@ -78,12 +86,11 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
   return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
 }
 
-std::string invitation(const Options& options, const Key& key, const std::string& host, std::uint16_t port) {
-  const bool is_daemon = options.command == Command::serve && options.service.port == 0;  // of remote commands
-  if (is_daemon)
-    return fmt::format("{}={} udtcat rsh --daemon --port {} {} COMMAND", kKeyVariable, key.reveal_text(), port, host);
+std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {
+  if (options.session.purpose == Purpose::rsh)
+    return fmt::format("udtcat rsh --daemon --port {}{} {} COMMAND", port, names_text(options.session), host);
   const char* program = options.gridftp_gateway ? "udtcat gridftp gateway" : "udtcat";
-  std::string command = fmt::format("{}={} {} {} {}", kKeyVariable, key.reveal_text(), program, host, port);
+  std::string command = fmt::format("{} {} {}{}", program, host, port, names_text(options.session));
   if (options.session.protection != Protection::private_)
     command += fmt::format(" --protect {}", to_string(options.session.protection));
   if (options.session.cipher) command += fmt::format(" --cipher {}", to_string(*options.session.cipher));

@@ -1,4 +1,5 @@
-/// The command that a listener which made a key asks its user to run on the other host.
+/// The command that a listener which made a key asks its user to run on the other host. It has no key in it: shells remember
+/// commands, and journals keep what services print.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include <udtcat/endpoint.hpp>
-#include <udtcat/key.hpp>
 
 #include "cli/options.hpp"
 
@@ -23,9 +23,8 @@ namespace udtcat::cli {
 /// The addresses of the interfaces that are up, as the system lists them; empty if it will not.
 [[nodiscard]] std::vector<Endpoint> interface_addresses();
 
-/// "UDTCAT_KEY=udtcat1-… udtcat 192.0.2.1 9000", with the options in which both ends must agree. For a listener that serves
+/// "udtcat 192.0.2.1 9000", with the options in which both ends must agree. For a listener that serves
 /// a TCP service, --from with the service's own port, or a like one that needs no privilege.
-[[nodiscard]] std::string invitation(const Options& options, const Key& key, const std::string& host,
-                                     std::uint16_t port);
+[[nodiscard]] std::string invitation(const Options& options, const std::string& host, std::uint16_t port);
 
 }  // namespace udtcat::cli

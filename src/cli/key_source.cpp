@@ -33,8 +33,8 @@ std::optional<crypto::SecretText> take_environment_key() {
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, prefix.c_str(), prefix.size()) != 0) continue;
     const std::span value(*entry + prefix.size(), std::strlen(*entry + prefix.size()));
-    if (!text && !value.empty()) text.emplace(std::string(value.begin(), value.end()));
-    crypto::erase(std::as_writable_bytes(value));
+    auto taken = crypto::take_text(value);
+    if (!text && taken.size_bytes() > 0) text = std::move(taken);
   }
   ::unsetenv(kKeyVariable);
   return text;

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "cli/process_hardening.hpp"
+#include "crypto/dumps.hpp"
 #include "transport/engine.hpp"
 
 namespace udtcat::cli {
@@ -30,7 +30,7 @@ Status become_program_with(TransportKind kind, const char* const* argv, std::uin
   const auto other = own.parent_path() / kOtherName;
   std::string reason = "it is this program, which has no libudt";
   if (!is_ourselves(own, other)) {
-    allow_core_dumps(core_limit_bytes);
+    crypto::allow_core_dumps(core_limit_bytes);
     std::ignore = ::execv(other.c_str(), const_cast<char* const*>(argv));  // exec() promises not to write
     reason = errno_text(errno);
   }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
 namespace udtcat::cli {
@@ -53,6 +54,11 @@ Result<std::chrono::milliseconds> duration_value(std::string_view option, const 
   return bad_value(
       option, text,
       fmt::format("{} or more, up to 365 days, written in seconds or with ms, s or m", seconds_text(least)));
+}
+
+Result<std::string> end_name_value(std::string_view option, const std::string& text) {
+  if (is_end_name(text)) return text;
+  return bad_value(option, text, fmt::format("1 to {} printable characters without white space", kMaxEndNameBytes));
 }
 
 Result<HostPort> local_address_value(std::string_view option, const std::string& text) {

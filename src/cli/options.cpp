@@ -50,7 +50,7 @@ Status check_plain(const WrittenOptions& written, Options& options) {
   const std::pair<const char*, const Text&> of_a_session[] = {
       {"-k", written.key_file},   {"--protect", written.protect}, {"--cipher", written.cipher},
       {"--lanes", written.lanes}, {"--threads", written.threads}, {"--block", written.block},
-      {"--flows", written.flows}};
+      {"--flows", written.flows}, {"--as", written.as},           {"--peer", written.peer}};
   for (const auto& [name, text] : of_a_session)
     if (text)
       return misplaced(fmt::format("--plain and {}", name), "--plain has no session: no key, no cipher, no blocks");
@@ -68,6 +68,7 @@ Status read_operands(const WrittenOptions& written, Options& options) {
     if (words.size() != 1)
       return fail(Errc::bad_argument, "-l", "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
     options.command = written.to ? Command::serve : Command::listen;
+    if (written.to) options.session.purpose = Purpose::forward;
     return store(local_address_value("-l", words.front()), options.local);
   }
   if (words.size() == 1 && words.front() == "keygen") {
@@ -76,6 +77,7 @@ Status read_operands(const WrittenOptions& written, Options& options) {
   }
   if (words.size() != 2) return fail(Errc::bad_argument, words.empty() ? "no arguments" : shown, kForms);
   options.command = written.from ? Command::forward : Command::connect;
+  if (written.from) options.session.purpose = Purpose::forward;
   return store(host_and_port(words[0], words[1]), options.peer);
 }
 
@@ -153,6 +155,17 @@ Status read_session(const WrittenOptions& written, Options& options) {
   return {};
 }
 
+Status read_names(const WrittenOptions& written, Options& options) {
+  auto& session = options.session;
+  if (written.as)
+    if (auto status = store(end_name_value("--as", *written.as), session.own_name); !status) return status;
+  if (written.peer)
+    if (auto status = store(end_name_value("--peer", *written.peer), session.expected_peer); !status) return status;
+  if (written.as && written.as == written.peer)
+    return misplaced("--as and --peer", "allowed: two names, as the two ends are not the same");
+  return {};
+}
+
 Status read_transport(const WrittenOptions& written, Options& options) {
   auto& transport = options.transport;
   const auto kinds = {TransportKind::native, TransportKind::libudt};
@@ -219,8 +232,8 @@ Status read_output(const WrittenOptions& written, Options& options) {
 }  // namespace
 
 Status read_common_options(const WrittenOptions& written, Options& options) {
-  return each_of(written, options, read_protection, read_session, read_transport, read_congestion, read_times,
-                 read_output);
+  return each_of(written, options, read_protection, read_session, read_names, read_transport, read_congestion,
+                 read_times, read_output);
 }
 
 Result<Options> parse_options(int argc, const char* const* argv) {

@@ -40,9 +40,8 @@ class PlainRun {
                                  [this](std::unique_ptr<PlainPipe> pipe) { take(std::move(pipe)); });
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
-    announce_listener(options_, std::nullopt, *listener_, run_.console());
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    return {};
+    return announce_listener(options_, std::nullopt, *listener_, run_.console());
   }
 
  private:

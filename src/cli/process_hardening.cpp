@@ -1,13 +1,12 @@
 #include "cli/process_hardening.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <tuple>
-#include <utility>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "crypto/dumps.hpp"
 
 namespace udtcat::cli {
 
@@ -22,23 +21,12 @@ void fill_standard_descriptors() {
 }
 
 std::uint64_t harden_process(bool starts_programs) {
-  rlimit core{};
-  std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
-  const std::uint64_t before = std::exchange(core.rlim_cur, 0);
-  if (!starts_programs) core.rlim_max = 0;
-  std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // lowering a limit is always allowed
+  const std::uint64_t before = crypto::forbid_core_dumps(!starts_programs);
   std::ignore = ::signal(SIGPIPE, SIG_IGN);
   std::ignore = ::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is a write that fails
   std::ignore = ::signal(SIGUSR1, SIG_IGN);
-  forbid_tracing();
+  crypto::forbid_tracing();
   return before;
-}
-
-void allow_core_dumps(std::uint64_t limit_bytes) {
-  rlimit core{};
-  std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
-  core.rlim_cur = std::min<rlim_t>(limit_bytes, core.rlim_max);
-  std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // up to the hard limit is always allowed
 }
 
 }  // namespace udtcat::cli

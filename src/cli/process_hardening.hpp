@@ -14,10 +14,4 @@ void fill_standard_descriptors();
 /// returns   what the soft limit of core dumps was, which programs that we start get back
 std::uint64_t harden_process(bool starts_programs);
 
-/// Gives back what harden_process() took; nothing where it is gone for good.
-void allow_core_dumps(std::uint64_t limit_bytes);
-
-// The platform's part: process_hardening_linux.cpp, process_hardening_default.cpp.
-void forbid_tracing();
-
 }  // namespace udtcat::cli

@@ -16,14 +16,15 @@ using std::chrono::seconds;
 
 std::uint64_t payload_bytes(const ConnectionStats& stats) { return stats.bytes_sent + stats.bytes_received; }
 
-/// ", RTT 75.1 ms, 0.50 % lost"; nothing where nobody has counted packets, as over TCP.
+/// ", RTT 75.1 ms, 0.50 % lost", as far as it is known; nothing where nobody has counted packets, as over TCP.
 std::string path_text(const ConnectionStats& stats) {
-  if (stats.packets_sent == 0 && stats.rtt.count() == 0) return "";
+  const std::string rtt =
+      stats.rtt ? fmt::format(", RTT {:.1f} ms", duration<double, std::milli>(*stats.rtt).count()) : "";
+  if (stats.packets_sent == 0 && rtt.empty()) return "";
   const double lost = stats.packets_sent == 0
                           ? 0.0
                           : 100.0 * static_cast<double>(stats.packets_lost) / static_cast<double>(stats.packets_sent);
-  return fmt::format(", RTT {:.1f} ms, {:.2f} % lost", duration<double, std::milli>(stats.rtt).count(),
-                     std::min(lost, 100.0));
+  return rtt + fmt::format(", {:.2f} % lost", std::min(lost, 100.0));
 }
 
 std::string bytes_text(const ConnectionStats& stats) {

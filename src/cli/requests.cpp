@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/invitation.hpp"
+#include "cli/terminal_prompt.hpp"
 #include "core/log.hpp"
 
 namespace udtcat::cli {
@@ -50,24 +51,30 @@ Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, co
   if (!request) return tl::unexpected(std::move(request.error()));
   auto listener = listen(io, std::move(*request), std::move(on_peer),
                          [&refusals](const Endpoint& peer, const Error& why) { refusals.add(peer, why); });
-  if (listener) announce_listener(options, announced, **listener, console);
+  if (!listener) return listener;
+  if (auto announcing = announce_listener(options, announced, **listener, console); !announcing)
+    return tl::unexpected(std::move(announcing.error()));
   return listener;
 }
 
-void announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
-                       Console& console) {
+Status announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
+                         Console& console) {
   const auto locals = listener.local_endpoints();
   std::string where;
   for (const Endpoint& local : locals) where += (where.empty() ? "" : " and ") + local.to_string();
   const std::string listening = "listening on " + where;
   if (!new_key) {
     // A port that the system chose is known to nobody else.
-    if (options.local.port == 0) return console.line("udtcat: " + listening);
-    return core::log().info("{}", listening);
+    if (options.local.port == 0)
+      console.line("udtcat: " + listening);
+    else
+      core::log().info("{}", listening);
+    return {};
   }
-  console.line(fmt::format("udtcat: {}; run on the other host:", listening));
+  console.line(fmt::format("udtcat: {}; run on the other host, where it asks for the key:", listening));
   const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
-  console.line(invitation(options, *new_key, advertised_host(locals, interface_addresses()), port));
+  console.line(invitation(options, advertised_host(locals, interface_addresses()), port));
+  return show_on_terminal("Key, shown only here: ", crypto::SecretText(new_key->reveal_text()));
 }
 
 }  // namespace udtcat::cli

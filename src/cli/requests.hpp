@@ -18,13 +18,14 @@ namespace udtcat::cli {
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
 
 /// Listens as the options ask, says where, and logs who is turned away. `refusals` must outlive the listener.
-/// errors: those of make_listen_request() and listen()
+/// errors: those of make_listen_request(), listen() and announce_listener()
 [[nodiscard]] Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options,
                                                                FoundKey found, RefusalLog& refusals, Console& console,
                                                                Listener::PeerHandler on_peer);
 
-/// Where a listener can be found; and if nobody has its key yet, the command that has it.
-void announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
-                       Console& console);
+/// Where a listener can be found; and if nobody has its key yet, the command for the other host and, on the terminal, the key.
+/// errors: Errc::bad_argument where there is no terminal to show it on
+[[nodiscard]] Status announce_listener(const Options& options, const std::optional<Key>& new_key,
+                                       const Listener& listener, Console& console);
 
 }  // namespace udtcat::cli

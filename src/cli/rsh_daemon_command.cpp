@@ -1,6 +1,4 @@
 /// udtcat rsh-daemon: runs what a list allows for whoever proves the key, until stopped.
-#include <fstream>
-#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "cli/refusal_log.hpp"
 #include "cli/requests.hpp"
 #include "cli/session_run.hpp"
+#include "cli/trusted_file.hpp"
 #include "core/log.hpp"
 #include "rsh/allow_list.hpp"
 #include "rsh/far_end.hpp"
@@ -26,10 +25,9 @@ namespace {
 constexpr std::size_t kMostCommands = 256;  // guess: each is a process and a session
 
 Result<rsh::AllowList> load_list(const std::string& path) {
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return fail(Errc::bad_argument, "--allow \"" + path + "\"", "it cannot be read");
-  return rsh::AllowList::parse(text);
+  const auto text = read_trusted_file(path);
+  if (!text) return tl::unexpected(text.error());
+  return rsh::AllowList::parse(*text, path);
 }
 
 /// Threads: confined to the main thread.

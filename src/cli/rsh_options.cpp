@@ -78,6 +78,7 @@ Status check_foreign(const WrittenOptions& written, bool has_key) {
   if (written.plain || written.to || written.from || written.listen || written.send_only || written.recv_only)
     return misplaced("--plain, --to, --from, -l, --send-only or --recv-only", "not for remote commands");
   if (written.key_file && !has_key) return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
+  if ((written.as || written.peer) && !has_key) return misplaced("--as, --peer", "ssh says who is who; with --daemon");
   // Without a session's key anybody could give us a command.
   if (written.protect == "clear") return misplaced("--protect \"clear\"", "a remote command always proves the key");
   return {};
@@ -113,6 +114,7 @@ Status read_ports(const WrittenOptions& written, PortRange& ports) {
 Status read_rsh(const WrittenOptions& written, RshOptions& options) {
   if (auto status = check_foreign(written, written.daemon); !status) return status;
   if (auto status = read_common_options(written, options.common); !status) return status;
+  options.common.session.purpose = Purpose::rsh;
   if (auto status = read_ports(written, options.ports); !status) return status;
   if (!written.connect_timeout && !written.daemon) options.common.connect_timeout = kUdpPatience;
   options.common.closed_port_patience = options.common.connect_timeout;
@@ -125,6 +127,19 @@ Status read_rsh(const WrittenOptions& written, RshOptions& options) {
   options.daemon = written.daemon;
   options.help = written.help;
   return {};
+}
+
+/// What the lines of the user's file would be wrong in by themselves is theirs: the first of them by which they are.
+Error blame(Error error, const std::vector<ConfiguredOption>& configured) {
+  Words words;
+  for (const ConfiguredOption& option : configured) {
+    words.push_back(option.word);
+    RshOptions ignored;
+    const auto written = split(words);
+    const Status status = written ? read_rsh(*written, ignored) : tl::unexpected(written.error());
+    if (!status && status.error().message() == error.message()) return wrong_line(option.line, error.message());
+  }
+  return error;
 }
 
 }  // namespace
@@ -156,14 +171,16 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   auto configured = read_user_config(user_config, separated->host);
   if (!configured) return tl::unexpected(std::move(configured.error()));
   // Of an option written twice the last counts, so the command line goes last.
-  Words ours = std::move(*configured);
+  Words ours;
+  for (const ConfiguredOption& option : *configured) ours.push_back(option.word);
   ours.insert(ours.end(), separated->ours.begin(), separated->ours.end());
   const auto written = split(ours);
-  if (!written) return tl::unexpected(written.error());
+  if (!written) return tl::unexpected(blame(written.error(), *configured));
   RshOptions options;
   options.ssh_arguments = separated->of_ssh;
   options.host = separated->host;
-  if (auto status = read_rsh(*written, options); !status) return tl::unexpected(std::move(status.error()));
+  if (auto status = read_rsh(*written, options); !status)
+    return tl::unexpected(blame(std::move(status.error()), *configured));
   options.far_options = far_options_of(*written);
   // It must still be there when we have given up UDP.
   options.far_options.push_back(
@@ -186,6 +203,7 @@ Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   if (auto status = check_foreign(*written, false); !status) return tl::unexpected(status.error());
   if (auto status = read_common_options(*written, options.common); !status) return tl::unexpected(status.error());
   if (auto status = read_ports(*written, options.ports); !status) return tl::unexpected(status.error());
+  options.common.session.purpose = Purpose::rsh;
   if (!options.common.accept_timeout) options.common.accept_timeout = kAcceptPatience;
   options.common.progress = false;
   return options;
@@ -204,6 +222,7 @@ Result<RshDaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
   if (!local) return tl::unexpected(std::move(local.error()));
   options.common.command = Command::serve;
   options.common.local = *local;
+  options.common.session.purpose = Purpose::rsh;
   options.allow = *written->allow;
   options.common.progress = false;
   return options;

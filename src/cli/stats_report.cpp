@@ -20,7 +20,7 @@ std::string to_json(const RunReport& report) {
   json["bytes_received"] = stats.bytes_received;
   json["seconds"] = Seconds(report.end.elapsed).count();
   json["rate_bits_per_second"] = rate.bits_per_second();
-  json["rtt_us"] = stats.rtt.count();
+  json["rtt_us"] = stats.rtt ? Json(stats.rtt->count()) : Json(nullptr);
   json["packets_sent"] = stats.packets_sent;
   json["packets_lost"] = stats.packets_lost;
   json["packets_resent"] = stats.packets_resent;

@@ -116,4 +116,19 @@ Result<crypto::SecretText> ask_on_terminal(const std::string& question) {
   return answer;
 }
 
+Status show_on_terminal(const std::string& caption, const crypto::SecretText& secret) {
+  const int terminal = ::open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0)
+    return fail(Errc::bad_argument, "no key",
+                "a new one is shown on a terminal only, and there is none: make it by udtcat keygen > FILE, give "
+                "--key-file FILE at both ends, or set UDTCAT_KEY");
+  bool shown = true;
+  for (const std::string_view piece : {std::string_view(caption), secret.view(), std::string_view("\n")})
+    shown = shown && ::write(terminal, piece.data(), piece.size()) == static_cast<ssize_t>(piece.size());
+  const int why = errno;
+  std::ignore = ::close(terminal);  // a terminal has nothing left to fail
+  if (!shown) return fail(Errc::bad_argument, "show the new key on the terminal", errno_text(why));
+  return {};
+}
+
 }  // namespace udtcat::cli

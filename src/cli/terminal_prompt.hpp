@@ -1,4 +1,4 @@
-/// Asks a person for a secret.
+/// Asks a person for a secret, or tells it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,12 @@ namespace udtcat::cli {
 /// errors: Errc::bad_argument where there is no terminal, naming the three ways to give a key
 [[nodiscard]] Result<crypto::SecretText> ask_on_terminal(const std::string& question);
 
-/// As above on an open terminal.  errors: Errc::bad_argument
+/// Shows `secret` behind `caption` on the terminal that controls this process, wherever stdout and stderr go: a log that they go
+/// to is no place for it.
+/// errors: Errc::bad_argument where there is no terminal, saying how to make a key instead
+[[nodiscard]] Status show_on_terminal(const std::string& caption, const crypto::SecretText& secret);
+
+/// As the first on an open terminal.  errors: Errc::bad_argument
 [[nodiscard]] Result<crypto::SecretText> ask_without_echo(int terminal, const std::string& question);
 
 }  // namespace udtcat::cli

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/trusted_file.hpp"
 #include "rsh/ssh_words.hpp"
 
 namespace udtcat::cli {
@@ -40,10 +38,6 @@ std::vector<std::string> words_of(std::string line) {
   const auto comment = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('#'); });
   words.erase(comment, words.end());
   return words;
-}
-
-tl::unexpected<Error> wrong_line(int number, std::string why) {
-  return fail(Errc::bad_argument, fmt::format("{}, line {}", config_path(), number), std::move(why));
 }
 
 /// As ssh: one pattern must match, and none that is negated.
@@ -82,8 +76,12 @@ bool matches(std::string_view pattern, std::string_view host) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-Result<std::vector<std::string>> read_user_config(std::string_view text, const std::string& host) {
-  std::vector<std::string> options;
+Error wrong_line(int line, std::string why) {
+  return {Errc::bad_argument, fmt::format("{}, line {}", config_path(), line), std::move(why)};
+}
+
+Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host) {
+  std::vector<ConfiguredOption> options;
   std::set<std::string> known;
   bool applies = true;
   std::istringstream lines{std::string(text)};
@@ -93,17 +91,17 @@ Result<std::vector<std::string>> read_user_config(std::string_view text, const s
     if (words.empty()) continue;
     const std::string name = lower(words[0]);
     if (name == "host") {
-      if (words.size() < 2) return wrong_line(number, "Host needs a pattern");
+      if (words.size() < 2) return tl::unexpected(wrong_line(number, "Host needs a pattern"));
       applies = any_matches(words, host);
       continue;
     }
     if (words.size() > 2)
-      return wrong_line(number,
-                        fmt::format("\"{}\" has one value at most; quotes make one of several words", words[0]));
+      return tl::unexpected(
+          wrong_line(number, fmt::format("\"{}\" has one value at most; quotes make one of several words", words[0])));
     if (words[0].starts_with('-'))
-      return wrong_line(number, fmt::format("\"{}\" is written without dashes here", words[0]));
+      return tl::unexpected(wrong_line(number, fmt::format("\"{}\" is written without dashes here", words[0])));
     if (!applies || !known.insert(name).second) continue;
-    options.push_back(words.size() == 2 ? fmt::format("--{}={}", name, words[1]) : "--" + name);
+    options.push_back({words.size() == 2 ? fmt::format("--{}={}", name, words[1]) : "--" + name, number});
   }
   return options;
 }
@@ -111,15 +109,7 @@ Result<std::vector<std::string>> read_user_config(std::string_view text, const s
 Result<std::string> load_user_config() {
   const std::string path = config_path();
   if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
-  std::ifstream file(path);
-  struct stat status {};
-  if (!file || ::stat(path.c_str(), &status) != 0)
-    return fail(Errc::bad_argument, "read " + path, "it cannot be opened");
-  if (!S_ISREG(status.st_mode)) return fail(Errc::bad_argument, "read " + path, "it is no file");
-  // It says which program runs as ssh.
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (status.st_uid != 0 && status.st_uid != ::getuid()))
-    return fail(Errc::bad_argument, "read " + path, "others can write to it: chown it to you, and chmod go-w");
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_trusted_file(path);  // it says which program runs as ssh
 }
 
 }  // namespace udtcat::cli

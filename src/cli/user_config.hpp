@@ -9,6 +9,11 @@
 
 namespace udtcat::cli {
 
+struct ConfiguredOption {
+  std::string word;
+  int line = 0;
+};
+
 ///   Host backup* !backup9       # patterns with * and ?; one with ! takes back
 ///     rate 400M                 # a long option's name and, where it has one, its value
 ///     push
@@ -17,7 +22,10 @@ namespace udtcat::cli {
 ///
 /// returns  command line words ("--rate=400M", "--push") for `host`
 /// errors   Errc::bad_argument with the file and the line
-[[nodiscard]] Result<std::vector<std::string>> read_user_config(std::string_view text, const std::string& host);
+[[nodiscard]] Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host);
+
+/// What is wrong with a line of the user's file.
+[[nodiscard]] Error wrong_line(int line, std::string why);
 
 /// Whether the whole of `host` matches a pattern of * and ?, without regard to case.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view host);

@@ -14,6 +14,8 @@ void add_values(CLI::App& app, WrittenOptions& written) {
   value("--to", written.to);
   value("--from", written.from);
   value("-k,--key-file", written.key_file);
+  value("--as", written.as);
+  value("--peer", written.peer);
   value("--protect", written.protect);
   value("--cipher", written.cipher);
   value("--block", written.block);

@@ -14,7 +14,7 @@ struct WrittenOptions {
   std::vector<std::string> operands;
   bool listen = false, plain = false;
   Text to, from;
-  Text key_file;
+  Text key_file, as, peer;
   Text protect, cipher, block, lanes, threads, flows, transport, congestion, rate, memory;
   bool send_only = false, recv_only = false;
   Text connect_timeout, idle_timeout, accept_timeout;

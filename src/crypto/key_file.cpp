@@ -21,7 +21,8 @@ constexpr uid_t kRoot = 0;
 
 class OpenFile {
  public:
-  explicit OpenFile(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)) {}
+  OpenFile(const std::string& path, int flags)
+      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | flags)) {}
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() {
@@ -51,10 +52,12 @@ Status check_access(const std::string& path, const struct stat& about) {
 
 }  // namespace
 
-Result<Key> read_key_file(const std::string& path) {
-  const OpenFile file(path);
+Result<Key> read_key_file(const std::string& path, KeyFileKind kind) {
+  // A pipe that nobody writes to is opened at once, so that it can be refused.
+  const OpenFile file(path, kind == KeyFileKind::regular ? O_NONBLOCK : 0);
   struct stat about {};
   if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, errno_text(errno));
+  if (kind == KeyFileKind::regular && !S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
   if (const auto status = check_access(path, about); !status) return tl::unexpected(status.error());
   SecretText text;
   text.reserve(kMaxKeyFileBytes);

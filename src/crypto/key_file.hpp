@@ -8,8 +8,13 @@
 
 namespace udtcat::crypto {
 
-/// errors: Errc::bad_argument for a file that cannot be read, that others can read, or that holds no key. A file that is
-/// not on a disk (a pipe, /dev/stdin) is read up to the end of its first line and no further.
-[[nodiscard]] Result<Key> read_key_file(const std::string& path);
+/// Whose word a path is.
+enum class KeyFileKind {
+  any,  ///< the user's own: a pipe or /dev/stdin is fine, and is read up to the end of its first line and no further
+  regular,  ///< perhaps a peer's: what is no regular file is refused, and nothing is waited for
+};
+
+/// errors: Errc::bad_argument for a file that cannot be read, that others can read, or that holds no key
+[[nodiscard]] Result<Key> read_key_file(const std::string& path, KeyFileKind kind = KeyFileKind::any);
 
 }  // namespace udtcat::crypto

@@ -1,6 +1,7 @@
 /// A key in its text form, on its way from where the user keeps it to a Key.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,5 +40,12 @@ class SecretText {
   }
   std::string text_;
 };
+
+/// What stands there, which is overwritten.
+[[nodiscard]] inline SecretText take_text(std::span<char> place) {
+  SecretText text(std::string(place.begin(), place.end()));
+  erase(std::as_writable_bytes(place));
+  return text;
+}
 
 }  // namespace udtcat::crypto

@@ -44,6 +44,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
 Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   DataOptions data = options_.data;
   data.kind = DataKind::session;
+  data.session.purpose = Purpose::gridftp;
   sealed_stack_ = make_stack(io_, data);
   for (const Endpoint& local : locals) {
     auto door =

@@ -21,7 +21,7 @@ std::string trimmed(std::string_view text) {
 
 }  // namespace
 
-Result<AllowList> AllowList::parse(std::string_view text) {
+Result<AllowList> AllowList::parse(std::string_view text, const std::string& name) {
   AllowList list;
   std::istringstream lines{std::string(text)};
   std::string line;
@@ -33,11 +33,10 @@ Result<AllowList> AllowList::parse(std::string_view text) {
     const std::string asked = trimmed(content.substr(0, is));
     auto words = is == std::string::npos ? std::vector<std::string>{} : split_words(content.substr(is + kIs.size()));
     if (asked.empty() || words.empty())
-      return fail(Errc::bad_argument, fmt::format("line {} of the list of commands", number),
+      return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number),
                   "wanted: WHAT A PEER ASKS FOR = PROGRAM WORDS...");
     if (!list.programs_.emplace(asked, std::move(words)).second)
-      return fail(Errc::bad_argument, fmt::format("line {} of the list of commands", number),
-                  "\"" + asked + "\" is there already");
+      return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number), "\"" + asked + "\" is there already");
   }
   return list;
 }

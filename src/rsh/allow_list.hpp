@@ -19,8 +19,9 @@ namespace udtcat::rsh {
 /// Immutable.
 class AllowList {
  public:
-  /// errors: Errc::bad_argument with the line's number
-  [[nodiscard]] static Result<AllowList> parse(std::string_view text);
+  /// name     of the file, for errors
+  /// errors   Errc::bad_argument with the file and the line
+  [[nodiscard]] static Result<AllowList> parse(std::string_view text, const std::string& name);
 
   /// Of what the peer said only that it equals a line's left side matters. It is never part of what is run.
   /// errors: Errc::stream_refused

@@ -22,17 +22,20 @@ bool is_plain(const std::string& word) {
   return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
 
-/// What is in the cache has the digest of its name, or is replaced.
+/// What is in the cache has the digest of its name, or is replaced. A program that lacks its libraries there is not left to the
+/// loader's words.
 std::string push_steps(const PushedProgram& push, const std::string& options) {
   return fmt::format(
       "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "
-      "test -x \"$d/udtcat\" && test \"$(sha256sum <\"$d/udtcat\" | cut -c1-64)\" = {1} && exec \"$d/udtcat\" "
-      "rsh-server{2}; "
+      "go() {{ why=$(\"$d/udtcat\" --version 2>&1) && exec \"$d/udtcat\" rsh-server{2}; "
+      "echo \"udtcat: the program that was pushed does not run here: $why; push one that needs no libraries, "
+      "udtcat-static beside udtcat (cmake --preset static), or install udtcat here\" >&2; exit 127; }}; "
+      "test -x \"$d/udtcat\" && test \"$(sha256sum <\"$d/udtcat\" | cut -c1-64)\" = {1} && go; "
       "printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; "
       "t=\"$d/new.$$\"; "
       "( umask 077; mkdir -p \"$d\" && head -c {0} >\"$t\" && "
-      "test \"$(sha256sum <\"$t\" | cut -c1-64)\" = {1} && chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && "
-      "exec \"$d/udtcat\" rsh-server{2}; rm -f \"$t\"; "
+      "test \"$(sha256sum <\"$t\" | cut -c1-64)\" = {1} && chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && go; "
+      "rm -f \"$t\"; "
       "echo \"udtcat: could not put the program into $d\" >&2; exit 127",
       push.size_bytes, push.sha256_hex, options);
 }

@@ -196,9 +196,9 @@ void Establishing::send_message(std::vector<std::byte> message) {
 // ---- Both ends meet ----------------------------------------------------------------------------------------------
 
 /// None at clear: there is no secret.
-Result<std::optional<KeySchedule>> Establishing::key_schedule() {
+Result<std::optional<KeySchedule>> Establishing::key_schedule(const Agreed& agreed) {
   if (!tls_) return std::nullopt;
-  auto exporter = tls_->exporter();
+  auto exporter = tls_->exporter(exporter_context(agreed));
   if (!exporter) return tl::unexpected(exporter.error());
   auto schedule = KeySchedule::from_exporter(*exporter);
   if (!schedule) return tl::unexpected(schedule.error());
@@ -206,7 +206,7 @@ Result<std::optional<KeySchedule>> Establishing::key_schedule() {
 }
 
 Result<std::unique_ptr<Session>> Establishing::make_session(const Agreed& agreed) {
-  auto keys = key_schedule();
+  auto keys = key_schedule(agreed);
   if (!keys) return tl::unexpected(keys.error());
   auto flow_key = *keys ? (*keys)->flow_key() : crypto::Secret32();
   if (!flow_key) return tl::unexpected(flow_key.error());

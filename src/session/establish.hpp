@@ -72,7 +72,7 @@ class Establishing {
   void send_message(std::vector<std::byte> message);
   void flush_tls();
   void write(std::vector<std::byte> bytes);
-  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule();
+  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const Agreed& agreed);
   [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const Agreed& agreed);
   void finish(const Agreed& agreed);
   void retire();

@@ -59,6 +59,7 @@ void ItemWriter::add(ItemType type, std::span<const std::byte> value) {
 void ItemWriter::add_u8(ItemType type, std::uint8_t value) { add_number(*this, type, value); }
 void ItemWriter::add_u16(ItemType type, std::uint16_t value) { add_number(*this, type, value); }
 void ItemWriter::add_u32(ItemType type, std::uint32_t value) { add_number(*this, type, value); }
+void ItemWriter::add_text(ItemType type, std::string_view text) { add(type, std::as_bytes(std::span(text))); }
 
 std::vector<std::byte> ItemWriter::finish() {
   UDTCAT_INVARIANT(message_.size() <= kMaxParameterMessageBytes, "ciphers and text are cut to their limits before");
@@ -90,6 +91,12 @@ std::optional<std::span<const std::byte>> ItemReader::find(ItemType type) const 
 std::optional<std::uint8_t> ItemReader::u8(ItemType type) const { return number<std::uint8_t>(find(type)); }
 std::optional<std::uint16_t> ItemReader::u16(ItemType type) const { return number<std::uint16_t>(find(type)); }
 std::optional<std::uint32_t> ItemReader::u32(ItemType type) const { return number<std::uint32_t>(find(type)); }
+std::optional<std::string_view> ItemReader::text(ItemType type) const {
+  const auto value = find(type);
+  if (!value) return std::nullopt;
+  // SAFETY: char may alias anything, std::byte included.
+  return std::string_view(reinterpret_cast<const char*>(value->data()), value->size());
+}
 
 bool begins_with_magic(std::span<const std::byte> in) {
   return in.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), in.begin());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <udtcat/result.hpp>
@@ -26,7 +27,10 @@ enum class ItemType : std::uint16_t {
   flows = 9,
   session = 10,
   flow = 11,
-  proof = 12
+  proof = 12,
+  purpose = 13,
+  name = 14,
+  peer = 15
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -37,6 +41,7 @@ class ItemWriter {
   void add_u8(ItemType type, std::uint8_t value);
   void add_u16(ItemType type, std::uint16_t value);
   void add_u32(ItemType type, std::uint32_t value);
+  void add_text(ItemType type, std::string_view text);
   /// The whole message; the writer is spent.
   [[nodiscard]] std::vector<std::byte> finish();
 
@@ -55,9 +60,11 @@ class ItemReader {
   [[nodiscard]] std::optional<std::uint8_t> u8(ItemType type) const;
   [[nodiscard]] std::optional<std::uint16_t> u16(ItemType type) const;
   [[nodiscard]] std::optional<std::uint32_t> u32(ItemType type) const;
+  /// None if the item is missing.
+  [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = 13;  // one more than the last ItemType
+  static constexpr std::size_t kTypes = 16;  // one more than the last ItemType
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

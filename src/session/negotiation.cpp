@@ -36,6 +36,39 @@ std::string protection_refusal(Protection offered, Protection ours) {
   return fmt::format("the listener asks for {}, the connector for {}", to_string(ours), to_string(offered));
 }
 
+std::string purpose_text(Purpose purpose) {
+  if (purpose == kNoPurpose) return "nothing that it says, as an older udtcat";
+  if (purpose > Purpose::driver) return "what only a later udtcat knows";
+  return std::string(to_string(purpose));
+}
+
+/// What an end says of itself, and whom it means.
+struct Introduction {
+  Purpose purpose;
+  std::string_view name;
+  std::string_view peer;
+};
+
+std::string wrong_name(const char* who, std::string_view wanted, const char* other, std::string_view name) {
+  return fmt::format("the {} wants {}, the {} {}", who, wanted, other,
+                     name.empty() ? "has no name (--as)" : fmt::format("is {}", name));
+}
+
+/// Why these two are no peers; none: they are.
+std::optional<std::string> mismatch(const Introduction& connector, const Introduction& listener) {
+  if (connector.purpose != listener.purpose)
+    return fmt::format("the listener is for {}, the connector for {}", purpose_text(listener.purpose),
+                       purpose_text(connector.purpose));
+  // Before the peers' names: who wants another and meets himself should hear that.
+  if (!connector.name.empty() && connector.name == listener.name)
+    return fmt::format("this end met itself: both are called {}", connector.name);
+  if (!connector.peer.empty() && connector.peer != listener.name)
+    return wrong_name("connector", connector.peer, "listener", listener.name);
+  if (!listener.peer.empty() && listener.peer != connector.name)
+    return wrong_name("listener", listener.peer, "connector", connector.name);
+  return std::nullopt;
+}
+
 std::string cipher_refusal(const SessionOptions& ours) {
   if (!ours.cipher) return "the connector offers no cipher that the listener knows";
   return fmt::format("the listener takes {} only, which the connector does not offer", to_string(*ours.cipher));
@@ -59,6 +92,9 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
   const auto violated = [](const char* why) { return fail(Errc::protocol_violated, "agree with the listener", why); };
   if (offer.protection >= Protection::safe && !contains(offer.ciphers, acceptance.cipher))
     return violated("it chose a cipher that was not offered");
+  // The listener has seen to its own wishes.
+  if (auto why = mismatch({offer.purpose, offer.name, offer.peer}, {acceptance.purpose, acceptance.name, {}}))
+    return fail(Errc::parameters_refused, "agree with the listener", std::move(*why));
   if (acceptance.block_bytes > offer.block_bytes) return violated("it chose larger blocks than were offered");
   if (acceptance.lanes > offer.lanes) return violated("it chose more lanes than were offered");
   if (acceptance.flows > offer.flows) return violated("it chose more flows than were offered");
@@ -72,7 +108,10 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
                 .window_to_peer_bytes = acceptance.initial_window_bytes,
                 .window_from_peer_bytes = offer.initial_window_bytes,
                 .flows = acceptance.flows,
-                .session_id = acceptance.session_id};
+                .session_id = acceptance.session_id,
+                .purpose = offer.purpose,
+                .connector_name = offer.name,
+                .listener_name = acceptance.name};
 }
 
 }  // namespace
@@ -85,11 +124,16 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .sends = options.sends,
           .receives = options.receives,
           .initial_window_bytes = initial_window_bytes,
-          .flows = flows_of(options, 1)};
+          .flows = flows_of(options, 1),
+          .purpose = options.purpose,
+          .name = options.own_name,
+          .peer = options.expected_peer};
 }
 
 Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
   if (offer.protection != ours.protection) return Refusal{protection_refusal(offer.protection, ours.protection)};
+  if (auto why = mismatch({offer.purpose, offer.name, offer.peer}, {ours.purpose, ours.own_name, ours.expected_peer}))
+    return Refusal{std::move(*why)};
   Acceptance acceptance;
   if (offer.protection >= Protection::safe) {
     const auto chosen = std::find_if(offer.ciphers.begin(), offer.ciphers.end(),
@@ -104,6 +148,8 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   acceptance.receives = ours.receives;
   acceptance.initial_window_bytes = initial_window_bytes;
   acceptance.flows = std::min(offer.flows, flows_of(ours, kMaxFlows));
+  acceptance.purpose = ours.purpose;
+  acceptance.name = ours.own_name;
   return acceptance;
 }
 
@@ -123,7 +169,20 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .window_to_peer_bytes = offer.initial_window_bytes,
           .window_from_peer_bytes = ours.initial_window_bytes,
           .flows = ours.flows,
-          .session_id = ours.session_id};
+          .session_id = ours.session_id,
+          .purpose = ours.purpose,
+          .connector_name = offer.name,
+          .listener_name = ours.name};
+}
+
+std::vector<std::byte> exporter_context(const Agreed& agreed) {
+  std::vector<std::byte> context{static_cast<std::byte>(agreed.purpose)};
+  for (const std::string& name : {agreed.connector_name, agreed.listener_name}) {
+    context.push_back(static_cast<std::byte>(name.size()));
+    const auto bytes = std::as_bytes(std::span(name));
+    context.insert(context.end(), bytes.begin(), bytes.end());
+  }
+  return context;
 }
 
 }  // namespace udtcat::session

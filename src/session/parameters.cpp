@@ -34,6 +34,15 @@ void add_common(ItemWriter& writer, const Message& message) {
                 static_cast<std::uint8_t>((message.sends ? kSendsBit : 0) | (message.receives ? kReceivesBit : 0)));
   writer.add_u32(ItemType::window, message.initial_window_bytes);
   if (message.flows > 1) writer.add_u8(ItemType::flows, message.flows);
+  if (message.purpose != kNoPurpose) writer.add_u8(ItemType::purpose, static_cast<std::uint8_t>(message.purpose));
+  if (!message.name.empty()) writer.add_text(ItemType::name, message.name);
+}
+
+// None said is the empty name.
+Result<std::string> read_name(const ItemReader& items, ItemType type, const char* what) {
+  const auto name = items.text(type);
+  if (name && !is_end_name(*name)) return bad_item(what);
+  return std::string(name.value_or(""));
 }
 
 template <typename Message>
@@ -49,6 +58,12 @@ Status read_common(const ItemReader& items, Message& message) {
   // An end that knows of no flows has one.
   const auto flows = items.find(ItemType::flows) ? items.u8(ItemType::flows) : std::uint8_t{1};
   if (!flows || *flows < 1 || *flows > kMaxFlows) return bad_item("flows");
+  const auto purpose = items.find(ItemType::purpose) ? items.u8(ItemType::purpose) : std::uint8_t{0};
+  if (!purpose) return bad_item("purpose");
+  auto name = read_name(items, ItemType::name, "name");
+  if (!name) return tl::unexpected(std::move(name).error());
+  message.purpose = static_cast<Purpose>(*purpose);
+  message.name = std::move(*name);
   message.block_bytes = *block;
   message.lanes = *lanes;
   message.flows = *flows;
@@ -82,10 +97,9 @@ Result<Answer> read_acceptance(const ItemReader& items) {
 }
 
 Result<Answer> read_refusal(const ItemReader& items) {
-  const auto reason = items.find(ItemType::reason);
+  const auto reason = items.text(ItemType::reason);
   if (!reason || reason->size() > kMaxReasonBytes) return bad_item("reason");
-  // SAFETY: char may alias anything, std::byte included.
-  return Refusal{core::printable({reinterpret_cast<const char*>(reason->data()), reason->size()}, kMaxReasonBytes)};
+  return Refusal{core::printable(*reason, kMaxReasonBytes)};
 }
 
 std::vector<std::byte> encode(const Acceptance& acceptance) {
@@ -99,7 +113,7 @@ std::vector<std::byte> encode(const Acceptance& acceptance) {
 std::vector<std::byte> encode(const Refusal& refusal) {
   ItemWriter writer(MessageKind::refusal);
   const std::string reason = core::printable(refusal.reason, kMaxReasonBytes);
-  writer.add(ItemType::reason, std::as_bytes(std::span(reason)));
+  writer.add_text(ItemType::reason, reason);
   return writer.finish();
 }
 
@@ -110,6 +124,7 @@ std::vector<std::byte> encode(const Offer& offer) {
   writer.add_u8(ItemType::protection, static_cast<std::uint8_t>(offer.protection));
   if (offer.protection >= Protection::safe) writer.add(ItemType::ciphers, std::as_bytes(std::span(offer.ciphers)));
   add_common(writer, offer);
+  if (!offer.peer.empty()) writer.add_text(ItemType::peer, offer.peer);
   return writer.finish();
 }
 
@@ -133,6 +148,9 @@ Result<Offer> decode_offer(std::span<const std::byte> in) {
     offer.ciphers = *ciphers;
   }
   if (Status common = read_common(items, offer); !common) return tl::unexpected(std::move(common).error());
+  auto peer = read_name(items, ItemType::peer, "peer");
+  if (!peer) return tl::unexpected(std::move(peer).error());
+  offer.peer = std::move(*peer);
   return offer;
 }
 

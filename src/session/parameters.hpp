@@ -20,6 +20,9 @@ inline constexpr std::size_t kSessionIdBytes = 16;  // spec: handshake.md §4
 /// Names a session of several flows to the channels that join it.
 using SessionId = std::array<std::byte, kSessionIdBytes>;
 
+/// An end that is older than purposes says none. Numbers beyond the last Purpose are those of later versions.
+inline constexpr Purpose kNoPurpose{};
+
 /// The connector's side of the bargain.
 struct Offer {
   Protection protection = Protection::private_;
@@ -30,6 +33,9 @@ struct Offer {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
   std::uint8_t flows = 1;                  ///< channels that it would like
+  Purpose purpose = Purpose::pipe;         ///< as the peer said it: perhaps kNoPurpose, or an unknown one
+  std::string name;                        ///< what the connector is called; may be empty
+  std::string peer;                        ///< whom it means; empty: whoever holds the key
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -42,7 +48,9 @@ struct Acceptance {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;
   std::uint8_t flows = 1;
-  SessionId session_id{};  ///< random where there are several flows
+  Purpose purpose = Purpose::pipe;  ///< as in Offer
+  std::string name;                 ///< what the listener is called; may be empty
+  SessionId session_id{};           ///< random where there are several flows
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
@@ -64,7 +72,8 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;
 [[nodiscard]] Result<std::size_t> parameter_message_bytes(std::span<const std::byte> prefix);
 
 [[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);
-/// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded.
+/// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded. So are another
+/// purpose, and an end that is not who it should be.
 /// Of several flows the session id is left to be drawn.
 [[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes);
 
@@ -80,8 +89,13 @@ struct Agreed {
   std::uint64_t window_from_peer_bytes = 0;  ///< credit of a new stream that we gave
   std::size_t flows = 1;
   SessionId session_id{};  ///< where there are several flows
+  Purpose purpose = Purpose::pipe;
+  std::string connector_name;  ///< may be empty, as the next
+  std::string listener_name;
 };
-/// The connector checks that the answer is one to its offer.  errors: Errc::parameters_refused,
+/// What the exporter is told, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
+[[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
+/// The connector checks that the answer is one to its offer, and from whom it wants one.  errors: Errc::parameters_refused,
 /// Errc::protocol_violated
 [[nodiscard]] Result<Agreed> agree(const Offer& offer, const Answer& answer);
 [[nodiscard]] Agreed agree(const Offer& offer, const Acceptance& ours);

@@ -14,7 +14,7 @@ namespace udtcat::session {
 
 namespace {
 
-constexpr std::string_view kExporterLabel = "EXPORTER-udtcat-1";  // spec: handshake.md §5
+constexpr std::string_view kExporterLabel = "EXPORTER-udtcat-2";  // spec: handshake.md §5
 constexpr std::byte kFirstContentType{20};                        // spec: RFC 8446 §5.1: change_cipher_spec
 constexpr std::byte kLastContentType{23};                         // spec: RFC 8446 §5.1: application_data
 constexpr std::byte kVersionMajor{3};                             // spec: RFC 8446 §5.1: legacy_record_version
@@ -169,13 +169,15 @@ Status TlsHandshake::write(std::span<const std::byte> plaintext) {
 
 std::vector<std::byte> TlsHandshake::take_input() { return std::exchange(state_->plaintext, {}); }
 
-Result<crypto::SecretBytes<KeySchedule::kExporterBytes>> TlsHandshake::exporter() const {
+Result<crypto::SecretBytes<KeySchedule::kExporterBytes>> TlsHandshake::exporter(
+    std::span<const std::byte> context) const {
   UDTCAT_INVARIANT(done(), "there is no secret before the key is proved");
   crypto::SecretBytes<KeySchedule::kExporterBytes> secret;
   // SAFETY: unsigned char may alias anything, std::byte included.
   auto* out = reinterpret_cast<unsigned char*>(secret.writable().data());
+  const auto* about = reinterpret_cast<const unsigned char*>(context.data());
   if (SSL_export_keying_material(state_->connection.tls.get(), out, KeySchedule::kExporterBytes, kExporterLabel.data(),
-                                 kExporterLabel.size(), nullptr, 0, 0) != 1)
+                                 kExporterLabel.size(), about, context.size(), 1) != 1)
     return crypto::openssl_failed("export the session's secret");
   return secret;
 }

@@ -51,8 +51,9 @@ class TlsHandshake {
   [[nodiscard]] Status write(std::span<const std::byte> plaintext);
   /// Application data decrypted so far; emptied by the call. Before done() it is early data.
   [[nodiscard]] std::vector<std::byte> take_input();
-  /// RFC 8446 §7.5. Only when done().  errors: Errc::cipher_failed
-  [[nodiscard]] Result<crypto::SecretBytes<KeySchedule::kExporterBytes>> exporter() const;
+  /// RFC 8446 §7.5. Only when done(). Ends that give another context get another secret.  errors: Errc::cipher_failed
+  [[nodiscard]] Result<crypto::SecretBytes<KeySchedule::kExporterBytes>> exporter(
+      std::span<const std::byte> context) const;
 
  private:
   struct State;

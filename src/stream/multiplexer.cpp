@@ -383,7 +383,8 @@ void Multiplexer::arm_tick() {
 /// What queues in hosts and path adds to the round trip is no reason for a larger window; another path is, after a while.
 void Multiplexer::take_channel_stats() {
   channel_stats_ = session_->stats();
-  const auto rtt = channel_stats_.rtt;
+  if (!channel_stats_.rtt) return;
+  const auto rtt = *channel_stats_.rtt;
   least_rtt_ = least_rtt_.count() == 0 ? rtt : std::min(rtt, least_rtt_ + least_rtt_ / 8);
 }
 

@@ -29,7 +29,7 @@ struct ChannelStats {
   std::uint64_t packets_sent = 0;    ///< including those sent again
   std::uint64_t packets_lost = 0;    ///< the peer asked for them again
   std::uint64_t packets_resent = 0;
-  std::chrono::microseconds rtt{0};
+  std::optional<std::chrono::microseconds> rtt;  ///< none before one was measured
 };
 
 /// Threads: confined to the io_context thread it was made for; handlers are posted there. After close() every

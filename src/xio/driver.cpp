@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "crypto/dumps.hpp"
 #include "crypto/secret_bytes.hpp"
+#include "crypto/secret_text.hpp"
 #include "xio/engine.hpp"
 #include "xio/globus.hpp"
 #include "xio/settings.hpp"
@@ -27,6 +29,34 @@ std::optional<std::string> environment(const char* name) {
   if (value == nullptr) return std::nullopt;
   return value;
 }
+
+/// The key that the environment had when it was first asked for. Its text is overwritten there, but the variable stays: the
+/// program's other threads may be looking.
+/// Threads: internally synchronised.
+class EnvironmentKey {
+ public:
+  [[nodiscard]] Result<std::optional<Key>> find(const Settings& settings) {
+    const std::lock_guard lock(mutex_);
+    if (char* value = std::getenv(kKeyVariable); value != nullptr && *value != '\0')
+      text_ = crypto::take_text({value, std::strlen(value)});
+    auto key = find_key(settings, environment, text_.view());
+    if (key && *key && !std::exchange(dumps_are_forbidden_, true)) {
+      std::ignore = crypto::forbid_core_dumps(false);
+      crypto::forbid_tracing();
+    }
+    return key;
+  }
+  /// Never destroyed, as Process.
+  static EnvironmentKey& self() {
+    static auto* const key = new EnvironmentKey();
+    return *key;
+  }
+
+ private:
+  std::mutex mutex_;
+  crypto::SecretText text_;
+  bool dumps_are_forbidden_ = false;
+};
 
 // ---- The engine of this process --------------------------------------------------------------------------------------------
 
@@ -147,7 +177,7 @@ Result<std::shared_ptr<Link>> dial(const globus_xio_contact_t* contact, const Se
   const auto number = std::from_chars(port_text.data(), end, to.port);
   if (to.host.empty() || number.ec != std::errc() || number.ptr != end || to.port == 0)
     return fail(Errc::bad_argument, "open a data connection", "the contact has no host or no port");
-  auto key = find_key(settings, environment);
+  auto key = EnvironmentKey::self().find(settings);
   if (!key) return tl::unexpected(key.error());
   auto engine = Process::self().engine();
   if (!engine) return tl::unexpected(engine.error());
@@ -303,7 +333,7 @@ struct Server {
 };
 
 Result<std::unique_ptr<Server>> listen(const Settings& settings) {
-  auto key = find_key(settings, environment);
+  auto key = EnvironmentKey::self().find(settings);
   if (!key) return tl::unexpected(key.error());
   PortRange ports;
   if (const auto range = environment("GLOBUS_UDP_PORT_RANGE"); range && !range->empty()) {

@@ -23,6 +23,7 @@ bool same_key(const std::optional<Key>& one, const std::optional<Key>& other) {
 
 bool same_session(const DialRequest& one, const DialRequest& other) {
   return one.peer_name == other.peer_name && one.session.protection == other.session.protection &&
+         one.session.own_name == other.session.own_name && one.session.expected_peer == other.session.expected_peer &&
          one.session.threads == other.session.threads && one.session.lanes == other.session.lanes &&
          one.session.block_bytes == other.session.block_bytes && one.transport.rate == other.transport.rate &&
          same_key(one.key, other.key);

@@ -29,7 +29,8 @@ std::optional<Protection> parse_level(std::string_view text) {
   return text == "none" ? Protection::clear : parse_protection(text);
 }
 
-Result<std::optional<Key>> keep(Result<Key> key) {
+Result<std::optional<Key>> from_file(const std::string& path) {
+  auto key = crypto::read_key_file(path, crypto::KeyFileKind::regular);
   if (!key) return tl::unexpected(std::move(key.error()));
   return std::optional<Key>(std::move(*key));
 }
@@ -67,6 +68,9 @@ Status Settings::set(std::string_view name, std::string_view value) {
     const auto level = parse_level(value);
     if (!level) return refused(name, "must be none, auth, safe or private");
     session.protection = *level;
+  } else if (name == "as" || name == "peer") {
+    if (!is_end_name(value)) return refused(name, "must be 1 to 64 printable characters without white space");
+    (name == "as" ? session.own_name : session.expected_peer) = std::string(value);
   } else if (name == "threads") {
     const auto threads = parse_number(name, value, 1, kMaxThreads);
     if (!threads) return tl::unexpected(threads.error());
@@ -91,20 +95,19 @@ Status Settings::set(std::string_view name, std::string_view value) {
 }
 
 Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
-                                    const std::string& host_key_file) {
+                                    std::string_view environment_key, const std::string& host_key_file) {
   if (settings.trouble) return tl::unexpected(*settings.trouble);
   if (settings.session.protection == Protection::clear) return std::optional<Key>();
   if (settings.key) return std::optional<Key>(settings.key->duplicate());
-  if (settings.key_file) return keep(crypto::read_key_file(*settings.key_file));
-  if (const auto file = environment(kKeyFileVariable); file && !file->empty())
-    return keep(crypto::read_key_file(*file));
-  if (const auto text = environment(kKeyVariable); text && !text->empty()) {
-    auto key = Key::parse(*text);
+  if (settings.key_file) return from_file(*settings.key_file);
+  if (const auto file = environment(kKeyFileVariable); file && !file->empty()) return from_file(*file);
+  if (!environment_key.empty()) {
+    auto key = Key::parse(environment_key);
     if (!key) return refused(kKeyVariable, key.error().cause.empty() ? key.error().message() : key.error().cause);
     return std::optional<Key>(std::move(*key));
   }
   std::error_code unknown;
-  if (std::filesystem::exists(host_key_file, unknown)) return keep(crypto::read_key_file(host_key_file));
+  if (std::filesystem::exists(host_key_file, unknown)) return from_file(host_key_file);
   return fail(Errc::bad_argument, "find the key of a udtcat data connection",
               std::string("there is none: give the driver's option keyfile or key, set ") + kKeyFileVariable + " or " +
                   kKeyVariable + ", or write it to " + host_key_file);

@@ -8,9 +8,6 @@
 namespace udtcat::cli {
 namespace {
 
-constexpr const char* kKeyText =
-    "udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p";  // docs/spec/handshake.md §1
-
 std::vector<Endpoint> endpoints(const std::vector<std::string>& hosts) {
   std::vector<Endpoint> found;
   for (const auto& host : hosts) found.push_back(resolve({host, 9000}, AddressFamily::any).value().front());
@@ -52,10 +49,8 @@ TEST(Invitation, TellsAddressesForOthersFromTheRest) {
 
 class InvitationCommand : public testing::Test {
  protected:
-  [[nodiscard]] std::string command() const {
-    return invitation(options_, Key::parse(kKeyText).value(), "192.0.2.1", 9000);
-  }
-  const std::string plain_ = std::string("UDTCAT_KEY=") + kKeyText + " udtcat 192.0.2.1 9000";
+  [[nodiscard]] std::string command() const { return invitation(options_, "192.0.2.1", 9000); }
+  const std::string plain_ = "udtcat 192.0.2.1 9000";
   Options options_{.command = Command::listen};
 };
 
@@ -75,6 +70,14 @@ TEST_F(InvitationCommand, HasTheOtherDirectionOfAOneWayPipe) {
   EXPECT_EQ(command(), plain_ + " --recv-only");
 }
 
+TEST_F(InvitationCommand, HasTheNamesAsTheOtherEndSaysThem) {
+  options_.session.own_name = "here";
+  options_.session.expected_peer = "it's";
+  EXPECT_EQ(command(), plain_ + " --as 'it'\\''s' --peer here");
+  options_.session.purpose = Purpose::rsh;
+  EXPECT_EQ(command(), "udtcat rsh --daemon --port 9000 --as 'it'\\''s' --peer here 192.0.2.1 COMMAND");
+}
+
 TEST_F(InvitationCommand, ForAServiceHasAFrontThatNeedsNoPrivilege) {
   options_.command = Command::serve;
   options_.service = {"db", 5432};
@@ -88,7 +91,7 @@ TEST_F(InvitationCommand, IsOneThatTheProgramTakes) {
   std::istringstream words(command());
   std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
   std::vector<const char*> argv;
-  for (std::size_t i = 1; i < all.size(); ++i) argv.push_back(all[i].c_str());
+  for (const std::string& word : all) argv.push_back(word.c_str());
   const auto parsed = parse_options(static_cast<int>(argv.size()), argv.data());
   ASSERT_TRUE(parsed) << parsed.error().message();
   EXPECT_EQ(parsed->peer.host, "192.0.2.1");

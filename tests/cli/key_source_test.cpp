@@ -88,6 +88,16 @@ TEST_F(KeyFile, ThatIsAPipeIsReadToTheEndOfItsLineAndNoFurther) {
   EXPECT_EQ(pipe.drain(), "data");
 }
 
+TEST_F(KeyFile, ThatHasToBeRegularIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const auto key = crypto::read_key_file(path_.string(), crypto::KeyFileKind::regular);
+  ASSERT_FALSE(key);
+  EXPECT_THAT(key.error().message(), HasSubstr("no regular file"));
+  EXPECT_FALSE(crypto::read_key_file("/dev/zero", crypto::KeyFileKind::regular));
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(crypto::read_key_file(write(kKeyText), crypto::KeyFileKind::regular));
+}
+
 class EnvironmentKey : public testing::Test {
  protected:
   EnvironmentKey() { ::unsetenv(kKeyVariable); }

@@ -40,6 +40,17 @@ TEST(Options, TellTheFiveCommandsApart) {
   EXPECT_EQ(good("--version").command, Command::version);
 }
 
+TEST(Options, SayWhatTheSessionIsForAndBetweenWhom) {
+  EXPECT_EQ(good("-l 9000").session.purpose, Purpose::pipe);
+  EXPECT_EQ(good("h 9000").session.purpose, Purpose::pipe);
+  EXPECT_EQ(good("-l 9000 --to localhost:80").session.purpose, Purpose::forward);
+  EXPECT_EQ(good("h 9000 --from 8080").session.purpose, Purpose::forward);
+  EXPECT_EQ(good("h 9000").session.own_name + good("h 9000").session.expected_peer, "");
+  const auto named = good("h 9000 --as here --peer there.example.org").session;
+  EXPECT_EQ(named.own_name, "here");
+  EXPECT_EQ(named.expected_peer, "there.example.org");
+}
+
 TEST(Options, HaveTheDocumentedDefaults) {
   const Options options = good("example.org 9000");
   EXPECT_EQ(options.session.protection, Protection::private_);
@@ -207,6 +218,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Plain, OptionsRefusal,
     testing::Values(Refusal{"h 1 --plain -k file", "--plain and -k", "no key"},
+                    Refusal{"h 1 --plain --as a", "--plain and --as", "no session"},
+                    Refusal{"h 1 --plain --peer b", "--plain and --peer", "no session"},
+                    Refusal{"h 1 --as a --peer a", "--as and --peer", "two names"},
+                    Refusal{"h 1 --as \x07", "--as", "without white space"},
                     Refusal{"h 1 --plain --protect private", "--plain and --protect", "no session"},
                     Refusal{"h 1 --plain --cipher aes-256-gcm", "--plain and --cipher", "no cipher"},
                     Refusal{"h 1 --plain --lanes 2", "--plain and --lanes", "no session"},

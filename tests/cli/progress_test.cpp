@@ -26,6 +26,12 @@ TEST(Progress, ShowsTheRateSinceTheLastLine) {
             "96.32 MiB sent, 23.84 MiB received, 500.00 Mbit/s, 0:12, RTT 75.1 ms, 0.50 % lost");
 }
 
+TEST(Progress, ShowsNoRoundTripBeforeOneWasMeasured) {
+  Sample now = sample(1'000'000, 0, 1s);
+  now.stats.rtt.reset();
+  EXPECT_EQ(progress_line({}, now), "976.56 KiB sent, 0 B received, 8.00 Mbit/s, 0:01, 0.50 % lost");
+}
+
 TEST(Progress, ShowsNothingAsNothing) { EXPECT_EQ(progress_line({}, {}), "0 B sent, 0 B received, 0 bit/s, 0:00"); }
 
 TEST(Progress, StandsFiguresThatFall) {

@@ -56,6 +56,22 @@ TEST(RshOptions, ComeFromTheUsersFileToo) {
   EXPECT_EQ(parse({"ssh://me@far:22/", "true"}, "Host far\n udp-host x\n").udp_host, "x");
 }
 
+TEST(RshOptions, SayWhichLineOfTheUsersFileIsWrong) {
+  const auto in_file = [](const char* config) { return complaint({"--push", "far", "true"}, config); };
+  EXPECT_THAT(in_file("udp-host x\nrate fast\n"), HasSubstr("udtcat/config, line 2: --rate"));
+  EXPECT_THAT(in_file("\nrhate 1G\npush\n"), HasSubstr("udtcat/config, line 2: option"));
+  EXPECT_THAT(in_file("key-file k\n"), HasSubstr("udtcat/config, line 1: -k"));
+  EXPECT_THAT(in_file("memory 64MiB\ntransport libudt"), HasSubstr("udtcat/config, line 2: --memory"));
+  EXPECT_EQ(complaint({"--congestion", "fixed", "far", "true"}, "rate 1G\n"), "");
+  EXPECT_THAT(complaint({"--rate", "fast", "far", "true"}, "memory 64MiB\n"), testing::StartsWith("--rate"));
+}
+
+TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
+  EXPECT_EQ(parse({"--daemon", "--as", "a", "--peer", "b", "host", "true"}).common.session.own_name, "a");
+  EXPECT_THAT(complaint({"--as", "a", "host", "true"}), HasSubstr("--daemon"));
+  EXPECT_EQ(parse({"host", "true"}).common.session.purpose, Purpose::rsh);
+}
+
 TEST(RshOptions, TakeAnotherSsh) {
   EXPECT_THAT(parse({"--ssh", "ssh -i '/a b'", "host", "true"}).ssh_program, ElementsAre("ssh", "-i", "/a b"));
 }

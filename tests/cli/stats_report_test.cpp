@@ -45,6 +45,7 @@ TEST(StatsReport, HasNullForWhatThereIsNot) {
   const json empty = json::parse(to_json({}));
   EXPECT_TRUE(empty.at("cipher").is_null());
   EXPECT_TRUE(empty.at("peer").is_null());
+  EXPECT_TRUE(empty.at("rtt_us").is_null());
   EXPECT_EQ(empty.at("rate_bits_per_second"), 0);
 }
 

@@ -20,24 +20,35 @@ Host *.example.org
   memory 1GiB
 )";
 
+std::vector<std::string> words_of(std::string_view text, const std::string& host) {
+  std::vector<std::string> words;
+  for (const ConfiguredOption& option : read_user_config(text, host).value()) words.push_back(option.word);
+  return words;
+}
+
+TEST(UserConfigs, SayWhereAnOptionStands) {
+  const auto options = read_user_config(kConfig, "backup1").value();
+  ASSERT_EQ(options.size(), 3U);
+  EXPECT_EQ(options[0].line, 3);
+  EXPECT_EQ(options[2].line, 7);
+}
+
 TEST(UserConfigs, GiveAHostItsOptions) {
-  EXPECT_THAT(read_user_config(kConfig, "other").value(), ElementsAre("--memory=64MiB"));
-  EXPECT_THAT(read_user_config(kConfig, "backup1").value(),
-              ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
-  EXPECT_THAT(read_user_config(kConfig, "backup9").value(), ElementsAre("--memory=64MiB"));
-  EXPECT_THAT(read_user_config("", "x").value(), IsEmpty());
+  EXPECT_THAT(words_of(kConfig, "other"), ElementsAre("--memory=64MiB"));
+  EXPECT_THAT(words_of(kConfig, "backup1"), ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
+  EXPECT_THAT(words_of(kConfig, "backup9"), ElementsAre("--memory=64MiB"));
+  EXPECT_THAT(words_of("", "x"), IsEmpty());
 }
 
 TEST(UserConfigs, TakeQuotedValuesAndComments) {
   for (const char* text : {"ssh \"ssh -F c\" # mine", "ssh='ssh -F c'", " ssh = 'ssh -F c'#no"})
-    EXPECT_THAT(read_user_config(text, "x").value(), ElementsAre(testing::StartsWith("--ssh=ssh -F c"))) << text;
-  EXPECT_THAT(read_user_config("udp-host=a=b", "x").value(), ElementsAre("--udp-host=a=b"));
-  EXPECT_THAT(read_user_config("# all of it\n  #rate 1G", "x").value(), IsEmpty());
+    EXPECT_THAT(words_of(text, "x"), ElementsAre(testing::StartsWith("--ssh=ssh -F c"))) << text;
+  EXPECT_THAT(words_of("udp-host=a=b", "x"), ElementsAre("--udp-host=a=b"));
+  EXPECT_THAT(words_of("# all of it\n  #rate 1G", "x"), IsEmpty());
 }
 
 TEST(UserConfigs, LetTheFirstOfANameCount) {
-  EXPECT_THAT(read_user_config(kConfig, "BACKUP.example.org").value(),
-              ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
+  EXPECT_THAT(words_of(kConfig, "BACKUP.example.org"), ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
 }
 
 TEST(UserConfigs, NameTheLineThatIsNone) {

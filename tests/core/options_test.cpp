@@ -16,6 +16,18 @@ TEST(Options, NamesGoThereAndBack) {
 TEST(Options, NamesAreTheOnesOfTheTables) {
   EXPECT_EQ(to_string(Protection::private_), "private");
   EXPECT_EQ(to_string(Cipher::chacha20_poly1305), "chacha20-poly1305");
+  EXPECT_EQ(to_string(Purpose::pipe), "pipe");
+  EXPECT_EQ(to_string(Purpose::driver), "driver");
+}
+
+TEST(Options, AnEndsNameIsShortAndPrintable) {
+  for (const char* name : {"a", "backup-1", "!", "~", "host.example.org:9000"}) EXPECT_TRUE(is_end_name(name)) << name;
+  for (const char* name : {"", " ", "a b", "a\n", "\x7f", "\x1b[m",
+                           "n\xc3\xa4"
+                           "me"})
+    EXPECT_FALSE(is_end_name(name)) << name;
+  EXPECT_TRUE(is_end_name(std::string(kMaxEndNameBytes, 'a')));
+  EXPECT_FALSE(is_end_name(std::string(kMaxEndNameBytes + 1, 'a')));
 }
 
 TEST(Options, UnknownNamesAreNone) {

@@ -1,10 +1,16 @@
 /// Keys that can't be used, and two ends that ask for different things.
 #include <filesystem>
 
+#include <gmock/gmock.h>
+
 #include "e2e/support/udtcat_test.hpp"
 
 namespace udtcat::e2e {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 class KeyUsage : public UdtcatTest {
  protected:
@@ -53,18 +59,35 @@ TEST_F(KeyUsage, WithoutAnyIsRefusedWhereNobodyCanBeAsked) {
   expect_exit(process, kUsage, kAtOnce);
 }
 
-TEST_F(KeyUsage, WithoutAnyAListenerMakesOneAndShowsTheCommandForTheOtherHost) {
+TEST_F(KeyUsage, WithoutAnyAListenerShowsANewOneOnItsTerminalApartFromTheCommandForTheOtherHost) {
   const RandomFile file(1, kMiB);
-  Consumer consumer;
-  Process listener = listen({.out = consumer.take_stdout(), .key = ""});
-  ASSERT_TRUE(eventually(kAtOnce, [&] { return count_lines(listener, "udtcat1-") == 1; })) << listener.errors();
-  const std::string said = listener.errors();
-  const std::string key = said.substr(said.find("udtcat1-"), key_.size());
-  expect_says(listener, std::to_string(port_));
+  const auto log = home_.path() / "log";
+  const auto output = home_.path() / "output";
+  const auto screen = home_.path() / "screen";
+  const std::string command = std::string("exec ") + UDTCAT_BINARY + " -l 127.0.0.1:" + std::to_string(port_) +
+                              " --recv-only 2> " + log.string() + " > " + output.string();
+  Process listener({.argv = {"script", "-qfec", command, screen.string()}});
+  std::string key;
+  ASSERT_TRUE(eventually(kAtOnce, [&] {
+    const std::string shown = read_file(screen);
+    const auto at = shown.find("udtcat1-");
+    if (at != std::string::npos) key = shown.substr(at, key_.size());
+    return key.size() == key_.size();
+  })) << read_file(log);
+  EXPECT_THAT(read_file(log), AllOf(HasSubstr("udtcat 127.0.0.1 " + std::to_string(port_) + " --send-only\n"),
+                                    Not(HasSubstr("udtcat1-")), Not(HasSubstr("UDTCAT_KEY"))));
   Process connector = connect({.in = open_for_reading(file.path()), .key = key});
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);
-  EXPECT_EQ(consumer.digest(), file.digest());
+  EXPECT_EQ(read_file(output), read_file(file.path()));
+}
+
+TEST_F(KeyUsage, WithoutAnyAndWithoutATerminalAListenerSaysHowToMakeOneAndLogsNone) {
+  Process listener = listen({.key = ""});
+  expect_exit(listener, kUsage, kAtOnce);
+  expect_says(listener, "keygen");
+  expect_says(listener, "--key-file");
+  EXPECT_EQ(count_lines(listener, "udtcat1-"), 0) << listener.errors();
 }
 
 /// Two ends that ask for different things.

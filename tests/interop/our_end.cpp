@@ -233,7 +233,8 @@ std::string OurChannel::counters() {
   const auto its = stats();
   return "ours: received " + std::to_string(its.bytes_received) + " bytes; sent " + std::to_string(its.packets_sent) +
          " packets (again " + std::to_string(its.packets_resent) + ", reported lost " +
-         std::to_string(its.packets_lost) + "), RTT " + std::to_string(its.rtt.count()) + " us";
+         std::to_string(its.packets_lost) + "), RTT " +
+         (its.rtt ? std::to_string(its.rtt->count()) + " us" : "unknown");
 }
 
 }  // namespace udtcat::interop

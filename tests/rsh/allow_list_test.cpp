@@ -14,7 +14,7 @@ uptime = uptime
 )";
 
 TEST(AllowLists, RunTheProgramOfTheLineThatIsAskedFor) {
-  const auto list = AllowList::parse(kList).value();
+  const auto list = AllowList::parse(kList, "/etc/list").value();
   const auto launch = list.launch(RunCommand{"rsync --server --daemon ."});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->program, "/usr/bin/rsync");
@@ -23,7 +23,7 @@ TEST(AllowLists, RunTheProgramOfTheLineThatIsAskedFor) {
 }
 
 TEST(AllowLists, RunNothingElse) {
-  const auto list = AllowList::parse(kList).value();
+  const auto list = AllowList::parse(kList, "/etc/list").value();
   for (const char* text :
        {"uptime ", "uptime; id", "uptime -p", "Uptime", "/usr/bin/uptime", "sh", "", "#", "# the daemon's"})
     EXPECT_FALSE(list.launch(RunCommand{text})) << text;
@@ -33,9 +33,9 @@ TEST(AllowLists, RunNothingElse) {
 
 TEST(AllowLists, NameTheLineThatIsNone) {
   for (const char* text : {"uptime", "uptime =", "= uptime", "\n\nuptime=uptime", "a = b\na = c"}) {
-    const auto list = AllowList::parse(text);
+    const auto list = AllowList::parse(text, "/etc/list");
     ASSERT_FALSE(list) << text;
-    EXPECT_NE(list.error().message().find("line "), std::string::npos);
+    EXPECT_NE(list.error().message().find("/etc/list, line "), std::string::npos);
   }
 }
 

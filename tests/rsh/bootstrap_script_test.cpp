@@ -38,7 +38,7 @@ TEST(BootstrapScripts, SayWhatIsMissing) {
 }
 
 TEST(BootstrapScripts, TakeAProgramAndRunIt) {
-  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";
+  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";  // also where it is asked for its version
   const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push.{}", ::getpid());
   // sha256sum of the program above
   const std::string digest =
@@ -48,6 +48,23 @@ TEST(BootstrapScripts, TakeAProgramAndRunIt) {
   const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
   EXPECT_TRUE(run("sh", script, program).ends_with("pushed rsh-server --port=1\n"));
   EXPECT_EQ(run("sh", script), "pushed rsh-server --port=1\n") << "it is there now";
+  std::filesystem::remove_all(cache);
+}
+
+TEST(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
+  const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
+  const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push3.{}", ::getpid());
+  const std::string digest =
+      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", quoted(program))).substr(0, 64);
+  const BootstrapRequest request{
+      .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{program.size(), digest}};
+  const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
+  for (const std::string& input : {program, std::string()}) {
+    const std::string output = run("sh", script, input);
+    EXPECT_NE(output.find("does not run here: error while loading shared libraries: libx.so.1"), std::string::npos)
+        << output;
+    EXPECT_NE(output.find("udtcat-static"), std::string::npos) << output;
+  }
   std::filesystem::remove_all(cache);
 }
 

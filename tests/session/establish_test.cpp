@@ -1,5 +1,6 @@
 #include "session/establish.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -123,6 +124,42 @@ TEST_F(EstablishingTest, RefusesEveryPairOfDifferentProtections) {
         EXPECT_EQ(listener.error(), Errc::parameters_refused) << listener.result->error().message();
       }
     }
+}
+
+TEST_F(EstablishingTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
+    for (const std::size_t flows : {1U, 3U}) {
+      path = fault::ChannelPair(io);
+      connector = End{};
+      listener = End{};
+      SetUp();
+      use_protection(connector, protection);
+      use_protection(listener, protection);
+      connector.options.flows = flows;
+      listener.options.purpose = Purpose::forward;
+      shake_hands();
+      EXPECT_EQ(connector.error(), Errc::parameters_refused);
+      EXPECT_EQ(listener.error(), Errc::parameters_refused);
+    }
+}
+
+TEST_F(EstablishingTest, SharesAKeyWithWhomItMeans) {
+  connector.options.own_name = listener.options.expected_peer = "a";
+  connector.options.expected_peer = listener.options.own_name = "b";
+  shake_hands();
+  ASSERT_TRUE(*connector.result && *listener.result);
+  const auto header_key = [](End& end) { return (**end.result)->keys()->header_key(Direction::from_connector); };
+  EXPECT_TRUE(std::ranges::equal(header_key(connector)->bytes(), header_key(listener)->bytes()));
+  EXPECT_EQ((**listener.result)->agreed().connector_name, "a");
+}
+
+TEST_F(EstablishingTest, RefusesToMeetItself) {
+  connector.options.own_name = listener.options.own_name = "a";
+  shake_hands();
+  EXPECT_EQ(connector.error(), Errc::parameters_refused);
+  EXPECT_EQ(listener.error(), Errc::parameters_refused);
+  for (const End* end : {&connector, &listener})
+    EXPECT_NE(end->result->error().message().find("met itself"), std::string::npos);
 }
 
 TEST_F(EstablishingTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {

@@ -40,6 +40,92 @@ TEST(Negotiation, NeverChangesTheProtection) {
     }
 }
 
+constexpr std::array<Purpose, 6> kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,
+                                           Purpose::gridftp, Purpose::gateway, Purpose::driver};
+
+TEST(Negotiation, ServesNoOtherPurposeThanItsOwn) {
+  for (const auto wanted : kPurposes)
+    for (const auto ours : kPurposes) {
+      Ends ends;
+      ends.connector.purpose = wanted;
+      ends.listener.purpose = ours;
+      const std::string reason = ends.refusal();
+      EXPECT_EQ(reason.empty(), wanted == ours);
+      if (wanted == ours) continue;
+      EXPECT_NE(reason.find(to_string(wanted)), std::string::npos) << reason;
+      EXPECT_NE(reason.find(to_string(ours)), std::string::npos) << reason;
+    }
+}
+
+TEST(Negotiation, RefusesAnEndThatSaysNoPurposeOrAnUnknownOne) {
+  Offer offer = Ends{}.offer();
+  offer.purpose = kNoPurpose;
+  EXPECT_NE(std::get<Refusal>(decide(offer, {}, 1)).reason.find("older"), std::string::npos);
+  offer.purpose = static_cast<Purpose>(200);
+  EXPECT_NE(std::get<Refusal>(decide(offer, {}, 1)).reason.find("later"), std::string::npos);
+  for (const Purpose purpose : {kNoPurpose, Purpose::rsh, static_cast<Purpose>(200)}) {
+    Acceptance acceptance = Ends{}.acceptance();
+    acceptance.purpose = purpose;
+    EXPECT_EQ(agree(Ends{}.offer(), Answer(acceptance)).error().code, Errc::parameters_refused);
+  }
+}
+
+TEST(Negotiation, TakesTheEndsThatAreWhomTheyShouldBe) {
+  const auto reason = [](const char* connector, const char* wanted, const char* listener, const char* expected) {
+    Ends ends;
+    ends.connector.own_name = connector;
+    ends.connector.expected_peer = wanted;
+    ends.listener.own_name = listener;
+    ends.listener.expected_peer = expected;
+    return ends.refusal();
+  };
+  EXPECT_EQ(reason("", "", "", ""), "");
+  EXPECT_EQ(reason("a", "", "", ""), "");
+  EXPECT_EQ(reason("", "", "b", ""), "");
+  EXPECT_EQ(reason("a", "b", "b", "a"), "");
+  EXPECT_EQ(reason("a", "", "b", "a"), "");
+  EXPECT_EQ(reason("", "b", "b", ""), "");
+  EXPECT_EQ(reason("a", "b", "c", ""), "the connector wants b, the listener is c");
+  EXPECT_EQ(reason("a", "b", "", ""), "the connector wants b, the listener has no name (--as)");
+  EXPECT_EQ(reason("a", "", "b", "c"), "the listener wants c, the connector is a");
+  EXPECT_EQ(reason("", "", "b", "c"), "the listener wants c, the connector has no name (--as)");
+  EXPECT_EQ(reason("a", "b", "a", "b"), "this end met itself: both are called a");
+}
+
+TEST(Negotiation, ChecksInTheAnswerWhomItHasReached) {
+  Ends ends;
+  ends.connector.own_name = "a";
+  ends.connector.expected_peer = ends.listener.own_name = "b";
+  const auto outcome = [&](const char* name) {
+    Acceptance acceptance = ends.acceptance();
+    acceptance.name = name;
+    const auto agreed = agree(ends.offer(), Answer(acceptance));
+    return agreed ? "" : agreed.error().message();
+  };
+  EXPECT_EQ(outcome("b"), "");
+  EXPECT_EQ(outcome("c"), "agree with the listener: the connector wants b, the listener is c");
+  EXPECT_EQ(outcome(""), "agree with the listener: the connector wants b, the listener has no name (--as)");
+  ends.connector.expected_peer.clear();
+  EXPECT_EQ(outcome("a"), "agree with the listener: this end met itself: both are called a");
+}
+
+TEST(Negotiation, TellsTheExporterWhatWasAgreedOn) {
+  const auto context = [](Purpose purpose, const char* connector, const char* listener) {
+    Ends ends;
+    ends.connector.purpose = ends.listener.purpose = purpose;
+    ends.connector.own_name = connector;
+    ends.listener.own_name = listener;
+    const auto theirs = exporter_context(agree(ends.offer(), ends.acceptance()));
+    EXPECT_EQ(exporter_context(*agree(ends.offer(), ends.answer())), theirs);
+    return theirs;
+  };
+  const auto usual = context(Purpose::pipe, "ab", "c");
+  EXPECT_NE(usual, context(Purpose::rsh, "ab", "c"));
+  EXPECT_NE(usual, context(Purpose::pipe, "a", "bc"));
+  EXPECT_NE(usual, context(Purpose::pipe, "c", "ab"));
+  EXPECT_NE(usual, context(Purpose::pipe, "ab", ""));
+}
+
 TEST(Negotiation, OffersThe256BitCiphersFastestFirst) {
   const std::vector<Cipher> ciphers = Ends{}.offer().ciphers;
   ASSERT_EQ(ciphers.size(), 2U);

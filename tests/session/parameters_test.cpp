@@ -20,7 +20,10 @@ Offer example_offer() {
           .sends = true,
           .receives = true,
           .initial_window_bytes = 4194304,
-          .flows = 4};
+          .flows = 4,
+          .purpose = Purpose::pipe,
+          .name = "alpha",
+          .peer = "beta"};
 }
 
 Acceptance example_acceptance() {
@@ -32,6 +35,8 @@ Acceptance example_acceptance() {
           .receives = true,
           .initial_window_bytes = 1048576,
           .flows = 2,
+          .purpose = Purpose::pipe,
+          .name = "beta",
           .session_id = test::array_of<kSessionIdBytes>(example.bytes("session"))};
 }
 
@@ -94,6 +99,46 @@ TEST(Offer, GoesThereAndBackAtEveryLevel) {
   }
 }
 
+TEST(Offer, SaysItsPurposeAndNamesOnlyWhereThereAreSuch) {
+  const std::string rest = std::string(kProtection) + kCiphers + kBlock + kLanes + kDirections + kWindow;
+  const auto bare = decode_offer(message(1, rest));
+  ASSERT_TRUE(bare);
+  EXPECT_EQ(bare->purpose, kNoPurpose);
+  EXPECT_EQ(bare->name + bare->peer, "");
+  EXPECT_EQ(decode_offer(encode(*bare)), *bare);
+  const auto full = decode_offer(message(1, rest + "000d 0001 09" + "000e 0002 2161" + "000f 0001 7e"));
+  ASSERT_TRUE(full);
+  EXPECT_EQ(full->purpose, static_cast<Purpose>(9)) << "which a later version may know";
+  EXPECT_EQ(full->name, "!a");
+  EXPECT_EQ(full->peer, "~");
+  for (const char* bad : {"000d 0000", "000d 0002 0001", "000e 0000", "000f 0000", "000e 0003 612062", "000f 0001 0a",
+                          "000e 0001 00", "000f 0001 7f", "000e 0002 c3a4"})
+    EXPECT_FALSE(is_offer(message(1, rest + bad))) << bad;
+  const std::string longest = std::string(kMaxEndNameBytes, 'a');
+  EXPECT_EQ(decode_offer(message(1, rest + "000e 0040" + to_hex(bytes_of(longest))))->name, longest);
+  EXPECT_FALSE(is_offer(message(1, rest + "000e 0041" + to_hex(bytes_of(longest + 'a')))));
+}
+
+TEST(Acceptance, SaysItsPurposeAndName) {
+  const std::string rest = std::string(kCipher) + kBlock + kLanes + kDirections + kWindow;
+  EXPECT_EQ(std::get<Acceptance>(*decode_answer(message(2, rest))).purpose, kNoPurpose);
+  const auto answer = decode_answer(message(2, rest + "000d 0001 03" + "000e 0001 62"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(std::get<Acceptance>(*answer).purpose, Purpose::rsh);
+  EXPECT_EQ(std::get<Acceptance>(*answer).name, "b");
+  EXPECT_FALSE(decode_answer(message(2, rest + "000d 0002 0003")));
+  EXPECT_FALSE(decode_answer(message(2, rest + "000e 0001 20")));
+}
+
+TEST(ExporterContext, HasTheBytesOfTheSpec) {
+  const test::SpecExample example("handshake.md", "exporter context");
+  Agreed agreed;
+  agreed.purpose = static_cast<Purpose>(example.bytes("purpose").front());
+  agreed.connector_name = example.text("connector");
+  agreed.listener_name = example.text("listener");
+  EXPECT_EQ(to_hex(exporter_context(agreed)), to_hex(example.bytes("context")));
+}
+
 TEST(Offer, RefusesMissingItems) {
   EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow)));
   EXPECT_FALSE(is_offer(offer_with("", kCiphers, kBlock, kLanes, kDirections, kWindow)));
@@ -153,7 +198,7 @@ TEST(Offer, RefusesDuplicatesAndTakesAnyOrder) {
 
 TEST(Offer, PassesOverWhatALaterVersionAdds) {
   EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections,
-                                  std::string(kWindow) + "ffff 0003 aabbcc 000d 0000")));
+                                  std::string(kWindow) + "ffff 0003 aabbcc 0010 0000")));
   const auto offer = decode_offer(offer_with(kProtection, "0002 0003 7f03ff", kBlock, kLanes, kDirections, kWindow));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->ciphers, std::vector<Cipher>{Cipher::chacha20_poly1305});

@@ -57,6 +57,15 @@ TEST(TlsHandshake, ExportsAnotherSecretEachTime) {
   EXPECT_NE(one.connector.exported(), two.connector.exported());
 }
 
+TEST(TlsHandshake, ExportsAnotherSecretForAnotherContext) {
+  Pair pair = right_pair();
+  pair.run();
+  const Bytes one = bytes_of("one");
+  EXPECT_EQ(pair.connector.exported(one), pair.listener.exported(one));
+  EXPECT_NE(pair.connector.exported(one), pair.listener.exported(bytes_of("other")));
+  EXPECT_NE(pair.connector.exported(one), pair.listener.exported());
+}
+
 TEST(TlsHandshake, TakesThreeFlightsAndNoMore) {
   int flights = 0;
   Pair pair = right_pair();

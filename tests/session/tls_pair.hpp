@@ -43,7 +43,9 @@ struct End {
       if (!error)
         if (const Status received = tls.receive(record); !received) error = received.error();
   }
-  [[nodiscard]] std::string exported() const { return udtcat::test::to_hex(tls.exporter()->bytes()); }
+  [[nodiscard]] std::string exported(std::span<const std::byte> context = {}) const {
+    return udtcat::test::to_hex(tls.exporter(context)->bytes());
+  }
   [[nodiscard]] std::optional<Errc> code() const { return error ? std::optional(error->code) : std::nullopt; }
 
   TlsHandshake tls;

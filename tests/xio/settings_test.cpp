@@ -45,7 +45,10 @@ class KeyPlaces : public testing::Test {
 
 TEST(Settings, TakesEveryOption) {
   Settings settings;
-  ASSERT_TRUE(settings.set_all("protection=safe;threads=3;lanes=4;rate=1G;blocksize=64KiB;keyfile=/some/file;"));
+  ASSERT_TRUE(settings.set_all(
+      "protection=safe;threads=3;lanes=4;rate=1G;blocksize=64KiB;keyfile=/some/file;as=here;peer=there;"));
+  EXPECT_EQ(settings.session.own_name, "here");
+  EXPECT_EQ(settings.session.expected_peer, "there");
   EXPECT_EQ(settings.session.protection, Protection::safe);
   EXPECT_EQ(settings.session.threads, 3U);
   EXPECT_EQ(settings.session.lanes, 4U);
@@ -56,15 +59,17 @@ TEST(Settings, TakesEveryOption) {
   EXPECT_EQ(settings.session.protection, Protection::clear);
 }
 
+TEST(Settings, IsForDataConnections) { EXPECT_EQ(Settings().duplicate().session.purpose, Purpose::driver); }
+
 TEST(Settings, IsPrivateUnlessToldOtherwise) { EXPECT_EQ(Settings().session.protection, Protection::private_); }
 
 TEST(Settings, RemembersWhatWasWrongSoThatNothingOpensWithout) {
   for (const char* text : {"protection=nonsense", "protektion=none", "protection", "threads=0", "threads=x", "lanes=65",
-                           "rate=fast", "blocksize=1", "key=udtcat1-short", "safe"}) {
+                           "rate=fast", "blocksize=1", "key=udtcat1-short", "as=two words", "peer=", "safe"}) {
     Settings settings;
     EXPECT_FALSE(settings.set_all(text)) << text;
     EXPECT_FALSE(settings.set_all("protection=none")) << "a later option does not heal an earlier one";
-    const auto key = find_key(settings.duplicate(), environment({}), kNoFile);
+    const auto key = find_key(settings.duplicate(), environment({}), "", kNoFile);
     ASSERT_FALSE(key) << text;
     EXPECT_THAT(key.error().message(), HasSubstr(std::string(text).substr(0, std::string(text).find('='))));
   }
@@ -85,30 +90,43 @@ TEST_F(KeyPlaces, AreLookedThroughInOrder) {
   const std::string by_variable = make_key_text();
   const std::string file = write(by_file + "\n");
   Settings settings;
-  EXPECT_EQ(text_of(find_key(settings, environment({}), file)), by_file);
-  EXPECT_EQ(text_of(find_key(settings, environment({{"UDTCAT_KEY", by_variable}}), file)), by_variable);
-  EXPECT_EQ(text_of(find_key(settings, environment({{"UDTCAT_KEY", by_variable}, {"UDTCAT_KEY_FILE", file}}), kNoFile)),
-            by_file);
+  EXPECT_EQ(text_of(find_key(settings, environment({}), "", file)), by_file);
+  EXPECT_EQ(text_of(find_key(settings, environment({}), by_variable, file)), by_variable);
+  EXPECT_EQ(text_of(find_key(settings, environment({{"UDTCAT_KEY_FILE", file}}), by_variable, kNoFile)), by_file);
   ASSERT_TRUE(settings.set_all("key=" + by_option));
-  EXPECT_EQ(text_of(find_key(settings.duplicate(), environment({{"UDTCAT_KEY", by_variable}}), file)), by_option);
+  EXPECT_EQ(text_of(find_key(settings.duplicate(), environment({}), by_variable, file)), by_option);
 }
 
 TEST_F(KeyPlaces, AreNamedWhereThereIsNone) {
-  const auto key = find_key(Settings(), environment({}), kNoFile);
+  const auto key = find_key(Settings(), environment({}), "", kNoFile);
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message(), AllOf(HasSubstr("keyfile"), HasSubstr("UDTCAT_KEY_FILE"), HasSubstr(kNoFile)));
 }
 
 TEST_F(KeyPlaces, AreNotUsedWhereOthersCanReadThem) {
-  const auto key = find_key(Settings(), environment({}), write(make_key_text(), 0644));
+  const auto key = find_key(Settings(), environment({}), "", write(make_key_text(), 0644));
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message(), HasSubstr("permissions"));
+}
+
+TEST_F(KeyPlaces, AreRegularFilesSoThatNobodyWaitsForAPipe) {
+  const std::string pipe = write("") + ".pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Settings settings;
+  ASSERT_TRUE(settings.set_all("keyfile=" + pipe));
+  for (const auto& key : {find_key(settings, environment({}), "", kNoFile),
+                          find_key(Settings(), environment({{"UDTCAT_KEY_FILE", pipe}}), "", kNoFile),
+                          find_key(Settings(), environment({}), "", pipe)}) {
+    ASSERT_FALSE(key);
+    EXPECT_THAT(key.error().message(), AllOf(HasSubstr(pipe), HasSubstr("no regular file")));
+  }
+  std::filesystem::remove(pipe);
 }
 
 TEST_F(KeyPlaces, AreNotAskedAtNoProtection) {
   Settings settings;
   ASSERT_TRUE(settings.set_all("protection=none"));
-  const auto key = find_key(settings, environment({{"UDTCAT_KEY", "rubbish"}}), kNoFile);
+  const auto key = find_key(settings, environment({}), "rubbish", kNoFile);
   ASSERT_TRUE(key);
   EXPECT_FALSE(*key);
 }

@@ -17,6 +17,9 @@ namespace {
 // libudt sends something at least every 0.3 s, and gives a peer up after 5 s of silence at the very least.
 constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
 
+// Where libudt begins; no measured mean of microseconds is likely to be just this.
+constexpr std::chrono::milliseconds kInitialRtt{100};  // spec: libudt, ten of its SYN intervals
+
 constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 
 std::size_t payload_bytes_of(const UdtSocket& socket) {
@@ -145,8 +148,8 @@ ChannelStats Connection::stats() {
     last_stats_.packets_sent = count(trace.pktSentTotal);
     last_stats_.packets_lost = count(trace.pktSndLossTotal);
     last_stats_.packets_resent = count(trace.pktRetransTotal);
-    last_stats_.rtt =
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::duration<double, std::milli>(trace.msRTT));
+    const std::chrono::duration<double, std::milli> rtt(trace.msRTT);
+    if (rtt != kInitialRtt) last_stats_.rtt = std::chrono::duration_cast<std::chrono::microseconds>(rtt);
   }
   last_stats_.bytes_received = bytes_received_;
   return last_stats_;

@@ -322,11 +322,13 @@ void Connection::hurry(TimePoint now) {
 
 ChannelStats Connection::stats() const {
   const SenderStats& sent = sender_.stats();
+  const RttEstimator& rtt = sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
+  const auto shown = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
   return {.bytes_received = receiver_.received_bytes(),
           .packets_sent = sent.packets_sent,
           .packets_lost = sent.packets_lost,
           .packets_resent = sent.packets_resent,
-          .rtt = std::chrono::duration_cast<std::chrono::microseconds>(sender_.rtt().smoothed())};
+          .rtt = rtt.measured() ? std::optional(shown) : std::nullopt};
 }
 
 }  // namespace udtcat::transport::native

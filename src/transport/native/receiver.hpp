@@ -41,6 +41,8 @@ class Receiver {
   [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
   [[nodiscard]] std::uint64_t received_bytes() const { return buffer_.received_bytes(); }
   [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
+  /// From ACK to ACK2.
+  [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
 
   /// The next ACK or NAK that is due; ask until there is none.
   [[nodiscard]] std::optional<ControlMessage> poll_control(TimePoint now);
@@ -70,7 +72,7 @@ class Receiver {
   const SequenceSpace sequences_;
   ReceiveBuffer buffer_;
   HoleList holes_;
-  RttEstimator rtt_;  // from ACK to ACK2
+  RttEstimator rtt_;
   ArrivalRate arrival_rate_;
 
   PacketIndex highest_end_ = 0;  // one past the highest that arrived

@@ -2,9 +2,9 @@
 
 #include <sys/prctl.h>
 
-#include "cli/process_hardening.hpp"
+#include "crypto/dumps.hpp"
 
-namespace udtcat::cli {
+namespace udtcat::crypto {
 
 void forbid_tracing() {
 #ifndef UDTCAT_SANITIZED                      // LeakSanitizer stops the process by tracing it
@@ -12,4 +12,4 @@ void forbid_tracing() {
 #endif
 }
 
-}  // namespace udtcat::cli
+}  // namespace udtcat::crypto
