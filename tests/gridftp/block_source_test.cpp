@@ -40,6 +40,22 @@ TEST_F(FileSources, EndWhereTheFileEnds) {
   EXPECT_EQ(next(beyond), std::nullopt);
 }
 
+TEST_F(FileSources, DoNotTakeAFileThatHasBecomeShorterForWhole) {
+  FileSource from = source({{0, 1000}});
+  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  std::filesystem::resize_file(path, 500);
+  EXPECT_EQ(run(io, from.next(into)).error().code, Errc::local_read_failed);
+}
+
+TEST_F(FileSources, DoNotTakeAFileThatHasChangedForWhole) {
+  FileSource from = source({{0, 300}});
+  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
+  const auto end = run(io, from.next(into));
+  ASSERT_FALSE(end);
+  EXPECT_NE(end.error().message().find("changed"), std::string::npos);
+}
+
 TEST_F(FileSources, OfNothingGiveNothing) {
   FileSource from = source({});
   EXPECT_EQ(next(from), std::nullopt);
