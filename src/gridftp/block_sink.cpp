@@ -62,8 +62,10 @@ Task<Status> FileSink::publish() {
 Task<void> FileSink::set_aside() {
   co_await close();
   bool kept = journal_ && !have_.empty();
-  // On a full disk there may be no room for a journal, and the last one still holds.
-  if (kept) kept = co_await note() || !safe_.empty();
+  if (kept) {
+    const auto noted = co_await note();
+    kept = noted || !safe_.empty();  // on a full disk there may be no room for a journal, and the last one still holds
+  }
   std::ignore = co_await on_disk(io_, [this, kept] {
     if (!kept) store_.discard();
     if (!kept && journal_) journal_->remove();
