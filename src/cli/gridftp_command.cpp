@@ -109,9 +109,8 @@ ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console&
   if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
-    console.line(
-        fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp", local.to_string(),
-                    audience_of(options)));
+    console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
+                             local.to_string(), audience_of(options)));
   run.watch("", [&server] {
     ConnectionStats stats;
     stats.bytes_sent = server.moved_bytes();

@@ -33,14 +33,16 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
 Task<Status> FileSink::note() {
   noting_ = true;
   ByteRanges have = have_;
-  auto saved = co_await on_disk(io_, [&]() -> Status {
-    if (RestartJournal::needs_sync())
-      if (auto synced = store_.sync(); !synced) return synced;
-    return journal_->save(have);
-  });
+  auto saved = co_await on_disk(io_, [&] { return save(have); });
   noting_ = false;
   if (saved) safe_ = std::move(have);
   co_return saved;
+}
+
+Status FileSink::save(const ByteRanges& have) const {
+  if (RestartJournal::needs_sync())
+    if (auto synced = store_.sync(); !synced) return synced;
+  return journal_->save(have);
 }
 
 /// Nothing more comes, and what has come is written.
@@ -61,16 +63,19 @@ Task<Status> FileSink::publish() {
 
 Task<void> FileSink::set_aside() {
   co_await close();
-  bool kept = journal_ && !have_.empty();
-  if (kept) {
-    const auto noted = co_await note();
-    kept = noted || !safe_.empty();  // on a full disk there may be no room for a journal, and the last one still holds
-  }
-  std::ignore = co_await on_disk(io_, [this, kept] {
-    if (!kept) store_.discard();
-    if (!kept && journal_) journal_->remove();
-    return store_.close();  // nobody relies on what could not be written
-  });
+  std::ignore = co_await on_disk(io_, [this] { return leave(); });  // nobody relies on what could not be written
+}
+
+Status FileSink::leave() {
+  // On a full disk there may be no room for a journal, and the last one still holds.
+  const bool kept = journal_ && !have_.empty() && (save(have_) || !safe_.empty());
+  if (!kept) store_.discard();
+  if (!kept && journal_) journal_->remove();
+  return store_.close();
+}
+
+FileSink::~FileSink() {
+  if (!closed_) std::ignore = leave();
 }
 
 Task<Status> CountingSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {

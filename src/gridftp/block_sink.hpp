@@ -44,6 +44,10 @@ class FileSink final : public BlockSink {
   /// at        where in the file the first byte goes
   FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges have, std::optional<RestartJournal> journal,
            std::uint64_t at = 0);
+  /// As set_aside(), at once, where neither that nor publish() was called: the process ends.
+  ~FileSink() override;
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
   /// errors: those of BlockStore::write_at(); Errc::interrupted after publish() or set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// What need not come again, whatever becomes of this process.
@@ -55,16 +59,18 @@ class FileSink final : public BlockSink {
 
  private:
   [[nodiscard]] Task<Status> note();
+  [[nodiscard]] Status save(const ByteRanges& have) const;
   [[nodiscard]] Task<void> close();
+  [[nodiscard]] Status leave();
 
   boost::asio::io_context& io_;
   BlockStore store_;
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
-  ByteRanges safe_;         // of have_: what the journal says
-  bool noting_ = false;     // one journal at a time
-  bool closed_ = false;     // nothing more is taken
+  ByteRanges safe_;          // of have_: what the journal says
+  bool noting_ = false;      // one journal at a time
+  bool closed_ = false;      // nothing more is taken
   std::size_t storing_ = 0;  // calls of store() that wait
   Signal stored_;
 };

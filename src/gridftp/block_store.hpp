@@ -51,7 +51,10 @@ class BlockStore {
 
  private:
   BlockStore(bridge::Descriptor descriptor, FilePlace place)
-      : descriptor_(std::move(descriptor)), opened_size_(size()), opened_changed_(changed()), place_(std::move(place)) {}
+      : descriptor_(std::move(descriptor)),
+        opened_size_(size()),
+        opened_changed_(changed()),
+        place_(std::move(place)) {}
 
   bridge::Descriptor descriptor_;
   std::optional<std::uint64_t> opened_size_;

@@ -26,9 +26,10 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; what is given to it runs elsewhere.
 class DiskThreads final : public boost::asio::execution_context::service {
  public:
-  static constexpr std::size_t kThreads = 4;      // guess: one slow disk leaves some for the others
-  static constexpr std::size_t kMostCalls = 256;  // guess: running and waiting; who asks for more waits until one is done
-  static boost::asio::execution_context::id id;   // spec: Asio: by which an io_context finds its services
+  static constexpr std::size_t kThreads = 4;  // guess: one slow disk leaves some for the others
+  static constexpr std::size_t kMostCalls =
+      256;  // guess: running and waiting; who asks for more waits until one is done
+  static boost::asio::execution_context::id id;  // spec: Asio: by which an io_context finds its services
 
   explicit DiskThreads(boost::asio::io_context& io);
   ~DiskThreads() override;
@@ -57,8 +58,8 @@ class DiskThreads final : public boost::asio::execution_context::service {
   Signal less_;  // there is room
   std::mutex mutex_;
   std::condition_variable given_;
-  std::deque<Job> waiting_;  // by mutex_
-  bool stopping_ = false;    // by mutex_
+  std::deque<Job> waiting_;           // by mutex_
+  bool stopping_ = false;             // by mutex_
   std::vector<std::thread> threads_;  // none where the system has none to give: then calls run where they are given
 };
 

@@ -86,7 +86,8 @@ std::string FtpServer::greediest_address() const {
 }
 
 bool FtpServer::has_room_for(const std::string& address) {
-  const auto from_there = std::ranges::count_if(clients_, [&](const auto& each) { return each.second.address == address; });
+  const auto from_there =
+      std::ranges::count_if(clients_, [&](const auto& each) { return each.second.address == address; });
   auto leaves = clients_.end();
   if (static_cast<std::size_t>(from_there) >= options_.most_clients_of_one)
     leaves = oldest_stranger(address);
@@ -124,8 +125,8 @@ void FtpServer::welcome(std::unique_ptr<ControlLink> link) {
       if (const auto guest = clients_.find(number); guest != clients_.end()) forget(guest);
     }));
   });
-  clients_.emplace(number, Guest{address, std::make_unique<ServedClient>(io_, std::move(link), root_, options_,
-                                                                         std::move(gone))});
+  clients_.emplace(
+      number, Guest{address, std::make_unique<ServedClient>(io_, std::move(link), root_, options_, std::move(gone))});
 }
 
 void FtpServer::forget(Guests::iterator guest) {

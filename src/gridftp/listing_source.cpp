@@ -8,14 +8,15 @@ namespace udtcat::gridftp {
 
 Task<Status> ListingSource::fill(std::size_t bytes) {
   while (walk_ && text_.size() < bytes) {
-    const auto lines = co_await on_disk(io_, [this]() -> Result<std::string> {
+    const auto lines = co_await on_disk(io_, [this]() -> Result<std::optional<std::string>> {
       const auto slice = walk_->next(kSliceEntries);
       if (!slice) return tl::unexpected(slice.error());
+      if (slice->empty()) return std::nullopt;
       return listing_text(*slice, form_, read_only_);
     });
     if (!lines) co_return tl::unexpected(lines.error());
-    if (lines->empty()) walk_.reset();
-    text_ += *lines;
+    if (!*lines) walk_.reset();
+    text_ += lines->value_or("");
   }
   co_return Status{};
 }

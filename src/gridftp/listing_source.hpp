@@ -34,9 +34,9 @@ class ListingSource final : public BlockSource {
   std::optional<DirectoryWalk> walk_;  // none: all of it is in text_
   const ListingForm form_;
   const bool read_only_;
-  std::string text_;          // the next of it
-  std::uint64_t given_ = 0;   // before text_
-  bool busy_ = false;         // somebody asks
+  std::string text_;         // the next of it
+  std::uint64_t given_ = 0;  // before text_
+  bool busy_ = false;        // somebody asks
   Signal free_;
 };
 

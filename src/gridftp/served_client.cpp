@@ -27,8 +27,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 64;         // spec: docs/spec/gridftp.md §4: that wait
-constexpr std::size_t kMostAheadBytes = 262'144;  // spec: the same: of all that waits; then the client waits
+constexpr std::size_t kMostCommands = 64;                   // spec: docs/spec/gridftp.md §4: that wait
+constexpr std::size_t kMostAheadBytes = 262'144;            // spec: the same: of all that waits; then the client waits
 constexpr std::chrono::milliseconds kTakesReplies{60'000};  // guess: how long a client may refuse to read
 
 /// spec: RFC 2389 §3.2: a blank in front of each

@@ -71,8 +71,8 @@ std::optional<std::uint64_t> number_at_start(std::string_view text) {
 
 }  // namespace
 
-ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options,
-                                 ControlEnds ends, Say say)
+ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, ControlEnds ends,
+                                 Say say)
     : io_(io),
       root_(std::move(root)),
       options_(std::move(options)),

@@ -119,8 +119,7 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
     *have_ = std::move(**there);
   } else if (!journal_) {
     journal_ = std::make_shared<SentJournal>(
-        io_,
-        RestartJournal(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), source_)));
+        io_, RestartJournal(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }
   if (gave_up_having_) *have_ = {};

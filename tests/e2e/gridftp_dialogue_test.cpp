@@ -126,8 +126,8 @@ TEST_F(GridftpEdgeTest, RefusesContradictionsAboutWhoMayWrite) {
 
 TEST_F(GridftpEdgeTest, BringsDataOnlyToWhereTheClientIs) {
   offer("a", front_);
-  for (const char* line : {"PORT 127,0,0,2,100,0", "SPOR 127,0,0,2,100,0", "EPRT |1|127.0.0.2|25600|",
-                           "PORT 127,0,0,1,0,79"})
+  for (const char* line :
+       {"PORT 127,0,0,2,100,0", "SPOR 127,0,0,2,100,0", "EPRT |1|127.0.0.2|25600|", "PORT 127,0,0,1,0,79"})
     EXPECT_EQ(talk_->ask(line), 504) << line;
   EXPECT_EQ(talk_->ask("RETR /a"), 425);
 }
