@@ -125,7 +125,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
 void ServedClient::Dialogue::sort_in() {
   while (!garbled_ && queue_.size() < kMostCommands) {
     auto command = reader_.next();
-    garbled_ = !command;
+    if (!command) gone_ = garbled_ = true;  // what came before is still answered
     if (!command || !*command) break;
     if ((*command)->verb == "ABOR" && transfers_.is_busy())
       transfers_.cancel({Errc::interrupted, "transfer for " + name_, "the client asked for its end"});
@@ -136,7 +136,7 @@ void ServedClient::Dialogue::sort_in() {
 }
 
 Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
-  while (!self->gone_ && !self->garbled_) {
+  while (!self->gone_) {
     while (self->ahead_bytes() > kMostAheadBytes && !self->gone_) co_await self->heard_.wait();
     const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
     // A transfer that moves something is not silence.
