@@ -143,7 +143,7 @@ def measure_ours(level, streams, options=()):
         ends.set_tcp()
         use_new_key()
         common = ["--no-progress", "--protect", level, *options]
-        with Process(ends.at_far([UDTCAT, "gridftp", "serve", "--root", "/", "-l", f"{ends.far_address}:{PORT}", *common])) as server:
+        with Process(ends.at_far([UDTCAT, "gridftp", "serve", "--root", "/", "-l", f"{ends.far_address}:{PORT}", "--auth", "anonymous", *common])) as server:
             until(listening(ends, PORT))
             client = Process(ends.at_near([UDTCAT, "gridftp", "get", "-p", streams, *common, "--range", f"0-{ENDLESS}",
                                            f"ftp://{ends.far_address}:{PORT}/dev/zero", "/dev/null"]))

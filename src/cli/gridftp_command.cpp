@@ -73,14 +73,32 @@ ExitStatus transfer_command(const GridftpOptions& options, FoundKey found, Conso
 gridftp::ServeOptions serve_options(const GridftpOptions& options, FoundKey found) {
   gridftp::ServeOptions serve;
   serve.read_only = options.read_only;
+  serve.third_party = options.third_party;
   serve.data = options.transfer.data;
   if (found.key) serve.data.key = std::make_shared<const Key>(std::move(*found.key));
   serve.least = options.least;
   return serve;
 }
 
+/// To whom, and how to change that.
+std::string audience_of(const GridftpOptions& options) {
+  if (options.auth == ServeAuth::key)
+    return fmt::format("to who has the key{}", options.read_only ? ", read-only" : "");
+  std::string text = "to everybody who reaches it, without proof, ";
+  text += options.read_only ? "read-only" : "who may also change and delete files";
+  if (options.least > Protection::clear)
+    text += fmt::format("; names, sizes and times are everybody's, data are {}", to_string(options.least));
+  if (!options.listen_written) text += "; -l [ADDR:]PORT lets other hosts in";
+  if (options.read_only) text += "; --anonymous-writable lets them write";
+  if (options.least == Protection::clear) text += "; -k FILE lets in only who has the key";
+  return text;
+}
+
 ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console& console) {
   SessionRun run(options.common, console);
+  if (options.auth == ServeAuth::key && options.anonymous_writable)
+    return run.fail_to_start({Errc::bad_argument, "gridftp serve --anonymous-writable",
+                              "with a key only who has it comes in; --auth anonymous lets the others in"});
   auto root = gridftp::ServedRoot::open(options.root);
   if (!root) return run.fail_to_start(std::move(root.error()));
   auto locals = resolve(options.common.local, options.common.family);
@@ -91,8 +109,8 @@ ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console&
   if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
-    console.line(
-        fmt::format("udtcat: serving {} at {}://{}/", options.root, sealed ? "udtcat" : "ftp", local.to_string()));
+    console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
+                             local.to_string(), audience_of(options)));
   run.watch("", [&server] {
     ConnectionStats stats;
     stats.bytes_sent = server.moved_bytes();

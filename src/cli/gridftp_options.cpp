@@ -96,10 +96,17 @@ Status read_serve(const WrittenOptions& written, const std::vector<std::string>&
   if (!local) return tl::unexpected(std::move(local.error()));
   options.common.local = std::move(*local);
   options.root = *written.root;
+  options.listen_written = written.listen;
   options.read_only = written.read_only;
-  if (!written.auth || *written.auth == "anonymous") return {};
-  if (*written.auth != "key") return bad_value("--auth", *written.auth, "anonymous, key");
-  options.auth = ServeAuth::key;
+  options.anonymous_writable = written.anonymous_writable;
+  options.third_party = written.third_party;
+  if (options.read_only && options.anonymous_writable)
+    return misplaced("gridftp serve", "--read-only and --anonymous-writable contradict each other");
+  if (!written.auth) return {};
+  if (*written.auth != "anonymous" && *written.auth != "key")
+    return bad_value("--auth", *written.auth, "anonymous, key");
+  options.auth = *written.auth == "key" ? ServeAuth::key : ServeAuth::anonymous;
+  if (options.auth == ServeAuth::anonymous) return {};
   options.protection_written = true;
   return {};
 }
@@ -108,8 +115,10 @@ Status read_verb(const WrittenOptions& written, GridftpOptions& options) {
   const std::string verb = written.operands.empty() ? "" : written.operands.front();
   const std::vector<std::string> words(written.operands.begin() + (verb.empty() ? 0 : 1), written.operands.end());
   const bool serves = verb == "serve";
-  if (!serves && (written.root || written.auth || written.read_only || written.listen))
-    return misplaced("gridftp " + verb, "-l, --root, --auth and --read-only are for serve");
+  if (!serves && (written.root || written.auth || written.read_only || written.anonymous_writable ||
+                  written.third_party || written.listen))
+    return misplaced("gridftp " + verb,
+                     "-l, --root, --auth, --read-only, --anonymous-writable and --third-party are for serve");
   if (serves && (written.parallelism || written.stripes || written.range || written.retries))
     return misplaced("gridftp serve", "-p, -s, --range and --retries are the client's to say");
   if (verb == "get") {
@@ -165,6 +174,14 @@ Status read_over(const WrittenOptions& written, GridftpOptions& options) {
   return {};
 }
 
+void settle_audience(GridftpOptions& options, bool has_key) {
+  if (!options.auth) options.auth = has_key ? ServeAuth::key : ServeAuth::anonymous;
+  if (options.auth == ServeAuth::key) return;
+  options.read_only = !options.anonymous_writable;
+  if (!options.listen_written)
+    options.common.local.host = options.common.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
+}
+
 bool is_sealed(const GridftpOptions& options) {
   return options.from.sealed || options.to.sealed ||
          std::ranges::any_of(options.files, [](const GridftpFile& file) { return file.remote.sealed; });
@@ -194,6 +211,7 @@ void settle_protection(GridftpOptions& options, bool has_environment_key) {
   const bool wants = options.protection_written || sealed || (has_environment_key && (!options.over || serves));
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   options.transfer.data.kind = kind;
+  if (serves) settle_audience(options, wants);
   auto& level = options.common.session.protection;
   if (serves && wants) options.least = level;
   // Who has a key and wants nothing for it still offers what it can give.

@@ -29,8 +29,11 @@ struct GridftpOptions {
   std::vector<GridftpFile> files;         ///< get, put
   gridftp::FtpUrl from, to;               ///< copy
   std::string root;                       ///< serve
+  bool listen_written = false;            ///< serve: with an address; otherwise strangers are served on loopback only
   bool read_only = false;                 ///< serve
-  ServeAuth auth = ServeAuth::anonymous;  ///< serve
+  bool anonymous_writable = false;        ///< serve: strangers may change files
+  bool third_party = false;               ///< serve: data may go to other hosts than the client's
+  std::optional<ServeAuth> auth;          ///< serve; none: what having a key asks for
   Protection least = Protection::clear;   ///< serve: of the data
   std::optional<gridftp::DataKind> over;  ///< none: what protection asks for
   bool protection_written = false;        ///< a key or a level was asked for
@@ -41,7 +44,8 @@ struct GridftpOptions {
 /// `arguments` without the program and the word gridftp.  errors: Errc::bad_argument
 [[nodiscard]] Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments);
 
-/// What the data run over, and so whether a key is needed: who has one, or asked for protection, wants sessions.
+/// What the data run over, and so whether a key is needed: who has one, or asked for protection, wants sessions. Who serves without
+/// a key, or lets strangers in beside it, gives them little unless told (ADR-0024).
 void settle_protection(GridftpOptions& options, bool has_environment_key);
 
 }  // namespace udtcat::cli

@@ -13,6 +13,8 @@ void add_gridftp_options(CLI::App& app, WrittenOptions& written) {
   app.add_option("--root", written.root)->take_last();
   app.add_option("--auth", written.auth)->take_last();
   app.add_flag("--read-only", written.read_only);
+  app.add_flag("--anonymous-writable", written.anonymous_writable);
+  app.add_flag("--third-party", written.third_party);
 }
 
 }  // namespace udtcat::cli

@@ -103,10 +103,10 @@ std::string gridftp_help_text() {
   udtcat gridftp get  [options] URL... FILE|DIRECTORY|-       - is stdout
   udtcat gridftp put  [options] FILE...|- URL                 a URL that ends with / is a directory
   udtcat gridftp copy [options] URL URL                       from server to server
-  udtcat gridftp serve --root DIR [-l [ADDR:]PORT] [--read-only] [--auth anonymous|key]
+  udtcat gridftp serve --root DIR [-l [ADDR:]PORT] [-k FILE]
   udtcat gridftp gateway ...                                  for two sites that stay as they are; gateway --help
 
-  URL: ftp://[USER@]HOST[:2811]/PATH, or udtcat:// for a server with --auth key
+  URL: ftp://[USER@]HOST[:2811]/PATH, or udtcat:// for a server with a key
 
   -p, --parallelism N        data connections, 1 to 64 (1)
   -s, --stripes N            ask for a striped transfer; for get, to N ports here
@@ -114,10 +114,12 @@ std::string gridftp_help_text() {
       --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
       --retries N            attempts in a row that may move nothing before it gives up (5)
   serve:
-  -l, --listen [ADDR:]PORT   where clients come (2811)
+  -l, --listen [ADDR:]PORT   where clients come (2811; without a key, of this host only)
       --root DIR             what they see; nothing outside can be reached
-      --read-only            nobody changes anything
-      --auth WHO             anonymous: everybody, by TCP; key: who has the key, sealed, by UDP
+      --read-only            nobody changes anything: so it is without a key
+      --auth WHO             key: who has the key, sealed, by UDP: so it is with one; anonymous: everybody, by TCP
+      --anonymous-writable   everybody may also write and delete
+      --third-party          data may go to, and come from, other hosts than the client's: for transfers between servers
       --protect LEVEL        with a key: what data must have at least
   -k, --key-file, --as, --peer, --protect, --cipher, --lanes, --threads, --flows, --rate, --congestion, -v, -q, --progress,
   --stats                    as of udtcat (udtcat --help)

@@ -2,40 +2,80 @@
 
 #include <utility>
 
+#include "gridftp/disk_threads.hpp"
+
 namespace udtcat::gridftp {
 
-FileSink::FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal, std::uint64_t at)
-    : store_(std::move(store)), have_(std::move(have)), journal_(std::move(journal)), at_(at), safe_(have_) {
+FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges have,
+                   std::optional<RestartJournal> journal, std::uint64_t at)
+    : io_(io),
+      store_(std::move(store)),
+      have_(std::move(have)),
+      journal_(std::move(journal)),
+      at_(at),
+      safe_(have_),
+      stored_(io) {
   // What an earlier file of this name had is not what this one has.
   if (journal_ && have_.empty()) journal_->remove();
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (auto written = store_.write_at(at_ + offset, bytes); !written) co_return written;
-  if (auto added = have_.add({offset, offset + bytes.size()}); !added) co_return added;
-  if (!journal_ || have_.bytes() < safe_.bytes() + kJournalEveryBytes) co_return Status{};
-  co_return note();
+  if (closed_) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
+  ++storing_;
+  auto status = co_await on_disk(io_, [&] { return store_.write_at(at_ + offset, bytes); });
+  if (status) status = have_.add({offset, offset + bytes.size()});
+  if (status && journal_ && !noting_ && have_.bytes() >= safe_.bytes() + kJournalEveryBytes) status = co_await note();
+  if (--storing_ == 0) stored_.notify();
+  co_return status;
 }
 
-Status FileSink::note() {
+/// Of what has been written by now; what is written meanwhile is for the next one.
+Task<Status> FileSink::note() {
+  noting_ = true;
+  ByteRanges have = have_;
+  auto saved = co_await on_disk(io_, [&] { return save(have); });
+  noting_ = false;
+  if (saved) safe_ = std::move(have);
+  co_return saved;
+}
+
+Status FileSink::save(const ByteRanges& have) const {
   if (RestartJournal::needs_sync())
     if (auto synced = store_.sync(); !synced) return synced;
-  if (auto saved = journal_->save(have_); !saved) return saved;
-  safe_ = have_;
-  return {};
+  return journal_->save(have);
 }
 
-Status FileSink::publish() const {
-  // First: a journal that outlives its FILE.part would speak for the next one of that name.
-  if (journal_) journal_->remove();
-  return store_.publish(have_.empty() ? 0 : have_.ranges().back().end);
+/// Nothing more comes, and what has come is written.
+Task<void> FileSink::close() {
+  closed_ = true;
+  while (storing_ > 0) co_await stored_.wait();
 }
 
-void FileSink::set_aside() {
+Task<Status> FileSink::publish() {
+  co_await close();
+  co_return co_await on_disk(io_, [this]() -> Status {
+    // First: a journal that outlives its FILE.part would speak for the next one of that name.
+    if (journal_) journal_->remove();
+    auto published = store_.publish(have_.empty() ? 0 : have_.ranges().back().end);
+    return published ? store_.close() : published;
+  });
+}
+
+Task<void> FileSink::set_aside() {
+  co_await close();
+  std::ignore = co_await on_disk(io_, [this] { return leave(); });  // nobody relies on what could not be written
+}
+
+Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
-  if (journal_ && !have_.empty() && (note() || !safe_.empty())) return;
-  store_.discard();
-  if (journal_) journal_->remove();
+  const bool kept = journal_ && !have_.empty() && (save(have_) || !safe_.empty());
+  if (!kept) store_.discard();
+  if (!kept && journal_) journal_->remove();
+  return store_.close();
+}
+
+FileSink::~FileSink() {
+  if (!closed_) std::ignore = leave();
 }
 
 Task<Status> CountingSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {

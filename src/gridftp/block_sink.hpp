@@ -28,36 +28,51 @@ namespace udtcat::gridftp {
 class BlockSink {
  public:
   virtual ~BlockSink() = default;
-  /// `bytes`, which are the file's from `offset` on, are valid until the call first waits. It returns when there is room for more.
+  /// `bytes`, which are the file's from `offset` on, are valid until it returns, which is when there is room for more.
   /// errors: Errc::local_write_failed, Errc::protocol_violated
   [[nodiscard]] virtual Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 };
 
-/// A file: in place, at once.
+/// A file: in place, on the threads for disks.
 class FileSink final : public BlockSink {
  public:
   static constexpr std::uint64_t kJournalEveryBytes = 4'194'304;  // guess: what at most comes twice after a cut
 
+  /// Touches the disk, and may do so on another thread.
   /// have      what is in it already
   /// journal   is kept up to date; none: nobody goes on after a cut
   /// at        where in the file the first byte goes
-  FileSink(BlockStore store, ByteRanges have, std::optional<RestartJournal> journal, std::uint64_t at = 0);
+  FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges have, std::optional<RestartJournal> journal,
+           std::uint64_t at = 0);
+  /// As set_aside(), at once, where neither that nor publish() was called: the process ends.
+  ~FileSink() override;
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+  /// errors: those of BlockStore::write_at(); Errc::interrupted after publish() or set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// What need not come again, whatever becomes of this process.
   [[nodiscard]] const ByteRanges& safe() const { return safe_; }
   /// As BlockStore::publish(), of all that is there.
-  [[nodiscard]] Status publish() const;
+  [[nodiscard]] Task<Status> publish();
   /// What is there stays for the next attempt; if that is nothing, nothing stays.
-  void set_aside();
+  [[nodiscard]] Task<void> set_aside();
 
  private:
-  [[nodiscard]] Status note();
+  [[nodiscard]] Task<Status> note();
+  [[nodiscard]] Status save(const ByteRanges& have) const;
+  [[nodiscard]] Task<void> close();
+  [[nodiscard]] Status leave();
 
-  const BlockStore store_;
+  boost::asio::io_context& io_;
+  BlockStore store_;
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
-  ByteRanges safe_;  // of have_: what the journal says
+  ByteRanges safe_;          // of have_: what the journal says
+  bool noting_ = false;      // one journal at a time
+  bool closed_ = false;      // nothing more is taken
+  std::size_t storing_ = 0;  // calls of store() that wait
+  Signal stored_;
 };
 
 /// Tells how many bytes go through it to another.

@@ -2,18 +2,28 @@
 
 #include <algorithm>
 
+#include "gridftp/disk_threads.hpp"
+
 namespace udtcat::gridftp {
 
 Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> into) {
   while (first_ < ranges_.size() && ranges_[first_].begin >= ranges_[first_].end) ++first_;
-  if (first_ == ranges_.size()) co_return std::nullopt;
-  ByteRange& left = ranges_[first_];
-  const auto wanted = std::min<std::uint64_t>(into.size(), left.bytes());
-  const auto got = file_.read_at(left.begin, into.first(wanted));
+  ByteRange block;
+  if (first_ < ranges_.size()) {
+    ByteRange& left = ranges_[first_];
+    block = {left.begin, left.begin + std::min<std::uint64_t>(into.size(), left.bytes())};
+    left.begin = block.end;  // before the wait: the next who asks gets what follows
+  }
+  const auto got = co_await on_disk(io_, [&]() -> Result<std::size_t> {
+    auto read = file_.read_at(block.begin, into.first(block.bytes()));
+    if (!read || *read == into.size()) return read;
+    // That was all, or less than all: it is to be what it was when its size was told.
+    if (auto same = file_.unchanged(); !same) return tl::unexpected(std::move(same.error()));
+    return read;
+  });
   if (!got) co_return tl::unexpected(got.error());
-  const ByteRange block{left.begin, left.begin + *got};
-  left.begin = block.end;
-  if (*got < wanted) first_ = ranges_.size();
+  if (*got < block.bytes()) first_ = ranges_.size();
+  block.end = block.begin + *got;
   co_return block.bytes() > 0 ? std::optional(block) : std::nullopt;
 }
 

@@ -29,14 +29,16 @@ class BlockSource {
   [[nodiscard]] virtual Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) = 0;
 };
 
-/// Ranges of a file.
+/// Ranges of a file, read on the threads for disks.
 class FileSource final : public BlockSource {
  public:
-  /// `ranges` in order. Where the file ends before they do, they end there.
-  FileSource(BlockStore file, std::vector<ByteRange> ranges) : file_(std::move(file)), ranges_(std::move(ranges)) {}
+  /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read is an error.
+  FileSource(boost::asio::io_context& io, BlockStore file, std::vector<ByteRange> ranges)
+      : io_(io), file_(std::move(file)), ranges_(std::move(ranges)) {}
   Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
 
  private:
+  boost::asio::io_context& io_;
   const BlockStore file_;
   std::vector<ByteRange> ranges_;
   std::size_t first_ = 0;  // of ranges_

@@ -72,6 +72,11 @@ std::optional<std::uint64_t> BlockStore::size() const {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+Status BlockStore::unchanged() const {
+  if (!opened_size_ || (size() == opened_size_ && changed() == opened_changed_)) return {};
+  return fail(Errc::local_read_failed, "read " + place_.shown(), "it has changed meanwhile");
+}
+
 std::int64_t BlockStore::changed() const {
   struct stat status {};
   if (::fstat(descriptor_.number(), &status) != 0) return 0;
@@ -118,6 +123,11 @@ Status BlockStore::publish(std::uint64_t bytes) const {
 
 void BlockStore::discard() const {
   if (publish_as_) place_.remove();
+}
+
+Status BlockStore::close() {
+  if (const auto error = descriptor_.close()) return failed(Errc::local_write_failed, "write", place_, error.value());
+  return {};
 }
 
 }  // namespace udtcat::gridftp

@@ -14,7 +14,7 @@
 
 namespace udtcat::gridftp {
 
-/// A file opened for one transfer. Reads and writes go to the page cache, on the caller's thread.
+/// A file opened for one transfer. Every call may wait for the disk: see DiskThreads.
 /// Threads: unsynchronised.
 class BlockStore {
  public:
@@ -28,8 +28,12 @@ class BlockStore {
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
   [[nodiscard]] static Result<BlockStore> open_in_place(const FilePlace& place);
 
+  /// For messages.
+  [[nodiscard]] const std::string& shown() const { return place_.shown(); }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
+  /// Nobody has changed it since it was opened, as far as its size and time show that.  errors: Errc::local_read_failed
+  [[nodiscard]] Status unchanged() const;
   /// When it was last changed: nanoseconds since 1970.
   [[nodiscard]] std::int64_t changed() const;
   /// All of `into`, or up to the end of the file.  errors: Errc::local_read_failed
@@ -42,12 +46,19 @@ class BlockStore {
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
   /// Nothing of it is wanted: PATH.part goes.
   void discard() const;
+  /// Whoever writes it next may begin.  errors: Errc::local_write_failed, of what was written before
+  [[nodiscard]] Status close();
 
  private:
   BlockStore(bridge::Descriptor descriptor, FilePlace place)
-      : descriptor_(std::move(descriptor)), place_(std::move(place)) {}
+      : descriptor_(std::move(descriptor)),
+        opened_size_(size()),
+        opened_changed_(changed()),
+        place_(std::move(place)) {}
 
   bridge::Descriptor descriptor_;
+  std::optional<std::uint64_t> opened_size_;
+  std::int64_t opened_changed_;
   FilePlace place_;                      // what is open
   std::optional<FilePlace> publish_as_;  // none: it has its name already
 };

@@ -23,6 +23,13 @@ FtpCommand command_of(std::string_view line) {
 
 }  // namespace
 
+void CommandReader::push(std::string_view bytes) {
+  arrived_.erase(0, taken_);
+  searched_ -= taken_;
+  taken_ = 0;
+  arrived_ += bytes;
+}
+
 Result<std::optional<FtpCommand>> CommandReader::next() {
   if (!failed_) {
     const auto end = arrived_.find('\n', searched_);

@@ -20,9 +20,11 @@ struct FtpCommand {
 /// Threads: unsynchronised.
 class CommandReader {
  public:
-  static constexpr std::size_t kMostBytes = 1'048'576;  // guess: REST with a range a block of a file of 40 GB
+  static constexpr std::size_t kMostBytes = 131'072;  // spec: docs/spec/gridftp.md §4, for REST with some 4000 ranges
 
-  void push(std::string_view bytes) { arrived_ += bytes; }
+  void push(std::string_view bytes);
+  /// That have been pushed, and are in no command yet.
+  [[nodiscard]] std::size_t waiting_bytes() const { return arrived_.size() - taken_; }
   /// returns  none: more bytes are needed.  errors: Errc::protocol_violated, from then on each time
   [[nodiscard]] Result<std::optional<FtpCommand>> next();
 

@@ -1,7 +1,6 @@
 #include "gridftp/control_ports.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "bridge/asio_terms.hpp"
@@ -13,8 +12,6 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-constexpr std::uint16_t kFirstFreePort = 1024;  // spec: RFC 2577 §3: a data connection to a service is an attack
-
 tl::unexpected<Error> no_room() {
   return fail(Errc::bad_argument, "open data ports", "more than " + std::to_string(kMostDataPorts));
 }
@@ -22,12 +19,7 @@ tl::unexpected<Error> no_room() {
 }  // namespace
 
 Status ControlPorts::announce(const Endpoint& endpoint, bool first) {
-  const std::string what = "bring data to " + endpoint.to_string();
-  if (endpoint.is_wildcard() || bridge::to_asio(endpoint).address().is_multicast())
-    return fail(Errc::bad_argument, what, "that is no host's address");
-  if (endpoint.port() < kFirstFreePort) return fail(Errc::bad_argument, what, "that port is a service's");
-  if (endpoint.is_loopback() && !peer_.is_loopback())
-    return fail(Errc::bad_argument, what, "that would be the gateway's own host, not " + peer_.host_to_string());
+  if (auto allowed = may_connect(endpoint, peer_); !allowed) return allowed;
   if (first) announced_.clear();
   if (announced_.size() == kMostDataPorts) return no_room();
   announced_.push_back(endpoint);

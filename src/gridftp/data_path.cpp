@@ -33,8 +33,10 @@ void DataPath::use(std::shared_ptr<DataStack> stack) {
   stack_ = std::move(stack);
 }
 
-Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_t count) {
+Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_t count,
+                                               std::optional<Endpoint> only_from) {
   close();
+  only_from_ = std::move(only_from);
   std::vector<Endpoint> locals;
   for (std::size_t address = 0; address < count; ++address) {
     auto door = stack_->listen(
@@ -70,6 +72,9 @@ void DataPath::close() {
 
 void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   core::log().debug("a data connection from {}", peer.to_string());
+  if (only_from_ && only_from_->with_port(0) != peer.with_port(0))
+    return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
+                            only_from_->host_to_string());
   if (receiving_) return receiver_->take(std::move(connection));
   if (early_.size() >= kMostEarly)
     return core::log().warn("data from {} dropped: too many connections", peer.to_string());

@@ -44,7 +44,9 @@ class DataPath {
   /// From now on another stack; whatever was there ends.
   void use(std::shared_ptr<DataStack> stack);
   /// Ports of ours, where the peer's connections come.  errors: those of DataStack::listen()
-  [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1);
+  /// only_from   the one host that may bring any, whatever its port; none: every host
+  [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1,
+                                                     std::optional<Endpoint> only_from = {});
   /// The peer's ports, which we connect to when there is something to send.
   void aim(std::vector<Endpoint> at);
   void close();
@@ -84,6 +86,7 @@ class DataPath {
   std::shared_ptr<DataStack> stack_;
   Stance stance_ = Stance::none;
   std::vector<std::unique_ptr<DataDoor>> doors_;
+  std::optional<Endpoint> only_from_;
   std::vector<Endpoint> aim_;
   std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
   std::vector<DataConnection> kept_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 
+#include "bridge/asio_terms.hpp"
 #include "core/invariant.hpp"
 #include "core/printable.hpp"
 
@@ -59,6 +60,46 @@ Result<Endpoint> parse_data_port(std::string_view text) {
   Numbers numbers{};
   if (text.empty() || read_numbers(text, numbers) != text.size()) return no_data_port(text);
   return endpoint_of(numbers);
+}
+
+Result<Endpoint> parse_extended_port(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 1; at < text.size();) {
+    const auto end = text.find(text.front(), at);
+    if (end == std::string_view::npos) return no_data_port(text);
+    words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  if (words.size() != 3) return no_data_port(text);
+  std::uint16_t port = 0;
+  const char* const end = words[2].data() + words[2].size();
+  if (const auto read = std::from_chars(words[2].data(), end, port); read.ec != std::errc{} || port == 0)
+    return no_data_port(text);
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  ipv4.sin_port = htons(port);
+  sockaddr_in6 ipv6{};
+  ipv6.sin6_family = AF_INET6;
+  ipv6.sin6_port = htons(port);
+  // SAFETY: a sockaddr_in and a sockaddr_in6 are what is said of them.
+  if (words[0] == "1" && ::inet_pton(AF_INET, words[1].c_str(), &ipv4.sin_addr) == 1)
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv4), sizeof ipv4);
+  // An IPv4 address in the clothes of an IPv6 one would be another than it is compared as.
+  if (words[0] == "2" && ::inet_pton(AF_INET6, words[1].c_str(), &ipv6.sin6_addr) == 1 &&
+      !IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv6), sizeof ipv6);
+  return no_data_port(text);
+}
+
+Status may_connect(const Endpoint& target, const Endpoint& peer) {
+  constexpr std::uint16_t kFirstFreePort = 1024;  // spec: RFC 2577 §3: a data connection to a service is an attack
+  const std::string what = "bring data to " + target.to_string();
+  if (target.is_wildcard() || bridge::to_asio(target).address().is_multicast())
+    return fail(Errc::bad_argument, what, "that is no host's address");
+  if (target.port() < kFirstFreePort) return fail(Errc::bad_argument, what, "that port is a service's");
+  if (target.is_loopback() && !peer.is_loopback())
+    return fail(Errc::bad_argument, what, "that would be this host itself, not " + peer.host_to_string());
+  return {};
 }
 
 std::optional<WrittenDataPort> find_data_port(std::string_view line) {

@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "gridftp/attempts.hpp"
 #include "gridftp/block_sink.hpp"
+#include "gridftp/disk_threads.hpp"
 #include "gridftp/outcome.hpp"
 #include "gridftp/remote_server.hpp"
 #include "gridftp/transfer.hpp"
@@ -29,13 +30,13 @@ class Download {
   /// The file is whole.
   [[nodiscard]] Task<Status> publish();
   /// It is not, and there will be no further attempt.
-  void give_up() {
-    if (file_) file_->set_aside();
+  [[nodiscard]] Task<void> give_up() {
+    if (file_) co_await file_->set_aside();
   }
 
  private:
   [[nodiscard]] Task<Status> look(RemoteServer& server);
-  [[nodiscard]] Status open_file(const std::string& changed);
+  [[nodiscard]] Status open_file(bool has_time);
   [[nodiscard]] Task<Status> receive(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
@@ -75,26 +76,28 @@ Task<Status> Download::look(RemoteServer& server) {
     co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
                    "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
-  if (first && !pipe_) co_return open_file(*changed);
-  co_return Status{};
+  if (!first || pipe_) co_return Status{};
+  // Nobody else touches this meanwhile.
+  auto opened = co_await on_disk(io_, [this, has_time = !changed->empty()] { return open_file(has_time); });
+  if (!have_.empty()) {
+    progress_->resumed_bytes += have_.bytes();
+    core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
+  }
+  co_return opened;
 }
 
-/// A part that an earlier call left is gone on with, if both ends can tell that it is one of the same file.
-Status Download::open_file(const std::string& changed) {
+/// On a thread for disks. A part that an earlier call left is gone on with, if both ends can tell that it is one of the same file.
+Status Download::open_file(bool has_time) {
   const FilePlace place(job_.path);
   auto store = BlockStore::open_to_write(place);
   if (!store) return tl::unexpected(std::move(store.error()));
   std::optional<RestartJournal> journal;
-  if (store->size() && expected_ && !options_.range && !changed.empty()) {
+  if (store->size() && expected_ && !options_.range && has_time) {
     journal.emplace(place.with_suffix(".part.have"), identity_);
     have_ = journal->load().value_or(ByteRanges());
     if (store->size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
-    if (!have_.empty()) {
-      progress_->resumed_bytes += have_.bytes();
-      core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
-    }
   }
-  file_ = std::make_shared<FileSink>(std::move(*store), have_, std::move(journal));
+  file_ = std::make_shared<FileSink>(io_, std::move(*store), have_, std::move(journal));
   return {};
 }
 
@@ -160,7 +163,7 @@ Task<Status> Download::receive(RemoteServer& server) {
 Task<Status> Download::publish() {
   ++progress_->files;
   if (pipe_) co_return co_await pipe_->finish();
-  co_return file_->publish();
+  co_return co_await file_->publish();
 }
 
 Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
@@ -178,7 +181,7 @@ Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> 
     auto status = co_await with_retries(io, options, progress, attempt);
     if (status) status = co_await download.publish();
     if (!status) {
-      download.give_up();
+      co_await download.give_up();
       co_return status;
     }
   }

@@ -32,7 +32,8 @@ class FtpServer {
   [[nodiscard]] Status listen(const std::vector<Endpoint>& locals);
   /// Clients come by sessions of ours, and have proved the key; each stream is a client.  errors: Errc::cannot_bind
   [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
-  /// A client that has come. Beyond the most there may be, it is told so and dropped.
+  /// A client that has come. Where there are too many, or too many from one address, one gives way: who has not logged in, of the
+  /// address that has most of those, the oldest; if all have, the newcomer, who is told so.
   void welcome(std::unique_ptr<ControlLink> link);
   /// Lets nobody in any more, and breaks off who is there.
   void stop();
@@ -42,7 +43,16 @@ class FtpServer {
   [[nodiscard]] std::uint64_t moved_bytes() const;
 
  private:
-  void forget(std::uint64_t number);
+  struct Guest {
+    std::string address;
+    std::unique_ptr<ServedClient> client;
+  };
+  using Guests = std::map<std::uint64_t, Guest>;
+  [[nodiscard]] bool has_room_for(const std::string& address);
+  [[nodiscard]] Guests::iterator oldest_stranger(const std::string& address);
+  [[nodiscard]] std::string greediest_address() const;
+  void send_away(std::unique_ptr<ControlLink> link);
+  void forget(Guests::iterator guest);
 
   boost::asio::io_context& io_;
   const ServedRoot root_;
@@ -50,7 +60,7 @@ class FtpServer {
   std::vector<std::unique_ptr<bridge::TcpAcceptor>> doors_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataDoor>> sealed_doors_;
-  std::map<std::uint64_t, std::unique_ptr<ServedClient>> clients_;
+  Guests clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   std::uint64_t moved_before_ = 0;  // for clients that have gone
   core::Lifetime lifetime_;

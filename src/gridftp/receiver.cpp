@@ -30,6 +30,7 @@ struct Receiver::State {
   [[nodiscard]] Status verdict() const;
   Task<Status> receive(DataConnection connection);
   Task<Status> receive_payload(StreamIo& connection, BlockHeader header);
+  [[nodiscard]] std::vector<std::byte> take_piece();
 
   boost::asio::io_context& io;
   const std::shared_ptr<BlockSink> sink;
@@ -39,7 +40,7 @@ struct Receiver::State {
   std::vector<DataConnection> kept;  // have ended their data, and are open
   std::size_t in_the_middle = 0;     // connections that have brought bytes, and not their end of data
   std::uint64_t received_bytes = 0;
-  std::vector<std::byte> piece = std::vector<std::byte>(kPieceBytes);  // between two waits, of whoever reads
+  std::vector<std::vector<std::byte>> pieces;  // that nobody uses: there are as many as were ever stored at a time
 };
 
 void Receiver::State::finish(Status status) {
@@ -55,19 +56,21 @@ Status Receiver::State::verdict() const {
                       "it was said to end while a connection still brings bytes");
 }
 
-/// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error.
+/// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error; one that breaks
+/// after its first byte is.
 Task<Status> Receiver::State::receive(DataConnection from) {
   StreamIo& connection = *from.io;
   bool brought = false;
   for (bool first = true; !result.is_set(); first = false) {
     std::array<std::byte, kBlockHeaderBytes> bytes{};
-    const auto read = co_await connection.read(bytes);
-    if (first && (!read || *read < bytes.size())) {
+    const std::size_t begun = first ? 1 : 0;
+    if (const auto said = co_await connection.read(std::span(bytes).first(begun)); !said || *said < begun) {
       core::log().info("{}: closed before it said anything", connection.name());
       co_return Status{};
     }
+    const auto read = co_await connection.read(std::span(bytes).subspan(begun));
     if (!read) co_return tl::unexpected(read.error());
-    if (*read < bytes.size())
+    if (*read < bytes.size() - begun)
       co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(),
                              "it ended before its end of data");
     const BlockHeader header = decode_block_header(bytes);
@@ -88,20 +91,32 @@ Task<Status> Receiver::State::receive(DataConnection from) {
   co_return Status{};
 }
 
+std::vector<std::byte> Receiver::State::take_piece() {
+  if (pieces.empty()) return std::vector<std::byte>(kPieceBytes);
+  auto piece = std::move(pieces.back());
+  pieces.pop_back();
+  return piece;
+}
+
+/// A connection has a piece of memory only while it has something to put there.
 Task<Status> Receiver::State::receive_payload(StreamIo& connection, BlockHeader header) {
   ByteRange left{header.offset, header.offset + header.payload_bytes()};
   while (left.begin < left.end) {
+    auto piece = take_piece();
     const auto want = std::span(piece).first(std::min<std::uint64_t>(left.bytes(), piece.size()));
     const auto taken = connection.take(want);
+    Status stored;
+    if (taken && taken->value_or(0) > 0) stored = co_await sink->store(left.begin, want.first(**taken));
+    pieces.push_back(std::move(piece));
     if (!taken) co_return tl::unexpected(taken.error());
     if (!*taken) {
       co_await connection.wait_readable();
       continue;
     }
-    if (**taken == 0)
-      co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(), "it ended within a block");
     const std::size_t bytes = **taken;
-    if (auto stored = co_await sink->store(left.begin, want.first(bytes)); !stored) co_return stored;
+    if (bytes == 0)
+      co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(), "it ended within a block");
+    if (!stored) co_return stored;
     if (auto noted = file.on_stored({left.begin, left.begin + bytes}); !noted) co_return noted;
     left.begin += bytes;
     received_bytes += bytes;

@@ -13,7 +13,8 @@
 namespace udtcat::gridftp {
 
 /// What it says holds only for the same source, and only until the machine is started anew, when what was written may be lost. Where
-/// the system does not tell one start from another, data have to be on the disk before the journal says that they are there.
+/// the system does not tell one start from another, data have to be on the disk before the journal says that they are there. Every
+/// call may wait for the disk: see DiskThreads.
 /// Threads: unsynchronised.
 class RestartJournal {
  public:

@@ -12,9 +12,11 @@ namespace udtcat::gridftp {
 
 struct ServeOptions {
   bool read_only = false;
+  bool third_party = false;                 ///< data may go to, and come from, other hosts than the client's
   DataOptions data;                         ///< for sessions: the key, if there is one
   Protection least = Protection::clear;     ///< of the data: what is weaker is refused
   std::size_t most_clients = 256;           ///< guess; beyond it, 421
+  std::size_t most_clients_of_one = 32;     ///< guess; of one address, an IPv6 network of 64 bits being one
   std::chrono::seconds login_patience{60};  ///< guess
   std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
 };

@@ -17,6 +17,7 @@
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "gridftp/command.hpp"
+#include "gridftp/disk_threads.hpp"
 #include "gridftp/peer_path.hpp"
 #include "gridftp/reply.hpp"
 #include "gridftp/served_transfers.hpp"
@@ -26,12 +27,9 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostQueuedBytes = 1'048'576;         // guess: commands sent ahead; then the client waits
+constexpr std::size_t kMostCommands = 64;                   // spec: docs/spec/gridftp.md §4: that wait
+constexpr std::size_t kMostAheadBytes = 262'144;            // spec: the same: of all that waits; then the client waits
 constexpr std::chrono::milliseconds kTakesReplies{60'000};  // guess: how long a client may refuse to read
-
-std::size_t bytes_of(const FtpCommand& command) {
-  return sizeof command + command.verb.size() + command.argument.size();
-}
 
 /// spec: RFC 2389 §3.2: a blank in front of each
 Reply features() {
@@ -79,7 +77,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         link_(std::move(link)),
         name_(link_->peer().to_string()),
         heard_(io),
-        transfers_(io, std::move(root), std::move(options), link_->local(),
+        transfers_(io, std::move(root), std::move(options), {link_->local(), link_->peer()},
                    [this](Reply what) { return say(std::move(what)); }) {}
 
   static Task<void> hear_on(std::shared_ptr<Dialogue> self);
@@ -90,19 +88,20 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     heard_.notify();
   }
+  [[nodiscard]] bool is_logged_in() const { return logged_in_; }
   [[nodiscard]] std::uint64_t moved_bytes() const { return transfers_.moved_bytes(); }
 
  private:
-  using Answer = Reply (Dialogue::*)(const std::string& argument);
-
   [[nodiscard]] Task<Status> say(Reply what) { return link_->say(to_wire(what), kTakesReplies); }
+  void sort_in();
+  [[nodiscard]] std::size_t ahead_bytes() const { return queued_bytes_ + reader_.waiting_bytes(); }
   [[nodiscard]] Task<Reply> answer(FtpCommand command);
   [[nodiscard]] Task<std::optional<Reply>> transfer(const FtpCommand& command);
+  [[nodiscard]] Task<std::optional<Reply>> look(const FtpCommand& command);
+  [[nodiscard]] Task<std::optional<Reply>> change(const FtpCommand& command);
   [[nodiscard]] Reply simple(const FtpCommand& command);
-  [[nodiscard]] Reply site(const std::string& argument);
-  [[nodiscard]] std::optional<Reply> change(const FtpCommand& command);
-  [[nodiscard]] Reply user(const std::string& name);
-  [[nodiscard]] Reply facts(const std::string& path, const char* what);
+  [[nodiscard]] Task<Reply> site(const std::string& argument);
+  [[nodiscard]] static Reply user(const std::string& name);
   [[nodiscard]] std::string absolute(const std::string& path) const { return peer_path(directory_, path); }
 
   boost::asio::io_context& io_;
@@ -112,7 +111,8 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   CommandReader reader_;
   std::deque<FtpCommand> queue_;
   std::size_t queued_bytes_ = 0;
-  Signal heard_;  // something came, or went
+  bool garbled_ = false;  // what came cannot be a command
+  Signal heard_;          // something came, or went
   bool gone_ = false;
   bool leaving_ = false;
   bool logged_in_ = false;
@@ -121,9 +121,23 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   ServedTransfers transfers_;
 };
 
+/// Bytes become commands as far as there is room for them.
+void ServedClient::Dialogue::sort_in() {
+  while (!garbled_ && queue_.size() < kMostCommands) {
+    auto command = reader_.next();
+    if (!command) gone_ = garbled_ = true;  // what came before is still answered
+    if (!command || !*command) break;
+    if ((*command)->verb == "ABOR" && transfers_.is_busy())
+      transfers_.cancel({Errc::interrupted, "transfer for " + name_, "the client asked for its end"});
+    queued_bytes_ += (*command)->verb.size() + (*command)->argument.size();
+    queue_.push_back(std::move(**command));
+  }
+  heard_.notify();
+}
+
 Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
   while (!self->gone_) {
-    while (self->queued_bytes_ >= kMostQueuedBytes && !self->gone_) co_await self->heard_.wait();
+    while (self->ahead_bytes() > kMostAheadBytes && !self->gone_) co_await self->heard_.wait();
     const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
     // A transfer that moves something is not silence.
     const ControlLink::Moved moved = [self] { return self->transfers_.moved_bytes(); };
@@ -133,18 +147,7 @@ Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
       break;
     }
     self->reader_.push(*heard);
-    bool fine = true;
-    for (;;) {
-      auto command = self->reader_.next();
-      fine = command.has_value();
-      if (!command || !*command) break;
-      if ((*command)->verb == "ABOR" && self->transfers_.is_busy())
-        self->transfers_.cancel({Errc::interrupted, "transfer for " + self->name_, "the client asked for its end"});
-      self->queued_bytes_ += bytes_of(**command);
-      self->queue_.push_back(std::move(**command));
-    }
-    self->heard_.notify();
-    if (!fine) break;
+    self->sort_in();
   }
   self->gone_ = true;
   self->transfers_.end({Errc::connection_broken, "transfer for " + self->name_, "its control connection is gone"});
@@ -175,8 +178,8 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
     if (self->queue_.empty()) break;
     FtpCommand command = std::move(self->queue_.front());
     self->queue_.pop_front();
-    self->queued_bytes_ -= bytes_of(command);
-    self->heard_.notify();
+    self->queued_bytes_ -= command.verb.size() + command.argument.size();
+    self->sort_in();  // there is room again
     core::log().debug("{}: > {} {}", self->name_, command.verb,
                       command.verb == "PASS" ? "" : core::printable(command.argument, 200));
     Reply answered = co_await self->answer(std::move(command));
@@ -194,55 +197,64 @@ Reply ServedClient::Dialogue::user(const std::string& name) {
   return make_reply(331, "Any password will do.");
 }
 
-Reply ServedClient::Dialogue::facts(const std::string& path, const char* what) {
-  const auto facts = transfers_.root().facts_of(absolute(path));
-  if (!facts) return make_reply(550, facts.error().message());
-  if (std::string_view(what) == "MLST") {
+Task<std::optional<Reply>> ServedClient::Dialogue::look(const FtpCommand& command) {
+  const auto& [verb, argument] = command;
+  static constexpr std::array<std::string_view, 5> kVerbs{"SIZE", "MDTM", "MLST", "CWD", "CDUP"};
+  if (std::ranges::find(kVerbs, verb) == kVerbs.end()) co_return std::nullopt;
+  const std::string path = absolute(verb == "CDUP" ? ".." : argument);
+  const auto facts = co_await on_disk(io_, [&] { return transfers_.root().facts_of(path); });
+  if (!facts) co_return make_reply(550, facts.error().message());
+  if (verb == "MLST") {
     Reply listing;
     listing.code = 250;
     listing.lines = {"Facts:", ' ' + facts_line(*facts, options_.read_only), "End"};
-    return listing;
+    co_return listing;
   }
-  if (facts->kind != FileFacts::Kind::file) return make_reply(550, path + ": not a file");
-  return make_reply(213,
-                    std::string_view(what) == "SIZE" ? std::to_string(facts->size_bytes) : time_text(facts->changed));
+  if (verb == "CWD" || verb == "CDUP") {
+    if (facts->kind != FileFacts::Kind::directory) co_return make_reply(550, path + ": not a directory");
+    directory_ = path;
+    co_return make_reply(250, "Done.");
+  }
+  if (facts->kind != FileFacts::Kind::file) co_return make_reply(550, argument + ": not a file");
+  co_return make_reply(213, verb == "SIZE" ? std::to_string(facts->size_bytes) : time_text(facts->changed));
 }
 
-Reply ServedClient::Dialogue::site(const std::string& argument) {
+Task<Reply> ServedClient::Dialogue::site(const std::string& argument) {
   const auto blank = argument.find(' ');
   std::string verb = argument.substr(0, blank);
   for (char& letter : verb) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   const std::string rest = blank == std::string::npos ? "" : argument.substr(blank + 1);
-  if (verb == "SETNETSTACK") return transfers_.set_stack(rest);
-  if (verb == "UPLOAD") return transfers_.name_source(rest);
-  if (verb == "HAVE") return transfers_.what_is_here(absolute(rest));
-  if (verb == "CLIENTINFO") return make_reply(250, "Noted.");
-  if (verb == "HELP") return make_reply(214, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
-  return make_reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
+  if (verb == "SETNETSTACK") co_return transfers_.set_stack(rest);
+  if (verb == "UPLOAD") co_return transfers_.name_source(rest);
+  if (verb == "HAVE") co_return co_await transfers_.what_is_here(absolute(rest));
+  if (verb == "CLIENTINFO") co_return make_reply(250, "Noted.");
+  if (verb == "HELP") co_return make_reply(214, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
+  co_return make_reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
 }
 
 /// What changes files.
-std::optional<Reply> ServedClient::Dialogue::change(const FtpCommand& command) {
+Task<std::optional<Reply>> ServedClient::Dialogue::change(const FtpCommand& command) {
+  const auto& [verb, argument] = command;
   static constexpr std::array<std::string_view, 5> kVerbs{"MKD", "RMD", "DELE", "RNFR", "RNTO"};
-  if (std::ranges::find(kVerbs, command.verb) == kVerbs.end()) return std::nullopt;
-  if (options_.read_only) return make_reply(550, "This server is read-only.");
-  const std::string path = absolute(command.argument);
-  const ServedRoot& root = transfers_.root();
-  if (command.verb == "RNFR") {
-    if (const auto there = root.facts_of(path); !there) return make_reply(550, there.error().message());
-    rename_from_ = path;
-    return make_reply(350, "And to which name?");
+  if (std::ranges::find(kVerbs, verb) == kVerbs.end()) co_return std::nullopt;
+  if (options_.read_only) co_return make_reply(550, "This server is read-only.");
+  const std::string path = absolute(argument);
+  const std::string from = verb == "RNFR" ? path : std::exchange(rename_from_, {});
+  if (verb == "RNTO" && from.empty()) co_return make_reply(503, "RNFR first.");
+  const auto done = co_await on_disk(io_, [&]() -> Status {
+    const ServedRoot& root = transfers_.root();
+    if (command.verb == "MKD") return root.make_directory(path);
+    if (command.verb == "RNTO") return root.rename(from, path);
+    if (command.verb != "RNFR") return root.remove(path, command.verb == "RMD");
+    const auto there = root.facts_of(path);
+    return there ? Status{} : tl::unexpected(there.error());
+  });
+  if (!done) co_return make_reply(550, done.error().message());
+  if (verb == "RNFR") {
+    rename_from_ = from;
+    co_return make_reply(350, "And to which name?");
   }
-  Status done;
-  if (command.verb == "MKD") done = root.make_directory(path);
-  if (command.verb == "RMD") done = root.remove(path, true);
-  if (command.verb == "DELE") done = root.remove(path, false);
-  if (command.verb == "RNTO") {
-    if (rename_from_.empty()) return make_reply(503, "RNFR first.");
-    done = root.rename(std::exchange(rename_from_, {}), path);
-  }
-  if (!done) return make_reply(550, done.error().message());
-  return command.verb == "MKD" ? make_reply(257, fmt::format("\"{}\" is there.", path)) : make_reply(250, "Done.");
+  co_return verb == "MKD" ? make_reply(257, fmt::format("\"{}\" is there.", path)) : make_reply(250, "Done.");
 }
 
 Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
@@ -266,22 +278,10 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   if (verb == "DCAU") return transfers_.set_authentication(argument);
   if (verb == "PROT") return transfers_.set_protection(argument);
   if (verb == "PBSZ") return make_reply(200, "PBSZ=1048576");
-  if (verb == "SIZE") return facts(argument, "SIZE");
-  if (verb == "MDTM") return facts(argument, "MDTM");
-  if (verb == "MLST") return facts(argument, "MLST");
   if (verb == "PWD" || verb == "XPWD") return make_reply(257, fmt::format("\"{}\"", directory_));
-  if (verb == "CWD" || verb == "CDUP") {
-    const std::string path = absolute(verb == "CDUP" ? ".." : argument);
-    const auto there = transfers_.root().facts_of(path);
-    if (!there || there->kind != FileFacts::Kind::directory) return make_reply(550, path + ": not a directory");
-    directory_ = path;
-    return make_reply(250, "Done.");
-  }
   if (verb == "ABOR") return make_reply(226, "Nothing is under way.");
   if (verb == "SYST") return make_reply(215, "UNIX Type: L8");
-  if (verb == "SITE") return site(argument);
   if (verb == "AUTH" || verb == "ADAT") return make_reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");
-  if (auto changed = change(command)) return *changed;
   return make_reply(500, fmt::format("{}: not known here.", core::printable(verb, 20)));
 }
 
@@ -322,9 +322,12 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
     logged_in_ = true;
     co_return make_reply(230, "Welcome.");
   }
-  if (command.verb == "SITE" && !logged_in_ && command.argument.starts_with("HELP")) co_return site(command.argument);
-  if (!logged_in_) co_return make_reply(530, "USER and PASS first.");
+  const bool asks_for_help = command.verb == "SITE" && command.argument.starts_with("HELP");
+  if (!logged_in_ && !asks_for_help) co_return make_reply(530, "USER and PASS first.");
+  if (command.verb == "SITE") co_return co_await site(command.argument);
   if (auto moved = co_await transfer(command)) co_return std::move(*moved);
+  if (auto seen = co_await look(command)) co_return std::move(*seen);
+  if (auto changed = co_await change(command)) co_return std::move(*changed);
   co_return simple(command);
 }
 
@@ -337,6 +340,7 @@ ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlL
 
 ServedClient::~ServedClient() { close(); }
 void ServedClient::close() { dialogue_->close(); }
+bool ServedClient::is_logged_in() const { return dialogue_->is_logged_in(); }
 std::uint64_t ServedClient::moved_bytes() const { return dialogue_->moved_bytes(); }
 
 }  // namespace udtcat::gridftp

@@ -25,6 +25,7 @@ class ServedClient {
 
   /// What is under way is broken off.
   void close();
+  [[nodiscard]] bool is_logged_in() const;
   [[nodiscard]] std::uint64_t moved_bytes() const;
 
  private:

@@ -35,21 +35,21 @@ FileFacts facts_from(const struct stat& status, std::string name, bool writable)
   return facts;
 }
 
-/// Closes what it walks through.
-struct Directory {
-  explicit Directory(bridge::Descriptor descriptor) : handle(::fdopendir(descriptor.number())) {
-    if (handle != nullptr) std::ignore = descriptor.release();
-  }
-  ~Directory() {
-    if (handle != nullptr) ::closedir(handle);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  DIR* const handle;
-};
-
 }  // namespace
+
+/// Closes what it walks through.
+struct DirectoryWalk::Handle {
+  explicit Handle(bridge::Descriptor descriptor) : stream(::fdopendir(descriptor.number())) {
+    if (stream != nullptr) std::ignore = descriptor.release();
+  }
+  ~Handle() {
+    if (stream != nullptr) ::closedir(stream);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  DIR* const stream;
+};
 
 /// A path's directory, opened, and its last word.
 struct ServedRoot::Parted {
@@ -100,25 +100,31 @@ Result<FileFacts> ServedRoot::facts_of(const std::string& path) const {
   return facts_from(status, path, writable);
 }
 
-Result<std::vector<FileFacts>> ServedRoot::list(const std::string& path) const {
+Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   auto descriptor = open_beneath(root_->number(), path, O_RDONLY | O_DIRECTORY);
   if (!descriptor.is_open()) return failed(Errc::local_read_failed, "list", path);
-  const Directory directory(std::move(descriptor));
-  if (directory.handle == nullptr) return failed(Errc::local_read_failed, "list", path);
-  std::vector<FileFacts> all;
-  while (const dirent* entry = ::readdir(directory.handle)) {
+  auto handle = std::make_shared<DirectoryWalk::Handle>(std::move(descriptor));
+  if (handle->stream == nullptr) return failed(Errc::local_read_failed, "list", path);
+  return DirectoryWalk(std::move(handle), path);
+}
+
+Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
+  std::vector<FileFacts> slice;
+  const int directory = ::dirfd(handle_->stream);
+  while (slice.size() < most_entries) {
+    errno = 0;
+    const dirent* entry = ::readdir(handle_->stream);
+    if (entry == nullptr && errno != 0) return failed(Errc::local_read_failed, "list", shown_);
+    if (entry == nullptr) break;
     const std::string name = static_cast<const char*>(entry->d_name);
     struct stat status {};
     // Gone since, or a link, which may lead outside: its own facts, then.
-    if (name == "." || name == ".." ||
-        ::fstatat(::dirfd(directory.handle), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-      continue;
-    if (all.size() >= kMostEntries) return fail(Errc::local_read_failed, "list " + path, "it has too many entries");
-    all.push_back(
-        facts_from(status, name, ::faccessat(::dirfd(directory.handle), name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0));
+    if (name == "." || name == ".." || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    const bool writable = ::faccessat(directory, name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    slice.push_back(facts_from(status, name, writable));
   }
-  std::ranges::sort(all, {}, &FileFacts::name);
-  return all;
+  std::ranges::sort(slice, {}, &FileFacts::name);
+  return slice;
 }
 
 Status ServedRoot::make_directory(const std::string& path) const {

@@ -24,13 +24,28 @@ struct FileFacts {
   bool writable = false;     ///< by this process
 };
 
-/// Paths are the peer's: "/" is the root, ".." ends there, and symbolic links are followed as if the root were all there is.
+/// The entries of a directory, in slices; each may wait for the disk.
+/// Threads: unsynchronised.
+class DirectoryWalk {
+ public:
+  /// So many more, or fewer, in the order of their names among themselves; none: that was all.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<std::vector<FileFacts>> next(std::size_t most_entries);
+
+ private:
+  friend class ServedRoot;
+  struct Handle;
+  DirectoryWalk(std::shared_ptr<Handle> handle, std::string shown)
+      : handle_(std::move(handle)), shown_(std::move(shown)) {}
+
+  std::shared_ptr<Handle> handle_;
+  std::string shown_;
+};
+
+/// Every call may wait for the disk: see DiskThreads. Paths are the peer's: "/" is the root, ".." ends there, and symbolic links are followed as if the root were all there is.
 /// Errors name the peer's path, not ours: Errc::local_read_failed or Errc::local_write_failed, with the system's cause.
 /// Threads: immutable.
 class ServedRoot {
  public:
-  static constexpr std::size_t kMostEntries = 1'000'000;  // guess: of one directory; some 100 MB
-
   /// errors: Errc::bad_argument where it is no directory, or the platform cannot keep a peer inside
   [[nodiscard]] static Result<ServedRoot> open(const std::string& directory);
 
@@ -38,8 +53,7 @@ class ServedRoot {
   /// Where a file of that name goes. Its directory is there.
   [[nodiscard]] Result<FilePlace> place_of(const std::string& path) const;
   [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
-  /// In the order of their names; beyond kMostEntries an error.
-  [[nodiscard]] Result<std::vector<FileFacts>> list(const std::string& path) const;
+  [[nodiscard]] Result<DirectoryWalk> list(const std::string& path) const;
   [[nodiscard]] Status make_directory(const std::string& path) const;
   [[nodiscard]] Status remove(const std::string& path, bool directory) const;
   [[nodiscard]] Status rename(const std::string& from, const std::string& to) const;

@@ -5,14 +5,14 @@
 #include <charconv>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "gridftp/block_source.hpp"
 #include "gridftp/data_port.hpp"
+#include "gridftp/disk_threads.hpp"
+#include "gridftp/listing_source.hpp"
 #include "gridftp/outcome.hpp"
 #include "gridftp/remote_server.hpp"
 #include "gridftp/transfer_markers.hpp"
@@ -44,6 +44,11 @@ Reply failure(const Error& error) {
   }
 }
 
+/// Of a transfer that has begun.  spec: RFC 959 §4.2.2: 550 would say that the file is not to be had at all
+Reply broken_off(const Error& error) {
+  return error.code == Errc::local_read_failed ? make_reply(451, error.message()) : failure(error);
+}
+
 /// Of what clients bring.  source   as SITE UPLOAD named it: what another file of the same name had is not what this one has
 RestartJournal journal_of(const FilePlace& place, const std::string& path, const std::string& source) {
   return {place.with_suffix(".part.have"), fmt::format("upload of {} from {}", path, source.empty() ? "-" : source)};
@@ -64,47 +69,14 @@ std::optional<std::uint64_t> number_at_start(std::string_view text) {
   return number;
 }
 
-/// The text of a listing, as a source of blocks.
-class TextSource final : public BlockSource {
- public:
-  explicit TextSource(std::string text) : text_(std::move(text)) {}
-  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override {
-    const ByteRange block{given_, std::min<std::uint64_t>(text_.size(), given_ + into.size())};
-    if (block.bytes() == 0) co_return std::nullopt;
-    std::ranges::copy(std::as_bytes(std::span(text_)).subspan(block.begin, block.bytes()), into.begin());
-    given_ = block.end;
-    co_return block;
-  }
-
- private:
-  const std::string text_;
-  std::uint64_t given_ = 0;
-};
-
-/// An address in figures, of the protocol that EPRT names.  spec: RFC 2428 §2
-std::optional<Endpoint> extended_port(const std::string& protocol, const std::string& address, std::uint16_t port) {
-  sockaddr_in ipv4{};
-  ipv4.sin_family = AF_INET;
-  ipv4.sin_port = htons(port);
-  sockaddr_in6 ipv6{};
-  ipv6.sin6_family = AF_INET6;
-  ipv6.sin6_port = htons(port);
-  // SAFETY: a sockaddr_in and a sockaddr_in6 are what is said of them.
-  if (protocol == "1" && ::inet_pton(AF_INET, address.c_str(), &ipv4.sin_addr) == 1)
-    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv4), sizeof ipv4).value_or(Endpoint());
-  if (protocol == "2" && ::inet_pton(AF_INET6, address.c_str(), &ipv6.sin6_addr) == 1)
-    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv6), sizeof ipv6).value_or(Endpoint());
-  return std::nullopt;
-}
-
 }  // namespace
 
-ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local,
+ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, ControlEnds ends,
                                  Say say)
     : io_(io),
       root_(std::move(root)),
       options_(std::move(options)),
-      local_(local.with_port(0)),
+      ends_{ends.local.with_port(0), ends.peer.with_port(0)},
       say_(std::move(say)),
       path_(io, make_tcp_stack(io)) {
   level_ = options_.data.session.protection;
@@ -147,6 +119,7 @@ Reply ServedTransfers::change_stack() {
         536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat, DCAU A, PROT.", to_string(options_.least)));
   if (kind_ == DataKind::session && data.session.protection != Protection::clear && !data.key)
     return make_reply(534, "This server has no key: nothing can be proved or protected.");
+  proved_ = kind_ == DataKind::session && data.session.protection != Protection::clear;
   if (data.session.protection == Protection::clear) data.key = nullptr;
   path_.use(make_stack(io_, data));
   return make_reply(200, fmt::format("Data are {}.", to_string(offered)));
@@ -200,9 +173,14 @@ Reply ServedTransfers::set_protection(const std::string& level) {
 
 // ---- Where they go -------------------------------------------------------------------------------------------------
 
+/// Who proves the key may come from anywhere.
+Result<std::vector<Endpoint>> ServedTransfers::open_ports() {
+  return path_.listen(ends_.local, 1, options_.third_party || proved_ ? std::nullopt : std::optional(ends_.peer));
+}
+
 Reply ServedTransfers::listen(bool striped) {
-  if (local_.family() != AddressFamily::ipv4) return make_reply(522, "PASV is for IPv4 only: EPSV.");
-  const auto ports = path_.listen(local_);
+  if (ends_.local.family() != AddressFamily::ipv4) return make_reply(522, "PASV is for IPv4 only: EPSV.");
+  const auto ports = open_ports();
   if (!ports) return failure(ports.error());
   const std::string port = to_data_port(ports->front());
   if (!striped) return make_reply(227, fmt::format("Entering Passive Mode ({})", port));
@@ -213,13 +191,23 @@ Reply ServedTransfers::listen(bool striped) {
 }
 
 Reply ServedTransfers::listen_extended(const std::string& protocol) {
-  const bool fits = protocol.empty() || protocol == "ALL" ||
-                    (protocol == "1" && local_.family() == AddressFamily::ipv4) ||
-                    (protocol == "2" && local_.family() == AddressFamily::ipv6);
+  const AddressFamily family = ends_.local.family();
+  const bool fits = protocol.empty() || protocol == "ALL" || (protocol == "1" && family == AddressFamily::ipv4) ||
+                    (protocol == "2" && family == AddressFamily::ipv6);
   if (!fits) return make_reply(522, "That is not the protocol of this connection.");
-  const auto ports = path_.listen(local_);
+  const auto ports = open_ports();
   if (!ports) return failure(ports.error());
   return make_reply(229, fmt::format("Entering Extended Passive Mode (|||{}|)", ports->front().port()));
+}
+
+/// spec: RFC 2577 §3
+std::optional<Reply> ServedTransfers::cannot_aim(const Endpoint& target) const {
+  if (!options_.third_party && target.with_port(0) != ends_.peer)
+    return make_reply(504, fmt::format("Data go to {} only, where you are: a transfer between two servers needs "
+                                       "--third-party here.",
+                                       ends_.peer.host_to_string()));
+  if (const auto allowed = may_connect(target, ends_.peer); !allowed) return make_reply(504, allowed.error().message());
+  return std::nullopt;
 }
 
 Reply ServedTransfers::aim(const std::string& ports) {
@@ -229,6 +217,7 @@ Reply ServedTransfers::aim(const std::string& ports) {
     const auto blank = rest.find(' ');
     const auto port = parse_data_port(rest.substr(0, blank));
     if (!port || at.size() >= kMostConnections) return make_reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
+    if (auto cannot = cannot_aim(*port)) return *cannot;
     at.push_back(*port);
     rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
   }
@@ -237,22 +226,10 @@ Reply ServedTransfers::aim(const std::string& ports) {
   return make_reply(200, "Noted.");
 }
 
-/// spec: RFC 2428 §2: |1|192.0.2.1|9000|
 Reply ServedTransfers::aim_extended(const std::string& port) {
-  const Reply wrong = make_reply(501, "A port is written |1|address|port|.");
-  if (port.size() < 2) return wrong;
-  std::vector<std::string> words;
-  for (std::size_t at = 1; at < port.size();) {
-    const auto end = port.find(port.front(), at);
-    if (end == std::string::npos) return wrong;
-    words.push_back(port.substr(at, end - at));
-    at = end + 1;
-  }
-  if (words.size() != 3) return wrong;
-  const auto number = number_at_start(words[2]);
-  if (!number || *number == 0 || *number > 65'535) return wrong;
-  const auto target = extended_port(words[0], words[1], static_cast<std::uint16_t>(*number));
-  if (!target) return wrong;
+  const auto target = parse_extended_port(port);
+  if (!target) return make_reply(501, "A port is written |1|address|port|.");
+  if (auto cannot = cannot_aim(*target)) return *cannot;
   path_.aim(std::vector<Endpoint>(1, *target));
   return make_reply(200, "Noted.");
 }
@@ -291,14 +268,26 @@ std::optional<Reply> ServedTransfers::cannot_move(DataPath::Stance needed) const
   return std::nullopt;
 }
 
+/// While it lives a transfer is under way, which may be cancelled.
+class ServedTransfers::Busy {
+ public:
+  explicit Busy(ServedTransfers& transfers) : transfers_(transfers) {
+    transfers_.cancelled_ = transfers_.over_;
+    transfers_.busy_ = true;
+  }
+  ~Busy() { transfers_.busy_ = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  ServedTransfers& transfers_;
+};
+
 Task<Status> ServedTransfers::announce(const std::string& path) {
-  cancelled_ = over_;
-  busy_ = true;
   const Reply begun = path_.has_kept() ? make_reply(125, "Data connections are there: " + path)
                                        : make_reply(150, "Opening data connections: " + path);
   auto said = co_await say_(begun);
   if (said && cancelled_) said = tl::unexpected(*cancelled_);
-  busy_ = said.has_value();
   co_return said;
 }
 
@@ -326,29 +315,38 @@ Task<Status> ServedTransfers::send(SendRequest request) {
 Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange> part) {
   const ByteRanges left_out = std::exchange(restart_, {});
   allocated_.reset();
-  auto descriptor = root_.open_to_read(path);
-  if (!descriptor) co_return failure(descriptor.error());
-  auto file = BlockStore::of(std::move(*descriptor), path);
-  if (!file) co_return failure(file.error());
-  const auto size = file->size();
+  if (auto cannot = cannot_move(DataPath::Stance::active)) co_return *cannot;
+  const Busy busy(*this);
+  struct Opened {
+    BlockStore file;
+    std::optional<std::uint64_t> size;
+  };
+  auto opened = co_await on_disk(io_, [&]() -> Result<Opened> {
+    auto descriptor = root_.open_to_read(path);
+    if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+    auto file = BlockStore::of(std::move(*descriptor), path);
+    if (!file) return tl::unexpected(std::move(file.error()));
+    const auto size = file->size();
+    return Opened{std::move(*file), size};
+  });
+  if (!opened) co_return failure(opened.error());
+  const auto size = opened->size;
   if (!size && !part) co_return make_reply(550, path + ": it has no size; ERET takes a part of it.");
   ByteRange range = part.value_or(ByteRange{0, size.value_or(0)});
   if (size && range.begin > *size) co_return make_reply(554, fmt::format("{} has {} bytes.", path, *size));
   if (size) range.end = std::min(range.end, *size);
-  if (auto cannot = cannot_move(DataPath::Stance::active)) co_return *cannot;
   SendRequest request;
   request.offset_on_wire = part ? part->begin : 0;
   std::vector<ByteRange> wanted;  // what is left out is counted as on the wire
   for (const ByteRange& missing : left_out.missing_from({0, range.bytes()}))
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
-  request.source = std::make_shared<FileSource>(std::move(*file), std::move(wanted));
+  request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   TransferMarkers markers(io_, say_, [this, before = sent_bytes_] { return sent_bytes_ - before; }, {});
   const auto sent = co_await send(std::move(request));
   co_await markers.stop();
-  busy_ = false;
   if (!blocks_) path_.close();
-  co_return sent ? make_reply(226, "Everything has been sent.") : failure(sent.error());
+  co_return sent ? make_reply(226, "Everything has been sent.") : broken_off(sent.error());
 }
 
 /// What REST and ALLO have said of one transfer, whatever becomes of it.
@@ -364,10 +362,12 @@ struct ServedTransfers::Incoming {
   std::optional<ByteRange> expected;
 };
 
+/// On a thread for disks.
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
-                                                                 std::optional<std::uint64_t> at, Wanted wanted) {
+                                                                 std::optional<std::uint64_t> at,
+                                                                 const Wanted& wanted) const {
   Incoming incoming;
-  incoming.have = std::move(wanted.restart);
+  incoming.have = wanted.restart;
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (wanted.allocated) incoming.expected = ByteRange{0, *wanted.allocated};
@@ -376,15 +376,17 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   auto store = at ? BlockStore::open_in_place(*place) : BlockStore::open_to_write(*place);
   if (!store) return tl::unexpected(std::move(store.error()));
   std::optional<RestartJournal> journal;
-  if (!at && store->size()) {
+  if (const auto size = store->size(); !at && size) {
     journal = journal_of(*place, path, wanted.source);
     const ByteRanges there = believed(*journal, *place);
-    for (const ByteRange& range : incoming.have.ranges())
-      if (!there.contains(range))
-        return fail(Errc::stream_refused, "go on with " + path,
-                    fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
+    for (const ByteRange& range : incoming.have.ranges()) {
+      if (there.contains(range)) continue;
+      if (*size == 0) store->discard();  // it is there only because we looked
+      return fail(Errc::stream_refused, "go on with " + path,
+                  fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
+    }
   }
-  incoming.sink = std::make_shared<FileSink>(std::move(*store), incoming.have, std::move(journal), at.value_or(0));
+  incoming.sink = std::make_shared<FileSink>(io_, std::move(*store), incoming.have, std::move(journal), at.value_or(0));
   return incoming;
 }
 
@@ -395,10 +397,14 @@ Reply ServedTransfers::name_source(const std::string& source) {
   return make_reply(200, "Noted.");
 }
 
-Reply ServedTransfers::what_is_here(const std::string& path) const {
-  const auto place = root_.place_of(path);
-  if (!place) return failure(place.error());
-  return make_reply(250, "Range Marker " + believed(journal_of(*place, path, source_), *place).to_text());
+Task<Reply> ServedTransfers::what_is_here(std::string path) const {
+  if (options_.read_only) co_return make_reply(550, "This server is read-only.");
+  const auto have = co_await on_disk(io_, [&]() -> Result<ByteRanges> {
+    const auto place = root_.place_of(path);
+    if (!place) return tl::unexpected(place.error());
+    return believed(journal_of(*place, path, source_), *place);
+  });
+  co_return have ? make_reply(250, "Range Marker " + have->to_text()) : failure(have.error());
 }
 
 Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
@@ -415,22 +421,22 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   Wanted wanted{std::exchange(restart_, {}), std::exchange(allocated_, {}), std::exchange(source_, {})};
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = cannot_move(DataPath::Stance::passive)) co_return *cannot;
-  const auto incoming = open_incoming(path, at, std::move(wanted));
+  const Busy busy(*this);
+  const auto incoming = co_await on_disk(io_, [&] { return open_incoming(path, at, wanted); });
   if (!incoming) co_return failure(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
-    incoming->sink->set_aside();
+    co_await incoming->sink->set_aside();
     co_return failure(begun.error());
   }
   TransferMarkers markers(
       io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
       [sink = incoming->sink] { return sink->safe(); });
   auto taken = co_await take_in(*incoming);
-  co_await markers.stop();
-  busy_ = false;
+  if (taken) taken = co_await incoming->sink->publish();
+  if (!taken) co_await incoming->sink->set_aside();
+  co_await markers.stop();  // not before: a slow disk is no silence
   if (!blocks_) path_.close();
-  if (taken) taken = incoming->sink->publish();
   if (taken) co_return make_reply(226, "Everything is here.");
-  incoming->sink->set_aside();
   core::log().info("{}", core::printable(taken.error().message(), 500));
   co_return failure(taken.error());
 }
@@ -438,20 +444,23 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
 Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   restart_ = {};
   allocated_.reset();
-  auto all = root_.list(path);
-  if (!all && form != ListingForm::facts) {  // of a file, that file
-    const auto facts = root_.facts_of(path);
-    if (facts) all = std::vector<FileFacts>(1, *facts);
-  }
-  if (!all) co_return failure(all.error());
   if (auto cannot = cannot_move(DataPath::Stance::active)) co_return *cannot;
+  const Busy busy(*this);
   SendRequest request;
-  request.source = std::make_shared<TextSource>(listing_text(*all, form, options_.read_only));
+  auto listing = co_await on_disk(io_, [&]() -> Result<std::shared_ptr<BlockSource>> {
+    if (auto walk = root_.list(path))
+      return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only);
+    else if (const auto facts = root_.facts_of(path); facts && form != ListingForm::facts)  // of a file, that file
+      return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only);
+    else
+      return tl::unexpected(std::move(walk.error()));
+  });
+  if (!listing) co_return failure(listing.error());
+  request.source = std::move(*listing);
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   const auto sent = co_await send(std::move(request));
-  busy_ = false;
   if (!blocks_) path_.close();
-  co_return sent ? make_reply(226, "That is the list.") : failure(sent.error());
+  co_return sent ? make_reply(226, "That is the list.") : broken_off(sent.error());
 }
 
 }  // namespace udtcat::gridftp

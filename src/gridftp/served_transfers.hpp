@@ -23,6 +23,12 @@
 
 namespace udtcat::gridftp {
 
+/// Of a control connection.
+struct ControlEnds {
+  Endpoint local;
+  Endpoint peer;
+};
+
 /// Each command gives the reply to it. Paths are the peer's, from the root.
 /// Threads: confined to the io_context thread; one call at a time, but for cancel() and moved_bytes().
 class ServedTransfers {
@@ -30,8 +36,7 @@ class ServedTransfers {
   /// Tells the client something before the reply.
   using Say = std::function<Task<Status>(Reply)>;
 
-  /// local   of the control connection
-  ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, Endpoint local, Say say);
+  ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, ControlEnds ends, Say say);
 
   // What the data run over.  spec: docs/spec/gridftp.md §7
   [[nodiscard]] Reply set_mode(const std::string& mode);
@@ -53,7 +58,7 @@ class ServedTransfers {
   /// Which file the next upload comes from: any line that differs where the file does.
   [[nodiscard]] Reply name_source(const std::string& source);
   /// What of a file that has not come whole a client may leave out.
-  [[nodiscard]] Reply what_is_here(const std::string& path) const;
+  [[nodiscard]] Task<Reply> what_is_here(std::string path) const;
 
   [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<ByteRange> part);
   /// at   of the file that is there, in place; none: a new file
@@ -71,9 +76,13 @@ class ServedTransfers {
  private:
   struct Wanted;
   struct Incoming;
+  class Busy;
   [[nodiscard]] Reply change_stack();
   [[nodiscard]] std::optional<Reply> cannot_move(DataPath::Stance needed) const;
-  [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at, Wanted wanted);
+  [[nodiscard]] std::optional<Reply> cannot_aim(const Endpoint& target) const;
+  [[nodiscard]] Result<std::vector<Endpoint>> open_ports();
+  [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
+                                               const Wanted& wanted) const;
   [[nodiscard]] Task<Status> take_in(const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Says that the transfer begins.  errors: it does not, as somebody has cancelled it by now
@@ -82,7 +91,7 @@ class ServedTransfers {
   boost::asio::io_context& io_;
   const ServedRoot root_;
   const ServeOptions options_;
-  const Endpoint local_;
+  const ControlEnds ends_;
   const Say say_;
   DataKind kind_ = DataKind::tcp;
   bool authenticated_ = true;  // DCAU A: where the stack can prove anything
@@ -93,6 +102,7 @@ class ServedTransfers {
   std::optional<std::uint64_t> allocated_;  // for the next transfer
   std::string source_;                      // of the next upload
   bool promised_ = false;                   // protection was asked for and agreed to
+  bool proved_ = false;                     // who brings data has the key
   bool busy_ = false;
   std::optional<Error> cancelled_;  // the transfer under way
   std::optional<Error> over_;       // all that might follow

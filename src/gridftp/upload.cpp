@@ -2,10 +2,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 
 #include "core/log.hpp"
 #include "gridftp/attempts.hpp"
 #include "gridftp/block_source.hpp"
+#include "gridftp/disk_threads.hpp"
 #include "gridftp/outcome.hpp"
 #include "gridftp/remote_server.hpp"
 #include "gridftp/restart_journal.hpp"
@@ -14,6 +17,40 @@
 namespace udtcat::gridftp {
 
 namespace {
+
+/// What the server says it has, where it keeps no journal itself: written on the threads for disks, one after the other.
+/// Threads: confined to the io_context thread.
+class SentJournal {
+ public:
+  SentJournal(boost::asio::io_context& io, RestartJournal journal) : io_(io), journal_(std::move(journal)), free_(io) {}
+
+  [[nodiscard]] Task<ByteRanges> load() {
+    co_return co_await on_disk(io_, [this] { return journal_.load().value_or(ByteRanges()); });
+  }
+  /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
+  [[nodiscard]] Task<void> save(ByteRanges have) {
+    next_ = std::move(have);
+    if (std::exchange(busy_, true)) co_return;  // who writes takes this one too
+    while (next_) {
+      const ByteRanges now = *std::exchange(next_, std::nullopt);
+      std::ignore = co_await on_disk(io_, [&] { return journal_.save(now); });
+    }
+    busy_ = false;
+    free_.notify();
+  }
+  [[nodiscard]] Task<void> remove() {
+    next_.reset();
+    while (busy_) co_await free_.wait();
+    co_await on_disk(io_, [this] { return journal_.remove(), true; });
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  const RestartJournal journal_;
+  std::optional<ByteRanges> next_;  // to be saved
+  bool busy_ = false;
+  Signal free_;
+};
 
 /// One file on its way, over as many attempts as it takes. What comes out of a pipe has one attempt.
 /// Threads: confined to the io_context thread.
@@ -31,7 +68,12 @@ class Upload {
     std::optional<ByteRange> range;  // none: of unknown length
   };
   [[nodiscard]] Task<Result<What>> open(RemoteServer& server);
-  [[nodiscard]] Status identify(const BlockStore& file);
+  struct Opened {
+    BlockStore file;
+    std::optional<std::uint64_t> size;
+    std::string source;  // its name as it is now
+  };
+  [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> recall(RemoteServer& server, ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
@@ -43,19 +85,25 @@ class Upload {
   const TransferOptions options_;
   const SharedProgress progress_;
   bool from_pipe_ = false;
-  bool gave_up_having_ = false;            // the server did not want to go on: once
-  std::string source_;                     // as it was at the first attempt
-  std::optional<RestartJournal> journal_;  // of what the server says it has, where it keeps none itself
+  bool gave_up_having_ = false;  // the server did not want to go on: once
+  std::string source_;           // as it was at the first attempt
+  std::shared_ptr<SentJournal> journal_;
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
 };
 
-/// Names the source as it is now. What an earlier attempt sent of another one is worth nothing.
-Status Upload::identify(const BlockStore& file) {
-  const std::string now = fmt::format("{}-{}", file.size().value_or(0), file.changed());
-  if (!source_.empty() && source_ != now)
-    return fail(Errc::local_read_failed, "put " + job_.path, "it has changed meanwhile; the next call begins anew");
-  source_ = now;
-  return {};
+/// The source as it is now. What an earlier attempt sent of another one is worth nothing.
+Task<Result<Upload::Opened>> Upload::open_file() {
+  auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
+    auto file = BlockStore::open_to_read(FilePlace(job_.path));
+    if (!file) return tl::unexpected(std::move(file.error()));
+    const auto size = file->size();
+    std::string now = fmt::format("{}-{}", size.value_or(0), file->changed());
+    return Opened{std::move(*file), size, std::move(now)};
+  });
+  if (!opened) co_return tl::unexpected(std::move(opened.error()));
+  if (!source_.empty() && source_ != opened->source)
+    co_return fail(Errc::local_read_failed, "put " + job_.path, "it has changed meanwhile; the next call begins anew");
+  co_return opened;
 }
 
 /// What the server has of this very file from an earlier attempt, or an earlier call. A server of ours knows; of others we know
@@ -70,8 +118,9 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
   if (*there) {
     *have_ = std::move(**there);
   } else if (!journal_) {
-    journal_.emplace(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), source_));
-    *have_ = journal_->load().value_or(ByteRanges());
+    journal_ = std::make_shared<SentJournal>(
+        io_, RestartJournal(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), source_)));
+    *have_ = co_await journal_->load();
   }
   if (gave_up_having_) *have_ = {};
   if (have_->empty()) co_return Status{};
@@ -97,28 +146,29 @@ Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
     co_return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
   }
   if (from_pipe_) co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
-  auto file = BlockStore::open_to_read(FilePlace(job_.path));
-  if (!file) co_return tl::unexpected(std::move(file.error()));
-  const auto size = file->size();
+  auto opened = co_await open_file();
+  if (!opened) co_return tl::unexpected(std::move(opened.error()));
+  const auto size = opened->size;
   if (!size && !options_.range)
     co_return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
   const ByteRange range = options_.range.value_or(ByteRange{0, size.value_or(0)});
   if (size && range.end > *size)
     co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
                    fmt::format("it has {}", *size));
-  if (auto same = identify(*file); !same) co_return tl::unexpected(std::move(same.error()));
+  source_ = opened->source;
   if (auto recalled = co_await recall(server, range); !recalled) co_return tl::unexpected(std::move(recalled.error()));
-  co_return What{std::make_shared<FileSource>(std::move(*file), have_->missing_from(range)), range};
+  co_return What{std::make_shared<FileSource>(io_, std::move(opened->file), have_->missing_from(range)), range};
 }
 
 MarkerHandler Upload::markers() {
   if (options_.range) return ignore_markers();  // they count from its beginning, and it is not gone on with
-  return [have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
+  return [&io = io_, have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
     for (const ByteRange& range : more.ranges())
       if (!have->add(range)) return;
     progress->kept_bytes = have->bytes();
-    // Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
-    if (journal) std::ignore = journal->save(*have);
+    if (!journal) return;
+    boost::asio::co_spawn(
+        io, [journal, now = *have]() -> Task<void> { co_await journal->save(now); }, boost::asio::detached);
   };
 }
 
@@ -142,13 +192,13 @@ Task<Status> Upload::attempt(RemoteServer& server) {
       core::log().info("{}: from the beginning, then", sent.error().message());
       gave_up_having_ = true;
       *have_ = {};
-      if (journal_) journal_->remove();
+      if (journal_) co_await journal_->remove();
       co_return fail(Errc::connection_broken, sent.error().what, sent.error().cause);  // once more
     }
     co_return sent;
   }
   auto checked = co_await check(server, range);
-  if (checked && journal_) journal_->remove();
+  if (checked && journal_) co_await journal_->remove();
   co_return checked;
 }
 
@@ -188,9 +238,8 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
 Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
   ++progress_->files;
   if (range) {
-    const auto file = BlockStore::open_to_read(FilePlace(job_.path));
-    if (!file) co_return tl::unexpected(file.error());
-    if (auto same = identify(*file); !same) co_return same;
+    const auto same = co_await open_file();
+    if (!same) co_return tl::unexpected(same.error());
   }
   if (options_.range || !range) co_return Status{};
   const auto size = co_await server.size_of(job_.remote.path);

@@ -6,6 +6,8 @@
 namespace udtcat::e2e {
 namespace {
 
+using testing::AnyOf;
+
 // ---- The control connection ----------------------------------------------------------------------------------------
 
 TEST_F(GridftpEdgeTest, AnswersCommandsThatAreSentAhead) {
@@ -45,6 +47,89 @@ TEST_F(GridftpEdgeTest, ServesOthersWhileAClientNeverReads) {
   for (int i = 0; i < 50 && deaf.send_raw(questions); ++i) continue;
   expect_good_service();
   EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes);
+}
+
+TEST_F(GridftpEdgeTest, LetsInWhoComesHoweverManyAreSilent) {
+  std::vector<TcpClient> silent;
+  for (int i = 0; i < 300; ++i) silent.emplace_back(port_, kAtOnce);
+  FtpDialogue newcomer(port_);
+  EXPECT_EQ(newcomer.ask("USER anonymous"), 331);
+  EXPECT_EQ(newcomer.ask("PASS x"), 230);
+  EXPECT_EQ(talk_->ask("NOOP"), 200) << "who has logged in stays";
+}
+
+TEST_F(GridftpEdgeTest, AnswersOthersInTheMiddleOfLongListings) {
+  std::filesystem::create_directory(root_ / "many");
+  constexpr int kEntries = 20'000;
+  for (int i = 0; i < kEntries; ++i) std::ofstream(root_ / "many" / std::to_string(i));
+  const TcpListener listener;
+  std::vector<std::unique_ptr<FtpDialogue>> readers;
+  std::vector<TcpClient> unread;
+  for (int i = 0; i < 20; ++i) {
+    readers.push_back(arrive());
+    EXPECT_EQ(readers.back()->ask("PORT " + ftp_port(listener.port())), 200);
+    EXPECT_EQ(readers.back()->ask("MLSD /many"), 150);
+    unread.push_back(listener.accept(kAtOnce).value());
+  }
+  // Nobody reads the listings, which are longer than what lies between; still everybody is answered.
+  EXPECT_EQ(talk_->ask("NOOP"), 200);
+  EXPECT_EQ(talk_->ask("SIZE /many/0"), 213);
+  EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes) << "they are not in memory either";
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    BlocksRead read;
+    read_blocks(unread[i], read);
+    EXPECT_EQ(std::ranges::count(read.content, '\n'), kEntries);
+    EXPECT_EQ(readers[i]->hear_end(), 226);
+  }
+}
+
+// ---- Who is let in, and to what ------------------------------------------------------------------------------------
+
+TEST_F(GridftpEdgeTest, LetsStrangersReadOnlyAndFromThisHostOnlySerial) {
+  offer("a", front_);
+  server_.reset();
+  server_.emplace(udtcat({"gridftp", "serve", "--root", root_}));
+  ASSERT_TRUE(accepts_tcp(2811, kAtOnce)) << server_->errors();
+  expect_says(*server_, "127.0.0.1:2811/ to everybody who reaches it, without proof, read-only");
+  expect_says(*server_, "--anonymous-writable");
+  const auto bound = run({.argv = {"ss", "-Hltn", "sport = :2811"}}).output;
+  EXPECT_THAT(bound, testing::Not(AnyOf(testing::HasSubstr("*:2811"), testing::HasSubstr("0.0.0.0:2811"))));
+  FtpDialogue talk(2811);
+  talk.log_in();
+  for (const char* line : {"DELE /a", "RNFR /a", "MKD /d", "STOR /x", "SITE HAVE /a"})
+    EXPECT_EQ(talk.ask(line), 550) << line;
+  EXPECT_TRUE(exists("a"));
+  serve();
+}
+
+TEST_F(GridftpEdgeTest, AnswersNobodyWithoutTheKeyWhereItHasOne) {
+  offer("a", front_);
+  server_.reset();
+  port_ = free_port();
+  const std::string address = "127.0.0.1:" + std::to_string(port_);
+  server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", address, "-k", home_.write("key", key_)}));
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "serving") > 0; })) << server_->errors();
+  expect_says(*server_, "udtcat://" + address + "/ to who has the key");
+  EXPECT_FALSE(TcpClient(port_, kAtOnce).connected());
+  serve();
+}
+
+TEST_F(GridftpEdgeTest, RefusesContradictionsAboutWhoMayWrite) {
+  for (const Arguments& words : {Arguments{"--read-only", "--anonymous-writable"},
+                                 Arguments{"-k", home_.write("key", key_), "--anonymous-writable"}}) {
+    Arguments all{"gridftp", "serve", "--root", root_};
+    all.insert(all.end(), words.begin(), words.end());
+    Process refused = udtcat(all);
+    expect_exit(refused, kUsage);
+  }
+}
+
+TEST_F(GridftpEdgeTest, BringsDataOnlyToWhereTheClientIs) {
+  offer("a", front_);
+  for (const char* line :
+       {"PORT 127,0,0,2,100,0", "SPOR 127,0,0,2,100,0", "EPRT |1|127.0.0.2|25600|", "PORT 127,0,0,1,0,79"})
+    EXPECT_EQ(talk_->ask(line), 504) << line;
+  EXPECT_EQ(talk_->ask("RETR /a"), 425);
 }
 
 // ---- What must not be had ------------------------------------------------------------------------------------------
@@ -105,7 +190,7 @@ TEST_F(GridftpEdgeTest, NeverDropsProtectionThatIsAskedFor) {
 TEST_F(GridftpEdgeTest, SendsNothingInTheClearWhereItIsToBeProtected) {
   offer("a", front_);
   const auto key = home_.write("key", key_);
-  serve({"--protect", "private", "--key-file", key});
+  serve({"--protect", "private", "--key-file", key, "--auth", "anonymous"});
   const TcpListener listener;
   EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
   EXPECT_EQ(talk_->ask("RETR /a"), 536);

@@ -121,6 +121,18 @@ TEST_F(GridftpEdgeTest, TellsThatAConnectionBrokeInsideABlock) {
   EXPECT_FALSE(exists());
 }
 
+TEST_F(GridftpEdgeTest, TellsThatAConnectionBrokeInsideItsFirstHeader) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{16}}) {
+    data_port_ = 0;
+    const TcpClient data = connect_data();
+    EXPECT_TRUE(data.send(data_block(0, content_).substr(0, bytes)));
+    data.finish_sending();
+    EXPECT_TRUE(talk_->send("STOR /x"));
+    EXPECT_EQ(talk_->hear_end(), 426) << bytes;
+  }
+  EXPECT_FALSE(exists() || exists("x.part"));
+}
+
 TEST_F(GridftpEdgeTest, TellsThatAConnectionBrokeBeforeItsEndOfData) {
   TcpClient data = connect_data();
   EXPECT_TRUE(data.send(data_block(0, content_)));
@@ -143,7 +155,6 @@ TEST_F(GridftpEdgeTest, IsNotDisturbedByStrangersOnTheDataPort) {
   EXPECT_EQ(talk_->ask("STOR /x"), 150);
   for (int i = 0; i < 3; ++i) std::ignore = TcpClient(connect_data());
   const TcpClient another = connect_data();
-  EXPECT_TRUE(TcpClient(connect_data()).send("\x01\x02"));
   TcpClient data = connect_data();
   EXPECT_TRUE(data.send(data_block(0, content_) + end_of_file(1)));
   EXPECT_EQ(talk_->hear_end(), 226);
@@ -268,6 +279,27 @@ TEST_F(GridftpEdgeTest, RetrievesOnlyWhatIsMissing) {
   EXPECT_EQ(read.payload, 50'001U);
   EXPECT_TRUE(read.content.substr(50'000, 50'000) == content_.substr(50'000, 50'000));
   EXPECT_EQ(read.content.back(), content_.back());
+}
+
+TEST_F(GridftpEdgeTest, LeavesNothingOfAnUploadThatItRefuses) {
+  EXPECT_EQ(talk_->ask("REST 0-100000"), 350);
+  EXPECT_EQ(store({data_block(100'000, back_) + end_of_file(1)}), 550);
+  EXPECT_FALSE(exists() || exists("x.part") || exists("x.part.have"));
+}
+
+TEST_F(GridftpEdgeTest, DoesNotCallAFileSentThatHasBecomeShorterUnderWay) {
+  offer("a", std::string(64 * kMiB, 'x'));
+  const TcpListener listener;
+  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
+  EXPECT_EQ(talk_->ask("RETR /a"), 150);
+  auto connection = listener.accept(kAtOnce);
+  ASSERT_TRUE(connection);
+  EXPECT_EQ(connection->receive(kMiB).size(), kMiB);
+  std::filesystem::resize_file(root_ / "a", 2 * kMiB);
+  BlocksRead read;
+  read_blocks(*connection, read);
+  EXPECT_FALSE(read.whole);
+  EXPECT_EQ(talk_->hear_end(), 451);
 }
 
 TEST_F(GridftpEdgeTest, CountsAPartFromItsBeginning) {

@@ -169,6 +169,20 @@ TEST_F(GridftpServeTest, LetsInOnlyWhoHasTheKeyWhereItIsAskedFor) {
   EXPECT_EQ(gridftp({"get", ours("source"), "not"}).status, kUnreachable) << "there is no TCP port";
 }
 
+TEST_F(GridftpServeTest, DoesNotLetAStockClientTakeAShortenedFileForWhole) {
+  serve({"-v", "-v"});
+  constexpr std::uintmax_t kLong = 16'000'000'000;  // a hole: seconds to send, nothing to store
+  const auto source = random_file("source", 0);
+  std::filesystem::resize_file(source, kLong);
+  Process client({.argv = {"globus-url-copy", ours("source"), local("/dev/null")}});
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "> RETR") > 0; })) << server_->errors();
+  std::filesystem::resize_file(source, kLong / 2);
+  const auto ended = client.wait(kTransferLimit);
+  ASSERT_TRUE(ended);
+  EXPECT_NE(ended->status, kSuccess);
+  expect_says(client, "451");
+}
+
 TEST_F(GridftpServeTest, ServesPlainFtpClients) {
   serve();
   const auto source = random_file("source", 5'000'000);

@@ -214,8 +214,9 @@ TEST_F(XioDriverTest, PutsToAndGetsFromStripedServers) {
 TEST_F(XioDriverTest, MeetsOurOwnClientAndServer) {
   const auto server = anonymous_server();
   const std::uint16_t port = free_port();
-  const Process ours({.argv = {UDTCAT_BINARY, "gridftp", "serve", "--root", home_.path(), "-l",
-                               "127.0.0.1:" + std::to_string(port), "-k", key_file_}});
+  const Process ours(
+      {.argv = {UDTCAT_BINARY, "gridftp", "serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(port),
+                "-k", key_file_, "--auth", "anonymous", "--anonymous-writable"}});
   ASSERT_TRUE(accepts_tcp(port, kEveryFailureIn));
   const std::string url = "ftp://127.0.0.1:" + std::to_string(port) + '/';
   const auto gridftp = [&](Arguments words) {

@@ -48,6 +48,7 @@ void read_operands(const std::string& argument) {
   require_inside(peer_path("/some/where", argument));
   if (const auto ranges = ByteRanges::parse(argument))
     require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
+  if (const auto port = parse_extended_port(argument)) require(port->port() > 0);
   if (const auto port = parse_data_port(argument)) require(parse_data_port(to_data_port(*port)).value() == *port);
 }
 

@@ -10,7 +10,7 @@ class FileSinks : public testing::Test {
   RestartJournal journal() { return {FilePlace(folder / "file.part.have"), "of a test"}; }
   std::unique_ptr<FileSink> sink(bool with_journal = true, ByteRanges have = {}) {
     auto store = BlockStore::open_to_write(FilePlace(folder / "file"));
-    return std::make_unique<FileSink>(std::move(*store), std::move(have),
+    return std::make_unique<FileSink>(io, std::move(*store), std::move(have),
                                       with_journal ? std::optional(journal()) : std::nullopt);
   }
   Status put(FileSink& to, std::uint64_t offset, const Bytes& bytes) { return run(io, to.store(offset, bytes)); }
@@ -24,22 +24,24 @@ TEST_F(FileSinks, PutTheBlocksInTheirPlaces) {
   auto file = sink();
   EXPECT_TRUE(put(*file, 400, Bytes(bytes.begin() + 400, bytes.end())));
   EXPECT_TRUE(put(*file, 0, Bytes(bytes.begin(), bytes.begin() + 400)));
-  EXPECT_TRUE(file->publish());
+  EXPECT_TRUE(run(io, file->publish()));
   EXPECT_TRUE(folder.read("file") == bytes);
   EXPECT_FALSE(folder.has("file.part") || folder.has("file.part.have"));
 }
 
 TEST_F(FileSinks, KeepForTheNextAttemptWhatHasCome) {
   EXPECT_TRUE(put(*sink(), 100, Bytes(50)));
+  EXPECT_EQ(journal().load()->to_text(), "100-150") << "also of who is destroyed";
   auto file = sink();
   EXPECT_TRUE(put(*file, 100, Bytes(50)));
-  file->set_aside();
+  run(io, file->set_aside());
   EXPECT_TRUE(folder.has("file.part"));
   EXPECT_EQ(journal().load()->to_text(), "100-150");
 }
 
 TEST_F(FileSinks, LeaveNothingWhereNothingHasCome) {
-  sink()->set_aside();
+  const auto file = sink();
+  run(io, file->set_aside());
   EXPECT_FALSE(folder.has("file.part") || folder.has("file.part.have"));
 }
 
@@ -48,7 +50,7 @@ TEST_F(FileSinks, KeepWhatTheLastJournalSaysWhereThereIsNoRoomForAnother) {
   EXPECT_TRUE(put(*file, 0, Bytes(FileSink::kJournalEveryBytes)));
   EXPECT_TRUE(put(*file, FileSink::kJournalEveryBytes, Bytes(100)));
   std::filesystem::create_directory(folder / "file.part.have.new");  // as a full disk: nothing can be written there
-  file->set_aside();
+  run(io, file->set_aside());
   EXPECT_TRUE(folder.has("file.part"));
   EXPECT_EQ(journal().load()->bytes(), FileSink::kJournalEveryBytes);
 }
@@ -56,7 +58,7 @@ TEST_F(FileSinks, KeepWhatTheLastJournalSaysWhereThereIsNoRoomForAnother) {
 TEST_F(FileSinks, LeaveNothingThatNobodyCanGoOnWith) {
   auto file = sink(false);
   EXPECT_TRUE(put(*file, 0, Bytes(50)));
-  file->set_aside();
+  run(io, file->set_aside());
   EXPECT_FALSE(folder.has("file.part"));
 }
 
@@ -77,9 +79,9 @@ TEST_F(FileSinks, CallSafeOnlyWhatTheJournalSays) {
 
 TEST_F(FileSinks, WriteFromWhereTheyAreToldInPlace) {
   folder.write("file", Bytes(100));
-  FileSink file(BlockStore::open_in_place(FilePlace(folder / "file")).value(), {}, std::nullopt, 40);
+  FileSink file(io, BlockStore::open_in_place(FilePlace(folder / "file")).value(), {}, std::nullopt, 40);
   EXPECT_TRUE(run(io, file.store(10, bytes_of("here"))));
-  EXPECT_TRUE(file.publish());
+  EXPECT_TRUE(run(io, file.publish()));
   Bytes expected(100);
   std::ranges::copy(bytes_of("here"), expected.begin() + 50);
   EXPECT_TRUE(folder.read("file") == expected);

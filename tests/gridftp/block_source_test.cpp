@@ -10,7 +10,7 @@ using Given = Result<std::optional<ByteRange>>;
 class FileSources : public testing::Test {
  protected:
   FileSource source(std::vector<ByteRange> ranges) {
-    return {BlockStore::open_to_read(FilePlace(path)).value(), std::move(ranges)};
+    return {io, BlockStore::open_to_read(FilePlace(path)).value(), std::move(ranges)};
   }
   std::optional<ByteRange> next(FileSource& from) { return run(io, from.next(into)).value(); }
 
@@ -38,6 +38,22 @@ TEST_F(FileSources, EndWhereTheFileEnds) {
   EXPECT_EQ(next(from), std::nullopt);
   FileSource beyond = source({{1000, 2000}});
   EXPECT_EQ(next(beyond), std::nullopt);
+}
+
+TEST_F(FileSources, DoNotTakeAFileThatHasBecomeShorterForWhole) {
+  FileSource from = source({{0, 1000}});
+  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  std::filesystem::resize_file(path, 500);
+  EXPECT_EQ(run(io, from.next(into)).error().code, Errc::local_read_failed);
+}
+
+TEST_F(FileSources, DoNotTakeAFileThatHasChangedForWhole) {
+  FileSource from = source({{0, 300}});
+  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
+  const auto end = run(io, from.next(into));
+  ASSERT_FALSE(end);
+  EXPECT_NE(end.error().message().find("changed"), std::string::npos);
 }
 
 TEST_F(FileSources, OfNothingGiveNothing) {

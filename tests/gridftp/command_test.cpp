@@ -69,5 +69,16 @@ TEST(CommandReader, ReadsManyEmptyLinesInLittleTime) {
   EXPECT_EQ(all_of(reader).size(), CommandReader::kMostBytes);
 }
 
+TEST(CommandReader, SaysHowMuchWaits) {
+  CommandReader reader;
+  reader.push("NOOP\r\nPWD");
+  EXPECT_EQ(reader.waiting_bytes(), 9U);
+  EXPECT_TRUE(reader.next());
+  EXPECT_EQ(reader.waiting_bytes(), 3U);
+  reader.push("\r\n");
+  EXPECT_EQ(reader.next().value().value().verb, "PWD");
+  EXPECT_EQ(reader.waiting_bytes(), 0U);
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

@@ -57,7 +57,7 @@ TEST_F(ControlPortsTest, BelievesLoopbackOfItsOwnHostOnly) {
       io, bridge::loopback_v4(), port("10,0,0,1,200,0"), [](const Endpoint&, const tcp::socket&) {}, ignore_shortage);
   const auto refused = remote.announce(port("127,0,0,1,195,80"), true);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message(), HasSubstr("the gateway's own host, not 10.0.0.1"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("this host itself, not 10.0.0.1"));
 }
 
 TEST_F(ControlPortsTest, ListenForEachAnnouncedAndCloseWithTheNextFirst) {

@@ -17,6 +17,31 @@ TEST(DataPort, RefusesWhatIsNone) {
     EXPECT_FALSE(parse_data_port(wrong)) << wrong;
 }
 
+TEST(ExtendedDataPort, IsOfEitherProtocol) {
+  EXPECT_EQ(parse_extended_port("|1|192.0.2.1|2819|").value().to_string(), "192.0.2.1:2819");
+  EXPECT_EQ(parse_extended_port("!2!2001:db8::1!2819!").value().to_string(), "[2001:db8::1]:2819");
+}
+
+TEST(ExtendedDataPort, RefusesWhatIsNone) {
+  const std::string whole = "|1|192.0.2.1|2819|";
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_FALSE(parse_extended_port(whole.substr(0, bytes)));
+  for (const char* wrong : {"|1|192.0.2.1|0|", "|1|192.0.2.1|70000|", "|1||2000|", "|1|::1|2000|", "|9|192.0.2.1|2000|",
+                            "|1|host.example|2000|", "|2|::ffff:127.0.0.1|2000|", "|1|192.0.2.1|2000|5|"})
+    EXPECT_FALSE(parse_extended_port(wrong)) << wrong;
+}
+
+TEST(DataPortRules, KeepServicesAndThisHostOutOfReach) {
+  const Endpoint near = parse_data_port("127,0,0,1,200,0").value();
+  const Endpoint far = parse_data_port("192,0,2,1,200,0").value();
+  EXPECT_TRUE(may_connect(far, far));
+  EXPECT_TRUE(may_connect(far.with_port(1024), far));
+  EXPECT_FALSE(may_connect(far.with_port(1023), far));
+  EXPECT_TRUE(may_connect(near, near));
+  EXPECT_FALSE(may_connect(near, far));
+  for (const char* no_host : {"0,0,0,0,200,0", "224,0,0,1,200,0"})
+    EXPECT_FALSE(may_connect(parse_data_port(no_host).value(), far)) << no_host;
+}
+
 TEST(FindDataPort, SaysWhereItStands) {
   const std::string line = "227 12 Entering (127,0,0,1,11,3).";
   const auto found = find_data_port(line).value();

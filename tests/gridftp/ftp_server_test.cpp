@@ -19,7 +19,7 @@ TEST_F(FtpServers, SendAwayWhoIsTooMany) {
   ServeOptions options;
   options.most_clients = 1;
   serve(options);
-  client = visit();
+  log_in();
   const auto refused = begin(io, [](boost::asio::io_context& loop, HostPort at) -> Task<Errc> {
     auto visitor = co_await ControlClient::connect(loop, at, std::chrono::seconds(30));
     co_return visitor ? Errc{} : visitor.error().code;
@@ -29,6 +29,35 @@ TEST_F(FtpServers, SendAwayWhoIsTooMany) {
   client.reset();
   run_ready(io);
   expect_good_service();
+}
+
+TEST_F(FtpServers, LetTheOldestGiveWayWhoHasNotLoggedIn) {
+  ServeOptions options;
+  options.most_clients_of_one = 3;
+  serve(options);
+  std::vector<std::unique_ptr<ControlClient>> silent;
+  for (int i = 0; i < 10; ++i) silent.push_back(visit());
+  log_in();
+  EXPECT_EQ(ask("NOOP").code, 200);
+  EXPECT_FALSE(run(io, silent.front()->ask("NOOP")));
+  EXPECT_EQ(run(io, silent.back()->ask("NOOP")).value().code, 200);
+  for (int i = 0; i < 10; ++i) silent.push_back(visit());
+  EXPECT_EQ(ask("NOOP").code, 200) << "who has logged in stays";
+}
+
+TEST_F(FtpServers, TakeSoManyFromOneAddressAndNoMore) {
+  ServeOptions options;
+  options.most_clients_of_one = 2;
+  serve(options);
+  log_in();
+  const auto first = std::exchange(client, nullptr);
+  log_in();
+  const auto refused = begin(io, [](boost::asio::io_context& loop, HostPort at) -> Task<Errc> {
+    auto visitor = co_await ControlClient::connect(loop, at, std::chrono::seconds(30));
+    co_return visitor ? Errc{} : visitor.error().code;
+  }(io, where()));
+  EXPECT_EQ(await(io, refused), Errc::stream_refused);
+  EXPECT_EQ(run(io, first->ask("NOOP")).value().code, 200);
 }
 
 TEST_F(FtpServers, BreakOffEverybodyWhenTheyStop) {

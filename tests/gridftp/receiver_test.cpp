@@ -81,7 +81,7 @@ TEST_F(Receivers, TakeTheEndInEveryShapeThatSendersGiveIt) {
 TEST_F(Receivers, DoNotMindStrangers) {
   expect(ByteRange{0, 40});
   connect().hang_up();
-  connect(Bytes(5)).hang_up();
+  connect_and_finish({});
   connect(blocks({{BlockHeader::kClose, 0, 0}}));
   connect();  // and says nothing
   run_ready(io);
@@ -119,6 +119,18 @@ TEST_F(Receivers, EndWhereAConnectionEndsTooSoon) {
     expect(std::nullopt);
     connect(blocks(headers, content)).hang_up();
     EXPECT_EQ(outcome().error().code, Errc::connection_broken);
+  }
+}
+
+TEST_F(Receivers, EndWhereAConnectionBreaksInsideItsFirstHeader) {
+  const Bytes wire = blocks({data_header(0, 40)}, content);
+  for (std::ptrdiff_t bytes = 1; bytes < std::ptrdiff_t{kBlockHeaderBytes}; ++bytes) {
+    expect(ByteRange{0, 40});
+    connect_and_finish(Bytes(wire.begin(), wire.begin() + bytes));
+    EXPECT_EQ(outcome().error().code, Errc::connection_broken) << bytes;
+    expect(ByteRange{0, 40});
+    connect(Bytes(wire.begin(), wire.begin() + bytes)).hang_up();
+    EXPECT_EQ(outcome().error().code, Errc::connection_broken) << bytes;
   }
 }
 

@@ -119,6 +119,13 @@ TEST_F(ServedClients, AnswerInOrderWhatIsSentAhead) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(hear().code, i % 2 == 0 ? 200 : 213) << i;
 }
 
+TEST_F(ServedClients, AreHeardOnlyAsFarAsCommandsMayWait) {
+  log_in();
+  for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(send("SIZE /" + std::string(1'000, 'x')));
+  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(hear().code, 550) << i;
+  EXPECT_EQ(ask("NOOP").code, 200);
+}
+
 TEST_F(ServedClients, AreSentAwayWhereALineHasNoEnd) {
   log_in();
   EXPECT_TRUE(send("RETR " + std::string(2'000'000, 'x')));

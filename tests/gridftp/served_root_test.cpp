@@ -90,8 +90,11 @@ TEST_F(ServedRoots, NameThePathOfThePeerInErrors) {
 }
 
 TEST_F(ServedRoots, ListNamesInOrderWithoutFollowingLinks) {
-  const auto all = root.list("/");
+  auto walk = root.list("/");
+  ASSERT_TRUE(walk);
+  const auto all = walk->next(100);
   ASSERT_TRUE(all);
+  EXPECT_TRUE(walk->next(100).value().empty());
   std::vector<std::string> names;
   for (const FileFacts& each : *all) names.push_back(each.name);
   EXPECT_THAT(

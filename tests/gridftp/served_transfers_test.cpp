@@ -1,6 +1,7 @@
 #include "gridftp/served_transfers.hpp"
 
 #include <gmock/gmock.h>
+#include <boost/asio/write.hpp>
 
 #include "gridftp/outcome.hpp"
 #include "gridftp/served_words.hpp"
@@ -59,7 +60,8 @@ TEST_F(ServedTransfer, UseTheSameConnectionsForTheNextFile) {
 }
 
 TEST_F(ServedTransfer, AskWhereTheDataGo) {
-  for (const char* line : {"RETR /file", "STOR /x", "MLSD /"}) EXPECT_EQ(ask(line).code, 425) << line;
+  for (const char* line : {"RETR /file", "RETR /none", "STOR /x", "MLSD /", "MLSD /none", "NLST /none"})
+    EXPECT_EQ(ask(line).code, 425) << line << ": before anybody looks at files";
   ask_where();
   for (const char* line : {"RETR /file", "MLSD /"}) EXPECT_EQ(ask(line).code, 425) << line;
   call_us();
@@ -108,6 +110,7 @@ TEST_F(ServedTransfer, GoOnOnlyWithWhatIsThere) {
   EXPECT_EQ(ask("REST 0-50000").code, 350);
   EXPECT_EQ(put("STOR /file", content, 2, 50'000).code, 550) << "another file is";
   EXPECT_TRUE(folder.read("file") == content);
+  EXPECT_FALSE(folder.has("x.part") || folder.has("file.part")) << "nothing is left of what was refused";
 }
 
 TEST_F(ServedTransfer, GoOnAfterACut) {
@@ -208,7 +211,7 @@ TEST_F(ServedTransfer, ListDirectories) {
   EXPECT_EQ(receive("MLSD /").code, 226);
   EXPECT_EQ(std::ranges::count(sink->content, std::byte{'\n'}), 2);
   EXPECT_EQ(receive("NLST").code, 226);
-  EXPECT_TRUE(sink->content == bytes_of("directory\r\nfile\r\n"));
+  EXPECT_TRUE(sink->content == bytes_of("directory\r\nfile\r\n")) << "in order, as one slice holds it";
   EXPECT_EQ(receive("LIST -a").code, 226);
   EXPECT_EQ(receive("NLST /file").code, 226);
   EXPECT_EQ(ask("MLSD /none").code, 550);
@@ -246,7 +249,7 @@ TEST_F(ServedTransfer, TakeExtendedPorts) {
   EXPECT_EQ(ask("EPSV 1").code, 229);
   EXPECT_EQ(ask("EPSV 2").code, 522);
   EXPECT_EQ(ask("EPRT |1|127.0.0.1|2000|").code, 200);
-  EXPECT_EQ(ask("EPRT |2|::1|2000|").code, 200);
+  EXPECT_EQ(ask("EPRT |2|::1|2000|").code, 504) << "somebody else's address";
   for (const char* wrong :
        {"EPRT", "EPRT |", "EPRT |1|127.0.0.1|", "EPRT |1|127.0.0.1|0|", "EPRT |1|127.0.0.1|70000|", "EPRT |1||2000|",
         "EPRT |1|dead.beef|2000|", "EPRT |1|::1|2000|", "EPRT |9|127.0.0.1|2000|", "EPRT |1|host.example|2000|"})
@@ -259,6 +262,60 @@ TEST_F(ServedTransfer, RefusePortsThatAreNone) {
   std::string many = "SPOR";
   for (std::size_t i = 0; i <= kMostDataPorts; ++i) many += " 127,0,0,1,1,1";
   EXPECT_EQ(ask(many).code, 501);
+}
+
+TEST_F(ServedTransfer, BringDataOnlyToWhereTheClientIs) {
+  for (const char* line : {"PORT 127,0,0,2,100,0", "PORT 192,0,2,1,100,0", "EPRT |1|127.0.0.2|2000|",
+                           "SPOR 127,0,0,1,100,0 127,0,0,2,100,0", "PORT 127,0,0,1,0,79", "EPRT |1|127.0.0.1|1023|"})
+    EXPECT_EQ(ask(line).code, 504) << line;
+  EXPECT_EQ(ask("RETR /file").code, 425) << "nor is an earlier word good for it";
+}
+
+TEST_F(ServedTransfer, BringDataElsewhereWhereThatIsAllowed) {
+  ServeOptions options;
+  options.third_party = true;
+  serve(options);
+  begin_blocks();
+  EXPECT_EQ(ask("PORT 192,0,2,1,100,0").code, 200);
+  for (const char* line : {"PORT 192,0,2,1,0,79", "PORT 0,0,0,0,100,0", "PORT 224,0,0,1,100,0"})
+    EXPECT_EQ(ask(line).code, 504) << line;
+}
+
+TEST_F(ServedTransfer, TakeDataOnlyFromWhereTheClientIs) {
+  const Endpoint port = passive_port(ask("PASV")).value();
+  const auto connect_from = [&](const char* address) {
+    bridge::tcp::socket socket(io);
+    socket.open(bridge::tcp::v4());
+    socket.bind({boost::asio::ip::make_address(address), 0});
+    socket.connect(bridge::to_asio(port));
+    return socket;
+  };
+  const Bytes wire = blocks({data_header(0, 40), end_of_file(1)}, Bytes(40));
+  auto stranger = connect_from("127.0.0.2");
+  boost::asio::write(stranger, boost::asio::buffer(blocks({data_header(0, 40), end_of_file(1)}, random_bytes(40))));
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  auto own = connect_from("127.0.0.1");
+  boost::asio::write(own, boost::asio::buffer(wire));
+  EXPECT_EQ(hear_end().code, 226);
+  EXPECT_TRUE(folder.read("x") == Bytes(40));
+}
+
+TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
+  const Bytes large(8'000'000);
+  for (const std::size_t size : {std::size_t{4'000'000}, large.size()}) {
+    folder.write("large", large);
+    call_us();
+    EXPECT_TRUE(send("RETR /large"));
+    EXPECT_EQ(hear().code, 150);
+    // Nobody reads the data yet: most of it is still in the file.
+    std::filesystem::resize_file(folder / "large", size);
+    std::filesystem::last_write_time(folder / "large", std::filesystem::file_time_type::clock::now());
+    sink = std::make_shared<MemorySink>();
+    const auto taken = begin(io, path.receive(IncomingFile(ByteRange{0, large.size()}), sink));
+    EXPECT_EQ(hear_end().code, 451) << size;
+    EXPECT_FALSE(await(io, taken));
+  }
 }
 
 TEST_F(ServedTransfer, TellThatNobodyTakesTheData) {

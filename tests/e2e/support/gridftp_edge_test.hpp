@@ -1,6 +1,7 @@
 /// A server of ours and a client that says whatever a test likes, byte by byte; after each test the server has to be of use.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -29,8 +30,10 @@ class GridftpEdgeTest : public UdtcatTest {
     server_.reset();
     std::filesystem::create_directories(root_);
     port_ = free_port();
-    server_.emplace(
-        udtcat({"gridftp", "serve", "--root", root_, "-l", "127.0.0.1:" + std::to_string(port_)}, {.args = more}));
+    Arguments words{"gridftp", "serve", "--root", root_, "-l", "127.0.0.1:" + std::to_string(port_)};
+    if (std::ranges::find(more, "--read-only") == more.end())
+      words.insert(words.end(), {"--auth", "anonymous", "--anonymous-writable"});
+    server_.emplace(udtcat(std::move(words), {.args = more}));
     ASSERT_TRUE(accepts_tcp(port_, kAtOnce)) << server_->errors();
     talk_.reset();
     talk_ = arrive();

@@ -1,5 +1,6 @@
 #include "e2e/support/gridftp_test.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "e2e/support/tcp_client.hpp"
@@ -35,6 +36,8 @@ std::filesystem::path GridftpTest::random_file(const std::string& name, std::siz
 
 void GridftpTest::serve(Arguments more) {
   Arguments words{"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_)};
+  if (std::ranges::find(more, "--read-only") == more.end())
+    words.insert(words.end(), {"--auth", "anonymous", "--anonymous-writable"});
   words.insert(words.end(), more.begin(), more.end());
   server_.emplace(start_gridftp(std::move(words)));
   ASSERT_TRUE(accepts_tcp(serve_port_, kPatience)) << server_->errors();

@@ -22,7 +22,7 @@ class GridftpTest : public UdtcatTest {
   [[nodiscard]] std::filesystem::path random_file(const std::string& name, std::size_t bytes) const;
   [[nodiscard]] std::filesystem::path here(const std::string& name) const { return home_.path() / name; }
 
-  /// `udtcat gridftp serve` of the test's home; waits until it takes connections.
+  /// `udtcat gridftp serve` of the test's home, where everybody may write but with --read-only; waits until it takes connections.
   void serve(Arguments more = {});
   void stop_serving() { server_.reset(); }
   /// "ftp://127.0.0.1:PORT/name", at our server.
