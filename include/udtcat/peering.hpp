@@ -49,8 +49,8 @@ struct ListenRequest {
   TransportOptions transport;
 };
 
-/// Lets in who proves the key, and only them. A stranger costs little: at most kMaxStrangers are talked to at a
-/// time, each for a few seconds, and nothing of theirs is parsed beyond the TLS handshake.
+/// Lets in who proves the key, and only them. A stranger costs little: at most 32 are talked to at a time, each for a
+/// few seconds, nothing of theirs is parsed beyond the TLS handshake, and none takes the place of who has the key.
 /// Threads: confined to the io_context thread, where the handlers are called.
 class Listener {
  public:

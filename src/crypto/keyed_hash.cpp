@@ -57,10 +57,21 @@ Result<KeyedHash> KeyedHash::create(std::span<const std::byte, kKeyBytes> key) {
 }
 
 Result<std::uint64_t> KeyedHash::of(std::span<const std::byte> message) {
-  std::size_t size_bytes = kHashBytes;
+  std::array<std::byte, kHashBytes> hash{};
+  if (auto computed = compute(message, hash); !computed) return tl::unexpected(computed.error());
+  return core::load_be<std::uint64_t>(hash);
+}
+
+Result<KeyedHash::Wide> KeyedHash::wide_of(std::span<const std::byte> message) {
+  Wide hash{};
+  if (auto computed = compute(message, hash); !computed) return tl::unexpected(computed.error());
+  return hash;
+}
+
+Status KeyedHash::compute(std::span<const std::byte> message, std::span<std::byte> hash) {
+  std::size_t size_bytes = hash.size();
   const std::array<OSSL_PARAM, 2> parameters{OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size_bytes),
                                              OSSL_PARAM_construct_end()};
-  std::array<std::byte, kHashBytes> hash{};
   std::size_t written = 0;
   const auto key = context_->key.bytes();
   EVP_MAC_CTX* const mac = context_->mac.get();
@@ -68,7 +79,7 @@ Result<std::uint64_t> KeyedHash::of(std::span<const std::byte> message) {
       EVP_MAC_update(mac, uchars(message.data()), message.size()) != 1 ||
       EVP_MAC_final(mac, uchars(hash.data()), &written, hash.size()) != 1)
     return openssl_failed("compute a hash");
-  return core::load_be<std::uint64_t>(hash);
+  return {};
 }
 
 }  // namespace udtcat::crypto

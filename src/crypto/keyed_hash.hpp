@@ -1,6 +1,7 @@
 /// A short keyed hash for things that only we have to recognise again.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +15,9 @@ namespace udtcat::crypto {
 /// Threads: unsynchronised.
 class KeyedHash {
  public:
-  static constexpr std::size_t kKeyBytes = 16;  // spec: SipHash
+  static constexpr std::size_t kKeyBytes = 16;   // spec: SipHash
+  static constexpr std::size_t kWideBytes = 16;  // spec: SipHash-2-4-128
+  using Wide = std::array<std::byte, kWideBytes>;
 
   /// Under a key that nobody else knows.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<KeyedHash> create();
@@ -26,11 +29,14 @@ class KeyedHash {
 
   /// errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> of(std::span<const std::byte> message);
+  /// 128 bits that are not the 64 and more: SipHash-2-4-128.  errors   Errc::cipher_failed
+  [[nodiscard]] Result<Wide> wide_of(std::span<const std::byte> message);
 
  private:
   struct Context;
   explicit KeyedHash(std::unique_ptr<Context> context);
   [[nodiscard]] static Result<KeyedHash> without_key();
+  [[nodiscard]] Status compute(std::span<const std::byte> message, std::span<std::byte> hash);
   std::unique_ptr<Context> context_;
 };
 

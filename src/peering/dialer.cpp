@@ -47,7 +47,8 @@ class RetryingDialer final : public Dialer {
 
  private:
   void start() {
-    auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows));
+    const Key* const key = request_.key && std::is_same_v<Made, Connection> ? &*request_.key : nullptr;
+    auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows), key);
     if (!engine) return finish(tl::unexpected(engine.error()));
     engine_ = std::move(*engine);
     deadline_.expires_after(request_.timeout);

@@ -1,5 +1,5 @@
 /// listen(): lets strangers try, a few at a time, and hands on those that prove the key.
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,7 +11,9 @@
 
 #include "core/lifetime.hpp"
 #include "core/log.hpp"
+#include "net/prefix.hpp"
 #include "peering/awaited_sessions.hpp"
+#include "peering/places.hpp"
 #include "peering/rate_share.hpp"
 #include "session/establish.hpp"
 #include "stream/multiplexer.hpp"
@@ -19,9 +21,6 @@
 
 namespace udtcat::peering {
 namespace {
-
-/// Each costs libudt about a megabyte until it is closed; the bound is what a flood of them can cost us.
-constexpr std::size_t kMaxStrangers = 32;  // spec: handshake.md §7
 
 class Doorman final : public Listener {
  public:
@@ -44,6 +43,7 @@ class Doorman final : public Listener {
   void stop() override {
     acceptor_.reset();
     strangers_.clear();
+    places_.clear();
     awaited_.clear();
   }
 
@@ -53,12 +53,15 @@ class Doorman final : public Listener {
     explicit Stranger(boost::asio::io_context& io) : leaving(io) {}
     Endpoint peer;
     std::unique_ptr<session::Establishing> establishing;
+    bool refused = false;  // and being told why
     boost::asio::steady_timer leaving;
   };
-  using Place = std::list<Stranger>::iterator;
+  using Place = Places::Id;
 
   void accept_on() {
-    if (accepting_ || !acceptor_ || strangers_.size() >= kMaxStrangers) return;
+    if (accepting_ || !acceptor_) return;
+    // A connection that gives way costs libudt a megabyte for seconds: there the next waits until one has left.
+    if (request_.transport.kind == TransportKind::libudt && places_.full_of_strangers()) return;
     accepting_ = true;
     acceptor_->async_accept(lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
       accepting_ = false;
@@ -72,22 +75,25 @@ class Doorman final : public Listener {
   }
 
   void greet(std::unique_ptr<transport::Channel> channel) {
-    const Place place = strangers_.emplace(strangers_.end(), io_);
-    place->peer = channel->peer();
+    const Place place = next_place_++;
+    if (const auto gone = places_.take(place, channel->proved_key(), net::prefix_of(channel->peer()))) give_way(*gone);
+    Stranger& stranger = strangers_.try_emplace(place, io_).first->second;
+    stranger.peer = channel->peer();
     const Key* key = request_.key ? &*request_.key : nullptr;
-    place->establishing = std::make_unique<session::Establishing>(
+    stranger.establishing = std::make_unique<session::Establishing>(
         io_, session::Role::listener, std::move(channel), key, request_.session,
         lifetime_.guard([this, place](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return turn_away(place, session.error());
           leave(place);
           admit(std::move(*session));
         }));
-    place->establishing->take_joins(
+    stranger.establishing->take_joins(
         lifetime_.guard([this, place](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           leave(place);
-          if (auto joined = awaited_.join(join, std::move(joining)); !joined) on_refused_(place->peer, joined.error());
+          const Endpoint peer = joining->peer();
+          if (auto joined = awaited_.join(join, std::move(joining)); !joined) on_refused_(peer, joined.error());
         }));
-    place->establishing->start();
+    stranger.establishing->start();
   }
 
   void admit(std::unique_ptr<session::Session> session) {
@@ -110,20 +116,35 @@ class Doorman final : public Listener {
   /// Posted, as above.
   void leave(Place place) {
     boost::asio::post(io_, lifetime_.guard([this, place] {
-      if (!acceptor_) return;  // stopped meanwhile: the place is gone
-      strangers_.erase(place);
-      accept_on();
+      vacate(place);
+    }));
+  }
+
+  /// The place may be another's already, or gone with all others when this was stopped.
+  void vacate(Place place) {
+    places_.leave(place);
+    strangers_.erase(place);
+    accept_on();
+  }
+
+  /// Posted, as above.
+  void give_way(Place place) {
+    const auto loser = strangers_.extract(place);
+    if (loser.empty() || loser.mapped().refused) return;
+    boost::asio::post(io_, lifetime_.guard([this, peer = loser.mapped().peer] {
+      on_refused_(peer, {Errc::out_of_resources, "handshake with " + peer.to_string(),
+                         "others came while it had not proved the key"});
     }));
   }
 
   void turn_away(Place place, const Error& error) {
-    place->leaving.expires_after(session::kRefusalDrain);
-    place->leaving.async_wait(lifetime_.guard([this, place](const boost::system::error_code& cancelled) {
-      if (cancelled || !acceptor_) return;
-      strangers_.erase(place);
-      accept_on();
+    Stranger& stranger = strangers_.at(place);
+    stranger.refused = true;
+    stranger.leaving.expires_after(session::kRefusalDrain);
+    stranger.leaving.async_wait(lifetime_.guard([this, place](const boost::system::error_code& cancelled) {
+      if (!cancelled) vacate(place);
     }));
-    on_refused_(place->peer, error);
+    on_refused_(Endpoint(stranger.peer), error);  // a copy: the call may stop us
   }
 
   boost::asio::io_context& io_;
@@ -132,7 +153,9 @@ class Doorman final : public Listener {
   const std::vector<Endpoint> locals_;
   std::unique_ptr<transport::Acceptor> acceptor_;  // none once stopped
   bool accepting_ = false;
-  std::list<Stranger> strangers_;  // at most kMaxStrangers
+  Places places_;
+  Place next_place_ = 0;
+  std::map<Place, Stranger> strangers_;  // as many as there are places
   const PeerHandler on_peer_;
   const RefusalHandler on_refused_;
   AwaitedSessions awaited_;
@@ -148,7 +171,8 @@ Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequ
                                          Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
-  auto engine = transport::make_engine(io, peering::share_of_each_flow(request.transport, request.session.flows));
+  auto engine = transport::make_engine(io, peering::share_of_each_flow(request.transport, request.session.flows),
+                                       request.key ? &*request.key : nullptr);
   if (!engine) return tl::unexpected(engine.error());
   std::shared_ptr<transport::Engine> shared = std::move(*engine);
   auto acceptor = shared->listen(request.locals);

@@ -22,7 +22,7 @@ Establishing::Establishing(boost::asio::io_context& io, Role role, std::unique_p
       options_(options),
       handler_(std::move(handler)),
       offer_(make_offer(options, kInitialWindowBytes)),
-      first_byte_timer_(io),
+      first_words_timer_(io),
       deadline_timer_(io),
       channel_(std::move(channel)) {
   UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
@@ -38,10 +38,13 @@ void Establishing::start() {
 }
 
 void Establishing::arm_deadlines() {
-  first_byte_timer_.expires_after(kFirstByteDeadline);
-  first_byte_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && channel_ && channel_->stats().bytes_received == 0)
-      give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(), "it said nothing in time"});
+  first_words_timer_.expires_after(kFirstWordsDeadline);
+  first_words_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (cancelled || !channel_ || heard_) return;
+    const bool silent = channel_->stats().bytes_received == 0;
+    if (silent || role_ == Role::listener)
+      give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(),
+               silent ? "it said nothing in time" : "its first words did not come whole in time"});
   }));
   deadline_timer_.expires_after(kHandshakeDeadline);
   deadline_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -78,6 +81,7 @@ void Establishing::on_tls_header() {
 }
 
 void Establishing::on_tls_record() {
+  heard_ = true;
   const bool was_done = tls_->done();
   auto received = tls_->receive(input_);
   flush_tls();
@@ -226,7 +230,7 @@ void Establishing::finish(const Agreed& agreed) {
 /// What it was to do is done.
 void Establishing::retire() {
   over_ = true;
-  first_byte_timer_.cancel();
+  first_words_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
 }

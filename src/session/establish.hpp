@@ -24,7 +24,7 @@
 
 namespace udtcat::session {
 
-inline constexpr auto kFirstByteDeadline = std::chrono::seconds(3);   // spec: handshake.md §7
+inline constexpr auto kFirstWordsDeadline = std::chrono::seconds(3);  // spec: handshake.md §7
 inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);  // spec: handshake.md §7
 inline constexpr auto kRefusalDrain =
     std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
@@ -90,8 +90,9 @@ class Establishing {
   std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
   std::vector<std::byte> input_;     // the TLS record or clear message being read
   std::vector<std::byte> message_;   // application data so far
+  bool heard_ = false;  // the peer's first TLS record
   bool over_ = false;
-  boost::asio::steady_timer first_byte_timer_;
+  boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;
   std::unique_ptr<transport::Channel> channel_;  // last but one: its threads end before the buffers they fill
   core::Lifetime lifetime_;

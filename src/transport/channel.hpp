@@ -71,6 +71,8 @@ class Channel {
   [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
+  /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.
+  [[nodiscard]] virtual bool proved_key() const { return false; }
   /// When the peer's host last said that nobody has the peer's port open (ICMP port unreachable), if it did
   /// since the last byte arrived. Forgeable, so only ever a hint beside silence.
   [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;

@@ -7,10 +7,11 @@ namespace udtcat::transport {
 
 bool has_engine(TransportKind kind) { return kind == TransportKind::native || libudt::kIsLinked; }
 
-Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options) {
+Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
+                                            const Key* key) {
   switch (options.kind) {
     case TransportKind::native:
-      return native::make_native_engine(io, options);
+      return native::make_native_engine(io, options, key);
     case TransportKind::libudt:
       return libudt::make_libudt_engine(io, options);
   }

@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/endpoint.hpp>
+#include <udtcat/key.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -44,7 +45,9 @@ class Engine {
 /// Whether this program has it: libudt costs each start 0.1 s, so not every program is linked with it (ADR-0014).
 [[nodiscard]] bool has_engine(TransportKind kind);
 
-/// errors: Errc::out_of_resources; Errc::bad_argument for one that this program does not have
-[[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options);
+/// key   none: its channels know nobody before the session does; not needed after the call
+/// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
+                                                          const Key* key = nullptr);
 
 }  // namespace udtcat::transport

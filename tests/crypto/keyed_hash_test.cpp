@@ -40,6 +40,16 @@ TEST(KeyedHash, IsSipHash24) {
   EXPECT_EQ(*KeyedHash::create(key).value().of(message), 0xe545'be49'61ca'29a1U);
 }
 
+TEST(KeyedHash, IsSipHash24Of128BitsWhereMoreAreAskedFor) {
+  // spec: the first of the reference implementation's vectors_sip128
+  std::array<std::byte, KeyedHash::kKeyBytes> key{};
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
+  auto hash = KeyedHash::create(key).value();
+  const auto narrow = *hash.of({});
+  EXPECT_EQ(test::to_hex(*hash.wide_of({})), "a3817f04ba25a8e66df67214c7550293");
+  EXPECT_EQ(*hash.of({}), narrow) << "one after the other, in any order";
+}
+
 TEST(KeyedHash, KeepsItsKeyWhenMoved) {
   auto hash = KeyedHash::create().value();
   const auto before = *hash.of(bytes_of("message"));

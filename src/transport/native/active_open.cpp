@@ -29,16 +29,20 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   }
   next_send_ = now + kRetry;
   const bool concluding = state_ == State::conclusion;
-  const Handshake handshake{.initial_sequence = request_.initial_sequence,
+  Handshake handshake{.initial_sequence = request_.initial_sequence,
                             .mss = request_.mss,
                             .flow_window = request_.flow_window,
                             .request = concluding ? Request::conclusion : Request::induction,
                             .socket_id = request_.local_id,
                             .cookie = cookie_,
                             .address = address_words(request_.peer)};
-  const bool extended = concluding && own_;
-  return encode(handshake, 0, concluding && !own_ ? 0 : kMarker,
-                extended ? std::optional(HandshakeExtension{request_.token}) : std::nullopt);
+  const auto extension = concluding && own_ ? std::optional(HandshakeExtension{request_.token}) : std::nullopt;
+  // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
+  const bool to_libudt = concluding && !own_;
+  const std::uint32_t additional = to_libudt ? 0 : kMarker;
+  if (request_.door != nullptr && !to_libudt)
+    handshake.address = request_.door->proof_of(handshake, additional, extension).value_or(handshake.address);
+  return encode(handshake, 0, additional, extension);
 }
 
 void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {

@@ -9,6 +9,7 @@
 #include <udtcat/endpoint.hpp>
 
 #include "transport/native/connection.hpp"
+#include "transport/native/door.hpp"
 #include "transport/native/handshake.hpp"
 #include "transport/native/time.hpp"
 
@@ -23,6 +24,7 @@ struct OpenRequest {
   std::uint32_t flow_window = 0;
   std::uint64_t token = 0;
   std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
+  Door* door = nullptr;                       ///< none: without a key; else outlives the attempt
 };
 
 ///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else

@@ -132,6 +132,12 @@ void Connection::handle_shutdown(std::span<const std::byte> body) {
   state_ = State::peer_closed;
 }
 
+void Connection::handle_reset(std::uint64_t token) {
+  if (state_ != State::open && state_ != State::draining) return;
+  // Two registers are compared at once: no time tells how much of a guess was right.
+  if (settings_.peer == PeerKind::own && token == settings_.peer_token) state_ = State::forgotten;
+}
+
 void Connection::handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
                                   const Endpoint& from) {
   const auto body = packet.subspan(kHeaderBytes);
@@ -155,6 +161,8 @@ void Connection::handle_extension(TimePoint now, const ControlHeader& header, st
     case Extension::mtu_reply:
       if (mtu_.on_reply(now, header.additional)) sender_.set_payload_bytes(mtu_.packet_bytes() - kHeaderBytes);
       return;
+    case Extension::reset:
+      return;  // for destination 0 only
   }
 }
 
@@ -226,7 +234,7 @@ std::optional<TimePoint> Connection::deadline(TimePoint now) const {
 bool Connection::poll_transmit(TimePoint now, TrainBuilder& builder) {
   advance(now);
   if (state_ == State::closed) return poll_goodbye(now, builder);
-  if (state_ == State::peer_closed || state_ == State::lost) return false;
+  if (over()) return false;
   if (poll_control(now, builder) || poll_probe(now, builder)) return true;
   if (sender_.poll_train(now, builder)) {
     address(builder);
@@ -234,7 +242,11 @@ bool Connection::poll_transmit(TimePoint now, TrainBuilder& builder) {
     return true;
   }
   if (now - last_sent_ < kKeepAlive) return false;
-  send(now, builder, encoded({ControlType::keep_alive, 0, 0, {0}}));
+  // Between our own ends as large as the reset that may have to answer it.
+  if (settings_.peer == PeerKind::own)
+    send(now, builder, encoded({ControlType::keep_alive, 0, 0, {0, 0}}));
+  else
+    send(now, builder, encoded({ControlType::keep_alive, 0, 0, {0}}));
   return true;
 }
 

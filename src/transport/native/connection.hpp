@@ -50,8 +50,8 @@ struct ConnectionSettings {
 class Connection {
  public:
   ///   open ──close()──► draining ──all acknowledged, or time is up──► closed
-  ///   open, draining ──SHUTDOWN──► peer_closed      open, draining ──silence──► lost
-  enum class State { open, draining, closed, peer_closed, lost };
+  ///   open, draining ──SHUTDOWN──► peer_closed      open, draining ──silence──► lost      open, draining ──reset──► forgotten
+  enum class State { open, draining, closed, peer_closed, lost, forgotten };
 
   Connection(const ConnectionSettings& settings, core::ChunkPool& chunks);
 
@@ -65,6 +65,8 @@ class Connection {
   void handle_too_large(TimePoint now, const net::DatagramTrain& train);
   /// The peer's host said that nobody has its port open.
   void handle_port_closed(TimePoint now);
+  /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's token.
+  void handle_reset(std::uint64_t token);
   void note_socket_drops(std::uint64_t total) { receiver_.on_socket_drops(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
@@ -89,7 +91,8 @@ class Connection {
   [[nodiscard]] State state() const { return state_; }
   /// It has said goodbye and may be forgotten.
   [[nodiscard]] bool over() const {
-    return (state_ == State::closed && goodbyes_left_ == 0) || state_ == State::lost || state_ == State::peer_closed;
+    return (state_ == State::closed && goodbyes_left_ == 0) || state_ == State::lost ||
+           state_ == State::peer_closed || state_ == State::forgotten;
   }
   [[nodiscard]] ChannelStats stats() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }

@@ -32,7 +32,7 @@ struct Handshake {
   Request request = Request::induction;
   std::uint32_t socket_id = 0;
   std::uint32_t cookie = 0;
-  std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it; nobody checks it
+  std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it, or the proof of a Door
 };
 
 /// What only our own ends add after the 48 bytes, once each knows the other for one of ours.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -19,12 +20,25 @@ class LinkUser {
   virtual void on_progress() = 0;
 };
 
+/// What a connection is called at the other end.
+struct PeerName {
+  Endpoint address;  // at the handshake
+  std::uint32_t id = 0;
+  friend bool operator<(const PeerName& a, const PeerName& b) {
+    if (a.id != b.id) return a.id < b.id;
+    if (a.address.size_bytes() != b.address.size_bytes()) return a.address.size_bytes() < b.address.size_bytes();
+    return std::memcmp(a.address.data(), b.address.data(), a.address.size_bytes()) < 0;
+  }
+};
+
 /// Threads: confined, as Channel.
 struct Link {
   Link(boost::asio::io_context& io, const ConnectionSettings& settings, core::ChunkPool& chunks)
-      : connection(settings, chunks), timer(io) {}
+      : connection(settings, chunks), name{settings.peer_address, settings.peer_id}, timer(io) {}
 
   Connection connection;
+  const PeerName name;
+  bool proved = false;       // let in, and held the key (Door)
   LinkUser* user = nullptr;  // none: nobody has accepted it yet, or it is released
   bool released = false;     // nobody wants it any more: forgotten once it is over
   boost::asio::steady_timer timer;

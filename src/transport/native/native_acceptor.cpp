@@ -20,10 +20,11 @@ constexpr std::size_t kBurst = 256;
 NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports)
     : io_(io), ports_(std::move(ports)) {
   for (UdpPort* const port : ports_)
-    port->listen({.has_room = [this] { return waiting_.size() < (handler_ ? kBurst : kBacklog); },
+    port->listen({.has_room = [this](bool proved) { return has_room(proved); },
                   .on_link =
                       [this, port](Link& link) {
                         waiting_.push_back({port, &link});
+                        if (link.proved) ++waiting_proved_;
                         hand_on();
                       }});
 }
@@ -39,12 +40,19 @@ void NativeAcceptor::async_accept(ChannelHandler handler) {
   hand_on();
 }
 
+/// Strangers leave those that have proved the key their room.
+bool NativeAcceptor::has_room(bool proved) const {
+  const std::size_t alike = proved ? waiting_proved_ : waiting_.size() - waiting_proved_;
+  return alike < (handler_ ? kBurst : kBacklog);
+}
+
 void NativeAcceptor::hand_on() {
   if (!handler_ || waiting_.empty()) return;
   boost::asio::post(io_, lifetime_.guard([this] {
     if (!handler_ || waiting_.empty()) return;
     const Waiting next = waiting_.front();
     waiting_.pop_front();
+    if (next.link->proved) --waiting_proved_;
     const ChannelHandler handler = std::exchange(handler_, nullptr);  // the call may ask again, or destroy us
     handler(std::make_unique<NativeChannel>(io_, *next.port, *next.link));
   }));

@@ -32,6 +32,7 @@ class NativeChannel final : public Channel, private LinkUser {
   [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return link_.connection.memory_bytes(); }
   [[nodiscard]] ChannelStats stats() override;
   [[nodiscard]] Endpoint peer() const override { return link_.connection.peer_address(); }
+  [[nodiscard]] bool proved_key() const override { return link_.proved; }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {
     return link_.connection.port_closed_since();
   }

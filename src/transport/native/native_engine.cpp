@@ -11,6 +11,7 @@
 #include "net/bind.hpp"
 #include "transport/native/native_acceptor.hpp"
 #include "transport/native/native_channel.hpp"
+#include "transport/native/port_keys.hpp"
 #include "transport/native/udp_port.hpp"
 
 namespace udtcat::transport::native {
@@ -29,7 +30,8 @@ std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
 /// Threads: confined, as Engine.
 class NativeEngine final : public Engine {
  public:
-  NativeEngine(boost::asio::io_context& io, const TransportOptions& options) : io_(io), options_(options) {}
+  NativeEngine(boost::asio::io_context& io, const TransportOptions& options, std::optional<PortKeys> keys)
+      : io_(io), options_(options), keys_(std::move(keys)) {}
   ~NativeEngine() override {
     lifetime_.end();
     for (const auto& port : ports_) port->finish();
@@ -83,7 +85,7 @@ class NativeEngine final : public Engine {
   }
 
   Result<UdpPort*> add_port(net::UdpSocket socket, std::uint32_t mss) {
-    auto port = UdpPort::create(io_, std::move(socket), options_, mss);
+    auto port = UdpPort::create(io_, std::move(socket), options_, mss, keys_ ? &*keys_ : nullptr);
     if (!port) return tl::unexpected(port.error());
     return ports_.emplace_back(std::move(*port)).get();
   }
@@ -101,6 +103,7 @@ class NativeEngine final : public Engine {
 
   boost::asio::io_context& io_;
   const TransportOptions options_;
+  const std::optional<PortKeys> keys_;  // none: without a key
   std::list<std::unique_ptr<UdpPort>> ports_;
   std::vector<Outgoing> outgoing_;
   core::Lifetime lifetime_;
@@ -108,8 +111,12 @@ class NativeEngine final : public Engine {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io, const TransportOptions& options) {
-  return std::make_unique<NativeEngine>(io, options);
+Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io, const TransportOptions& options,
+                                                   const Key* key) {
+  if (key == nullptr) return std::make_unique<NativeEngine>(io, options, std::nullopt);
+  auto keys = PortKeys::derive(*key);
+  if (!keys) return tl::unexpected(keys.error());
+  return std::make_unique<NativeEngine>(io, options, std::move(*keys));
 }
 
 }  // namespace udtcat::transport::native

@@ -7,8 +7,8 @@
 
 namespace udtcat::transport::native {
 
-/// errors: Errc::out_of_resources
+/// See make_engine().  errors: Errc::out_of_resources, Errc::cipher_failed
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io,
-                                                                 const TransportOptions& options);
+                                                                 const TransportOptions& options, const Key* key);
 
 }  // namespace udtcat::transport::native

@@ -21,6 +21,7 @@ class Tombstones {
   /// What to answer a packet for `id` from `from`; null: nothing. A goodbye is not answered with another.
   [[nodiscard]] const std::vector<std::byte>* answer(TimePoint now, std::uint32_t id, const Endpoint& from,
                                                      std::span<const std::byte> packet);
+  [[nodiscard]] bool knows(std::uint32_t id) const { return stones_.contains(id); }
 
  private:
   struct Stone {

@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kChunkBytes = 65'536;  // spec: a GRO train is at most this, as is a datagram
+constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest datagram takes of Linux's receive buffer
 constexpr std::size_t kTrainsAtOnce = 8;     // guess: half a megabyte, which a cache still holds
 constexpr int kTurns = 4;                    // guess: then others on this thread have theirs
 constexpr std::size_t kReceiveBufferBytes = 8
@@ -33,7 +34,8 @@ TimePoint clock_now() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, net::UdpSocket socket,
-                                                 const TransportOptions& options, std::uint32_t mss) {
+                                                 const TransportOptions& options, std::uint32_t mss,
+                                                 const PortKeys* keys) {
   auto local = socket.local_endpoint();
   if (!local) return tl::unexpected(local.error());
   if (auto kept = socket.keep_path_errors(); !kept) return tl::unexpected(kept.error());
@@ -41,14 +43,13 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
       std::move(socket),
       {.tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes});
   if (!datagrams) return tl::unexpected(datagrams.error());
-  auto cookies = CookieJar::create();
-  if (!cookies) return tl::unexpected(cookies.error());
-  PassiveOpen passive({mss, kFirstFlowWindow, options.known_cookie}, std::move(*cookies));
-  return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(passive)));
+  auto gate = Gate::create({mss, kFirstFlowWindow, options.known_cookie}, local->port(), keys);
+  if (!gate) return tl::unexpected(gate.error());
+  return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(*gate)));
 }
 
 UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
-                 const TransportOptions& options, std::uint32_t mss, PassiveOpen passive)
+                 const TransportOptions& options, std::uint32_t mss, Gate gate)
     : io_(io),
       local_(local),
       options_(options),
@@ -59,7 +60,7 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       gather_timer_(io),
       memory_timer_(io),
       moderation_(socket_.receive_buffer_bytes()),
-      passive_(std::move(passive)),
+      gate_(std::move(gate)),
       builder_(socket_.max_train_datagrams(), kMostTrainBytes),
       stray_(1, kMostTrainBytes) {
   wait_readable();
@@ -98,17 +99,20 @@ void UdpPort::wait_gathered(Duration gather) {
 
 void UdpPort::on_readable() {
   std::size_t received = 0;
+  bool emptied = false;
   looked_bytes_ = 0;
   least_rtt_ = Duration::max();
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < kTurns && !emptied; ++turn) {
     const TimePoint now = clock_now();
     const std::size_t trains = receive_some(now);
     settle_touched();
     received += trains;
-    if (trains < kTrainsAtOnce) break;
+    emptied = trains < kTrainsAtOnce;
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
   warn_of_drops();
+  // What is there already must not wait until the system has no room for more.
+  if (!emptied) return boost::asio::post(io_, lifetime_.guard([this] { on_readable(); }));
   const Duration gather = moderation_.after_look(clock_now(), looked_bytes_, least_rtt_);
   if (gather == Duration::zero()) return wait_readable();
   wait_gathered(gather);
@@ -117,7 +121,7 @@ void UdpPort::on_readable() {
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
   for (const net::ReceivedTrain& train : trains_) {
-    looked_bytes_ += train.total_bytes;
+    looked_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
     handle_train(now, train);
   }
   trains_.clear();
@@ -140,12 +144,15 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   if (const auto found = links_.find(*id); found != links_.end()) {
     Link& link = *found->second;
     link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk});
-    if (!std::exchange(link.touched, true)) touched_.push_back(&link);
-    return;
+    return touch(link);
   }
   if (const auto found = openings_.find(*id); found != openings_.end())
     return handle_opening_packet(now, *found->second, packet, train.from);
-  if (const auto* goodbye = tombstones_.answer(now, *id, train.from, packet)) answer(*goodbye, train);
+  handle_stray(now, *id, packet, train);
+}
+
+void UdpPort::touch(Link& link) {
+  if (!std::exchange(link.touched, true)) touched_.push_back(&link);
 }
 
 void UdpPort::settle_touched() {
@@ -355,6 +362,9 @@ void UdpPort::bury(Link& link) {
     builder_.clear();
   }
   std::replace(touched_.begin(), touched_.end(), &link, static_cast<Link*>(nullptr));
+  if (const auto named = by_peer_.find(link.name); named != by_peer_.end() && named->second == &link)
+    by_peer_.erase(named);
+  if (link.proved) --proved_links_;
   links_.erase(connection.local_id());
 }
 

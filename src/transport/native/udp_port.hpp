@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,8 +27,12 @@
 #include "core/lifetime.hpp"
 #include "net/datagram_socket.hpp"
 #include "transport/native/active_open.hpp"
+#include "transport/native/door.hpp"
 #include "transport/native/link.hpp"
 #include "transport/native/passive_open.hpp"
+#include "transport/native/port_keys.hpp"
+#include "transport/native/prefix_meter.hpp"
+#include "transport/native/resets.hpp"
 #include "transport/native/tombstones.hpp"
 #include "transport/native/wake_moderation.hpp"
 
@@ -39,9 +44,11 @@ inline constexpr std::uint32_t kFirstFlowWindow = 8192;  // spec: UDT4, libudt's
 /// Threads: confined, as Channel. Handlers are never called from inside the call that took them.
 class UdpPort {
  public:
-  /// mss   the largest that this port's interface carries.  errors: Errc::cannot_bind, Errc::cipher_failed
+  /// mss    the largest that this port's interface carries
+  /// keys   none: without a key; not needed after the call.  errors: Errc::cannot_bind, Errc::cipher_failed
   [[nodiscard]] static Result<std::unique_ptr<UdpPort>> create(boost::asio::io_context& io, net::UdpSocket socket,
-                                                               const TransportOptions& options, std::uint32_t mss);
+                                                               const TransportOptions& options, std::uint32_t mss,
+                                                               const PortKeys* keys);
   ~UdpPort();
   UdpPort(const UdpPort&) = delete;
   UdpPort& operator=(const UdpPort&) = delete;
@@ -56,9 +63,10 @@ class UdpPort {
   /// The handler is not called any more.
   void cancel_open(OpenId id) { openings_.erase(id); }
 
-  /// Lets clients in from now on. `on_link` is told of each; false: there is no room for one more now.
+  /// Lets clients in from now on. `on_link` is told of each; false: there is no room now for one more that has, or has not, proved
+  /// the key.
   struct Welcome {
-    std::function<bool()> has_room;
+    std::function<bool(bool proved)> has_room;
     std::function<void(Link&)> on_link;
   };
   void listen(Welcome welcome) { welcome_ = std::move(welcome); }
@@ -90,8 +98,18 @@ class UdpPort {
     std::string rumour;  // why there may be no answer
   };
 
+  /// What stands between strangers and the connections.
+  struct Gate {
+    std::unique_ptr<Door> door;    // none: without a key
+    std::optional<Resets> resets;  // likewise
+    PassiveOpen passive;
+    PrefixMeter refusals;  // while nobody is let in
+    [[nodiscard]] static Result<Gate> create(const PassiveOpen::Settings& settings, std::uint16_t local_port,
+                                             const PortKeys* keys);
+  };
+
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
-          const TransportOptions& options, std::uint32_t mss, PassiveOpen passive);
+          const TransportOptions& options, std::uint32_t mss, Gate gate);
   void wait_readable();
   [[nodiscard]] bool watch();
   void wait_writable();
@@ -106,13 +124,17 @@ class UdpPort {
   void handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet, const Endpoint& from);
+  void handle_reset(const Reset& reset, const Endpoint& from);
+  void handle_stray(TimePoint now, std::uint32_t id, std::span<const std::byte> packet, const net::ReceivedTrain& train);
+  void touch(Link& link);
   [[nodiscard]] Link* known_client(std::span<const std::byte> packet, const Endpoint& from);
-  [[nodiscard]] std::optional<PassiveOpen::Lot> draw_lot();
+  [[nodiscard]] std::optional<PassiveOpen::Lot> draw_lot(bool proved, const Endpoint& from);
+  [[nodiscard]] Result<std::uint64_t> draw_token(std::uint32_t id, const Endpoint& peer);
   void settle_touched();
 
   void run_opening(OpenId id);
   void finish_opening(OpenId id, Result<Link*> result);
-  Link& add_link(TimePoint now, ConnectionSettings settings);
+  Link& add_link(TimePoint now, ConnectionSettings settings, bool proved);
 
   void settle(Link& link);
   void transmit(Link& link);
@@ -137,10 +159,12 @@ class UdpPort {
   WakeModeration moderation_;
   Duration least_rtt_{0};  // of the connections that the last look was for
   std::uint64_t looked_bytes_ = 0;
-  PassiveOpen passive_;
+  Gate gate_;
   std::optional<Welcome> welcome_;
 
   std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;  // by our number
+  std::map<PeerName, Link*> by_peer_;                               // the same, by the peer's
+  std::size_t proved_links_ = 0;                                    // of them
   std::unordered_map<OpenId, std::unique_ptr<Opening>> openings_;   // by our number
   Tombstones tombstones_;
   std::vector<Link*> touched_;

@@ -1,0 +1,14 @@
+/// Who may well be one and the same: addresses that one host or one site gives itself as it likes.
+#pragma once
+
+#include <cstdint>
+
+#include <udtcat/endpoint.hpp>
+
+namespace udtcat::net {
+
+/// The /24 of an IPv4 address, the /56 of an IPv6 address, as a number; never the same for the two families.
+using Prefix = std::uint64_t;
+[[nodiscard]] Prefix prefix_of(const Endpoint& endpoint);
+
+}  // namespace udtcat::net

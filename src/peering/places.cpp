@@ -1,0 +1,38 @@
+#include "peering/places.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace udtcat::peering {
+
+std::optional<Places::Id> Places::take(Id id, bool proved, net::Prefix prefix) {
+  OldestFirst& alike = proved ? proved_ : strangers_;
+  alike.push_back({id, prefix});
+  if (alike.size() <= (proved ? kMaxProvedPlaces : kMaxStrangerPlaces)) return std::nullopt;
+  const auto leaves = proved ? alike.begin() : greediest();
+  const Id gone = leaves->id;
+  alike.erase(leaves);
+  return gone;
+}
+
+void Places::leave(Id id) {
+  const auto is_meant = [id](const Holder& each) { return each.id == id; };
+  proved_.remove_if(is_meant);
+  strangers_.remove_if(is_meant);
+}
+
+void Places::clear() {
+  proved_.clear();
+  strangers_.clear();
+}
+
+/// The oldest of the prefix with the most places; of several such prefixes the one that has been here longest.
+Places::OldestFirst::iterator Places::greediest() {
+  std::map<net::Prefix, std::size_t> held;
+  for (const Holder& each : strangers_) ++held[each.prefix];
+  return std::max_element(strangers_.begin(), strangers_.end(), [&](const Holder& a, const Holder& b) {
+    return held.at(a.prefix) < held.at(b.prefix);
+  });
+}
+
+}  // namespace udtcat::peering

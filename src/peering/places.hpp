@@ -1,0 +1,41 @@
+/// Who may try to prove the key at the same time, and who has to go for another. See docs/spec/handshake.md §7.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+
+#include "net/prefix.hpp"
+
+namespace udtcat::peering {
+
+inline constexpr std::size_t kMaxProvedPlaces = 256;   // spec: handshake.md §7
+inline constexpr std::size_t kMaxStrangerPlaces = 32;  // spec: handshake.md §7
+
+/// Two classes that never touch each other. Of those whose first packets proved the key the oldest gives way: it may be a recording.
+/// Of strangers the oldest of the prefix that holds the most gives way, so that a prefix keeps its share whatever others do.
+/// Threads: unsynchronised.
+class Places {
+ public:
+  using Id = std::uint64_t;
+
+  /// returns   who has lost its place to `id`
+  [[nodiscard]] std::optional<Id> take(Id id, bool proved, net::Prefix prefix);
+  void leave(Id id);
+  void clear();
+  [[nodiscard]] bool full_of_strangers() const { return strangers_.size() >= kMaxStrangerPlaces; }
+
+ private:
+  struct Holder {
+    Id id;
+    net::Prefix prefix;
+  };
+  using OldestFirst = std::list<Holder>;
+  [[nodiscard]] OldestFirst::iterator greediest();
+
+  OldestFirst proved_;
+  OldestFirst strangers_;
+};
+
+}  // namespace udtcat::peering

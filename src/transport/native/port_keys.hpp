@@ -1,0 +1,22 @@
+/// What the transport makes of the key: enough to know its own by, and of no use against a session.
+#pragma once
+
+#include <udtcat/key.hpp>
+#include <udtcat/result.hpp>
+
+#include "crypto/keyed_hash.hpp"
+#include "crypto/secret_bytes.hpp"
+
+namespace udtcat::transport::native {
+
+/// Threads: immutable.
+struct PortKeys {
+  using Part = crypto::SecretBytes<crypto::KeyedHash::kKeyBytes>;
+  Part door;   ///< see Door
+  Part reset;  ///< see Resets; another on each host, where the host has a name of its own
+
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<PortKeys> derive(const Key& key);
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,54 @@
+/// What to say of connections that nobody here knows, so that only their peers believe it. See docs/spec/udt4.md §11.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "crypto/keyed_hash.hpp"
+#include "transport/native/packet.hpp"
+#include "transport/native/prefix_meter.hpp"
+#include "transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+inline constexpr std::size_t kResetBytes = kHeaderBytes + 8;  // spec: udt4.md §11
+
+/// "The socket `id` is no more", from who can compute its token.
+struct Reset {
+  std::uint32_t id = 0;
+  std::uint64_t token = 0;
+};
+[[nodiscard]] std::vector<std::byte> encode(const Reset& reset);
+/// none: it is no reset
+[[nodiscard]] std::optional<Reset> decode_reset(std::span<const std::byte> packet);
+
+/// Tokens are a keyed hash of whom they are for, so that a process which was started again knows those of the one before it.
+/// Threads: unsynchronised; time is a parameter.
+class Resets {
+ public:
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<Resets> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key,
+                                             std::uint16_t local_port);
+
+  /// What the socket `id` of this port tells `peer`, for it to know us by.  errors   Errc::cipher_failed
+  [[nodiscard]] Result<std::uint64_t> token_of(std::uint32_t id, const Endpoint& peer);
+  /// What to answer a packet for a socket that there is not. Never larger than the packet, never to a reset, a goodbye or a
+  /// handshake, and only so many a second.  empty: silence
+  [[nodiscard]] std::vector<std::byte> answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
+
+ private:
+  Resets(crypto::KeyedHash hash, std::uint16_t local_port, PrefixMeter meter)
+      : hash_(std::move(hash)), local_port_(local_port), meter_(std::move(meter)) {}
+
+  crypto::KeyedHash hash_;
+  std::uint16_t local_port_;
+  PrefixMeter meter_;
+};
+
+}  // namespace udtcat::transport::native

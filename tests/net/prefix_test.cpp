@@ -1,0 +1,28 @@
+#include "net/prefix.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udtcat::net {
+namespace {
+
+Prefix of(const char* host) { return prefix_of(resolve({host, 9000}, AddressFamily::any).value().front()); }
+
+TEST(Prefix, IsTheSameWithinASite) {
+  EXPECT_EQ(of("192.0.2.1"), of("192.0.2.254"));
+  EXPECT_EQ(of("2001:db8:0:1200::1"), of("2001:db8:0:12ff:ffff::2"));
+}
+
+TEST(Prefix, TellsSitesApart) {
+  EXPECT_NE(of("192.0.2.1"), of("192.0.3.1"));
+  EXPECT_NE(of("192.0.2.1"), of("193.0.2.1"));
+  EXPECT_NE(of("2001:db8:0:1200::1"), of("2001:db8:0:1300::1"));
+  EXPECT_NE(of("::"), of("0.0.0.0"));
+}
+
+TEST(Prefix, DoesNotDependOnThePort) {
+  const Endpoint one = resolve({"192.0.2.1", 1}, AddressFamily::any).value().front();
+  EXPECT_EQ(prefix_of(one), prefix_of(one.with_port(2)));
+}
+
+}  // namespace
+}  // namespace udtcat::net
