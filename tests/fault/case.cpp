@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kKilled = 128 + SIGKILL;
-constexpr auto kEndsWithin = 8s;        // spec: udtcat(1), SIGNALS: a second; the rest is a loaded machine's
-constexpr auto kStdoutEndsWithin = 5s;  // guess: the kernel closes it with the process
+constexpr auto kEndsWithin = 8s;                // spec: udtcat(1), SIGNALS: a second; the rest is a loaded machine's
+constexpr auto kStdoutEndsWithin = 5s;          // guess: the kernel closes it with the process
 constexpr std::uint64_t kSessionsApart = 1000;  // seeds of contents that are unlike
 
 Content content_of(const Scenario& scenario, unsigned number, std::uint64_t way, std::uint64_t bytes) {
@@ -122,7 +122,8 @@ void Case::check(Report& report) {
 }
 
 bool Case::documented(Side, int status) const {
-  constexpr std::array kStatuses{0, 3, 4, 5, 6, 7, 129, 130, 143};  // spec: udtcat(1), EXIT STATUS; 2 would be our fault
+  constexpr std::array kStatuses{0, 3,   4,   5,  6,
+                                 7, 129, 130, 143};  // spec: udtcat(1), EXIT STATUS; 2 would be our fault
   return std::ranges::count(kStatuses, status) > 0;
 }
 
@@ -133,8 +134,9 @@ int Case::status_of(const Life& life) {
 
 Arguments Case::session(Side side) const {
   const bool libudt = side == Side::near ? scenario_.near_libudt : scenario_.far_libudt;
-  Arguments options{"--idle-timeout", "3s", "--protect", std::string(name_of(scenario_.level)), "--flows",
-                    std::to_string(scenario_.flows)};
+  Arguments options{"--idle-timeout", "3s",
+                    "--protect",      std::string(name_of(scenario_.level)),
+                    "--flows",        std::to_string(scenario_.flows)};
   if (side == Side::near) options.insert(options.end(), {"--connect-timeout", "4s"});
   if (libudt) options.insert(options.end(), {"--transport", "libudt"});
   return options;

@@ -97,7 +97,7 @@ class Case {
   const unsigned number_;
   const std::filesystem::path directory_;
   const std::filesystem::path small_;
-  const Content out_;   ///< what goes from the near end to the far one
+  const Content out_;  ///< what goes from the near end to the far one
   const Content back_;
 
  private:

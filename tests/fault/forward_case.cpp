@@ -48,10 +48,10 @@ class ForwardCase final : public Case {
   [[nodiscard]] bool serves(Side) const override { return true; }
 
   [[nodiscard]] Arguments arguments(Side side) override {
-    Arguments words = side == Side::near
-                          ? Arguments{Path::kFarAddress, port(), "--from", "127.0.0.1:" + std::to_string(near_port())}
-                          : Arguments{"-l", Path::kFarAddress + (":" + port()), "--to",
-                                      "127.0.0.1:" + std::to_string(service_port_)};
+    Arguments words =
+        side == Side::near
+            ? Arguments{Path::kFarAddress, port(), "--from", "127.0.0.1:" + std::to_string(near_port())}
+            : Arguments{"-l", Path::kFarAddress + (":" + port()), "--to", "127.0.0.1:" + std::to_string(service_port_)};
     const Arguments options = session(side);
     words.insert(words.end(), options.begin(), options.end());
     limit_rate(words);
@@ -61,7 +61,9 @@ class ForwardCase final : public Case {
   void check_promises(Report& report) override {
     if (client_) check_mouth(*client_, back_, "the client", report);
     if (service_) check_mouth(*service_, out_, "the service", report);
-    const auto clean = [](const std::optional<TcpMouth>& mouth) { return mouth && mouth->end() == TcpMouth::End::clean; };
+    const auto clean = [](const std::optional<TcpMouth>& mouth) {
+      return mouth && mouth->end() == TcpMouth::End::clean;
+    };
     report.whole = report.lies.empty() && clean(client_) && clean(service_);
   }
 

@@ -18,8 +18,8 @@ class GridftpCase final : public Case {
   [[nodiscard]] Arguments arguments(Side side) override {
     Arguments words{"gridftp"};
     if (side == Side::far) {
-      words.insert(words.end(), {"serve", "--root", served().string(), "-l", Path::kFarAddress + (":" + port()),
-                                 "--auth", "key"});
+      words.insert(words.end(),
+                   {"serve", "--root", served().string(), "-l", Path::kFarAddress + (":" + port()), "--auth", "key"});
     } else {
       words.insert(words.end(), {is_get_ ? "get" : "put", "-p", std::to_string(scenario_.flows), "--retries", "1"});
     }

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-#include <sys/mount.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include "fault/run.hpp"
 #include "fault/stage.hpp"
@@ -65,7 +65,8 @@ class Session {
     const std::lock_guard lock(mutex_);
     table_.add(scenario, report);
     if (settings_.verbose || !report.held())
-      std::printf("%s %s\n", report.held() ? (report.ran ? "held" : "not run") : "FAILED", describe(scenario).c_str());
+      std::printf("%s %s; over %lld ms later\n", report.held() ? (report.ran ? "held" : "not run") : "FAILED",
+                  describe(scenario).c_str(), static_cast<long long>(report.after.count()));
     for (const auto* what : {&report.lies, &report.hangs, &report.odd})
       for (const std::string& text : *what) std::printf("  %s\n", text.c_str());
     if (!report.held() || settings_.verbose) std::printf("%s", report.ends.c_str());

@@ -17,15 +17,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr unsigned kMtuBytes = 1500;                    // spec: Ethernet
-constexpr int kPacketsATurn = 32;                       // guess: the other direction must not wait long
-constexpr std::size_t kMostUnderWay = 20'000;           // guess: 30 MB, more than any run has
-constexpr std::uint64_t kMostLateMs = 30;               // guess: dozens of packets overtake
-constexpr std::size_t kUdpHeaderBytes = 8;              // spec: RFC 768
-constexpr std::size_t kUdtHeaderBytes = 16;             // spec: UDT draft §3
-constexpr std::byte kUdtControlBit{0x80};               // spec: UDT draft §3.1
-constexpr std::byte kProtocolUdp{17};                   // spec: RFC 768
-constexpr std::size_t kIpv4MinHeaderBytes = 20;         // spec: RFC 791
+constexpr unsigned kMtuBytes = 1500;             // spec: Ethernet
+constexpr int kPacketsATurn = 32;                // guess: the other direction must not wait long
+constexpr std::size_t kMostUnderWay = 20'000;    // guess: 30 MB, more than any run has
+constexpr std::uint64_t kMostLateMs = 30;        // guess: dozens of packets overtake
+constexpr std::size_t kUdpHeaderBytes = 8;       // spec: RFC 768
+constexpr std::size_t kUdtHeaderBytes = 16;      // spec: UDT draft §3
+constexpr std::byte kUdtControlBit{0x80};        // spec: UDT draft §3.1
+constexpr std::byte kProtocolUdp{17};            // spec: RFC 768
+constexpr std::size_t kIpv4MinHeaderBytes = 20;  // spec: RFC 791
 
 /// A path that cannot be made is no finding.
 template <typename T>
@@ -43,9 +43,7 @@ void must(const Status& done) {
 /// The thread's namespace, and the way back to it.
 class Visit {
  public:
-  explicit Visit(const wan::NetworkNamespace& place) {
-    must(wan::enter(place));
-  }
+  explicit Visit(const wan::NetworkNamespace& place) { must(wan::enter(place)); }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit() {

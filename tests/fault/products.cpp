@@ -13,12 +13,16 @@ std::unique_ptr<Case> make_case(Stage& stage, const Scenario& scenario, unsigned
     case Product::exec:
       if (!stage.subject().has_exec) return nullptr;
       [[fallthrough]];
-    case Product::pipe: return make_pipe_case(stage, scenario, number);
-    case Product::forward: return make_forward_case(stage, scenario, number);
+    case Product::pipe:
+      return make_pipe_case(stage, scenario, number);
+    case Product::forward:
+      return make_forward_case(stage, scenario, number);
     case Product::rsh_daemon:
-    case Product::rsh_ssh: return make_rsh_case(stage, scenario, number);
+    case Product::rsh_ssh:
+      return make_rsh_case(stage, scenario, number);
     case Product::get:
-    case Product::put: return make_gridftp_case(stage, scenario, number);
+    case Product::put:
+      return make_gridftp_case(stage, scenario, number);
   }
   return nullptr;
 }

@@ -92,11 +92,11 @@ class SshCase final : public RshCase {
  protected:
   [[nodiscard]] Arguments arguments(Side side) override {
     if (side == Side::far) return {};
-    Arguments words{"rsh", "--require-udp", "--port", std::to_string(9000 + 100 * number_) + "-" + std::to_string(9099 + 100 * number_)};
+    Arguments words{"rsh", "--require-udp", "--port",
+                    std::to_string(9000 + 100 * number_) + "-" + std::to_string(9099 + 100 * number_)};
     add_session(words, side);
-    words.insert(words.end(),
-                 {"-F", stage_.ssh().ssh_config(), "-o", "ConnectTimeout=4", "-o", "ServerAliveInterval=1", "-o",
-                  "ServerAliveCountMax=3", "far", "sh " + script_.string()});
+    words.insert(words.end(), {"-F", stage_.ssh().ssh_config(), "-o", "ConnectTimeout=4", "-o", "ServerAliveInterval=1",
+                               "-o", "ServerAliveCountMax=3", "far", "sh " + script_.string()});
     return words;
   }
   [[nodiscard]] bool serves(Side) const override { return false; }

@@ -36,12 +36,14 @@ class Run {
     const auto begin = Clock::now();
     wait(kPatience, [&] { return its_moment(Clock::now() - begin); });
     report_.struck = !over();
+    const auto struck_at = Clock::now();
     if (report_.struck) strike();
     const bool passes = scenario_.fault == Fault::pause || scenario_.fault == Fault::brief_hole || is_of_packets();
     if (passes) wait(scenario_.lasts, [] { return false; });
     if (passes) relent();
     wait(kPatience, [] { return false; });
     if (!over()) report_.hangs.emplace_back("not over after all times have passed");
+    report_.after = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - struck_at);
     if (scenario_.fault == Fault::stop) resume();
     judge();
     return std::move(report_);
@@ -77,18 +79,28 @@ class Run {
   void strike() {
     Case& victim = *cases_.front();
     switch (scenario_.fault) {
-      case Fault::kill: return victim.send_signal(scenario_.victim, SIGKILL);
-      case Fault::restart: return victim.restart(scenario_.victim);
+      case Fault::kill:
+        return victim.send_signal(scenario_.victim, SIGKILL);
+      case Fault::restart:
+        return victim.restart(scenario_.victim);
       case Fault::stop:
-      case Fault::pause: return victim.send_signal(scenario_.victim, SIGSTOP);
-      case Fault::hang_up: return victim.send_signal(scenario_.victim, SIGHUP);
-      case Fault::interrupt: return victim.send_signal(scenario_.victim, SIGINT);
-      case Fault::terminate: return victim.send_signal(scenario_.victim, SIGTERM);
-      case Fault::new_address: return stage_.path().move_near();
+      case Fault::pause:
+        return victim.send_signal(scenario_.victim, SIGSTOP);
+      case Fault::hang_up:
+        return victim.send_signal(scenario_.victim, SIGHUP);
+      case Fault::interrupt:
+        return victim.send_signal(scenario_.victim, SIGINT);
+      case Fault::terminate:
+        return victim.send_signal(scenario_.victim, SIGTERM);
+      case Fault::new_address:
+        return stage_.path().move_near();
       case Fault::none:
-      case Fault::full_disk: return;
-      case Fault::one_way_hole: return stage_.path().set(scenario_.victim, {.hole = true});
-      default: break;
+      case Fault::full_disk:
+        return;
+      case Fault::one_way_hole:
+        return stage_.path().set(scenario_.victim, {.hole = true});
+      default:
+        break;
     }
     for (const Side side : {Side::near, Side::far}) stage_.path().set(side, trouble());
   }
@@ -97,14 +109,22 @@ class Run {
     constexpr std::size_t kSmallPacketBytes = 600;  // guess: below what every engine begins with
     switch (scenario_.fault) {
       case Fault::black_hole:
-      case Fault::brief_hole: return {.hole = true};
-      case Fault::small_packets: return {.most_bytes = kSmallPacketBytes};
-      case Fault::drop: return {.drop = scenario_.chance};
-      case Fault::repeat: return {.repeat = scenario_.chance};
-      case Fault::reorder: return {.late = scenario_.chance};
-      case Fault::flip: return {.flip = scenario_.chance};
-      case Fault::splice: return {.splice = scenario_.chance};
-      default: return {};
+      case Fault::brief_hole:
+        return {.hole = true};
+      case Fault::small_packets:
+        return {.most_bytes = kSmallPacketBytes};
+      case Fault::drop:
+        return {.drop = scenario_.chance};
+      case Fault::repeat:
+        return {.repeat = scenario_.chance};
+      case Fault::reorder:
+        return {.late = scenario_.chance};
+      case Fault::flip:
+        return {.flip = scenario_.chance};
+      case Fault::splice:
+        return {.splice = scenario_.chance};
+      default:
+        return {};
     }
   }
 
@@ -123,6 +143,8 @@ class Run {
   void judge() {
     for (const auto& each : cases_) each->finish(report_);
     for (const auto& each : cases_) each->check(report_);
+    if (scenario_.fault == Fault::none && !scenario_.command_fails && !report_.whole)
+      report_.odd.emplace_back("nothing was wrong, and it did not succeed");
   }
 
   Stage& stage_;

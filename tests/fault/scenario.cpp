@@ -15,7 +15,7 @@ constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMostBytes = 3 * kKiB * kKiB;
 
 std::uint64_t draw_bytes(Dice& dice) {
-  constexpr std::array<std::uint64_t, 6> kUpTo{0, 1000, 64 * kKiB, kKiB * kKiB, kKiB* kKiB, kMostBytes};
+  constexpr std::array<std::uint64_t, 6> kUpTo{0, 1000, 64 * kKiB, kKiB * kKiB, kKiB * kKiB, kMostBytes};
   return dice.below(dice.pick(kUpTo) + 1);
 }
 
@@ -40,8 +40,7 @@ milliseconds draw_pace(Dice& dice, Scenario& scenario) {
   const milliseconds wanted(dice.pick(kDurations));
   constexpr std::uint64_t kLeastRate = 1'000'000;
   if (wanted.count() > 0)
-    scenario.rate_bits_per_second =
-        std::max(kLeastRate, bytes * 8 * 1000 / static_cast<std::uint64_t>(wanted.count()));
+    scenario.rate_bits_per_second = std::max(kLeastRate, bytes * 8 * 1000 / static_cast<std::uint64_t>(wanted.count()));
   return wanted + 20 * scenario.one_way_delay + milliseconds(100);
 }
 
@@ -49,10 +48,14 @@ Moment draw_moment(Dice& dice, const Scenario& scenario, milliseconds duration) 
   const std::uint64_t bytes = scenario.bytes_out + scenario.bytes_back;
   constexpr std::uint64_t kPayloadBytes = 1400;
   switch (dice.below(4)) {
-    case 0: return {.after = milliseconds(dice.below(static_cast<std::uint64_t>(duration.count())))};
-    case 1: return {.packets = dice.between(1, 40)};  // the handshakes
-    case 2: return {.packets = dice.between(1, 40 + bytes / kPayloadBytes)};
-    default: return {.share = dice.happens(0.4) ? 1.0 : dice.share()};  // at 1: fins and receipts are on their way
+    case 0:
+      return {.after = milliseconds(dice.below(static_cast<std::uint64_t>(duration.count())))};
+    case 1:
+      return {.packets = dice.between(1, 40)};  // the handshakes
+    case 2:
+      return {.packets = dice.between(1, 40 + bytes / kPayloadBytes)};
+    default:
+      return {.share = dice.happens(0.4) ? 1.0 : dice.share()};  // at 1: fins and receipts are on their way
   }
 }
 
@@ -62,8 +65,8 @@ void draw_session(Dice& dice, Scenario& scenario) {
   constexpr std::array kLevels{Level::kPrivate, Level::kPrivate, Level::kSafe, Level::kAuth, Level::kClear};
   scenario.level = dice.pick(kLevels);
   // A level of the transfers' own: without a key nobody is let in.
-  const bool has_clear = scenario.product == Product::pipe || scenario.product == Product::exec ||
-                         scenario.product == Product::forward;
+  const bool has_clear =
+      scenario.product == Product::pipe || scenario.product == Product::exec || scenario.product == Product::forward;
   if (scenario.level == Level::kClear && !has_clear) scenario.level = Level::kSafe;
   const bool payload_open = scenario.level == Level::kAuth || scenario.level == Level::kClear;
   if (payload_open && needs_authenticated_payload(scenario.fault)) scenario.level = Level::kSafe;
@@ -82,9 +85,9 @@ std::string_view name_of(Product product) {
 
 std::string_view name_of(Fault fault) {
   constexpr std::array<std::string_view, kFaults.size()> kNames{
-      "none",         "kill",       "restart",       "stop",        "pause", "hang-up", "interrupt",
-      "terminate",    "full-disk",  "black-hole",    "one-way-hole", "brief-hole", "small-packets",
-      "new-address",  "drop",       "repeat",        "reorder",     "flip",  "splice"};
+      "none",      "kill",      "restart",    "stop",         "pause",      "hang-up",       "interrupt",
+      "terminate", "full-disk", "black-hole", "one-way-hole", "brief-hole", "small-packets", "new-address",
+      "drop",      "repeat",    "reorder",    "flip",         "splice"};
   return kNames.at(static_cast<std::size_t>(fault));
 }
 

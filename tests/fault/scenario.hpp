@@ -37,11 +37,11 @@ enum class Fault : std::uint8_t {
 
 inline constexpr std::array kProducts{Product::pipe,    Product::exec, Product::forward, Product::rsh_daemon,
                                       Product::rsh_ssh, Product::get,  Product::put};
-inline constexpr std::array kFaults{
-    Fault::none,      Fault::kill,          Fault::restart,     Fault::stop,       Fault::pause,
-    Fault::hang_up,   Fault::interrupt,     Fault::terminate,   Fault::full_disk,  Fault::black_hole,
-    Fault::one_way_hole, Fault::brief_hole, Fault::small_packets, Fault::new_address, Fault::drop,
-    Fault::repeat,    Fault::reorder,       Fault::flip,        Fault::splice};
+inline constexpr std::array kFaults{Fault::none,          Fault::kill,        Fault::restart,      Fault::stop,
+                                    Fault::pause,         Fault::hang_up,     Fault::interrupt,    Fault::terminate,
+                                    Fault::full_disk,     Fault::black_hole,  Fault::one_way_hole, Fault::brief_hole,
+                                    Fault::small_packets, Fault::new_address, Fault::drop,         Fault::repeat,
+                                    Fault::reorder,       Fault::flip,        Fault::splice};
 
 [[nodiscard]] std::string_view name_of(Product product);
 [[nodiscard]] std::string_view name_of(Fault fault);

@@ -33,8 +33,6 @@ const e2e::SshHost& Stage::ssh() {
 
 std::filesystem::path Stage::directory(const std::string& name) { return emptied(home_.path() / "runs" / name); }
 
-std::filesystem::path Stage::small_directory(const std::string& name) {
-  return emptied(home_.path() / "small" / name);
-}
+std::filesystem::path Stage::small_directory(const std::string& name) { return emptied(home_.path() / "small" / name); }
 
 }  // namespace udtcat::fault

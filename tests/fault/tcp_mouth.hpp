@@ -35,8 +35,8 @@ class TcpMouth {
   const std::vector<std::byte>& given_;
   const std::vector<std::byte>& expected_;
   const e2e::Descriptor stop_ = e2e::open_event();
-  std::size_t gave_ = 0;     // the thread's own
-  bool finished_ = false;    // the same: everything was given, and that said
+  std::size_t gave_ = 0;   // the thread's own
+  bool finished_ = false;  // the same: everything was given, and that said
   std::atomic<std::uint64_t> taken_ = 0;
   std::atomic<bool> wrong_ = false;
   std::atomic<End> end_ = End::open;

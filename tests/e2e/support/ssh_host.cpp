@@ -36,13 +36,12 @@ SshHost::SshHost(const Namespaces::Host& far, const std::filesystem::path& progr
   const std::string common = " Port " + port + "\n IdentityFile " + home +
                              "/user_key\n IdentitiesOnly yes\n UserKnownHostsFile /dev/null\n"
                              " StrictHostKeyChecking no\n LogLevel ERROR\n";
-  home_.write("ssh_config", "Host far\n HostName " + far.ipv4 + "\n" + common + "Host far6\n HostName " +
-                                far.ipv6 + "\n" + common + "Host inner\n HostName " +
-                                far.ipv6 + "\n ProxyCommand ssh -F " + home +
+  home_.write("ssh_config", "Host far\n HostName " + far.ipv4 + "\n" + common + "Host far6\n HostName " + far.ipv6 +
+                                "\n" + common + "Host inner\n HostName " + far.ipv6 + "\n ProxyCommand ssh -F " + home +
                                 "/ssh_config -W [%h]:%p far\n" + common);
   std::filesystem::create_directories("/run/sshd");  // what sshd wants of root
-  server_.emplace(Command{.argv = {"/usr/sbin/sshd", "-D", "-e", "-f", home + "/sshd_config"},
-                          .network_namespace = far.file});
+  server_.emplace(
+      Command{.argv = {"/usr/sbin/sshd", "-D", "-e", "-f", home + "/sshd_config"}, .network_namespace = far.file});
   const bool up =
       eventually(std::chrono::seconds(30), [&] { return server_->errors().find("listening on") != std::string::npos; });
   if (!up) throw std::runtime_error("sshd: " + server_->errors());
