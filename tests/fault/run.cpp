@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <functional>
 #include <memory>
-#include <thread>
+#include <tuple>
 #include <vector>
 
+#include "e2e/support/deadline.hpp"
 #include "fault/case.hpp"
 
 namespace udtcat::fault {
@@ -14,11 +16,12 @@ namespace udtcat::fault {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using e2e::Clock;
 
 /// After the fault, or after it has passed: 4 s to connect and 8 to be connected to, 10 for a handshake, 3 of silence (the options
 /// that a case gives, and docs/threat-model.md), each at most once in a row; the rest is a loaded machine's.
 constexpr auto kPatience = 30s;
+constexpr auto kStopped = 5s;  // longer than the silence that an end bears
 
 class Run {
  public:
@@ -34,17 +37,13 @@ class Run {
     }
     for (const auto& each : cases_) each->start();
     const auto begin = Clock::now();
-    wait(kPatience, [&] { return its_moment(Clock::now() - begin); });
+    std::ignore = wait(kPatience, [&] { return its_moment(Clock::now() - begin); });
     report_.struck = !over();
-    const auto struck_at = Clock::now();
+    const auto struck = Clock::now();
     if (report_.struck) strike();
-    const bool passes = scenario_.fault == Fault::pause || scenario_.fault == Fault::brief_hole || is_of_packets();
-    if (passes) wait(scenario_.lasts, [] { return false; });
-    if (passes) relent();
-    wait(kPatience, [] { return false; });
-    if (!over()) report_.hangs.emplace_back("not over after all times have passed");
-    report_.after = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - struck_at);
-    if (scenario_.fault == Fault::stop) resume();
+    if (report_.struck && passes()) relent();
+    if (!wait(kPatience)) report_.hangs.emplace_back("not over after all times have passed");
+    report_.after = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - struck);
     judge();
     return std::move(report_);
   }
@@ -54,13 +53,19 @@ class Run {
     return std::ranges::all_of(cases_, [](const auto& each) { return each->over(); });
   }
 
-  template <typename Condition>
-  void wait(Clock::duration limit, const Condition& enough) {
-    const auto deadline = Clock::now() + limit;
-    while (!over() && !enough() && Clock::now() < deadline) {
+  void hold(std::chrono::milliseconds time) {
+    std::ignore = e2e::eventually(time, [&] {
       for (const auto& each : cases_) each->tick();
-      std::this_thread::sleep_for(2ms);
-    }
+      return false;
+    });
+  }
+  /// Until all is over, or it is enough; false where it took longer than that.
+  [[nodiscard]] bool wait(
+      std::chrono::milliseconds limit, const std::function<bool()>& enough = [] { return false; }) {
+    return e2e::eventually(limit, [&] {
+      for (const auto& each : cases_) each->tick();
+      return over() || enough();
+    });
   }
 
   [[nodiscard]] bool its_moment(Clock::duration since_start) {
@@ -71,8 +76,10 @@ class Run {
            static_cast<double>(came) >= scenario_.moment.share * bytes;
   }
 
-  [[nodiscard]] bool is_of_packets() const {
-    return std::ranges::count(std::array{Fault::drop, Fault::repeat, Fault::reorder, Fault::flip, Fault::splice},
+  /// Whether the fault is over before the run is.
+  [[nodiscard]] bool passes() const {
+    return std::ranges::count(std::array{Fault::stop, Fault::pause, Fault::brief_hole, Fault::drop, Fault::repeat,
+                                         Fault::reorder, Fault::flip, Fault::splice},
                               scenario_.fault) > 0;
   }
 
@@ -128,16 +135,14 @@ class Run {
     }
   }
 
+  /// After its time the fault is over; a stop, when nobody waits for the one who was stopped any more.
   void relent() {
-    if (scenario_.fault == Fault::pause) return cases_.front()->send_signal(scenario_.victim, SIGCONT);
+    hold(scenario_.fault == Fault::stop ? kStopped : scenario_.lasts);
+    if (scenario_.fault == Fault::stop && !wait(kPatience))
+      report_.hangs.emplace_back("not over without who was stopped");
+    if (scenario_.fault == Fault::stop || scenario_.fault == Fault::pause)
+      return cases_.front()->send_signal(scenario_.victim, SIGCONT);
     for (const Side side : {Side::near, Side::far}) stage_.path().set(side, {});
-  }
-
-  /// Who was stopped finds the world as it is now.
-  void resume() {
-    cases_.front()->send_signal(scenario_.victim, SIGCONT);
-    wait(kPatience, [] { return false; });
-    if (!over()) report_.hangs.emplace_back("not over after it went on");
   }
 
   void judge() {

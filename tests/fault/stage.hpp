@@ -35,7 +35,7 @@ class Stage {
   /// The same on a disk that is soon full.
   [[nodiscard]] std::filesystem::path small_directory(const std::string& name);
 
-  static constexpr auto kSmallDiskSize = "size=256k";
+  static constexpr auto kSmallDiskSize = "size=96k";
 
  private:
   const Subject subject_;
