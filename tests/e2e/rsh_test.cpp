@@ -21,7 +21,7 @@ class RshTest : public TwoHostsTest {
  protected:
   void SetUp() override {
     TwoHostsTest::SetUp();
-    if (!IsSkipped()) ssh_ = std::make_unique<SshHost>(*hosts_);
+    if (!IsSkipped()) ssh_ = std::make_unique<SshHost>(hosts_->far_host());
   }
 
   [[nodiscard]] Arguments environment() const {

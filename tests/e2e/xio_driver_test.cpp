@@ -23,7 +23,8 @@ constexpr auto kEveryFailureIn = std::chrono::seconds(60);
 class XioDriverTest : public UdtcatTest {
  protected:
   void SetUp() override {
-    if (std::string(UDTCAT_XIO_DRIVER_DIRECTORY).empty()) GTEST_SKIP() << "the driver was not built";
+    if (std::string(UDTCAT_XIO_DRIVER_DIRECTORY).empty())
+      GTEST_SKIP() << "the driver was not built: libglobus-xio-dev is not there";
   }
   static const GridCertificates& certificates() {
     static const GridCertificates made;

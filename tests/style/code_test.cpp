@@ -50,6 +50,10 @@ TEST(Code, NeverSleepsToSynchronise) {
               IsEmpty());
 }
 
+TEST(Tests, SayWhatTheyMissWhereTheyAreSkipped) {
+  EXPECT_THAT(find_in_code(read_sources({"tests"}), R"(\bGTEST_SKIP\(\)(?! << ""))", everywhere), IsEmpty());
+}
+
 TEST(Code, ThrowsNothing) {
   EXPECT_THAT(find_in_code(read_sources({"include", "src"}), R"(\bthrow\b)", everywhere), IsEmpty());
 }

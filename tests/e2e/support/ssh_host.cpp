@@ -19,16 +19,15 @@ void make_key_pair(const std::filesystem::path& file) {
 
 }  // namespace
 
-SshHost::SshHost(const Namespaces& hosts) {
+SshHost::SshHost(const Namespaces::Host& far, const std::filesystem::path& program_directory) {
   const std::string port = std::to_string(free_port());
   const std::string home = home_.path().string();
-  const std::string program_directory = std::filesystem::path(UDTCAT_BINARY).parent_path().string();
   for (const char* name : {"host_key", "user_key"}) make_key_pair(home_.path() / name);
   home_.write("banner", "This is a banner.\n");
   const std::string far_home = far_home_.path().string();
   home_.write("sshd_config", "Port " + port + "\nHostKey " + home + "/host_key\nAuthorizedKeysFile " + home +
                                  "/user_key.pub\nPidFile none\nStrictModes no\nUsePAM no\nPrintMotd no\nBanner " +
-                                 home + "/banner\nSetEnv PATH=" + program_directory +
+                                 home + "/banner\nSetEnv PATH=" + program_directory.string() +
                                  ":/usr/sbin:/usr/bin:/sbin:/bin\n" +
                                  // A login shell in another home: sshd takes that from the account.
                                  "ForceCommand cd " + far_home + "; export HOME=" + far_home +
@@ -37,13 +36,12 @@ SshHost::SshHost(const Namespaces& hosts) {
   const std::string common = " Port " + port + "\n IdentityFile " + home +
                              "/user_key\n IdentitiesOnly yes\n UserKnownHostsFile /dev/null\n"
                              " StrictHostKeyChecking no\n LogLevel ERROR\n";
-  home_.write("ssh_config", "Host far\n HostName " + hosts.far_host().ipv4 + "\n" + common + "Host far6\n HostName " +
-                                hosts.far_host().ipv6 + "\n" + common + "Host inner\n HostName " +
-                                hosts.far_host().ipv6 + "\n ProxyCommand ssh -F " + home +
+  home_.write("ssh_config", "Host far\n HostName " + far.ipv4 + "\n" + common + "Host far6\n HostName " + far.ipv6 +
+                                "\n" + common + "Host inner\n HostName " + far.ipv6 + "\n ProxyCommand ssh -F " + home +
                                 "/ssh_config -W [%h]:%p far\n" + common);
   std::filesystem::create_directories("/run/sshd");  // what sshd wants of root
-  server_.emplace(Command{.argv = {"/usr/sbin/sshd", "-D", "-e", "-f", home + "/sshd_config"},
-                          .network_namespace = hosts.far_host().file});
+  server_.emplace(
+      Command{.argv = {"/usr/sbin/sshd", "-D", "-e", "-f", home + "/sshd_config"}, .network_namespace = far.file});
   const bool up =
       eventually(std::chrono::seconds(30), [&] { return server_->errors().find("listening on") != std::string::npos; });
   if (!up) throw std::runtime_error("sshd: " + server_->errors());

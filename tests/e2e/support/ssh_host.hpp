@@ -17,7 +17,8 @@ namespace udtcat::e2e {
 /// `inner` by IPv6 through `far`.
 class SshHost {
  public:
-  explicit SshHost(const Namespaces& hosts);
+  explicit SshHost(const Namespaces::Host& far,
+                   const std::filesystem::path& program_directory = std::filesystem::path(UDTCAT_BINARY).parent_path());
 
   [[nodiscard]] std::filesystem::path ssh_config() const { return home_.path() / "ssh_config"; }
   /// The user's home at the far side.

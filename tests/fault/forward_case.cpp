@@ -1,0 +1,115 @@
+/// A TCP connection through a forward: a client at the near host, a service at the far one.
+#include <optional>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "fault/products.hpp"
+#include "fault/tcp_mouth.hpp"
+
+namespace udtcat::fault {
+
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
+const sockaddr* generic(const sockaddr_in& address) { return reinterpret_cast<const sockaddr*>(&address); }
+
+class ForwardCase final : public Case {
+ public:
+  ForwardCase(Stage& stage, const Scenario& scenario, unsigned number)
+      : Case(stage, scenario, number), service_port_(listen_at_service()) {}
+
+  void tick() override {
+    if (!client_) connect_client();
+    if (client_ && !service_) accept_service();
+  }
+
+  [[nodiscard]] bool over() override {
+    if (!client_) return is_stopped(Side::near) || !lives(Side::near).back().process->running();
+    const bool client_over = client_->done() || is_stopped(Side::near);
+    // Who has not come to the service by the client's end comes no more.
+    const bool service_over = service_ ? service_->done() : client_over;
+    return client_over && (service_over || is_stopped(Side::far));
+  }
+  [[nodiscard]] std::uint64_t progress() const override {
+    return (client_ ? client_->bytes_taken() : 0) + (service_ ? service_->bytes_taken() : 0);
+  }
+
+ protected:
+  [[nodiscard]] bool serves(Side) const override { return true; }
+
+  [[nodiscard]] Arguments arguments(Side side) override {
+    Arguments words =
+        side == Side::near
+            ? Arguments{Path::kFarAddress, port(), "--from", "127.0.0.1:" + std::to_string(near_port())}
+            : Arguments{"-l", Path::kFarAddress + (":" + port()), "--to", "127.0.0.1:" + std::to_string(service_port_)};
+    const Arguments options = session(side);
+    words.insert(words.end(), options.begin(), options.end());
+    limit_rate(words);
+    return words;
+  }
+
+  void check_promises(Report& report) override {
+    if (client_) check_mouth(*client_, back_, "the client", report);
+    if (service_) check_mouth(*service_, out_, "the service", report);
+    const auto clean = [](const std::optional<TcpMouth>& mouth) {
+      return mouth && mouth->end() == TcpMouth::End::clean;
+    };
+    report.whole = report.lies.empty() && clean(client_) && clean(service_);
+  }
+
+ private:
+  static void check_mouth(const TcpMouth& mouth, const Content& expected, const std::string& whose, Report& report) {
+    if (mouth.wrong()) report.lies.push_back(whose + " got bytes that were not sent so");
+    if (mouth.end() == TcpMouth::End::clean && mouth.bytes_taken() != expected.size())
+      report.lies.push_back(whose + " saw a clean end after " + std::to_string(mouth.bytes_taken()) + " of " +
+                            std::to_string(expected.size()) + " bytes");
+  }
+
+  [[nodiscard]] std::uint16_t near_port() const { return static_cast<std::uint16_t>(7000 + number_); }
+
+  std::uint16_t listen_at_service() {
+    const auto port = static_cast<std::uint16_t>(8000 + number_);
+    const int on = 1;
+    const sockaddr_in address = loopback(port);
+    if (::setsockopt(door_.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        ::bind(door_.fd(), generic(address), sizeof address) != 0 || ::listen(door_.fd(), 8) != 0)
+      e2e::die("listen as the service");
+    e2e::set_non_blocking(door_);
+    return port;
+  }
+
+  /// Again and again until the near end listens.
+  void connect_client() {
+    const sockaddr_in address = loopback(near_port());
+    e2e::Descriptor socket = stage_.path().tcp_socket(Side::near);
+    if (::connect(socket.fd(), generic(address), sizeof address) == 0) client_.emplace(std::move(socket), out_, back_);
+  }
+
+  void accept_service() {
+    e2e::Descriptor socket(::accept4(door_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (socket.valid()) service_.emplace(std::move(socket), back_, out_);
+  }
+
+  const e2e::Descriptor door_ = stage_.path().tcp_socket(Side::far);
+  const std::uint16_t service_port_;
+  std::optional<TcpMouth> client_;
+  std::optional<TcpMouth> service_;
+};
+
+}  // namespace
+
+std::unique_ptr<Case> make_forward_case(Stage& stage, const Scenario& scenario, unsigned number) {
+  return std::make_unique<ForwardCase>(stage, scenario, number);
+}
+
+}  // namespace udtcat::fault

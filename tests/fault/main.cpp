@@ -1,0 +1,136 @@
+/// The fault run: real programs, real sessions, and whatever can happen to them, drawn from a seed. Whoever is told of success has
+/// to have it, and nobody waits for ever. A run that fails says which seed brings it back.
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include "fault/run.hpp"
+#include "fault/stage.hpp"
+#include "fault/table.hpp"
+
+namespace udtcat::fault {
+namespace {
+
+constexpr int kCannotRun = 77;  // as tests/CMakeLists.txt says
+
+struct Settings {
+  std::uint64_t seed = std::random_device()();
+  unsigned runs = 100;
+  unsigned jobs = 6;  // guess: runs mostly wait
+  std::string product;
+  std::string fault;
+  std::string program = UDTCAT_BINARY;
+  bool verbose = false;
+
+  [[nodiscard]] bool takes(const Scenario& scenario) const {
+    return (product.empty() || product == name_of(scenario.product)) &&
+           (fault.empty() || fault == name_of(scenario.fault));
+  }
+};
+
+/// Threads: internally synchronised.
+class Session {
+ public:
+  explicit Session(const Settings& settings) : settings_(settings), next_(settings.seed) {}
+
+  /// On one stage, until all runs are taken.
+  void work(Stage& stage) {
+    while (left_.fetch_sub(1) > 0) {
+      const Scenario scenario = next_scenario();
+      tell(scenario, play(stage, scenario));
+    }
+  }
+  [[nodiscard]] const Table& table() const { return table_; }
+
+ private:
+  Scenario next_scenario() {
+    const std::lock_guard lock(mutex_);
+    for (;;)
+      if (const Scenario scenario = draw(next_++); settings_.takes(scenario)) return scenario;
+  }
+
+  void tell(const Scenario& scenario, const Report& report) {
+    const std::lock_guard lock(mutex_);
+    table_.add(scenario, report);
+    if (settings_.verbose || !report.held())
+      std::printf("%s %s; over %lld ms later\n", report.held() ? (report.ran ? "held" : "not run") : "FAILED",
+                  describe(scenario).c_str(), static_cast<long long>(report.after.count()));
+    for (const auto* what : {&report.lies, &report.hangs, &report.odd})
+      for (const std::string& text : *what) std::printf("  %s\n", text.c_str());
+    if (!report.held() || settings_.verbose) std::printf("%s", report.ends.c_str());
+    std::fflush(stdout);
+  }
+
+  const Settings settings_;
+  std::atomic<int> left_ = static_cast<int>(settings_.runs);
+  std::mutex mutex_;
+  std::uint64_t next_;  // guarded by mutex_, as all below
+  Table table_;
+};
+
+/// Root of a world of its own: what is mounted and made there goes with the program.
+bool settle_in() {
+  if (const auto user = wan::become_root(); !user) {
+    std::printf("skipped: %s\n", user.error().message().c_str());
+    return false;
+  }
+  if (::access("/dev/net/tun", R_OK | W_OK) != 0) {
+    std::printf("skipped: /dev/net/tun is not there, or not ours to use\n");
+    return false;
+  }
+  if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    e2e::die("make a mount namespace");
+  return true;
+}
+
+Subject subject_of(const Settings& settings) {
+  const e2e::Ran key = e2e::run({.argv = {settings.program, "keygen"}});
+  const e2e::Ran help = e2e::run({.argv = {settings.program, "--help"}});
+  return {.program = settings.program,
+          .key = key.output.substr(0, key.output.find('\n')),
+          .has_exec = help.output.find("--exec") != std::string::npos};
+}
+
+int run_all(const Settings& settings) {
+  if (!settle_in()) return kCannotRun;
+  std::printf("seeds from %llu on\n", static_cast<unsigned long long>(settings.seed));
+  const Subject subject = subject_of(settings);
+  std::vector<std::unique_ptr<Stage>> stages;
+  for (unsigned job = 0; job < settings.jobs; ++job) stages.push_back(std::make_unique<Stage>(subject));
+  Session session(settings);
+  std::vector<std::jthread> workers;
+  for (const auto& stage : stages) workers.emplace_back([&session, &stage] { session.work(*stage); });
+  workers.clear();
+  std::printf("\n%s", session.table().text().c_str());
+  return session.table().all_held() && session.table().runs() > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace udtcat::fault
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  udtcat::fault::Settings settings;
+  CLI::App app("Runs every product under every fault, and holds it to what it promises.");
+  app.add_option("--seed", settings.seed, "The first run's seed; each further run has the next one");
+  app.add_option("--runs", settings.runs, "How many");
+  app.add_option("--jobs", settings.jobs, "How many at a time");
+  app.add_option("--product", settings.product, "This one only");
+  app.add_option("--fault", settings.fault, "This one only");
+  app.add_option("--program", settings.program, "Another udtcat than the one built here");
+  app.add_flag("--verbose", settings.verbose, "Tell of runs that held, too");
+  CLI11_PARSE(app, argc, argv);
+  return udtcat::fault::run_all(settings);
+}

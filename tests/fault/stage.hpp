@@ -1,0 +1,47 @@
+/// What one run happens on. A worker has one, and uses it again and again.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "e2e/support/ssh_host.hpp"
+#include "e2e/support/temp_dir.hpp"
+#include "fault/path.hpp"
+
+namespace udtcat::fault {
+
+/// What is tested, and what all runs share. Immutable.
+struct Subject {
+  std::filesystem::path program;
+  std::string key;
+  bool has_exec = false;
+};
+
+/// To be made before there are threads. Threads: unsynchronised.
+class Stage {
+ public:
+  explicit Stage(Subject subject);
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+  ~Stage();
+
+  [[nodiscard]] const Subject& subject() const { return subject_; }
+  [[nodiscard]] Path& path() { return path_; }
+  /// The far host's sshd, which starts when it is first asked for.
+  [[nodiscard]] const e2e::SshHost& ssh();
+  /// An empty directory for a run.
+  [[nodiscard]] std::filesystem::path directory(const std::string& name);
+  /// The same on a disk that is soon full.
+  [[nodiscard]] std::filesystem::path small_directory(const std::string& name);
+
+  static constexpr auto kSmallDiskSize = "size=96k";
+
+ private:
+  const Subject subject_;
+  const e2e::TempDir home_;
+  Path path_;
+  std::unique_ptr<e2e::SshHost> ssh_;
+};
+
+}  // namespace udtcat::fault
