@@ -26,7 +26,8 @@ enum class ItemType : std::uint16_t {
   flows = 9,
   session = 10,
   flow = 11,
-  proof = 12
+  proof = 12,
+  statements = 16
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -57,7 +58,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::uint32_t> u32(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = 13;  // one more than the last ItemType
+  static constexpr std::size_t kTypes = 17;  // one more than the last ItemType
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

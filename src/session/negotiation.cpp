@@ -72,7 +72,8 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
                 .window_to_peer_bytes = acceptance.initial_window_bytes,
                 .window_from_peer_bytes = offer.initial_window_bytes,
                 .flows = acceptance.flows,
-                .session_id = acceptance.session_id};
+                .session_id = acceptance.session_id,
+                .peer_statements = acceptance.statements};
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .sends = options.sends,
           .receives = options.receives,
           .initial_window_bytes = initial_window_bytes,
-          .flows = flows_of(options, 1)};
+          .flows = flows_of(options, 1),
+          .statements = options.statements};
 }
 
 Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
@@ -104,6 +106,7 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   acceptance.receives = ours.receives;
   acceptance.initial_window_bytes = initial_window_bytes;
   acceptance.flows = std::min(offer.flows, flows_of(ours, kMaxFlows));
+  acceptance.statements = ours.statements;
   return acceptance;
 }
 
@@ -123,7 +126,8 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .window_to_peer_bytes = offer.initial_window_bytes,
           .window_from_peer_bytes = ours.initial_window_bytes,
           .flows = ours.flows,
-          .session_id = ours.session_id};
+          .session_id = ours.session_id,
+          .peer_statements = offer.statements};
 }
 
 }  // namespace udtcat::session

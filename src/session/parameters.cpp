@@ -34,6 +34,8 @@ void add_common(ItemWriter& writer, const Message& message) {
                 static_cast<std::uint8_t>((message.sends ? kSendsBit : 0) | (message.receives ? kReceivesBit : 0)));
   writer.add_u32(ItemType::window, message.initial_window_bytes);
   if (message.flows > 1) writer.add_u8(ItemType::flows, message.flows);
+  if (message.statements != Statements::none)
+    writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
 }
 
 template <typename Message>
@@ -49,6 +51,9 @@ Status read_common(const ItemReader& items, Message& message) {
   // An end that knows of no flows has one.
   const auto flows = items.find(ItemType::flows) ? items.u8(ItemType::flows) : std::uint8_t{1};
   if (!flows || *flows < 1 || *flows > kMaxFlows) return bad_item("flows");
+  const auto statements = items.find(ItemType::statements) ? items.u8(ItemType::statements) : std::uint8_t{0};
+  if (!statements || *statements > static_cast<std::uint8_t>(Statements::wanted)) return bad_item("statements");
+  message.statements = static_cast<Statements>(*statements);
   message.block_bytes = *block;
   message.lanes = *lanes;
   message.flows = *flows;

@@ -30,6 +30,7 @@ struct Offer {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
   std::uint8_t flows = 1;                  ///< channels that it would like
+  Statements statements = Statements::none;
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -43,6 +44,7 @@ struct Acceptance {
   std::uint32_t initial_window_bytes = 0;
   std::uint8_t flows = 1;
   SessionId session_id{};  ///< random where there are several flows
+  Statements statements = Statements::none;
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
@@ -80,6 +82,7 @@ struct Agreed {
   std::uint64_t window_from_peer_bytes = 0;  ///< credit of a new stream that we gave
   std::size_t flows = 1;
   SessionId session_id{};  ///< where there are several flows
+  Statements peer_statements = Statements::none;
 };
 /// The connector checks that the answer is one to its offer.  errors: Errc::parameters_refused,
 /// Errc::protocol_violated
