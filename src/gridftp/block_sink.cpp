@@ -11,13 +11,17 @@ FileSink::FileSink(BlockStore store, ByteRanges have, std::optional<RestartJourn
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (auto written = store_.write_at(at_ + offset, bytes); !written) co_return written;
-  if (auto added = have_.add({offset, offset + bytes.size()}); !added) co_return added;
+  const ByteRange range{offset, offset + bytes.size()};
+  const auto written =
+      have_.touches(range) ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes);
+  if (!written) co_return written;
+  if (auto added = have_.add(range); !added) co_return added;
   if (!journal_ || have_.bytes() < safe_.bytes() + kJournalEveryBytes) co_return Status{};
   co_return note();
 }
 
 Status FileSink::note() {
+  if (auto reached = store_.reach(end()); !reached) return reached;  // what ends beyond the file is not believed
   if (RestartJournal::needs_sync())
     if (auto synced = store_.sync(); !synced) return synced;
   if (auto saved = journal_->save(have_); !saved) return saved;
@@ -28,7 +32,13 @@ Status FileSink::note() {
 Status FileSink::publish() const {
   // First: a journal that outlives its FILE.part would speak for the next one of that name.
   if (journal_) journal_->remove();
-  return store_.publish(have_.empty() ? 0 : have_.ranges().back().end);
+  return store_.publish(end());
+}
+
+void FileSink::forget() {
+  store_.clear();
+  have_ = safe_ = {};
+  if (journal_) journal_->remove();
 }
 
 void FileSink::set_aside() {

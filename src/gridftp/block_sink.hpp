@@ -47,13 +47,17 @@ class FileSink final : public BlockSink {
   [[nodiscard]] const ByteRanges& safe() const { return safe_; }
   /// As BlockStore::publish(), of all that is there.
   [[nodiscard]] Status publish() const;
+  /// How far it goes.
+  [[nodiscard]] std::uint64_t end() const { return have_.empty() ? 0 : have_.ranges().back().end; }
+  /// What has come is worth nothing: the next attempt begins anew.
+  void forget();
   /// What is there stays for the next attempt; if that is nothing, nothing stays.
   void set_aside();
 
  private:
   [[nodiscard]] Status note();
 
-  const BlockStore store_;
+  BlockStore store_;
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
