@@ -48,7 +48,7 @@ _udtcat() {
     options='-l --listen --to --from -k --key-file --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
     if [[ ${COMP_WORDS[1]} == gridftp ]]; then
-      options+=' -p --parallelism -s --stripes --range --over --retries --root --read-only --auth'
+      options+=' -p --parallelism -s --stripes --range --over --retries --clear-control --root --read-only --auth'
     fi
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then

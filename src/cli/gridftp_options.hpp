@@ -34,6 +34,7 @@ struct GridftpOptions {
   Protection least = Protection::clear;   ///< serve: of the data
   std::optional<gridftp::DataKind> over;  ///< none: what protection asks for
   bool protection_written = false;        ///< a key or a level was asked for
+  bool clear_control = false;             ///< a key, and yet a control connection in the clear
   gridftp::TransferOptions transfer;
   Options common;  ///< key, protection, session, transport, output, times; serve: where to listen
 };
@@ -42,6 +43,7 @@ struct GridftpOptions {
 [[nodiscard]] Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments);
 
 /// What the data run over, and so whether a key is needed: who has one, or asked for protection, wants sessions.
-void settle_protection(GridftpOptions& options, bool has_environment_key);
+/// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may; Errc::bad_argument
+[[nodiscard]] Status settle_protection(GridftpOptions& options, bool has_environment_key);
 
 }  // namespace udtcat::cli

@@ -13,6 +13,7 @@ void add_gridftp_options(CLI::App& app, WrittenOptions& written) {
   app.add_option("--root", written.root)->take_last();
   app.add_option("--auth", written.auth)->take_last();
   app.add_flag("--read-only", written.read_only);
+  app.add_flag("--clear-control", written.clear_control);
 }
 
 }  // namespace udtcat::cli

@@ -25,15 +25,20 @@ class Download {
     if (job_.pipe) pipe_ = std::make_shared<PipeSink>(io_, std::move(job_.pipe), 0);
   }
 
+  /// What is there and not whole stays for the next call; also where this one is broken off.
+  ~Download() {
+    if (file_) file_->set_aside();
+  }
+  Download(const Download&) = delete;
+  Download& operator=(const Download&) = delete;
+
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
   /// The file is whole.
   [[nodiscard]] Task<Status> publish();
-  /// It is not, and there will be no further attempt.
-  void give_up() {
-    if (file_) file_->set_aside();
-  }
 
  private:
+  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew);
+  [[nodiscard]] Status forget(const Error& why);
   [[nodiscard]] Task<Status> look(RemoteServer& server);
   [[nodiscard]] Status open_file(const std::string& changed);
   [[nodiscard]] Task<Status> receive(RemoteServer& server);
@@ -118,10 +123,38 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   const auto done = std::make_shared<Promise<Status>>(io_);
   auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
   if (!begun) co_return begun;
+  const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
+  auto status = co_await judge(server, moved, done);
+  if (path.peer_states() && options_.data.session.statements == Statements::wanted) {
+    if (status) status = co_await prove(server, anew);
+    if (!status) status = forget(status.error());
+  }
   progress_->kept_bytes = have_.bytes();
-  co_return co_await judge(server, moved, done);
+  co_return status;
+}
+
+/// Whether what came is what was asked for, as the server itself says it in the session.
+Task<Status> Download::prove(RemoteServer& server, bool anew) {
+  const auto said = co_await server.path().hear_statement(options_.patience);
+  if (!said) co_return tl::unexpected(said.error());
+  if (!anew)
+    co_return fail(Errc::connection_broken, "get " + job_.remote.to_string(),
+                   "a part of it came before and is unproved: once more, from the beginning");
+  const Request asked{.deed = Statement::Deed::sent,
+                      .path = job_.remote.path,
+                      .range = options_.range,
+                      .moved_bytes = server.path().received_bytes()};
+  co_return compare(asked, *said);
+}
+
+/// What did not come to its proof may be of any file.
+Status Download::forget(const Error& why) {
+  have_ = {};
+  if (file_) file_->forget();
+  if (!pipe_ || !is_cut(why, true)) return tl::unexpected(why);
+  return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
 }
 
 /// A plain FTP server: the connection is the file.
@@ -160,7 +193,9 @@ Task<Status> Download::receive(RemoteServer& server) {
 Task<Status> Download::publish() {
   ++progress_->files;
   if (pipe_) co_return co_await pipe_->finish();
-  co_return file_->publish();
+  auto published = file_->publish();
+  if (published) file_.reset();
+  co_return published;
 }
 
 Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
@@ -177,10 +212,7 @@ Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> 
     };
     auto status = co_await with_retries(io, options, progress, attempt);
     if (status) status = co_await download.publish();
-    if (!status) {
-      download.give_up();
-      co_return status;
-    }
+    if (!status) co_return status;
   }
   if (server) co_await server->quit();
   co_return Status{};
