@@ -143,9 +143,10 @@ def measure_ours(level, streams, options=()):
         ends.set_tcp()
         use_new_key()
         common = ["--no-progress", "--protect", level, *options]
+        control = [] if level == "clear" else ["--clear-control"]
         with Process(ends.at_far([UDTCAT, "gridftp", "serve", "--root", "/", "-l", f"{ends.far_address}:{PORT}", "--auth", "anonymous", *common])) as server:
             until(listening(ends, PORT))
-            client = Process(ends.at_near([UDTCAT, "gridftp", "get", "-p", streams, *common, "--range", f"0-{ENDLESS}",
+            client = Process(ends.at_near([UDTCAT, "gridftp", "get", "-p", streams, *common, *control, "--range", f"0-{ENDLESS}",
                                            f"ftp://{ends.far_address}:{PORT}/dev/zero", "/dev/null"]))
             size, elapsed, samples = watch(client, seconds)
         cost = client.cost + server.cost

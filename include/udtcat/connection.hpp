@@ -80,6 +80,7 @@ class Connection {
   /// Whether the peer wants to hear from us, and has something to say (its --recv-only, --send-only).
   [[nodiscard]] virtual bool peer_receives() const = 0;
   [[nodiscard]] virtual bool peer_sends() const = 0;
+  [[nodiscard]] virtual Statements peer_statements() const = 0;
 };
 
 }  // namespace udtcat

@@ -34,6 +34,8 @@ enum class Purpose : std::uint8_t {
   gateway = 5,  ///< control and data connections of GridFTP, between two gateways
   driver = 6,   ///< data connections of GridFTP, ours and the XIO driver's
 };
+/// Whether an end says, or wants to hear, what it did with each file (docs/spec/gridftp.md §8).
+enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
 
 /// Both speak UDT4 and reach each other.
 enum class TransportKind : std::uint8_t {
@@ -84,6 +86,7 @@ struct SessionOptions {
   std::optional<std::size_t> flows;  ///< connector: how many it wants; listener: the most it takes; none: 1, kMaxFlows
   bool sends = true;                 ///< this end has something to say (false: --recv-only)
   bool receives = true;              ///< this end wants to hear (false: --send-only)
+  Statements statements = Statements::none;
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 

@@ -48,7 +48,8 @@ _udtcat() {
     options='-l --listen --to --from -k --key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
     if [[ ${COMP_WORDS[1]} == gridftp ]]; then
-      options+=' -p --parallelism -s --stripes --range --over --retries --root --read-only --auth --anonymous-writable --third-party'
+      options+=' -p --parallelism -s --stripes --range --over --retries --clear-control --root --read-only --auth --anonymous-writable
+        --third-party'
     fi
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then

@@ -38,12 +38,20 @@ ConnectionStats figures_of(const gridftp::TransferProgress& progress, GridftpVer
   return stats;
 }
 
+/// What a key does not prove, as the control connection is in the clear.
+std::string unproved(const GridftpOptions& options) {
+  const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
+  if (options.verb == GridftpVerb::copy || options.common.session.protection < Protection::safe) return what;
+  return what + ", but where the server is udtcat: it proves in the data session what it did";
+}
+
 ExitStatus transfer_command(const GridftpOptions& options, FoundKey found, Console& console) {
   SessionRun run(options.common, console);
   auto transfer = options.transfer;
   if (found.key) transfer.data.key = std::make_shared<const Key>(std::move(*found.key));
   if (transfer.data.kind != gridftp::DataKind::session || transfer.data.session.protection == Protection::clear)
     core::log().info("nothing is protected: neither the login nor the data");
+  if (options.clear_control) console.line(unproved(options));
   const auto progress = std::make_shared<gridftp::TransferProgress>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
   run.watch("", [progress, verb = options.verb] { return figures_of(*progress, verb); });

@@ -7,6 +7,7 @@
 
 #include "cli/option_values.hpp"
 #include "cli/written_options.hpp"
+#include "core/printable.hpp"
 
 namespace udtcat::cli {
 
@@ -18,6 +19,7 @@ constexpr std::size_t kMostParallelism = 64;  // guess: as many as Globus sites 
 constexpr std::size_t kMostStripes = 64;      // guess
 constexpr std::size_t kMostRetries = 1'000'000;
 constexpr const char* kStdio = "-";
+constexpr std::size_t kShownBytes = 200;
 
 tl::unexpected<Error> misplaced(const std::string& what, std::string why) {
   return fail(Errc::bad_argument, what, std::move(why));
@@ -68,6 +70,9 @@ Status read_put(const std::vector<std::string>& words, GridftpOptions& options) 
     gridftp::FtpUrl url = *target;
     if (directory && words[i] == kStdio) return misplaced("gridftp put -", "stdin has no name: the URL has to say it");
     if (directory) url.path += last_word(words[i]);
+    if (!gridftp::can_be_said(url.path))
+      return misplaced("gridftp put " + core::printable(words[i], kShownBytes),
+                       "its name has a line end or 0xFF, which FTP cannot carry: give the URL another name");
     if (std::ranges::any_of(options.files, [&](const GridftpFile& file) { return file.remote.path == url.path; }))
       return misplaced("gridftp put", "two of the files would be " + url.to_string());
     options.files.push_back({std::move(url), words[i]});
@@ -119,8 +124,9 @@ Status read_verb(const WrittenOptions& written, GridftpOptions& options) {
                   written.third_party || written.listen))
     return misplaced("gridftp " + verb,
                      "-l, --root, --auth, --read-only, --anonymous-writable and --third-party are for serve");
-  if (serves && (written.parallelism || written.stripes || written.range || written.retries))
-    return misplaced("gridftp serve", "-p, -s, --range and --retries are the client's to say");
+  if (serves && (written.parallelism || written.stripes || written.range || written.retries || written.clear_control))
+    return misplaced("gridftp serve", "-p, -s, --range, --retries and --clear-control are the client's to say");
+  options.clear_control = written.clear_control;
   if (verb == "get") {
     options.verb = GridftpVerb::get;
     return read_get(words, options);
@@ -182,9 +188,29 @@ void settle_audience(GridftpOptions& options, bool has_key) {
     options.common.local.host = options.common.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
 }
 
-bool is_sealed(const GridftpOptions& options) {
-  return options.from.sealed || options.to.sealed ||
-         std::ranges::any_of(options.files, [](const GridftpFile& file) { return file.remote.sealed; });
+std::vector<const gridftp::FtpUrl*> urls_of(const GridftpOptions& options) {
+  if (options.verb == GridftpVerb::copy) return {&options.from, &options.to};
+  std::vector<const gridftp::FtpUrl*> urls;
+  for (const GridftpFile& file : options.files) urls.push_back(&file.remote);
+  return urls;
+}
+
+/// A key proves the data; what they are is said on the control connection.
+Status check_control(GridftpOptions& options, bool protects) {
+  const auto urls = urls_of(options);
+  const auto clear = std::ranges::find_if(urls, [](const gridftp::FtpUrl* url) { return !url->sealed; });
+  const bool unproved = protects && clear != urls.end();
+  if (options.clear_control && !unproved) return misplaced("--clear-control", "it goes with a key and an ftp:// URL");
+  if (!unproved) return {};
+  if (!options.clear_control)
+    return fail(
+        Errc::parameters_refused, "protect " + core::printable((*clear)->to_string(), kShownBytes),
+        "a key proves the data, but not the name, the range, the size and the replies on a control connection in the "
+        "clear: udtcat://HOST/PATH has a server of ours seal that too (serve --auth key); --clear-control does "
+        "without");
+  if (options.common.session.protection >= Protection::safe)
+    options.transfer.data.session.statements = Statements::wanted;
+  return {};
 }
 
 }  // namespace
@@ -204,10 +230,11 @@ Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arg
   return options;
 }
 
-void settle_protection(GridftpOptions& options, bool has_environment_key) {
+Status settle_protection(GridftpOptions& options, bool has_environment_key) {
   // A server without a key serves clear data; what a client of it asks for is the client's affair.
   const bool serves = options.verb == GridftpVerb::serve;
-  const bool sealed = is_sealed(options);
+  const auto urls = urls_of(options);
+  const bool sealed = std::ranges::any_of(urls, &gridftp::FtpUrl::sealed);
   const bool wants = options.protection_written || sealed || (has_environment_key && (!options.over || serves));
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   options.transfer.data.kind = kind;
@@ -218,11 +245,14 @@ void settle_protection(GridftpOptions& options, bool has_environment_key) {
   if (serves && wants && level == Protection::clear) level = Protection::private_;
   if (serves ? !wants : kind != DataKind::session && !sealed) level = Protection::clear;
   options.transfer.data.session = options.common.session;
+  if (serves) options.transfer.data.session.statements = Statements::made;
+  if (auto fine = check_control(options, kind == DataKind::session && level > Protection::clear); !fine) return fine;
   // The key of a copy is the servers' own.
   if (options.verb == GridftpVerb::copy && !sealed) options.common.session.protection = Protection::clear;
   options.transfer.data.session.purpose = Purpose::driver;
   options.transfer.data.session.sends = options.transfer.data.session.receives = true;
   options.transfer.data.transport = options.common.transport;
+  return {};
 }
 
 }  // namespace udtcat::cli

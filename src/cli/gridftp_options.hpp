@@ -37,6 +37,7 @@ struct GridftpOptions {
   Protection least = Protection::clear;   ///< serve: of the data
   std::optional<gridftp::DataKind> over;  ///< none: what protection asks for
   bool protection_written = false;        ///< a key or a level was asked for
+  bool clear_control = false;             ///< a key, and yet a control connection in the clear
   gridftp::TransferOptions transfer;
   Options common;  ///< key, protection, session, transport, output, times; serve: where to listen
 };
@@ -46,6 +47,7 @@ struct GridftpOptions {
 
 /// What the data run over, and so whether a key is needed: who has one, or asked for protection, wants sessions. Who serves without
 /// a key, or lets strangers in beside it, gives them little unless told (ADR-0024).
-void settle_protection(GridftpOptions& options, bool has_environment_key);
+/// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may; Errc::bad_argument
+[[nodiscard]] Status settle_protection(GridftpOptions& options, bool has_environment_key);
 
 }  // namespace udtcat::cli

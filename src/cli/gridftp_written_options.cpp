@@ -15,6 +15,7 @@ void add_gridftp_options(CLI::App& app, WrittenOptions& written) {
   app.add_flag("--read-only", written.read_only);
   app.add_flag("--anonymous-writable", written.anonymous_writable);
   app.add_flag("--third-party", written.third_party);
+  app.add_flag("--clear-control", written.clear_control);
 }
 
 }  // namespace udtcat::cli

@@ -160,7 +160,8 @@ ExitStatus run_gridftp(const Invocation& invocation, Console& console) {
   auto environment_key = take_key_for(options->common.transport.kind, invocation);
   if (!environment_key) return failed(environment_key.error(), console);
   install_stderr_log(console, options->common.verbosity);
-  settle_protection(*options, environment_key->has_value());
+  if (auto settled = settle_protection(*options, environment_key->has_value()); !settled)
+    return failed(settled.error(), console);
   auto key = find_key(options->common, std::move(*environment_key), ask_on_terminal);
   if (!key) return failed(key.error(), console);
   return gridftp_command(*options, std::move(*key), console);

@@ -29,7 +29,7 @@ struct WrittenOptions {
   bool require_udp = false, push = false, daemon = false;
   // of `gridftp` only
   Text parallelism, stripes, range, over, retries, root, auth;
-  bool read_only = false, anonymous_writable = false, third_party = false;
+  bool read_only = false, anonymous_writable = false, third_party = false, clear_control = false;
 };
 
 /// Whose options there are beside those that all have.

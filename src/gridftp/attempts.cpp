@@ -15,9 +15,11 @@ bool is_cut(const Error& error, bool moved) {
     case Errc::cannot_reach:
     case Errc::peer_interrupted:
       return true;
-    case Errc::stream_refused:  // a server says in many ways that its data connections broke
-      // Busy: with what a client left that has just gone, perhaps with our own last attempt.  spec: RFC 959 §4.2.1
-      return error.cause.starts_with("450") || (moved && !is_final(error));
+    case Errc::stream_refused:
+      // What begins with 4 may go otherwise the next time, what begins with 5 will not.  spec: RFC 959 §4.2.1
+      if (!error.cause.starts_with('5')) return moved || error.cause.starts_with('4');
+      // But so do stock servers say that their data connections broke.
+      return moved && error.cause.starts_with("500");
     default:
       return false;
   }
@@ -33,7 +35,7 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
     const bool moved = progress->bytes != before;
     // What would have to come again brings nobody nearer to the end, however often it comes.
     in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
-    if (status || !is_cut(status.error(), moved || before > 0) || in_vain > options.retries) co_return status;
+    if (status || !is_cut(status.error(), moved) || in_vain > options.retries) co_return status;
     // Who was never reached may not exist; who is gone in the middle may come back.
     if (progress->bytes == 0 && status.error().code == Errc::cannot_reach) co_return status;
     core::log().warn("{}; going on from what is there", status.error().message());

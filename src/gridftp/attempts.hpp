@@ -12,12 +12,11 @@
 
 namespace udtcat::gridftp {
 
-/// A server has refused for a reason that will be the same the next time: no such file, no space, no permission.
-/// spec: RFC 959 §4.2.1: 55x
+/// A server has refused because of the file: there is none, no space for it, no permission.  spec: RFC 959 §4.2.1: 55x
 [[nodiscard]] bool is_final(const Error& error);
 
 /// Whether the same transfer may well succeed the next time.
-/// moved   whether this attempt got as far as moving bytes: then what ended it was no refusal
+/// moved   whether this attempt got as far as moving bytes
 [[nodiscard]] bool is_cut(const Error& error, bool moved);
 
 /// Runs `attempt` until it succeeds, fails by something else than a cut, or has got no further for options.retries times in a row.

@@ -22,8 +22,11 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges hav
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (closed_) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
-  auto status = co_await on_disk(io_, [&] { return store_.write_at(at_ + offset, bytes); });
-  if (status) status = have_.add({offset, offset + bytes.size()});
+  const ByteRange range{offset, offset + bytes.size()};
+  const bool again = have_.touches(range);
+  auto status = co_await on_disk(
+      io_, [&] { return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes); });
+  if (status) status = have_.add(range);
   if (status && journal_ && !noting_ && have_.bytes() >= safe_.bytes() + kJournalEveryBytes) status = co_await note();
   if (--storing_ == 0) stored_.notify();
   co_return status;
@@ -40,6 +43,8 @@ Task<Status> FileSink::note() {
 }
 
 Status FileSink::save(const ByteRanges& have) const {
+  // What ends beyond the file is not believed.
+  if (auto reached = store_.reach(end_of(have)); !reached) return reached;
   if (RestartJournal::needs_sync())
     if (auto synced = store_.sync(); !synced) return synced;
   return journal_->save(have);
@@ -48,7 +53,21 @@ Status FileSink::save(const ByteRanges& have) const {
 /// Nothing more comes, and what has come is written.
 Task<void> FileSink::close() {
   closed_ = true;
+  co_await settle();
+}
+
+Task<void> FileSink::settle() {
   while (storing_ > 0) co_await stored_.wait();
+}
+
+Task<void> FileSink::forget() {
+  co_await settle();
+  have_ = safe_ = {};
+  std::ignore = co_await on_disk(io_, [this]() -> Status {
+    store_.clear();
+    if (journal_) journal_->remove();
+    return {};
+  });
 }
 
 Task<Status> FileSink::publish() {
@@ -56,7 +75,7 @@ Task<Status> FileSink::publish() {
   co_return co_await on_disk(io_, [this]() -> Status {
     // First: a journal that outlives its FILE.part would speak for the next one of that name.
     if (journal_) journal_->remove();
-    auto published = store_.publish(have_.empty() ? 0 : have_.ranges().back().end);
+    auto published = store_.publish(end());
     return published ? store_.close() : published;
   });
 }

@@ -54,12 +54,21 @@ class FileSink final : public BlockSink {
   [[nodiscard]] const ByteRanges& safe() const { return safe_; }
   /// As BlockStore::publish(), of all that is there.
   [[nodiscard]] Task<Status> publish();
+  /// How far it goes.
+  [[nodiscard]] std::uint64_t end() const { return end_of(have_); }
+  /// What has come is worth nothing: the next attempt begins anew.
+  [[nodiscard]] Task<void> forget();
   /// What is there stays for the next attempt; if that is nothing, nothing stays.
   [[nodiscard]] Task<void> set_aside();
 
  private:
+  [[nodiscard]] static std::uint64_t end_of(const ByteRanges& have) {
+    return have.empty() ? 0 : have.ranges().back().end;
+  }
   [[nodiscard]] Task<Status> note();
   [[nodiscard]] Status save(const ByteRanges& have) const;
+  /// Until what came before has been written.
+  [[nodiscard]] Task<void> settle();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
 

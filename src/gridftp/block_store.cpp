@@ -1,6 +1,8 @@
 #include "gridftp/block_store.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -13,6 +15,7 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr const char* kUnfinished = ".part";  // custom
+constexpr std::size_t kHoleBytes = 4'096;     // spec: a page, below which no file system leaves a hole
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const FilePlace& place, int error) {
   return fail(code, std::string(doing) + ' ' + place.shown(), errno_text(error));
@@ -24,6 +27,10 @@ int check_kind(const bridge::Descriptor& descriptor) {
   if (::fstat(descriptor.number(), &status) != 0) return errno;
   if (S_ISDIR(status.st_mode)) return EISDIR;
   return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? ESPIPE : 0;
+}
+
+std::size_t to_page_end(std::uint64_t offset, std::size_t bytes) {
+  return std::min<std::size_t>(kHoleBytes - offset % kHoleBytes, bytes);
 }
 
 }  // namespace
@@ -54,6 +61,7 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
     if (!unfinished.leads_to(*descriptor)) continue;
     BlockStore store(std::move(*descriptor), unfinished);
     store.publish_as_ = place;
+    store.holes_from_ = store.size().value_or(UINT64_MAX);
     return store;
   }
 }
@@ -97,6 +105,27 @@ Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byt
   return filled;
 }
 
+/// Bytes at the front of `from` that need not be written, as they are zero there already; at most to the end of a page.
+std::size_t BlockStore::hole_at(std::uint64_t offset, std::span<const std::byte> from) const {
+  if (offset < holes_from_) return 0;
+  const auto piece = from.first(to_page_end(offset, from.size()));
+  const bool zero = piece.front() == std::byte{0} && std::memcmp(piece.data(), piece.data() + 1, piece.size() - 1) == 0;
+  return zero ? piece.size() : 0;
+}
+
+Status BlockStore::write_first(std::uint64_t offset, std::span<const std::byte> from) const {
+  while (!from.empty()) {
+    std::size_t data = 0;
+    std::size_t hole = 0;
+    while (data < from.size() && (hole = hole_at(offset + data, from.subspan(data))) == 0)
+      data += to_page_end(offset + data, from.size() - data);
+    if (auto written = write_at(offset, from.first(data)); !written) return written;
+    offset += data + hole;
+    from = from.subspan(data + hole);
+  }
+  return {};
+}
+
 Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
   while (!from.empty()) {
     const ssize_t put = ::pwrite(descriptor_.number(), from.data(), from.size(), static_cast<off_t>(offset));
@@ -105,6 +134,13 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
     from = from.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }
+  return {};
+}
+
+Status BlockStore::reach(std::uint64_t bytes) const {
+  if (size().value_or(bytes) >= bytes) return {};
+  if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
+    return failed(Errc::local_write_failed, "set the size of", place_, errno);
   return {};
 }
 
@@ -119,6 +155,11 @@ Status BlockStore::publish(std::uint64_t bytes) const {
     return failed(Errc::local_write_failed, "set the size of", place_, errno);
   if (auto synced = sync(); !synced) return synced;
   return place_.rename_to(*publish_as_);
+}
+
+void BlockStore::clear() {
+  // Where that fails, what is there has to be overwritten, zeros too.
+  holes_from_ = publish_as_ && ::ftruncate(descriptor_.number(), 0) == 0 ? 0 : UINT64_MAX;
 }
 
 void BlockStore::discard() const {

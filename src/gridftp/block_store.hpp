@@ -40,10 +40,16 @@ class BlockStore {
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   /// errors: Errc::local_write_failed
   [[nodiscard]] Status write_at(std::uint64_t offset, std::span<const std::byte> from) const;
+  /// The same, of bytes that nobody has written yet: zeros where the file did not reach when it was opened stay a hole.
+  [[nodiscard]] Status write_first(std::uint64_t offset, std::span<const std::byte> from) const;
+  /// It is at least so long: a hole at the end counts too.  errors: Errc::local_write_failed
+  [[nodiscard]] Status reach(std::uint64_t bytes) const;
   /// What has been written is on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync() const;
   /// It is whole, and exactly so long: on the disk, and under its own name.  errors: Errc::local_write_failed
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
+  /// Nothing that is in it is wanted.
+  void clear();
   /// Nothing of it is wanted: PATH.part goes.
   void discard() const;
   /// Whoever writes it next may begin.  errors: Errc::local_write_failed, of what was written before
@@ -56,11 +62,14 @@ class BlockStore {
         opened_changed_(changed()),
         place_(std::move(place)) {}
 
+  [[nodiscard]] std::size_t hole_at(std::uint64_t offset, std::span<const std::byte> from) const;
+
   bridge::Descriptor descriptor_;
   std::optional<std::uint64_t> opened_size_;
   std::int64_t opened_changed_;
-  FilePlace place_;                      // what is open
-  std::optional<FilePlace> publish_as_;  // none: it has its name already
+  FilePlace place_;                        // what is open
+  std::optional<FilePlace> publish_as_;    // none: it has its name already
+  std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };
 
 }  // namespace udtcat::gridftp

@@ -59,6 +59,11 @@ bool ByteRanges::contains(ByteRange range) const {
   return range.begin >= range.end || contiguous_from(range.begin) >= range.end;
 }
 
+bool ByteRanges::touches(ByteRange range) const {
+  const auto next = ranges_.upper_bound(range.begin);
+  return contiguous_from(range.begin) > range.begin || (next != ranges_.end() && next->first < range.end);
+}
+
 std::uint64_t ByteRanges::contiguous_from(std::uint64_t from) const {
   const auto next = ranges_.upper_bound(from);
   return next == ranges_.begin() ? from : std::max(from, std::prev(next)->second);

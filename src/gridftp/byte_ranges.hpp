@@ -33,6 +33,8 @@ class ByteRanges {
   [[nodiscard]] std::size_t size() const { return ranges_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] bool contains(ByteRange range) const;
+  /// Some byte of it is there.
+  [[nodiscard]] bool touches(ByteRange range) const;
   /// How far it goes without a gap from byte `from` on: `from` itself if that is missing.
   [[nodiscard]] std::uint64_t contiguous_from(std::uint64_t from) const;
   /// What of `whole` is not there, in order.

@@ -10,14 +10,17 @@
 #include <udtcat/bridges.hpp>
 
 #include "bridge/asio_terms.hpp"
-#include "core/invariant.hpp"
 #include "core/log.hpp"
+#include "core/printable.hpp"
+#include "gridftp/url.hpp"
 
 namespace udtcat::gridftp {
 
 using boost::asio::ip::tcp;
 
 namespace {
+
+constexpr std::size_t kShownBytes = 200;
 
 /// The first address that answers within its share of the patience.
 Task<boost::system::error_code> connect_to(const std::shared_ptr<tcp::socket>& socket,
@@ -62,13 +65,16 @@ Task<Result<std::unique_ptr<ControlClient>>> ControlClient::begin(std::unique_pt
   const auto greeting = co_await client->reply();
   if (!greeting) co_return tl::unexpected(greeting.error());
   if (!greeting->is_completion())
-    co_return fail(Errc::stream_refused, "begin with the " + client->name(), greeting->text());
+    co_return fail(Errc::stream_refused, "begin with the " + client->name(),
+                   fmt::format("{} {}", greeting->code, greeting->text()));
   co_return client;
 }
 
 Task<Status> ControlClient::send(std::string line) {
-  UDTCAT_INVARIANT(line.find_first_of("\r\n") == std::string::npos,
-                   "a path with a line end is refused where it comes in");
+  // An argument with a line end would be two commands.
+  if (!can_be_said(line))
+    co_return fail(Errc::bad_argument, core::printable(line, kShownBytes),
+                   "FTP has no way to say a line end, a zero byte or 0xFF");
   core::log().debug("{}: > {}", name_, line);
   co_return co_await link_->say(line + "\r\n", patience_);
 }

@@ -1,9 +1,11 @@
 #include "gridftp/data_path.hpp"
 
+#include <array>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "core/log.hpp"
 #include "gridftp/block_header.hpp"
@@ -68,6 +70,7 @@ void DataPath::close() {
   receiver_.reset();
   sender_.reset();
   stance_ = Stance::none;
+  peer_states_ = false;
 }
 
 void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
@@ -75,6 +78,7 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   if (only_from_ && only_from_->with_port(0) != peer.with_port(0))
     return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
                             only_from_->host_to_string());
+  peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
   if (receiving_) return receiver_->take(std::move(connection));
   if (early_.size() >= kMostEarly)
     return core::log().warn("data from {} dropped: too many connections", peer.to_string());
@@ -106,6 +110,7 @@ Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t para
       auto connection = co_await stack_->connect(aim_[address]);
       if (!connection) co_return tl::unexpected(std::move(connection.error()));
       if (cancelled_) co_return tl::unexpected(*cancelled_);
+      peer_states_ = peer_states_ || (*connection)->peer_statements() == Statements::made;
       made.push_back({std::move(*connection), address});
     }
   co_return made;
@@ -161,6 +166,60 @@ Task<Status> DataPath::alone(std::shared_ptr<StreamIo> over, Task<Status> moving
   alone_.reset();
   if (!status && cancelled_) co_return tl::unexpected(*cancelled_);
   co_return status;
+}
+
+Task<Status> DataPath::state(Statement done) {
+  const auto message = encode(done);
+  const auto to = kept_;
+  for (const DataConnection& each : to) {
+    if (each.io->peer_statements() != Statements::wanted) continue;
+    if (auto said = co_await alone(each.io, each.io->write(message)); !said) co_return said;
+  }
+  co_return Status{};
+}
+
+namespace {
+
+Task<Status> read_statement(StreamIo& from, Statement& into) {
+  std::array<std::byte, kStatementPrefixBytes> prefix{};
+  const auto begun = co_await from.read(prefix);
+  if (!begun) co_return tl::unexpected(begun.error());
+  const auto bytes = *begun < prefix.size() ? Result<std::size_t>(0) : statement_body_bytes(prefix);
+  if (!bytes) co_return tl::unexpected(bytes.error());
+  std::vector<std::byte> body(*bytes);
+  const auto read = co_await from.read(body);
+  if (!read) co_return tl::unexpected(read.error());
+  if (body.empty() || *read < body.size())
+    co_return udtcat::fail(Errc::connection_broken, "hear what the server did from " + from.name(), "it hung up");
+  auto statement = decode_statement_body(body);
+  if (!statement) co_return tl::unexpected(std::move(statement.error()));
+  into = std::move(*statement);
+  co_return Status{};
+}
+
+}  // namespace
+
+Task<Result<Statement>> DataPath::hear_statement(std::chrono::milliseconds patience) {
+  boost::asio::steady_timer late(io_, patience);
+  late.async_wait(lifetime_.guard([this](const boost::system::error_code& in_time) {
+    if (!in_time) cancel({Errc::peer_lost, "hear what the server did", "it says nothing in its session"});
+  }));
+  std::optional<Statement> first;
+  const auto from = kept_;
+  for (const DataConnection& each : from) {
+    Statement said;
+    if (each.io->peer_statements() != Statements::made)
+      co_return udtcat::fail(Errc::protocol_violated, "hear what the server did",
+                             "data came from two different servers");
+    if (auto heard = co_await alone(each.io, read_statement(*each.io, said)); !heard)
+      co_return tl::unexpected(std::move(heard.error()));
+    if (first && *first != said)
+      co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it says two different things");
+    first = std::move(said);
+  }
+  if (!first)
+    co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it kept no connection to say it on");
+  co_return std::move(*first);
 }
 
 void DataPath::cancel(const Error& why) {

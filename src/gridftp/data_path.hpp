@@ -1,6 +1,7 @@
 /// The data connections of one control connection: where they come from or go to, and those that are kept for the next file.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,7 @@
 #include "gridftp/receiver.hpp"
 #include "gridftp/sender.hpp"
 #include "gridftp/signal.hpp"
+#include "gridftp/statement.hpp"
 #include "gridftp/task.hpp"
 
 namespace udtcat::gridftp {
@@ -68,6 +70,13 @@ class DataPath {
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
   /// What moves on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
   [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);
+  /// Says on each kept connection what was done, if its peer wants to hear that.  errors: Errc::connection_broken, that of cancel()
+  [[nodiscard]] Task<Status> state(Statement done);
+  /// A peer of this stance has said, inside its session, that it makes statements.
+  [[nodiscard]] bool peer_states() const { return peer_states_; }
+  /// After a transfer with such a peer: what it says that it did.
+  /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `patience`
+  [[nodiscard]] Task<Result<Statement>> hear_statement(std::chrono::milliseconds patience);
   /// The transfer that is under way, if any, ends with `why`.
   void cancel(const Error& why);
 
@@ -91,6 +100,7 @@ class DataPath {
   std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // which way they went
+  bool peer_states_ = false;
   std::unique_ptr<Receiver> receiver_;
   bool receiving_ = false;
   ByteRanges arrived_;  // by the last transfer

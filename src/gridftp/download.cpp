@@ -35,6 +35,8 @@ class Download {
   }
 
  private:
+  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew);
+  [[nodiscard]] Task<Status> forget(Error why);
   [[nodiscard]] Task<Status> look(RemoteServer& server);
   [[nodiscard]] Status open_file(bool has_time);
   [[nodiscard]] Task<Status> receive(RemoteServer& server);
@@ -121,10 +123,38 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   const auto done = std::make_shared<Promise<Status>>(io_);
   auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
   if (!begun) co_return begun;
+  const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
+  auto status = co_await judge(server, moved, done);
+  if (path.peer_states() && options_.data.session.statements == Statements::wanted) {
+    if (status) status = co_await prove(server, anew);
+    if (!status) status = co_await forget(status.error());
+  }
   progress_->kept_bytes = have_.bytes();
-  co_return co_await judge(server, moved, done);
+  co_return status;
+}
+
+/// Whether what came is what was asked for, as the server itself says it in the session.
+Task<Status> Download::prove(RemoteServer& server, bool anew) {
+  const auto said = co_await server.path().hear_statement(options_.patience);
+  if (!said) co_return tl::unexpected(said.error());
+  if (!anew)
+    co_return fail(Errc::connection_broken, "get " + job_.remote.to_string(),
+                   "a part of it came before and is unproved: once more, from the beginning");
+  const Request asked{.deed = Statement::Deed::sent,
+                      .path = job_.remote.path,
+                      .range = options_.range,
+                      .moved_bytes = server.path().received_bytes()};
+  co_return compare(asked, *said);
+}
+
+/// What did not come to its proof may be of any file.
+Task<Status> Download::forget(Error why) {
+  have_ = {};
+  if (file_) co_await file_->forget();
+  if (!pipe_ || !is_cut(why, true)) co_return tl::unexpected(std::move(why));
+  co_return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
 }
 
 /// A plain FTP server: the connection is the file.

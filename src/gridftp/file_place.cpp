@@ -1,10 +1,13 @@
 #include "gridftp/file_place.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +15,29 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr mode_t kNewFileMode = 0666;  // spec: POSIX: the umask takes from it
+constexpr mode_t kNewFileMode = 0666;        // spec: POSIX: the umask takes from it
+constexpr std::size_t kMostNameBytes = 255;  // spec: Linux NAME_MAX
+
+/// FNV-1a: the same in every process, and a collision does no harm, as whoever goes on with a file knows it by more than its name.
+std::uint64_t hash_of(std::string_view text) {
+  constexpr std::uint64_t kBasis = 14'695'981'039'346'656'037U;  // spec: draft-eastlake-fnv
+  constexpr std::uint64_t kPrime = 1'099'511'628'211U;           // spec: draft-eastlake-fnv
+  std::uint64_t hash = kBasis;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * kPrime;
+  return hash;
+}
+
+/// As much of the name as leaves room for a hash of it and the suffix; a letter of several bytes stays whole or goes.
+std::string with_room(const std::string& path, const std::string& suffix) {
+  const auto slash = path.rfind('/');
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  const std::string_view name = std::string_view(path).substr(begin);
+  if (name.size() + suffix.size() <= kMostNameBytes || name.size() > kMostNameBytes) return path + suffix;
+  const std::string hash = fmt::format("~{:016x}", hash_of(name));
+  std::size_t kept = kMostNameBytes - hash.size() - suffix.size();
+  while (kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0U) == 0x80U) --kept;
+  return path.substr(0, begin + kept) + hash + suffix;
+}
 
 }  // namespace
 
@@ -23,8 +48,8 @@ FilePlace::FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::s
 
 FilePlace FilePlace::with_suffix(const std::string& suffix) const {
   FilePlace other = *this;
-  other.name_ += suffix;
-  other.shown_ += suffix;
+  other.name_ = with_room(name_, suffix);
+  other.shown_ = with_room(shown_, suffix);
   return other;
 }
 

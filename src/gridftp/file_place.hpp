@@ -21,7 +21,7 @@ class FilePlace {
   /// shown   for messages
   FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
 
-  /// The same place with something behind its name: "file" and ".part".
+  /// The same place with something behind its name: "file" and ".part". Of a name that has no room for it a part stays, and a hash.
   [[nodiscard]] FilePlace with_suffix(const std::string& suffix) const;
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`

@@ -5,9 +5,14 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "core/log.hpp"
+
 namespace udtcat::gridftp {
 
 namespace {
+
+/// A program would fetch, or remove, what it reads.
+bool fits_a_line(const FileFacts& facts) { return facts.name.find_first_of("\r\n") == std::string::npos; }
 
 std::string printable_name(std::string name) {
   for (char& each : name)
@@ -60,13 +65,18 @@ std::string facts_line(const FileFacts& facts, bool read_only) {
 
 std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only) {
   std::string text;
+  std::size_t left_out = 0;
   for (const FileFacts& facts : all) {
+    if (form != ListingForm::long_lines && !fits_a_line(facts)) {
+      ++left_out;
+      continue;
+    }
     switch (form) {
       case ListingForm::facts:
         text += facts_line(facts, read_only);
         break;
       case ListingForm::names:
-        text += printable_name(facts.name);
+        text += facts.name;
         break;
       case ListingForm::long_lines:
         text += long_line(facts);
@@ -74,6 +84,7 @@ std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool 
     }
     text += "\r\n";
   }
+  if (left_out > 0) core::log().warn("{} names with a line end are left out of a listing", left_out);
   return text;
 }
 

@@ -115,6 +115,7 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
   auto answer = co_await control_->ask("USER " + url_.user);
   if (answer && answer->is_intermediate()) answer = co_await control_->ask("PASS udtcat@");
   if (!answer) co_return tl::unexpected(std::move(answer.error()));
+  if (answer->code / 100 == 4) co_return refused("log in at the " + control_->name(), *answer);
   if (!answer->is_completion())
     co_return fail(Errc::authentication_failed, fmt::format("log in as {} at the {}", url_.user, control_->name()),
                    answer->text());

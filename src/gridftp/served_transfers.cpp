@@ -15,6 +15,7 @@
 #include "gridftp/listing_source.hpp"
 #include "gridftp/outcome.hpp"
 #include "gridftp/remote_server.hpp"
+#include "gridftp/statement.hpp"
 #include "gridftp/transfer_markers.hpp"
 
 namespace udtcat::gridftp {
@@ -37,8 +38,10 @@ Reply failure(const Error& error) {
       return make_reply(450, error.message());
     case Errc::cannot_reach:
     case Errc::cannot_bind:
-    case Errc::authentication_failed:
       return make_reply(425, error.message());
+    case Errc::authentication_failed:  // the next time too
+    case Errc::parameters_refused:
+      return make_reply(535, error.message());
     default:
       return make_reply(426, error.message());
   }
@@ -342,8 +345,12 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
-  TransferMarkers markers(io_, say_, [this, before = sent_bytes_] { return sent_bytes_ - before; }, {});
-  const auto sent = co_await send(std::move(request));
+  const std::uint64_t before = sent_bytes_;
+  TransferMarkers markers(io_, say_, [this, before] { return sent_bytes_ - before; }, {});
+  auto sent = co_await send(std::move(request));
+  const Statement done{Statement::Deed::sent, part ? part->begin : 0, sent_bytes_ - before,
+                       size.value_or(kUnknownFileBytes), path};
+  if (sent) sent = co_await path_.state(done);
   co_await markers.stop();
   if (!blocks_) path_.close();
   co_return sent ? make_reply(226, "Everything has been sent.") : broken_off(sent.error());
@@ -428,12 +435,16 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     co_await incoming->sink->set_aside();
     co_return failure(begun.error());
   }
+  const std::uint64_t before = *received_bytes_;
   TransferMarkers markers(
-      io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
+      io_, say_, [this, before] { return *received_bytes_ - before; },
       [sink = incoming->sink] { return sink->safe(); });
   auto taken = co_await take_in(*incoming);
   if (taken) taken = co_await incoming->sink->publish();
   if (!taken) co_await incoming->sink->set_aside();
+  const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
+                       *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
+  if (taken) std::ignore = co_await path_.state(done);  // the file is there, whether or not somebody hears so
   co_await markers.stop();  // not before: a slow disk is no silence
   if (!blocks_) path_.close();
   if (taken) co_return make_reply(226, "Everything is here.");

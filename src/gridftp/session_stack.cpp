@@ -66,12 +66,12 @@ class Carrier {
   [[nodiscard]] static std::shared_ptr<StreamIo> open_stream(const std::shared_ptr<Carrier>& carrier) {
     auto [theirs, ours] = bridge::make_stream_pair(carrier->io_, name_of(carrier->peer_));
     carrier->connection_->open_stream(std::move(theirs), log_outcome(carrier->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), carrier);
+    return std::make_shared<StreamIo>(std::move(ours), carrier, carrier->connection_->peer_statements());
   }
   [[nodiscard]] static std::shared_ptr<StreamIo> accept_stream(const std::shared_ptr<Carrier>& carrier, StreamId id) {
     auto [theirs, ours] = bridge::make_stream_pair(carrier->io_, name_of(carrier->peer_));
     carrier->connection_->accept_stream(id, std::move(theirs), log_outcome(carrier->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), carrier);
+    return std::make_shared<StreamIo>(std::move(ours), carrier, carrier->connection_->peer_statements());
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <udtcat/local_stream.hpp>
+#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 #include "gridftp/task.hpp"
@@ -19,8 +20,10 @@ namespace udtcat::gridftp {
 class StreamIo {
  public:
   /// carrier   what the stream needs to live: it goes with it
-  explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {})
-      : carrier_(std::move(carrier)), stream_(std::move(stream)) {}
+  /// peer      what it said of statements when the carrier's session began
+  explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {},
+                    Statements peer = Statements::none)
+      : carrier_(std::move(carrier)), stream_(std::move(stream)), peer_statements_(peer) {}
 
   /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
   /// errors: Errc::connection_broken
@@ -35,10 +38,12 @@ class StreamIo {
   [[nodiscard]] Task<Status> finish();
   void abort() { stream_->abort(); }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
+  [[nodiscard]] Statements peer_statements() const { return peer_statements_; }
 
  private:
   const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
+  const Statements peer_statements_;
 };
 
 }  // namespace udtcat::gridftp

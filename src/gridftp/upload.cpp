@@ -76,6 +76,7 @@ class Upload {
   [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> recall(RemoteServer& server, ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
+  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
   [[nodiscard]] MarkerHandler markers();
   [[nodiscard]] SendRequest request_for(const What& what) const;
@@ -116,10 +117,11 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
   auto there = co_await server.has_of(job_.remote.path, source_);
   if (!there) co_return tl::unexpected(std::move(there.error()));
   if (*there) {
-    *have_ = std::move(**there);
+    // What is proved at the end is one transfer, which then has to be the whole of it.
+    *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(**there);
   } else if (!journal_) {
     journal_ = std::make_shared<SentJournal>(
-        io_, RestartJournal(FilePlace(job_.path + ".sent"), fmt::format("{} {}", job_.remote.to_string(), source_)));
+        io_, RestartJournal(FilePlace(job_.path).with_suffix(".sent"), fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }
   if (gave_up_having_) *have_ = {};
@@ -215,6 +217,8 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
   if (!server.has_blocks() && options_.range)
     co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
   if (auto left = co_await server.leave_out(*have_); !left) co_return left;
+  const bool anew = have_->empty();
+  const std::uint64_t sent_before = progress_->bytes;
   const auto done = std::make_shared<Promise<Status>>(io_);
   const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
                                              : "STOR " + job_.remote.path;
@@ -231,7 +235,25 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
     else
       moved = tl::unexpected(connection.error());
   }
-  co_return co_await judge(server, moved, done);
+  auto status = co_await judge(server, moved, done);
+  if (!path.peer_states() || options_.data.session.statements != Statements::wanted) co_return status;
+  if (status) status = co_await prove(server, anew, progress_->bytes - sent_before);
+  if (!status) gave_up_having_ = true;
+  co_return status;
+}
+
+/// Whether the server did what it was asked for, as it says itself in the session.
+Task<Status> Upload::prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes) {
+  const auto said = co_await server.path().hear_statement(options_.patience);
+  if (!said) co_return tl::unexpected(said.error());
+  if (!anew)
+    co_return fail(Errc::connection_broken, "put " + job_.remote.to_string(),
+                   "a part of it went before and is unproved: once more, from the beginning");
+  const Request asked{.deed = options_.range ? Statement::Deed::stored : Statement::Deed::published,
+                      .path = job_.remote.path,
+                      .range = options_.range,
+                      .moved_bytes = sent_bytes};
+  co_return compare(asked, *said);
 }
 
 /// A server that was told of too few connections says that all is well; its file tells.

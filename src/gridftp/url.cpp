@@ -44,6 +44,11 @@ std::string FtpUrl::to_string() const {
   return fmt::format("{}{}:{}{}", sealed ? kSealedScheme : kScheme, server.host, server.port, path);
 }
 
+bool can_be_said(std::string_view word) {
+  constexpr std::string_view kNever("\r\n\0\xff", 4);
+  return word.find_first_of(kNever) == std::string_view::npos;
+}
+
 Result<FtpUrl> parse_ftp_url(std::string_view text) {
   const bool sealed = text.starts_with(kSealedScheme);
   if (text.starts_with("gsiftp://")) return no_url(text, "GSI is not spoken here: ftp:// or udtcat://");
@@ -65,8 +70,7 @@ Result<FtpUrl> parse_ftp_url(std::string_view text) {
   const auto path = unescaped(rest.substr(slash));
   if (!path) return no_url(text, "a % in its path is not followed by two hexadecimal digits");
   for (const std::string& word : {url.user, *path})
-    if (std::ranges::any_of(word, [](char c) { return c == '\r' || c == '\n' || c == '\0'; }))
-      return no_url(text, "a line end has no place in a command");
+    if (!can_be_said(word)) return no_url(text, "a line end, a zero byte and 0xFF have no place in a command");
   url.path = *path;
   const bool has_port = authority.rfind(':') != std::string_view::npos && !authority.ends_with(']');
   auto server =

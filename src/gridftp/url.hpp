@@ -21,6 +21,9 @@ struct FtpUrl {
   [[nodiscard]] std::string to_string() const;
 };
 
+/// Whether a command can carry it: no line end, zero byte, or 0xFF, which is Telnet's IAC.  spec: RFC 959 §5.3, RFC 854
+[[nodiscard]] bool can_be_said(std::string_view word);
+
 /// errors: Errc::bad_argument, naming what is wrong: the scheme, a host that is missing, a path with a line end
 [[nodiscard]] Result<FtpUrl> parse_ftp_url(std::string_view text);
 

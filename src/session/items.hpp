@@ -30,7 +30,8 @@ enum class ItemType : std::uint16_t {
   proof = 12,
   purpose = 13,
   name = 14,
-  peer = 15
+  peer = 15,
+  statements = 16
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -64,7 +65,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = 16;  // one more than the last ItemType
+  static constexpr std::size_t kTypes = 17;  // one more than the last ItemType
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

@@ -111,7 +111,8 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
                 .session_id = acceptance.session_id,
                 .purpose = offer.purpose,
                 .connector_name = offer.name,
-                .listener_name = acceptance.name};
+                .listener_name = acceptance.name,
+                .peer_statements = acceptance.statements};
 }
 
 }  // namespace
@@ -127,7 +128,8 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .flows = flows_of(options, 1),
           .purpose = options.purpose,
           .name = options.own_name,
-          .peer = options.expected_peer};
+          .peer = options.expected_peer,
+          .statements = options.statements};
 }
 
 Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
@@ -150,6 +152,7 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   acceptance.flows = std::min(offer.flows, flows_of(ours, kMaxFlows));
   acceptance.purpose = ours.purpose;
   acceptance.name = ours.own_name;
+  acceptance.statements = ours.statements;
   return acceptance;
 }
 
@@ -172,7 +175,8 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .session_id = ours.session_id,
           .purpose = ours.purpose,
           .connector_name = offer.name,
-          .listener_name = ours.name};
+          .listener_name = ours.name,
+          .peer_statements = offer.statements};
 }
 
 std::vector<std::byte> exporter_context(const Agreed& agreed) {

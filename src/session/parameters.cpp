@@ -36,6 +36,8 @@ void add_common(ItemWriter& writer, const Message& message) {
   if (message.flows > 1) writer.add_u8(ItemType::flows, message.flows);
   if (message.purpose != kNoPurpose) writer.add_u8(ItemType::purpose, static_cast<std::uint8_t>(message.purpose));
   if (!message.name.empty()) writer.add_text(ItemType::name, message.name);
+  if (message.statements != Statements::none)
+    writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
 }
 
 // None said is the empty name.
@@ -64,6 +66,9 @@ Status read_common(const ItemReader& items, Message& message) {
   if (!name) return tl::unexpected(std::move(name).error());
   message.purpose = static_cast<Purpose>(*purpose);
   message.name = std::move(*name);
+  const auto statements = items.find(ItemType::statements) ? items.u8(ItemType::statements) : std::uint8_t{0};
+  if (!statements || *statements > static_cast<std::uint8_t>(Statements::wanted)) return bad_item("statements");
+  message.statements = static_cast<Statements>(*statements);
   message.block_bytes = *block;
   message.lanes = *lanes;
   message.flows = *flows;

@@ -36,6 +36,7 @@ struct Offer {
   Purpose purpose = Purpose::pipe;         ///< as the peer said it: perhaps kNoPurpose, or an unknown one
   std::string name;                        ///< what the connector is called; may be empty
   std::string peer;                        ///< whom it means; empty: whoever holds the key
+  Statements statements = Statements::none;
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -51,6 +52,7 @@ struct Acceptance {
   Purpose purpose = Purpose::pipe;  ///< as in Offer
   std::string name;                 ///< what the listener is called; may be empty
   SessionId session_id{};           ///< random where there are several flows
+  Statements statements = Statements::none;
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
@@ -92,6 +94,7 @@ struct Agreed {
   Purpose purpose = Purpose::pipe;
   std::string connector_name;  ///< may be empty, as the next
   std::string listener_name;
+  Statements peer_statements = Statements::none;
 };
 /// What the exporter is told, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);

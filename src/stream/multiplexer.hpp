@@ -57,6 +57,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }
   [[nodiscard]] bool peer_sends() const override { return session_->agreed().peer_sends; }
+  [[nodiscard]] Statements peer_statements() const override { return session_->agreed().peer_statements; }
 
  private:
   enum class State { open, closing, over };

@@ -45,6 +45,7 @@ class FakeConnection final : public Connection {
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }
+  [[nodiscard]] Statements peer_statements() const override { return Statements::none; }
 
   std::vector<Bridged> opened;
   std::map<StreamId, Bridged> accepted;

@@ -8,7 +8,14 @@ namespace {
 
 using testing::HasSubstr;
 
-class GridftpServeTest : public GridftpTest {};
+class GridftpServeTest : public GridftpTest {
+ protected:
+  static Arguments with(const char* verb, Arguments options, const Arguments& files) {
+    options.insert(options.begin(), verb);
+    options.insert(options.end(), files.begin(), files.end());
+    return options;
+  }
+};
 
 TEST_F(GridftpServeTest, ServesStockClientsFilesOfAnySize) {
   serve();
@@ -114,14 +121,15 @@ TEST_F(GridftpServeTest, SpeaksPlainUdtWithStockServersAndWithOurClient) {
 }
 
 TEST_F(GridftpServeTest, ProtectsDataForWhoHasTheKey) {
-  serve({"-k", key_file(), "--protect", "auth"});
+  serve({"--auth", "anonymous", "-k", key_file(), "--protect", "auth"});
   const auto source = random_file("source", 20'000'003);
   for (const char* level : {"private", "safe", "auth"})
     for (const char* connections : {"1", "4"}) {
-      const Ran down = gridftp({"get", "-k", key_file(), "--protect", level, "-p", connections, ours("source"), "got"});
+      const Arguments sealed{"--clear-control", "-k", key_file(), "--protect", level, "-p", connections};
+      const Ran down = gridftp(with("get", sealed, {ours("source"), "got"}));
       EXPECT_EQ(down.status, kSuccess) << level << down.errors;
       EXPECT_TRUE(read_file(here("got")) == read_file(source));
-      const Ran up = gridftp({"put", "-k", key_file(), "--protect", level, "-p", connections, source, ours("put")});
+      const Ran up = gridftp(with("put", sealed, {source, ours("put")}));
       EXPECT_EQ(up.status, kSuccess) << level << up.errors;
       EXPECT_TRUE(read_file(here("put")) == read_file(source));
       std::filesystem::remove(here("got"));
@@ -130,14 +138,12 @@ TEST_F(GridftpServeTest, ProtectsDataForWhoHasTheKey) {
 }
 
 TEST_F(GridftpServeTest, GivesNothingInTheClearWhereProtectionIsAskedFor) {
-  serve({"-k", key_file(), "--protect", "private"});
+  serve({"--auth", "anonymous", "-k", key_file(), "--protect", "private"});
   const auto source = random_file("source", 1000);
-  for (const Arguments& weaker :
-       {Arguments{"--over", "tcp"}, Arguments{"--over", "udt"}, Arguments{"-k", key_file(), "--protect", "safe"},
-        Arguments{"--over", "session", "--protect", "clear"}}) {
-    Arguments words{"get", "--retries", "0", ours("source"), "got"};
-    words.insert(words.begin() + 1, weaker.begin(), weaker.end());
-    const Ran ran = gridftp(words);
+  for (const Arguments& weaker : {Arguments{"--over", "tcp"}, Arguments{"--over", "udt"},
+                                  Arguments{"--clear-control", "-k", key_file(), "--protect", "safe"},
+                                  Arguments{"--over", "session", "--protect", "clear"}}) {
+    const Ran ran = gridftp(with("get", weaker, {"--retries", "0", ours("source"), "got"}));
     EXPECT_NE(ran.status, kSuccess) << weaker.back();
     EXPECT_FALSE(std::filesystem::exists(here("got")));
   }
@@ -145,10 +151,10 @@ TEST_F(GridftpServeTest, GivesNothingInTheClearWhereProtectionIsAskedFor) {
 }
 
 TEST_F(GridftpServeTest, OffersProtectionWithoutAskingForItWhereItIsToldSo) {
-  serve({"-k", key_file(), "--protect", "clear"});
+  serve({"--auth", "anonymous", "-k", key_file(), "--protect", "clear"});
   const auto source = random_file("source", 1'000'000);
   EXPECT_EQ(url_copy({ours(source.filename()), local(here("clear"))}).status, kSuccess);
-  const Ran ran = gridftp({"get", "-k", key_file(), ours(source.filename()), "private"});
+  const Ran ran = gridftp({"get", "--clear-control", "-k", key_file(), ours(source.filename()), "private"});
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;
   EXPECT_TRUE(read_file(here("clear")) == read_file(source) && read_file(here("private")) == read_file(source));
 }

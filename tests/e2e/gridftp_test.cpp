@@ -113,7 +113,7 @@ TEST_F(GridftpClientTest, LeavesNothingUnderTheNameOfWhatDidNotCome) {
 
 TEST_F(GridftpClientTest, SaysThatAStockServerCannotProtect) {
   const auto source = random_file("source", 1000);
-  const Ran ran = gridftp({"get", "-k", key_file(), stock_.url(source), "got"});
+  const Ran ran = gridftp({"get", "--clear-control", "-k", key_file(), stock_.url(source), "got"});
   EXPECT_NE(ran.status, kSuccess);
   EXPECT_THAT(ran.errors, HasSubstr("not whitelisted"));
   EXPECT_FALSE(std::filesystem::exists(here("got")));

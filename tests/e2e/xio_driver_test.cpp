@@ -228,13 +228,13 @@ TEST_F(XioDriverTest, MeetsOurOwnClientAndServer) {
   const auto source = random_file("source", 20'000'003);
   const auto target = home_.path() / "target";
   for (const char* connections : {"1", "4"}) {
-    gridftp({"get", "-k", key_file_, "-p", connections, server->url(source), target});
+    gridftp({"get", "--clear-control", "-k", key_file_, "-p", connections, server->url(source), target});
     expect_same(source, target);
-    gridftp({"put", "-k", key_file_, "-p", connections, source, server->url(target)});
+    gridftp({"put", "--clear-control", "-k", key_file_, "-p", connections, source, server->url(target)});
     expect_same(source, target);
-    gridftp({"copy", "--over", "session", "-p", connections, server->url(source), url + "target"});
+    gridftp({"copy", "--over", "session", "--clear-control", "-p", connections, server->url(source), url + "target"});
     expect_same(source, target);
-    gridftp({"copy", "--over", "session", "-p", connections, url + "source", server->url(target)});
+    gridftp({"copy", "--over", "session", "--clear-control", "-p", connections, url + "source", server->url(target)});
     expect_same(source, target);
   }
 }

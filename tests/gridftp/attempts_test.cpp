@@ -69,5 +69,22 @@ TEST(Cuts, AreWhatTheNextAttemptMaySurvive) {
   EXPECT_FALSE(is_cut({Errc::stream_refused, "", ""}, false)) << "a refusal";
 }
 
+TEST(Cuts, AreWhatAServerCallsTransient) {
+  for (const bool moved : {false, true}) {
+    for (const char* said : {"421 too many", "425 no data connection", "426 it broke", "450 busy", "452 full"})
+      EXPECT_TRUE(is_cut({Errc::stream_refused, "", said}, moved)) << said;
+    for (const char* said : {"501 what", "504 no", "530 who", "536 level", "550 none", "552 quota", "553 no"})
+      EXPECT_FALSE(is_cut({Errc::stream_refused, "", said}, moved)) << said;
+  }
+  EXPECT_FALSE(is_cut({Errc::stream_refused, "", "500 Command failed"}, false));
+  EXPECT_TRUE(is_cut({Errc::stream_refused, "", "500 Command failed"}, true)) << "so stock servers call broken data";
+}
+
+TEST_F(Attempts, EndAtOnceWhereAServerRefusesTheNextFileForGood) {
+  progress->bytes = 1000;  // of the file before
+  EXPECT_FALSE(try_all({Error{Errc::stream_refused, "get", "500 no such file"}}, {}));
+  EXPECT_EQ(tried, 1U);
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

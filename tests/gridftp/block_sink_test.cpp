@@ -55,6 +55,37 @@ TEST_F(FileSinks, KeepWhatTheLastJournalSaysWhereThereIsNoRoomForAnother) {
   EXPECT_EQ(journal().load()->bytes(), FileSink::kJournalEveryBytes);
 }
 
+TEST_F(FileSinks, ForgetWhatHasCome) {
+  auto file = sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(FileSink::kJournalEveryBytes)));
+  EXPECT_TRUE(folder.has("file.part.have"));
+  file->forget();
+  EXPECT_FALSE(folder.has("file.part.have"));
+  EXPECT_TRUE(put(*file, 0, Bytes(1000)));
+  EXPECT_TRUE(file->publish());
+  EXPECT_TRUE(folder.read("file") == Bytes(1000)) << "nothing of the first";
+  file = sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(FileSink::kJournalEveryBytes)));
+  file->forget();
+  file->set_aside();
+  EXPECT_FALSE(folder.has("file.part"));
+}
+
+TEST_F(FileSinks, AreBelievedWhereTheyEndInAHole) {
+  auto file = sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(1000)));
+  EXPECT_TRUE(put(*file, 1000, Bytes(FileSink::kJournalEveryBytes)));
+  EXPECT_GE(std::filesystem::file_size(folder / "file.part"), journal().load()->ranges().back().end);
+}
+
+TEST_F(FileSinks, LetTheLastWriterHaveHisWayAlsoWithZeros) {
+  auto file = sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(10'000)));
+  EXPECT_TRUE(put(*file, 0, Bytes(10'000)));
+  EXPECT_TRUE(file->publish());
+  EXPECT_TRUE(folder.read("file") == Bytes(10'000));
+}
+
 TEST_F(FileSinks, LeaveNothingThatNobodyCanGoOnWith) {
   auto file = sink(false);
   EXPECT_TRUE(put(*file, 0, Bytes(50)));

@@ -9,6 +9,13 @@ namespace {
 
 class BlockStores : public testing::Test {
  protected:
+  [[nodiscard]] std::size_t stored_bytes(const std::string& name) const {
+    struct stat status {};
+    EXPECT_EQ(::stat((folder / name).c_str(), &status), 0);
+    constexpr std::size_t kBlock = 512;  // spec: stat(2)
+    return static_cast<std::size_t>(status.st_blocks) * kBlock;
+  }
+
   Folder folder;
   const FilePlace place = FilePlace(folder / "file");
   const Bytes bytes = Bytes(1000, std::byte{7});
@@ -28,6 +35,44 @@ TEST_F(BlockStores, GiveAFileItsNameWhenItIsWhole) {
   Bytes got(2000);
   EXPECT_EQ(back->read_at(1000, got).value(), 400U) << "up to the end";
   EXPECT_EQ(got[399], std::byte{7});
+}
+
+TEST_F(BlockStores, LeaveHolesWhereZerosComeFirst) {
+  Bytes content = random_bytes(100'000);
+  content.resize(10'000'000);
+  content.back() = std::byte{1};
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store);
+  // In pieces that begin and end anywhere, as connections bring them, the last one first.
+  constexpr std::size_t kPiece = 70'001;
+  for (std::size_t at = content.size() / kPiece * kPiece;; at -= kPiece) {
+    EXPECT_TRUE(store->write_first(at, std::span(content).subspan(at, std::min(kPiece, content.size() - at))));
+    if (at == 0) break;
+  }
+  EXPECT_TRUE(store->publish(content.size()));
+  EXPECT_TRUE(folder.read("file") == content);
+  EXPECT_LT(stored_bytes("file"), 200'000U);
+}
+
+TEST_F(BlockStores, WriteZerosOverWhatWasThere) {
+  folder.write("file.part", bytes);
+  auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store && store->write_first(0, Bytes(2000)) && store->publish(2000));
+  EXPECT_TRUE(folder.read("file") == Bytes(2000));
+  folder.write("file.part", bytes);
+  store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store);
+  store->clear();
+  EXPECT_TRUE(store->write_first(0, Bytes(500)) && store->publish(500));
+  EXPECT_TRUE(folder.read("file") == Bytes(500));
+}
+
+TEST_F(BlockStores, ReachAsFarAsTheirLastHole) {
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store && store->write_first(0, Bytes(5000)));
+  EXPECT_EQ(store->size(), 0U);
+  EXPECT_TRUE(store->reach(5000) && store->reach(1000));
+  EXPECT_EQ(store->size(), 5000U);
 }
 
 TEST_F(BlockStores, LetOneTransferWriteAFileAtATime) {

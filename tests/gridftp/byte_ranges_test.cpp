@@ -8,6 +8,15 @@
 namespace udtcat::gridftp {
 namespace {
 
+TEST(ByteRanges, KnowWhetherTheyTouchARange) {
+  const auto ranges = ByteRanges::parse("10-20,30-40").value();
+  for (const ByteRange& touched :
+       {ByteRange{10, 11}, ByteRange{19, 25}, ByteRange{5, 11}, ByteRange{20, 31}, ByteRange{0, 50}})
+    EXPECT_TRUE(ranges.touches(touched)) << touched.begin;
+  for (const ByteRange& clear : {ByteRange{0, 10}, ByteRange{20, 30}, ByteRange{40, 50}, ByteRange{25, 25}})
+    EXPECT_FALSE(ranges.touches(clear)) << clear.begin;
+}
+
 ByteRanges ranges_of(std::string_view text) { return ByteRanges::parse(text).value(); }
 
 TEST(ByteRanges, JoinWhatOverlapsAndWhatTouches) {

@@ -7,6 +7,7 @@
 namespace udtcat::gridftp {
 namespace {
 
+constexpr std::chrono::milliseconds kPatience{60'000};
 const Error kEnough{Errc::interrupted, "wait", "enough"};
 
 /// Connections that are made when the test says so.
@@ -70,6 +71,62 @@ class DataPaths : public testing::Test {
   DataPath here{io, make_tcp_stack(io)};
   DataPath there{io, make_tcp_stack(io)};
 };
+
+// ---- Statements ----------------------------------------------------------------------------------------------------
+
+class StatingPaths : public DataPaths {
+ protected:
+  void use(Statements receiver, Statements sender) {
+    here.use(sessions(receiver));
+    there.use(sessions(sender));
+    meet();
+    expect_transfer();
+  }
+
+  const Statement done{Statement::Deed::sent, 1, 2, 3, "/x"};
+
+ private:
+  std::shared_ptr<DataStack> sessions(Statements statements) {
+    SessionOptions session;
+    session.statements = statements;
+    return make_session_stack(io, session, {}, key_.duplicate());
+  }
+
+  const Key key_ = Key::generate().value();
+};
+
+TEST_F(StatingPaths, HearWhatWasDoneWhicheverWayTheDataWent) {
+  for (const bool sender_states : {true, false}) {
+    use(sender_states ? Statements::wanted : Statements::made, sender_states ? Statements::made : Statements::wanted);
+    DataPath& client = sender_states ? here : there;
+    DataPath& server = sender_states ? there : here;
+    EXPECT_TRUE(client.peer_states() && !server.peer_states());
+    for (int file = 0; file < 2; ++file) {
+      EXPECT_TRUE(run(io, server.state(done)));
+      EXPECT_EQ(run(io, client.hear_statement(kPatience)).value(), done);
+      expect_transfer();
+    }
+  }
+}
+
+TEST_F(StatingPaths, SayNothingToWhoDoesNotWantToHearIt) {
+  use(Statements::none, Statements::made);
+  EXPECT_TRUE(run(io, there.state(done)));
+  expect_transfer();
+  EXPECT_TRUE(here.peer_states());
+  use(Statements::wanted, Statements::none);
+  EXPECT_FALSE(here.peer_states());
+}
+
+TEST_F(StatingPaths, WaitNoLongerThanTheyAreToldAndTakeNothingElse) {
+  use(Statements::wanted, Statements::made);
+  EXPECT_EQ(run(io, here.hear_statement(std::chrono::milliseconds(10))).error().code, Errc::peer_lost);
+  use(Statements::wanted, Statements::made);
+  there.close();  // a last word that is none
+  EXPECT_EQ(run(io, here.hear_statement(kPatience)).error().code, Errc::protocol_violated);
+}
+
+// ---- Connections ---------------------------------------------------------------------------------------------------
 
 TEST_F(DataPaths, TakeUpAStance) {
   EXPECT_EQ(here.stance(), DataPath::Stance::none);

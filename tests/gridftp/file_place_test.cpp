@@ -33,6 +33,35 @@ TEST_F(FilePlaces, AreShownAsTheyWereNamed) {
   EXPECT_EQ(opened.error().what, "open /shown/none");
 }
 
+TEST_F(FilePlaces, HaveRoomForASuffixWhateverTheirLength) {
+  for (std::size_t bytes = 1; bytes <= 255; ++bytes) {
+    const std::string name(bytes, 'n');
+    for (const FilePlace& place : {FilePlace(folder / name), beneath(name)}) {
+      const FilePlace helper = place.with_suffix(".part.have").with_suffix(".new");
+      ASSERT_TRUE(helper.open(O_WRONLY | O_CREAT, Errc::local_write_failed)) << bytes;
+      EXPECT_NE(helper.shown(), place.shown());
+      helper.remove();
+    }
+  }
+  EXPECT_FALSE(
+      FilePlace(folder / std::string(256, 'n')).with_suffix(".part").open(O_RDWR | O_CREAT, Errc::bad_argument))
+      << "no legal name";
+}
+
+TEST_F(FilePlaces, ThatAreLongKeepTheirHelpersApart) {
+  const std::string same(254, 'n');
+  EXPECT_NE(FilePlace(same + "a").with_suffix(".part").shown(), FilePlace(same + "b").with_suffix(".part").shown());
+  EXPECT_EQ(FilePlace(same).with_suffix(".part").shown(), FilePlace(same).with_suffix(".part").shown());
+  std::string letters;
+  while (letters.size() < 254) letters += "\xc3\xa9";
+  for (const std::string& name : {letters, 'a' + letters}) {
+    const std::string helper = FilePlace(name).with_suffix(".part").shown();
+    const auto hash = helper.find('~');
+    EXPECT_EQ(helper[hash - 1], '\xa9') << "no letter is cut";
+    EXPECT_TRUE(helper.ends_with(".part") && helper.size() <= 255);
+  }
+}
+
 TEST_F(FilePlaces, KnowWhetherWhatIsOpenStillHasTheirName) {
   folder.write("file", bytes_of("x"));
   const FilePlace place = beneath("file");

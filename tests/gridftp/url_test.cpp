@@ -5,6 +5,12 @@
 namespace udtcat::gridftp {
 namespace {
 
+TEST(FtpUrl, NamesNothingThatACommandCannotCarry) {
+  for (const char* path : {"a%0Ab", "a%0Db", "a%00b", "a%FFb"})
+    EXPECT_EQ(parse_ftp_url(std::string("ftp://host/") + path).error().code, Errc::bad_argument) << path;
+  EXPECT_TRUE(can_be_said("a b\t\xc3\xa9%") && !can_be_said("a\nb") && !can_be_said("a\xff"));
+}
+
 TEST(FtpUrl, HasTheDefaultsOfGlobus) {
   const FtpUrl url = parse_ftp_url("ftp://host/data/file").value();
   EXPECT_EQ(url.user, "anonymous");

@@ -233,6 +233,14 @@ TEST(Negotiation, RefusesEndsThatCannotHearEachOther) {
   EXPECT_NE(reason(false, true, false, true).find("only receive"), std::string::npos);
 }
 
+TEST(Negotiation, TellsEachEndWhatTheOtherSaysOfStatements) {
+  Ends ends;
+  ends.connector.statements = Statements::made;
+  ends.listener.statements = Statements::wanted;
+  EXPECT_EQ(agree(ends.offer(), ends.answer()).value().peer_statements, Statements::wanted);
+  EXPECT_EQ(agree(ends.offer(), ends.acceptance()).peer_statements, Statements::made);
+}
+
 TEST(Negotiation, LeavesBothEndsWithTheSame) {
   Ends ends;
   ends.listener.sends = false;

@@ -180,6 +180,24 @@ TEST(Offer, RefusesFlowsOutOfRange) {
     EXPECT_FALSE(with(flows)) << flows;
 }
 
+TEST(Offer, SaysOfStatementsWhatItKnows) {
+  const auto with = [](const std::string& statements) {
+    return decode_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + statements));
+  };
+  EXPECT_EQ(with("").value().statements, Statements::none) << "as of an end that knows of none";
+  EXPECT_EQ(with("0010 0001 01").value().statements, Statements::made);
+  EXPECT_EQ(with("0010 0001 02").value().statements, Statements::wanted);
+  for (const char* wrong : {"0010 0001 03", "0010 0002 0001", "0010 0000"}) EXPECT_FALSE(with(wrong)) << wrong;
+  for (const Statements statements : {Statements::made, Statements::wanted}) {
+    Offer offer = example_offer();
+    offer.statements = statements;
+    EXPECT_EQ(decode_offer(encode(offer)), offer);
+    Acceptance acceptance = example_acceptance();
+    acceptance.statements = statements;
+    EXPECT_EQ(decode_answer(encode(Answer(acceptance))), Answer(acceptance));
+  }
+}
+
 TEST(Acceptance, OfSeveralFlowsNamesTheSession) {
   const std::string rest = std::string(kCipher) + kBlock + kLanes + kDirections + kWindow;
   const std::string id = "000a 0010 000102030405060708090a0b0c0d0e0f";

@@ -1,0 +1,191 @@
+/// Files that are not like most: names that FTP cannot carry, names that leave no room for a suffix, holes; and what an end leaves of them.
+#include <csignal>
+
+#include <sys/stat.h>
+
+#include <gmock/gmock.h>
+
+#include "e2e/support/deadline.hpp"
+#include "e2e/support/ftp_dialogue.hpp"
+#include "e2e/support/gridftp_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class GridftpFilesTest : public GridftpTest {
+ protected:
+  static std::size_t stored_bytes(const std::filesystem::path& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+    constexpr std::size_t kBlock = 512;  // spec: stat(2)
+    return static_cast<std::size_t>(status.st_blocks) * kBlock;
+  }
+  [[nodiscard]] std::string ours_anew() {
+    serve({"--auth", "anonymous"});
+    return ours("");
+  }
+};
+
+// ---- Names that cannot be said -------------------------------------------------------------------------------------
+
+TEST_F(GridftpFilesTest, AreRefusedBeforeAnythingIsSentWhereTheirNameCannotBeSaid) {
+  for (const std::string name : {"a\nb", "a\rb", "a\n", "\xff"}) {
+    home_.write(name, "x");
+    // Nobody is there: that would be another status.
+    const Ran put = gridftp({"put", name, "ftp://127.0.0.1:" + std::to_string(port_) + "/directory/"});
+    EXPECT_EQ(put.status, kUsage) << put.errors;
+    EXPECT_THAT(put.errors, HasSubstr("FTP cannot carry"));
+  }
+  for (const char* path : {"a%0Ab", "a%0db", "a%00b", "a%ffb"}) {
+    const std::string url = "ftp://127.0.0.1:" + std::to_string(port_) + '/' + path;
+    EXPECT_EQ(gridftp({"get", url, "got"}).status, kUsage);
+    EXPECT_EQ(gridftp({"put", "/dev/null", url}).status, kUsage);
+    EXPECT_EQ(gridftp({"copy", url, "ftp://127.0.0.1/x"}).status, kUsage);
+    EXPECT_EQ(gridftp({"copy", "ftp://127.0.0.1/x", url}).status, kUsage);
+  }
+}
+
+TEST_F(GridftpFilesTest, MayHaveAnyNameHereWhereTheyHaveAnotherThere) {
+  const std::string url = ours_anew() + "plain";
+  home_.write("a\nb", "content");
+  EXPECT_EQ(gridftp({"put", "a\nb", url}).status, kSuccess);
+  EXPECT_EQ(gridftp({"get", url, "c\nd"}).status, kSuccess);
+  EXPECT_EQ(read_file(here("c\nd")), "content");
+}
+
+TEST_F(GridftpFilesTest, AreNotListedUnderANameThatIsNotTheirs) {
+  const std::string root = ours_anew();
+  home_.write("fine", "x");
+  home_.write("evil\nfine2", "x");
+  const Ran names = run({.argv = {"curl", "-sS", "--list-only", root}});
+  EXPECT_THAT(names.output, AllOf(HasSubstr("fine"), Not(HasSubstr("evil"))));
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "left out of a listing") == 1; }));
+}
+
+// ---- Long names ----------------------------------------------------------------------------------------------------
+
+TEST_F(GridftpFilesTest, MayHaveTheLongestNames) {
+  const std::string root = ours_anew();
+  GlobusServer stock;
+  std::filesystem::create_directory(here("from"));
+  std::filesystem::create_directory(here("got"));
+  std::filesystem::create_directory(here("put"));
+  for (const std::size_t letters : {244, 245, 250, 251, 255})
+    for (const std::size_t bytes : {std::size_t{10}, std::size_t{6'000'000}}) {
+      const std::string name(letters, 'n');
+      const auto source = random_file("from/" + name, bytes);
+      EXPECT_EQ(gridftp({"put", source, root + "put/"}).status, kSuccess) << letters << ' ' << bytes;
+      EXPECT_TRUE(read_file(here("put/" + name)) == read_file(source)) << letters << ' ' << bytes;
+      EXPECT_EQ(gridftp({"get", root + "from/" + name, "got/"}).status, kSuccess) << letters << ' ' << bytes;
+      EXPECT_TRUE(read_file(here("got/" + name)) == read_file(source)) << letters << ' ' << bytes;
+      EXPECT_EQ(gridftp({"get", stock.url(source), "got/"}).status, kSuccess) << letters << ' ' << bytes;
+      EXPECT_EQ(gridftp({"put", source, stock.url(here("put")) + '/'}).status, kSuccess) << letters << ' ' << bytes;
+      for (const char* directory : {"from", "got", "put"}) {
+        for (const auto& entry : std::filesystem::directory_iterator(here(directory)))
+          EXPECT_EQ(entry.path().filename(), name) << "nothing else stays";
+        if (std::string(directory) != "from") std::filesystem::remove(here(directory) / name);
+      }
+      std::filesystem::remove(source);
+    }
+}
+
+TEST_F(GridftpFilesTest, WithTheLongestNamesGoOnAfterACut) {
+  const std::string root = ours_anew();
+  const std::string name(255, 'n');
+  const auto source = random_file(name, 100'000'000);
+  std::filesystem::create_directory(here("got"));
+  const Arguments words{"get", "-v", root + name, "got/"};
+  Process process = start_gridftp(words);
+  const auto came = [&] {
+    std::size_t most = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(here("got"))) most = std::max(most, entry.file_size());
+    return most;
+  };
+  ASSERT_TRUE(eventually(patience(60s), [&] { return came() > 30'000'000 || !process.running(); }));
+  process.send_signal(SIGKILL);
+  ASSERT_TRUE(process.wait(patience(30s)));
+  const Ran again = gridftp(words);
+  EXPECT_EQ(again.status, kSuccess) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("going on with"));
+  EXPECT_TRUE(read_file(here("got/" + name)) == read_file(source));
+}
+
+// ---- Holes ---------------------------------------------------------------------------------------------------------
+
+TEST_F(GridftpFilesTest, KeepTheirHoles) {
+  const std::string root = ours_anew();
+  GlobusServer stock;
+  const auto source = random_file("source", 3'000'001);
+  std::filesystem::resize_file(source, 200'000'000);
+  const std::string content = read_file(source);
+  ASSERT_LT(stored_bytes(source), 4'000'000U);
+  for (const char* connections : {"1", "4"}) {
+    EXPECT_EQ(gridftp({"put", "-p", connections, source, root + "put"}).status, kSuccess);
+    EXPECT_EQ(gridftp({"get", "-p", connections, root + "source", "got"}).status, kSuccess);
+    EXPECT_EQ(gridftp({"get", "-p", connections, stock.url(source), "got2"}).status, kSuccess);
+    EXPECT_EQ(url_copy({"-p", connections, local(source), root + "put2"}).status, kSuccess);
+    for (const char* name : {"put", "got", "got2", "put2"}) {
+      EXPECT_TRUE(read_file(here(name)) == content) << name;
+      EXPECT_LT(stored_bytes(here(name)), 5'000'000U) << name;
+      std::filesystem::remove(here(name));
+    }
+  }
+}
+
+TEST_F(GridftpFilesTest, KeepTheirHolesAfterACutToo) {
+  const std::string root = ours_anew();
+  const auto source = here("source");
+  home_.write("source", "begins");
+  std::filesystem::resize_file(source, 3'000'000'000);
+  const Arguments words{"get", "-v", root + "source", "got"};
+  Process process = start_gridftp(words);
+  ASSERT_TRUE(eventually(patience(60s), [&] {
+    std::error_code none;
+    return std::filesystem::file_size(here("got.part.have"), none) > 0 && !none ? true : !process.running();
+  }));
+  process.send_signal(SIGKILL);
+  ASSERT_TRUE(process.wait(patience(30s)));
+  ASSERT_TRUE(std::filesystem::exists(here("got.part"))) << "it was too fast to be cut";
+  const Ran again = gridftp(words);
+  EXPECT_EQ(again.status, kSuccess) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("going on with"));
+  EXPECT_LT(stored_bytes(here("got")), 100'000'000U);
+  EXPECT_EQ(std::filesystem::file_size(here("got")), 3'000'000'000U);
+}
+
+// ---- What stays ----------------------------------------------------------------------------------------------------
+
+TEST_F(GridftpFilesTest, LeaveNoEmptyBeginningWhereTheUserStopsBeforeAnythingCame) {
+  const TcpListener silent;
+  Process get = start_gridftp({"get", "ftp://127.0.0.1:" + std::to_string(silent.port()) + "/file", "target"});
+  const auto control = silent.accept(patience(30s));
+  ASSERT_TRUE(control);
+  EXPECT_TRUE(control->send("220 ready\r\n"));
+  for (std::string line = read_line(*control); !line.starts_with("RETR"); line = read_line(*control)) {
+    ASSERT_FALSE(line.empty());
+    EXPECT_TRUE(control->send(line.starts_with("SIZE") ? "213 100\r\n" : "200 fine\r\n"));
+  }
+  ASSERT_TRUE(std::filesystem::exists(here("target.part")));
+  get.send_signal(SIGINT);
+  expect_exit(get, kInterrupted);
+  EXPECT_FALSE(std::filesystem::exists(here("target.part")));
+}
+
+TEST_F(GridftpFilesTest, AreNotAskedForAgainWhereTheServerRefusesForGood) {
+  const std::string root = ours_anew();
+  GlobusServer stock;
+  random_file("there", 1000);
+  std::filesystem::create_directory(here("into"));
+  for (const std::string& urls : {root, stock.url(home_.path()) + '/'}) {
+    const Ran ran = gridftp({"get", "-v", urls + "there", urls + "none", "into/"});
+    EXPECT_EQ(ran.status, kReadOrWriteFailed) << ran.errors;
+    EXPECT_THAT(ran.errors, Not(HasSubstr("going on from what is there")));
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::e2e
