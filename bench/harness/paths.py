@@ -176,6 +176,9 @@ SCENARIOS = {
         Scenario("lossy", "1 Gbit/s, 75 ms, 1 % loss", lambda: Wan(rate="1G", rtt="75ms", loss="1%")),
         Scenario("jitter", "1 Gbit/s, 50 ms, 2 % late by 3 ms", lambda: Wan(rate="1G", rtt="50ms", reorder="2%", reorder_delay="3ms")),
         Scenario("shared", "1 Gbit/s, 20 ms, beside a kernel TCP flow", lambda: Wan(rate="1G", rtt="20ms"), 20, ("cubic", "bbr")),
+        *(Scenario(f"plain-{rtt}ms-{loss}%", f"2 Gbit/s, {rtt} ms, {loss} % loss", lambda rtt=rtt, loss=loss: Wan(rate="2G", rtt=f"{rtt}ms", loss=f"{loss}%"))
+          for rtt in (20, 75) for loss in (0, 0.1, 0.5, 1, 5)),
+        Scenario("plain-reorder", "2 Gbit/s, 20 ms, 1 % late by 3 ms", lambda: Wan(rate="2G", rtt="20ms", reorder="1%", reorder_delay="3ms")),
         Scenario("longhaul", "1 Gbit/s, 300 ms, clean", lambda: Wan(rate="1G", rtt="300ms"), 20),
     )
 }

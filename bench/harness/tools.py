@@ -64,6 +64,21 @@ def measure_udtcat(protect="private", options=()):
     return measure
 
 
+def measure_plain_udt(sender, receiver):
+    """Bare UDT4: our engine and libudt in either role, the programs around them the same."""
+
+    def measure(ends, seconds):
+        common = ["--plain", "--stats", "json", "--no-progress", "--transport"]
+        sending, _, measured = pipe_through(
+            ends, seconds, [UDTCAT, "-l", PORT, "--recv-only", *common, receiver],
+            [UDTCAT, ends.far_address, PORT, "--send-only", *common, sender], listening(ends, PORT, "-lnu"))
+        stats = sending.json()
+        measured.resent_bytes = int(stats["packets_resent"] * stats["bytes_sent"] / max(1, stats["packets_sent"] - stats["packets_resent"]))
+        return measured
+
+    return measure
+
+
 def measure_udtcat_file(ends, seconds):
     """From one tmpfs file into another, by redirection, as a person would."""
     ends.set_tcp()
@@ -328,6 +343,10 @@ def measure_mbuffer(ends, seconds):
     return measured
 
 
+def name(transport):
+    return "ours" if transport == "native" else transport
+
+
 TOOLS = {
     tool.name: tool
     for tool in (
@@ -335,6 +354,8 @@ TOOLS = {
         Tool("udtcat private, libudt", (UDTCAT, FLOW), measure_udtcat("private", ("--transport", "libudt"))),
         Tool("udtcat private, file", (UDTCAT,), measure_udtcat_file, "", True),
         Tool("raw libudt", (RAW_UDT,), measure_raw_udt),
+        *(Tool(f"{name(sender)} to {name(receiver)}", (UDTCAT, FLOW), measure_plain_udt(sender, receiver))
+          for sender, receiver in (("libudt", "libudt"), ("native", "libudt"), ("libudt", "native"), ("native", "native"))),
         Tool("tcp cubic", ("iperf3",), measure_iperf3("cubic", False), "iperf3"),
         Tool("tcp cubic tuned", ("iperf3",), measure_iperf3("cubic", True), "iperf3"),
         Tool("tcp bbr", ("iperf3",), measure_iperf3("bbr", False), "iperf3"),

@@ -75,6 +75,20 @@ bool RecordReader::take_next() {
   return true;
 }
 
+bool RecordReader::may_bring_next(const Flow& flow) const {
+  if (reading_body_) return flow.incoming == Flow::Incoming::body;
+  return flow.incoming != Flow::Incoming::in_hand || flow.in_hand.number == next_;
+}
+
+std::uint64_t RecordReader::heard_bytes() {
+  std::uint64_t sum = 0;
+  for (Flow& flow : flows_) {
+    if (may_bring_next(flow)) flow.heard_bytes = flow.channel->stats().bytes_received;
+    sum += flow.heard_bytes;
+  }
+  return sum;
+}
+
 void RecordReader::go_on() {
   if (reading_body_ || take_next()) return;
   const auto is = [this](auto... states) {

@@ -40,6 +40,10 @@ class RecordReader {
   ///          Errc::connection_broken
   void async_read(core::Buffer memory, Handler handler);
 
+  /// How much has come that brings the next record nearer: the sign of life. What comes on flows that are ahead is none, since the
+  /// flow that they wait for may be dead.
+  [[nodiscard]] std::uint64_t heard_bytes();
+
   /// Before the channels are closed: nothing more is waited for, and a read in progress is not answered.
   void stop();
 
@@ -49,6 +53,7 @@ class RecordReader {
   [[nodiscard]] Status check_header(Flow& flow);
   [[nodiscard]] bool shown_by_another(const Flow& flow, BlockNumber number) const;
   [[nodiscard]] bool take_next();
+  [[nodiscard]] bool may_bring_next(const Flow& flow) const;
   void go_on();
   void read_body(Flow& flow);
   void on_ended(Flow& flow, const Error& error);

@@ -61,6 +61,8 @@ class Session {
   /// Of all flows together.
   [[nodiscard]] std::uint64_t retained_limit_bytes() const { return flows_.retained_limit_bytes(); }
   [[nodiscard]] transport::ChannelStats stats() { return flows_.stats(); }
+  /// See RecordReader::heard_bytes.
+  [[nodiscard]] std::uint64_t heard_bytes() { return reader_->heard_bytes(); }
   [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();

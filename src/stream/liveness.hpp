@@ -32,7 +32,8 @@ class Liveness {
     last_tick_ = now;
   }
 
-  /// `total` bytes have come from the peer so far, authenticated or not: a slow path must not look like a dead one.
+  /// `total` bytes have come so far that bring the peer's next record nearer, authenticated or not: a slow path must not look like a
+  /// dead one.
   void on_bytes_received(std::uint64_t total_bytes, TimePoint now) {
     if (total_bytes == heard_bytes_) return;
     heard_bytes_ = total_bytes;

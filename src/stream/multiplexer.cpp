@@ -396,7 +396,7 @@ void Multiplexer::on_tick() {
   const bool was_quiet = liveness_.quiet(now());
   liveness_.on_tick(now());
   take_channel_stats();
-  liveness_.on_bytes_received(channel_stats_.bytes_received, now());
+  liveness_.on_bytes_received(session_->heard_bytes(), now());
   const auto verdict = liveness_.judge(now(), session_->port_closed_since());
   if (verdict != Liveness::Verdict::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);

@@ -25,13 +25,15 @@ inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICM
 inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 
 struct ChannelStats {
-  std::uint64_t bytes_received = 0;  ///< handed up so far, also of a read still in progress: the sign of life
+  std::uint64_t bytes_received = 0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
   std::uint64_t packets_sent = 0;    ///< including those sent again
   std::uint64_t packets_lost = 0;    ///< the peer asked for them again
   std::uint64_t packets_resent = 0;
   std::optional<std::chrono::microseconds> rtt;  ///< none before one was measured
 };
 
+/// It breaks by itself when the peer is silent, or acknowledges nothing of what it has said to have room for, during
+/// TransportOptions::idle_timeout; a peer that says it has no room may take its time.
 /// Threads: confined to the io_context thread it was made for; handlers are posted there. After close() every
 /// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken, one
 /// that waits for the drain as it comes about, or both, when the drain is over, with Errc::connection_broken. After

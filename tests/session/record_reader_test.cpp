@@ -102,6 +102,27 @@ TEST_F(RecordReaderTest, HandsOnInOrderWhateverComesFirst) {
   expect_block(2);
 }
 
+TEST_F(RecordReaderTest, HearsNothingInWhatComesOnFlowsThatAreAhead) {
+  put(1, 1);
+  EXPECT_FALSE(read());
+  const std::uint64_t heard = reader->heard_bytes();
+  for (BlockNumber number = 2; number < 9; ++number) put(1, number);
+  put(2, 9);
+  settle();
+  const std::uint64_t ahead = reader->heard_bytes();
+  put(2, 10);
+  settle();
+  EXPECT_EQ(reader->heard_bytes(), ahead) << "both wait for the flow that brings nothing";
+  const auto missing = record(0);
+  put(0, {missing.begin(), missing.end() - 1});
+  settle();
+  EXPECT_GT(reader->heard_bytes(), heard) << "slow is not dead";
+  const std::uint64_t amid = reader->heard_bytes();
+  put(1, 11);
+  settle();
+  EXPECT_EQ(reader->heard_bytes(), amid);
+}
+
 TEST_F(RecordReaderTest, HandsOnInOrderInEveryInterleaving) {
   constexpr BlockNumber kBlocks = 300;
   std::mt19937 random(20261121);

@@ -29,11 +29,12 @@ bool is_connected(const UdtSocket& socket) {
 }  // namespace
 
 ConnectAttempt::ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const Endpoint& peer,
-                               BitRate rate, std::chrono::milliseconds patience, OnDone on_done)
+                               const TransportOptions& options, std::chrono::milliseconds patience, OnDone on_done)
     : io_(io),
       runtime_(std::move(runtime)),
       peer_(peer),
-      rate_(rate),
+      rate_(options.rate),
+      idle_timeout_(options.idle_timeout),
       give_up_(Clock::now() + patience),
       on_done_(std::move(on_done)),
       timer_(io) {
@@ -54,7 +55,8 @@ void ConnectAttempt::look() {
   if (try_ && is_connected(try_->socket)) {
     Try connected = std::move(*try_);
     try_.reset();
-    return finish(make_channel(io_, runtime_, std::move(connected.socket), peer_, std::move(connected.port_watch)));
+    return finish(make_channel(io_, runtime_,
+                               {std::move(connected.socket), peer_, std::move(connected.port_watch), idle_timeout_}));
   }
   if (try_) {
     try_->port_watch->take(now);

@@ -29,8 +29,8 @@ class ConnectAttempt {
   /// `on_done` is called once, and may destroy the attempt.
   using OnDone = std::function<void(ConnectAttempt&, Result<std::unique_ptr<Channel>>)>;
 
-  ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const Endpoint& peer, BitRate rate,
-                 std::chrono::milliseconds patience, OnDone on_done);
+  ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const Endpoint& peer,
+                 const TransportOptions& options, std::chrono::milliseconds patience, OnDone on_done);
   ~ConnectAttempt();
 
  private:
@@ -54,6 +54,7 @@ class ConnectAttempt {
   const std::shared_ptr<Runtime> runtime_;
   const Endpoint peer_;
   const BitRate rate_;
+  const std::chrono::milliseconds idle_timeout_;
   const Clock::time_point give_up_;
   OnDone on_done_;
   boost::asio::steady_timer timer_;

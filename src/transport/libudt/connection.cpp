@@ -19,6 +19,9 @@ constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
 
 // Where libudt begins; no measured mean of microseconds is likely to be just this.
 constexpr std::chrono::milliseconds kInitialRtt{100};  // spec: libudt, ten of its SYN intervals
+constexpr std::chrono::milliseconds kLookForAnswers{250};  // guess: one call of libudt's each
+constexpr std::chrono::seconds kMissedLooks{2};            // guess: this process did not run
+constexpr int kFullWindowPackets = 16;                     // spec: udt4.md §5: who keeps its point one behind has no more
 
 constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 
@@ -34,18 +37,22 @@ std::uint64_t count(std::int64_t value) { return static_cast<std::uint64_t>(std:
 
 }  // namespace
 
-Connection::Connection(UdtSocket socket, const Endpoint& peer, std::shared_ptr<PortWatch> port_watch)
-    : socket_(std::move(socket)),
-      peer_(peer),
+Connection::Connection(Established established)
+    : socket_(std::move(established.socket)),
+      peer_(established.peer),
       payload_bytes_(payload_bytes_of(socket_)),
-      port_watch_(std::move(port_watch)),
-      last_byte_at_(Clock::now().time_since_epoch()) {
+      port_watch_(std::move(established.port_watch)),
+      idle_timeout_(established.idle_timeout),
+      last_byte_at_(Clock::now().time_since_epoch()),
+      answered_at_(Clock::now()),
+      answers_checked_(answered_at_) {
   port_watch_->watch(peer_);
 }
 
 Connection::~Connection() { port_watch_->unwatch(peer_); }
 
 Result<std::size_t> Connection::receive(std::span<std::byte> into) {
+  if (auto answered = check_answers(); !answered) return tl::unexpected(answered.error());
   const auto most = static_cast<int>(std::min(into.size(), kMostBytesAtOnce));
   // SAFETY: libudt writes plain bytes.
   const int received = UDT::recv(socket_.id(), reinterpret_cast<char*>(into.data()), most, 0);
@@ -73,7 +80,29 @@ Result<std::size_t> Connection::send(std::span<const std::byte> from, bool last)
   // SAFETY: libudt reads plain bytes.
   const int sent = UDT::send(socket_.id(), reinterpret_cast<const char*>(from.data()), static_cast<int>(most), 0);
   if (sent == UDT::ERROR && !last_error_is_try_again()) return tl::unexpected(broken("send to"));
-  return static_cast<std::size_t>(std::max(sent, 0));
+  if (auto answered = check_answers(); !answered) return tl::unexpected(answered.error());
+  const auto taken = static_cast<std::size_t>(std::max(sent, 0));
+  packets_given_ += static_cast<std::int64_t>((taken + payload_bytes_ - 1) / payload_bytes_);
+  return taken;
+}
+
+/// libudt takes any packet of the peer's for life, also where none of ours gets through.
+Status Connection::check_answers() {
+  const auto now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  if (now - answers_checked_ < kLookForAnswers) return {};
+  if (now - answers_checked_ > kMissedLooks) answered_at_ += now - answers_checked_;
+  answers_checked_ = now;
+  const auto unacknowledged = unacknowledged_packets();
+  UDT::TRACEINFO trace;
+  if (!unacknowledged || UDT::perfmon(socket_.id(), &trace, false) == UDT::ERROR) return {};
+  const std::int64_t answered = packets_given_ - *unacknowledged;
+  if (*unacknowledged == 0 || trace.pktFlowWindow <= kFullWindowPackets ||
+      std::exchange(packets_answered_, answered) != answered)
+    answered_at_ = now;
+  if (now - answered_at_ < idle_timeout_) return {};
+  return fail(Errc::connection_broken, fmt::format("send to udp {}", peer_.to_string()),
+              "nothing was acknowledged for too long");
 }
 
 std::optional<int> Connection::unacknowledged_packets() const {
@@ -105,6 +134,7 @@ Result<bool> Connection::drained() {
     packets = left_unacknowledged_;
   }
   if (packets == 0) return true;
+  if (auto answered = check_answers(); !answered) return tl::unexpected(answered.error());
   if (connected && packets) return false;
   return fail(Errc::connection_broken, fmt::format("send to udp {}", peer_.to_string()),
               "the connection ended before all was acknowledged");

@@ -19,13 +19,21 @@
 
 namespace udtcat::transport::libudt {
 
+/// A connected socket, and whom it speaks to.
+struct Established {
+  UdtSocket socket;
+  Endpoint peer;
+  std::shared_ptr<PortWatch> port_watch;
+  std::chrono::milliseconds idle_timeout;  ///< within which the peer acknowledges something, where it has room
+};
+
 /// Threads: internally synchronised. receive() from one thread at a time, send() from one thread at a time.
 class Connection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A connected, blocking socket.
-  Connection(UdtSocket socket, const Endpoint& peer, std::shared_ptr<PortWatch> port_watch);
+  /// Its socket blocks.
+  explicit Connection(Established established);
   ~Connection();
 
   /// How many bytes libudt had for us; 0 when none came within kBlockingCallLimit.  errors: Errc::connection_broken
@@ -52,6 +60,7 @@ class Connection {
 
  private:
   [[nodiscard]] Error broken(const char* doing) const;
+  [[nodiscard]] Status check_answers();
   [[nodiscard]] std::optional<int> unacknowledged_packets() const;
   [[nodiscard]] bool has_nothing_unread() const;  // libudt counts packets, and what was read of one is not told
   void note_all_read();
@@ -60,6 +69,8 @@ class Connection {
   const Endpoint peer_;                          // constant after construction
   const std::size_t payload_bytes_;              // constant after construction: of a full packet
   const std::shared_ptr<PortWatch> port_watch_;  // synchronises itself
+  const std::chrono::milliseconds idle_timeout_;  // constant after construction
+  std::atomic<std::int64_t> packets_given_{0};    // to libudt
   std::atomic<std::uint64_t> bytes_received_{0};
   std::atomic<Clock::duration> last_byte_at_;
   std::atomic<bool> end_is_watched_{false};
@@ -69,6 +80,9 @@ class Connection {
   std::optional<int> left_unacknowledged_;  // guarded by mutex_; as ended_amid_talk_
   bool all_read_ = false;                   // guarded by mutex_; after the end, and libudt has nothing more for us
   ChannelStats last_stats_;                 // guarded by mutex_
+  std::int64_t packets_answered_ = 0;       // guarded by mutex_; of packets_given_, when answers_checked_
+  Clock::time_point answered_at_;           // guarded by mutex_; or all was, or the peer had no room
+  Clock::time_point answers_checked_;       // guarded by mutex_
 };
 
 }  // namespace udtcat::transport::libudt

@@ -21,8 +21,12 @@ constexpr auto kLook = 5ms;  // guess: libudt's own event wait looks every 10 ms
 }  // namespace
 
 LibudtAcceptor::LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
-                               std::vector<Listener> listeners)
-    : io_(io), runtime_(std::move(runtime)), listeners_(std::move(listeners)), timer_(io) {}
+                               std::vector<Listener> listeners, std::chrono::milliseconds idle_timeout)
+    : io_(io),
+      runtime_(std::move(runtime)),
+      listeners_(std::move(listeners)),
+      idle_timeout_(idle_timeout),
+      timer_(io) {}
 
 std::vector<Endpoint> LibudtAcceptor::local_endpoints() const {
   std::vector<Endpoint> locals;
@@ -75,7 +79,7 @@ std::optional<Result<std::unique_ptr<Channel>>> LibudtAcceptor::accept_at(const 
   }
   const auto peer = Endpoint::from_sockaddr(address, static_cast<std::size_t>(length));
   if (!peer) return std::nullopt;
-  auto channel = make_channel(io_, runtime_, std::move(socket), *peer, listener.port_watch);
+  auto channel = make_channel(io_, runtime_, {std::move(socket), *peer, listener.port_watch, idle_timeout_});
   if (!channel) return std::nullopt;
   return channel;
 }

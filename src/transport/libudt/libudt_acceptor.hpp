@@ -1,6 +1,7 @@
 /// A listening UDP port, one UDT socket for each address family.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,7 +31,9 @@ struct Listener {
 /// Threads: confined, as Acceptor.
 class LibudtAcceptor final : public Acceptor {
  public:
-  LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::vector<Listener> listeners);
+  /// idle_timeout   of its channels
+  LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::vector<Listener> listeners,
+                 std::chrono::milliseconds idle_timeout);
 
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
@@ -44,6 +47,7 @@ class LibudtAcceptor final : public Acceptor {
   boost::asio::io_context& io_;
   const std::shared_ptr<Runtime> runtime_;
   std::vector<Listener> listeners_;
+  const std::chrono::milliseconds idle_timeout_;
   boost::asio::steady_timer timer_;
   ChannelHandler handler_;
   core::Lifetime lifetime_;

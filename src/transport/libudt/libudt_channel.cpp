@@ -7,10 +7,9 @@
 namespace udtcat::transport::libudt {
 
 Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
-                                              UdtSocket socket, const Endpoint& peer,
-                                              std::shared_ptr<PortWatch> port_watch) {
-  if (auto blocking = socket.make_blocking(); !blocking) return tl::unexpected(blocking.error());
-  auto connection = std::make_shared<Connection>(std::move(socket), peer, std::move(port_watch));
+                                              Established established) {
+  if (auto blocking = established.socket.make_blocking(); !blocking) return tl::unexpected(blocking.error());
+  auto connection = std::make_shared<Connection>(std::move(established));
   return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
 }
 

@@ -41,8 +41,6 @@ class LibudtChannel final : public Channel {
 
 /// Makes a channel of a socket that libudt says is connected.  errors: Errc::connection_broken
 [[nodiscard]] Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io,
-                                                            std::shared_ptr<Runtime> runtime, UdtSocket socket,
-                                                            const Endpoint& peer,
-                                                            std::shared_ptr<PortWatch> port_watch);
+                                                            std::shared_ptr<Runtime> runtime, Established established);
 
 }  // namespace udtcat::transport::libudt

@@ -17,7 +17,7 @@ namespace {
 class LibudtEngine final : public Engine {
  public:
   LibudtEngine(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const TransportOptions& options)
-      : io_(io), runtime_(std::move(runtime)), rate_(options.rate) {}
+      : io_(io), runtime_(std::move(runtime)), options_(options) {}
 
   void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) override {
     const auto on_done = [this, handler = std::move(handler)](ConnectAttempt& attempt,
@@ -25,19 +25,19 @@ class LibudtEngine final : public Engine {
       attempts_.remove_if([&](const auto& each) { return each.get() == &attempt; });
       handler(std::move(result));
     };
-    attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, rate_, patience, on_done));
+    attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, options_, patience, on_done));
   }
 
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
-    auto listeners = bind_listeners(locals, rate_);
+    auto listeners = bind_listeners(locals, options_.rate);
     if (!listeners) return tl::unexpected(listeners.error());
-    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(*listeners));
+    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(*listeners), options_.idle_timeout);
   }
 
  private:
   boost::asio::io_context& io_;
   const std::shared_ptr<Runtime> runtime_;
-  const BitRate rate_;
+  const TransportOptions options_;
   std::list<std::unique_ptr<ConnectAttempt>> attempts_;
 };
 

@@ -212,7 +212,11 @@ void Connection::advance(TimePoint now) {
   if ((state_ == State::open || state_ == State::draining) && now >= last_moment()) state_ = State::lost;
 }
 
-TimePoint Connection::last_moment() const { return last_heard_ + settings_.options.idle_timeout; }
+/// Keep-alives may pass where no data does: a peer that answers nothing of what it has room for is as lost as a silent one.
+TimePoint Connection::last_moment() const {
+  const TimePoint alive = std::min(last_heard_, sender_.unanswered_since().value_or(last_heard_));
+  return alive + settings_.options.idle_timeout;
+}
 
 std::optional<TimePoint> Connection::deadline(TimePoint now) const {
   if (over()) return std::nullopt;
@@ -336,7 +340,7 @@ ChannelStats Connection::stats() const {
   const SenderStats& sent = sender_.stats();
   const RttEstimator& rtt = sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
   const auto shown = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
-  return {.bytes_received = receiver_.received_bytes(),
+  return {.bytes_received = receiver_.in_order_bytes(),
           .packets_sent = sent.packets_sent,
           .packets_lost = sent.packets_lost,
           .packets_resent = sent.packets_resent,

@@ -108,9 +108,10 @@ Error NativeChannel::broken(const char* doing) const {
   const std::string what = std::string(doing) + " udp " + link_.connection.peer_address().to_string();
   if (closed_) return {Errc::connection_broken, what, "the channel is closed"};
   if (link_.connection.state() == Connection::State::lost)
-    return {Errc::connection_broken, what, "nothing was heard from it for too long"};
+    return {Errc::connection_broken, what, "nothing was heard from it, or acknowledged, for too long"};
   if (link_.connection.state() == Connection::State::forgotten)
-    return {Errc::connection_broken, what, "the other end knows nothing of this session: it was started again, or has given it up"};
+    return {Errc::connection_broken, what,
+            "the other end knows nothing of this session: it was started again, or has given it up"};
   return {Errc::connection_broken, what, "the peer's transport closed the connection"};
 }
 

@@ -56,6 +56,8 @@ class ReceiveBuffer {
   [[nodiscard]] std::size_t readable_packets() const { return readable_.size(); }
   /// Of all distinct packets that ever arrived.
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
+  /// Of those, before the first gap.
+  [[nodiscard]] std::uint64_t in_order_bytes() const { return received_bytes_ - waiting_bytes_; }
   /// What an honest sender, whose packets are not tiny, may still have on its way.
   [[nodiscard]] std::uint64_t free_bytes() const {
     const std::uint64_t used = readable_bytes_ + readable_.size() * sizeof(Slot);

@@ -19,7 +19,6 @@ constexpr Duration kFirstRepeat = 20ms;             // measured: libudt swallows
 constexpr Duration kPlainNakRepeat = 100ms;         // spec: udt4.md §6: a libudt sender slows down at each
 constexpr Duration kOwnNakRepeat = 10ms;    // guess: besides the round trip, for what waits in the sender's queue
 constexpr std::size_t kNakRanges = 150;     // guess: 1200 bytes, which every path carries
-constexpr std::uint32_t kLeastWindow = 2;   // spec: UDT4: libudt never says less
 constexpr std::size_t kLeastFlight = 32;    // guess: twice what a handshake ever promises beyond the buffer's limit
 constexpr std::size_t kBasePayload = 1216;  // spec: udt4.md §9: 1280 less the headers of IPv6, UDP and UDT
 constexpr Duration kMostRttSample = 60s;    // guess: later confirmations are nonsense

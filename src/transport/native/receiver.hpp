@@ -39,7 +39,7 @@ class Receiver {
   [[nodiscard]] std::uint64_t readable_bytes() const { return buffer_.readable_bytes(); }
   /// Nothing is missing before the last packet that came.
   [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
-  [[nodiscard]] std::uint64_t received_bytes() const { return buffer_.received_bytes(); }
+  [[nodiscard]] std::uint64_t in_order_bytes() const { return buffer_.in_order_bytes(); }
   [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
   /// From ACK to ACK2.
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }

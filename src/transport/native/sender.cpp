@@ -61,6 +61,7 @@ void Sender::on_ack(TimePoint now, const Acknowledgement& ack) {
     newest = packets_[*next - 1];
   const bool progress =
       *next > packets_.begin_index() || (ack.extended && ack.extended->received_bytes > reported_delivered_bytes_);
+  if (*next > packets_.begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
   take_windows(*next, ack);
   pop_acknowledged(*next);
   if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
@@ -83,6 +84,18 @@ void Sender::take_windows(PacketIndex next, const Acknowledgement& ack) {
   if (!ack.extended) return;
   const std::uint64_t offset = packets_.contains(next) ? packets_[next].offset : sent_offset_;
   window_end_offset_ = offset + std::uint64_t{ack.extended->free_kib} * 1024;
+}
+
+/// A full libudt receiver still says that it has room for two.
+bool Sender::peer_has_room_for_oldest() const {
+  if (packets_.empty()) return false;
+  const SentPacket& oldest = packets_[packets_.begin_index()];
+  if (settings_.peer == PeerKind::plain) return window_end_ - window_point_ > kLeastWindow;
+  return packets_.begin_index() < window_end_ && oldest.offset + oldest.bytes <= window_end_offset_;
+}
+
+std::optional<TimePoint> Sender::unanswered_since() const {
+  return peer_has_room_for_oldest() ? std::optional(answered_at_) : std::nullopt;
 }
 
 void Sender::pop_acknowledged(PacketIndex next) {
@@ -403,6 +416,7 @@ void Sender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builde
 
 void Sender::note_sent(TimePoint now, SentPacket& packet) {
   const bool first = packet.sends == 0;
+  if (packets_.size() == 1 && first) answered_at_ = now;
   const std::uint64_t in_flight = saturating_difference(in_flight_bytes(), first ? 0 : packet.bytes);
   packet.snapshot = delivery_.on_sent(now, in_flight, packet.bytes, lost_bytes_);
   packet.sent_at = now;

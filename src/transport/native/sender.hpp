@@ -77,6 +77,8 @@ class Sender {
   void on_heard() { heard_since_probe_ = true; }
   /// Timeouts in a row without an answer.
   [[nodiscard]] std::uint32_t unanswered_probes() const { return probes_; }
+  /// Since when nothing was acknowledged of what the peer has said to have room for; none where nothing of that is unacknowledged.
+  [[nodiscard]] std::optional<TimePoint> unanswered_since() const;
   /// Another path: nothing that was learned of the old one counts.
   void on_new_path(TimePoint now);
 
@@ -90,6 +92,7 @@ class Sender {
   [[nodiscard]] std::unique_ptr<CongestionControl> new_congestion_control(TimePoint now) const;
 
   // Acknowledgements
+  [[nodiscard]] bool peer_has_room_for_oldest() const;
   [[nodiscard]] bool plausible(PacketIndex next, const Acknowledgement& ack) const;
   void take_windows(PacketIndex next, const Acknowledgement& ack);
   void pop_acknowledged(PacketIndex next);
@@ -133,6 +136,7 @@ class Sender {
   PacketIndex window_end_;                        // the peer takes packets before this one
   std::uint64_t window_end_offset_ = UINT64_MAX;  // and, one of ours, bytes before this
   PacketIndex window_point_ = 0;                  // the ACK that said so
+  TimePoint answered_at_{};                       // or the oldest left, or the peer had no room for it
 
   RttEstimator rtt_;
   DeliveryRate delivery_;

@@ -92,6 +92,25 @@ TEST_P(Connections, GiveASilentPeerUp) {
   EXPECT_TRUE(path.run_until([&] { return path.at(kNear).state() == Connection::State::lost; }, 21s));
 }
 
+TEST_P(Connections, GiveAPeerUpThatAnswersAllButData) {
+  SimulatedPath path({}, GetParam(), with_idle_timeout(5s));
+  path.write_on(kNear);
+  path.run_for(1s);
+  // A path that has become too narrow for anything that carries payload.
+  path.set_path({.mtu = 200});
+  EXPECT_TRUE(path.run_until([&] { return path.at(kNear).state() == Connection::State::lost; }, 6s));
+  EXPECT_NE(path.at(kFar).state(), Connection::State::lost) << "it has heard keep-alives all the time, and misses nothing that it knows of";
+}
+
+TEST_P(Connections, WaitForAReaderWhoTakesNothingForHours) {
+  SimulatedPath path({}, GetParam(), with_idle_timeout(5s));
+  path.stop_reading(kFar, true);
+  path.write_on(kNear);
+  path.run_for(2h);
+  EXPECT_EQ(path.at(kNear).state(), Connection::State::open);
+  EXPECT_EQ(path.at(kFar).state(), Connection::State::open);
+}
+
 TEST_P(Connections, WaitForASlowReaderAndGoOnAtOnce) {
   SimulatedPath path({}, GetParam(), with_memory(4 << 20));
   path.write(kNear, 40 * kMegabyte);
