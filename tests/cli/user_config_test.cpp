@@ -22,7 +22,8 @@ Host *.example.org
 
 std::vector<std::string> words_of(std::string_view text, const std::string& host) {
   std::vector<std::string> words;
-  for (const ConfiguredOption& option : read_user_config(text, host).value()) words.push_back(option.word);
+  const auto options = read_user_config(text, host).value();
+  for (const ConfiguredOption& option : options) words.push_back(option.word);
   return words;
 }
 

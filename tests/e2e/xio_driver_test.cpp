@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "e2e/support/grid_certificates.hpp"
 #include "e2e/support/tcp_client.hpp"
@@ -281,6 +282,36 @@ TEST_F(XioDriverTest, DropsNoOptionAndNoProtection) {
   const Ran ran = run(copy_command({safe->url(source), secret->url(home_.path() / "copied")}, {}), kEveryFailureIn);
   EXPECT_EQ(ran.status, 1) << ran.errors;
   EXPECT_THAT(ran.errors, HasSubstr("safe"));
+}
+
+TEST_F(XioDriverTest, WaitsForNoPipeThatAKeyFileIs) {
+  const auto server = gsi_server();
+  const auto source = random_file("source", 100'000);
+  const std::string pipe = (home_.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Ran ran = run(copy_command({"-dcstack", "udtcat:keyfile=" + pipe, server->url(source), local("got")},
+                                   driver_environment(key_file_)),
+                      kEveryFailureIn);
+  EXPECT_NE(ran.status, 0);
+  EXPECT_THAT(ran.errors, HasSubstr("no regular file"));
+}
+
+TEST_F(XioDriverTest, KeepsTheKeyOfItsEnvironmentToItself) {
+  const auto server = gsi_server();
+  const auto source = random_file("source", 4'000'000);
+  Arguments environment = driver_environment({});
+  environment.push_back("UDTCAT_KEY=" + key_);
+  Process client(copy_command({"-dcstack", "udtcat:rate=8M", server->url(source), local("got")}, environment));
+  const auto erased = [&] {
+    const std::string left = client.proc_file("environ");
+    // A process that nobody may trace shows its environment to root only.
+    const bool seen = !Namespaces::allowed() || left.find("LD_LIBRARY_PATH") != std::string::npos;
+    return seen && left.find(key_) == std::string::npos;
+  };
+  EXPECT_TRUE(eventually(kEveryFailureIn, erased)) << "while it runs";
+  EXPECT_THAT(client.proc_file("limits"), HasSubstr("Max core file size        0 "));
+  expect_exit(client, kSuccess);
+  expect_same(source, home_.path() / "got");
 }
 
 TEST_F(XioDriverTest, EndsWhereItsPeerDies) {
