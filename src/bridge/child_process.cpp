@@ -11,6 +11,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <boost/asio/post.hpp>
+
+#include "bridge/die_with.hpp"
 
 namespace udtcat::bridge {
 
@@ -63,8 +66,9 @@ int run_program(const char* program, char* const* argv, bool own_session,
 
 /// The child's side of the fork; says through `trouble` why it could not go on.
 [[noreturn]] void be_child(const ChildRequest& request, char* const* argv, const std::array<int, 3>& standard,
-                           int trouble) {
+                           int trouble, pid_t parent) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
+  if (request.own_session && !die_with(parent)) ::_exit(kNotStarted);
   int error = 0;
   for (int number = STDIN_FILENO; number <= STDERR_FILENO && error == 0; ++number) {
     const int from = standard[static_cast<std::size_t>(number)];
@@ -99,21 +103,22 @@ int become(const ChildRequest& request) {
 }
 
 ChildProcess::ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end)
-    : leads_group_(leads_group), on_end_(std::move(on_end)), child_ends_(io, SIGCHLD) {}
+    : leads_group_(leads_group), io_(io), on_end_(std::move(on_end)), child_ends_(io, SIGCHLD) {}
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_context& io, const ChildRequest& request,
                                                           EndHandler on_end) {
   std::unique_ptr<ChildProcess> child(new ChildProcess(io, request.own_session, std::move(on_end)));
   auto input = make_pipe();
-  auto output = make_pipe();
+  auto output = request.pipe_stdout ? make_pipe() : Result<Pipe>(Pipe{});
   auto errors = request.pipe_stderr ? make_pipe() : Result<Pipe>(Pipe{});
   auto trouble = make_pipe();
   for (const auto* pipe : {&input, &output, &errors, &trouble})
     if (!*pipe) return tl::unexpected(pipe->error());
   const std::vector<char*> argv = argv_of(request.words);
   const std::array<int, 3> standard{input->read.number(), output->write.number(), errors->write.number()};
+  const pid_t parent = ::getpid();
   child->pid_ = ::fork();
-  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble->write.number());
+  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble->write.number(), parent);
   if (child->pid_ < 0) return not_run(request.program, errno);
   std::ignore = trouble->write.close();
   if (const int error = trouble_of(trouble->read.number()); error != 0) {
@@ -137,19 +142,31 @@ void ChildProcess::reap() {
   int status = 0;
   const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
   if (ended == 0) return wait_for_end();  // it was somebody else's
-  ended_ = true;
-  ChildEnd end;
+  end_ = ChildEnd{};
   if (ended > 0 && WIFSIGNALED(status))
-    end = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
+    end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
   else if (ended > 0)
-    end = {.status = WEXITSTATUS(status)};
+    end_ = {.status = WEXITSTATUS(status)};
+  if (when_ended_) boost::asio::post(io_, std::exchange(when_ended_, nullptr));
   const EndHandler handler = std::move(on_end_);
-  handler(end);
+  handler(*end_);
+}
+
+void ChildProcess::when_ended(std::function<void()> handler) {
+  if (end_) return boost::asio::post(io_, std::move(handler));
+  when_ended_ = std::move(handler);
 }
 
 void ChildProcess::signal(int number) const {
-  if (ended_) return;  // its number may be another's by now
+  if (end_) return;  // its number may be another's by now
   std::ignore = ::kill(leads_group_ ? -pid_ : pid_, number);
+}
+
+// The number of a group is nobody else's while one of it is left.
+bool ChildProcess::group_lives() const { return leads_group_ && ::kill(-pid_, 0) == 0; }
+
+void ChildProcess::signal_group(int number) const {
+  if (group_lives()) std::ignore = ::kill(-pid_, number);  // the last of them may have gone meanwhile
 }
 
 }  // namespace udtcat::bridge

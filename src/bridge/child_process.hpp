@@ -22,8 +22,9 @@ namespace udtcat::bridge {
 struct ChildRequest {
   std::string program;                            ///< a path, or a name that is looked for in $PATH
   std::vector<std::string> words;                 ///< argv, its first word included
+  bool pipe_stdout = true;                        ///< false: the child writes to our stdout
   bool pipe_stderr = true;                        ///< false: the child writes to our stderr
-  bool own_session = true;                        ///< it leads a process group of its own, without our terminal
+  bool own_session = true;                        ///< it leads a process group without our terminal, and dies with us
   std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
 };
 
@@ -37,8 +38,8 @@ struct ChildEnd {
 /// Our ends of the child's pipes.
 struct ChildPipes {
   Descriptor input;   ///< leads to its stdin
-  Descriptor output;  ///< comes from its stdout
-  Descriptor errors;  ///< comes from its stderr; not open where that is ours
+  Descriptor output;  ///< comes from its stdout; not open where that is ours
+  Descriptor errors;  ///< likewise of its stderr
 };
 
 /// Makes what runs now into the program: no threads, descriptors beyond stderr, blocked or ignored signals of ours stay.
@@ -58,10 +59,21 @@ class ChildProcess {
 
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
+  /// The writing end of its stdin, which from now on ends when this object does: while a child lives, the end of its stdin says that
+  /// all has come.
+  void keep_input(Descriptor input) { kept_input_ = std::move(input); }
+
   [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] bool has_ended() const { return ended_; }
+  /// How it ended; none: it lives.
+  [[nodiscard]] const std::optional<ChildEnd>& end() const { return end_; }
+  /// `handler` is called after the one given to start(); at once where it has ended. One at a time.
+  void when_ended(std::function<void()> handler);
   /// To its whole process group where it leads one. Nothing after its end.
   void signal(int number) const;
+  /// Whether anybody is left of the group that it leads, itself included.
+  [[nodiscard]] bool group_lives() const;
+  /// To whoever is left of the group that it leads, also after its own end.
+  void signal_group(int number) const;
 
  private:
   ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end);
@@ -69,11 +81,14 @@ class ChildProcess {
   void reap();
 
   const bool leads_group_;
+  boost::asio::io_context& io_;
   EndHandler on_end_;
+  std::function<void()> when_ended_;
   boost::asio::signal_set child_ends_;  // before the child, so that no end is missed
   pid_t pid_ = -1;
-  bool ended_ = false;
+  std::optional<ChildEnd> end_;
   ChildPipes pipes_;
+  Descriptor kept_input_;
   core::Lifetime lifetime_;
 };
 

@@ -46,11 +46,11 @@ std::optional<std::error_code> pipe_verdict(int number) {
 }
 
 std::optional<std::error_code> socket_verdict(int number) {
-  int domain = 0;
-  socklen_t length = sizeof domain;
-  if (::getsockopt(number, SOL_SOCKET, SO_DOMAIN, &domain, &length) != 0) return last_error();
-  // Elsewhere the queue empties when the peer's kernel has the bytes, which says nothing of the consumer.
-  if (domain != AF_UNIX) return std::error_code{};
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length) != 0) return last_error();
+  if (type != SOCK_STREAM) return std::error_code{};
+  // Of a Unix socket what its reader has not read; of a TCP socket what the peer's system has not acknowledged, the end included.
   int untaken_bytes = 0;
   if (::ioctl(number, SIOCOUTQ, &untaken_bytes) != 0) return last_error();
   // A peer that closes first sets the error, then throws away what it has not read: the error is asked last.

@@ -52,7 +52,9 @@ FdWriter::FdWriter(boost::asio::io_context& io, int number, bool until_read, Sto
       sigpipe_ignored_(sigpipe_is_ignored()),
       descriptor_(number, Half::write),
       written_(io),
-      finished_(io) {}
+      finished_(io) {
+  descriptor_.close_as_a_failure(true);
+}
 
 FdWriter::~FdWriter() { stop(); }
 
@@ -127,6 +129,7 @@ std::optional<std::error_code> FdWriter::finish() {
   std::optional<std::error_code> error = descriptor_.end_writing();
   if (!*error && until_read_) error = wait_until_taken();
   if (!error) return std::nullopt;
+  if (!*error) descriptor_.close_as_a_failure(false);
   const std::error_code close_error = descriptor_.close();
   return *error ? error : close_error;
 }
@@ -143,13 +146,7 @@ std::optional<std::error_code> FdWriter::wait_until_taken() {
 
 void FdWriter::stop() {
   end_thread();
-  std::ignore = descriptor_.close();  // given up: nobody is left to tell
-}
-
-void FdWriter::abort() {
-  end_thread();
-  descriptor_.make_close_a_failure();
-  stop();
+  std::ignore = descriptor_.close();  // given up, which a TCP socket's other side sees as a reset
 }
 
 void FdWriter::end_thread() {

@@ -28,7 +28,7 @@ namespace udtcat::bridge {
 class FdWriter {
  public:
   /// Owns `number` from now on, also when it fails.  errors: Errc::out_of_resources
-  /// until_read   async_finish() waits for the reader of a pipe or Unix socket
+  /// until_read   async_finish() waits for the reader of a pipe or Unix socket, and for a TCP socket's peer
   [[nodiscard]] static Result<std::unique_ptr<FdWriter>> start(boost::asio::io_context& io, int number,
                                                                bool until_read = true);
   ~FdWriter();
@@ -36,14 +36,14 @@ class FdWriter {
   /// As LocalStream. Errors are errno values of the generic category.
   void async_write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler);
   /// Once, after the last write. A pipe or a Unix socket: waits until its reader has read the last byte; EPIPE or
-  /// ECONNRESET where it left bytes unread. A file: the error of close(). Anything else: closed, a TCP socket shut down.
+  /// ECONNRESET where it left bytes unread. A TCP socket: shut down, waits until the peer's system has acknowledged all, the end
+  /// included. A file: the error of close(). Anything else: closed.
   void async_finish(LocalStream::FinishHandler handler);
 
-  /// Ends the thread, closes the descriptor and drops the handlers. Waits only for a write that the system has begun: a
-  /// file on a disk that does not answer is the one thing that can hold it up.
+  /// Ends the thread, closes the descriptor and drops the handlers; a TCP socket's other side sees a reset unless async_finish() has
+  /// completed well. Waits only for a write that the system has begun: a file on a disk that does not answer is the one thing that can
+  /// hold it up.
   void stop();
-  /// As stop(), and a TCP socket's other side sees a reset.
-  void abort();
 
  private:
   enum class Job { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays

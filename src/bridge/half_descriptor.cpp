@@ -64,9 +64,9 @@ std::error_code HalfDescriptor::end_writing() const {
   return last_error();
 }
 
-void HalfDescriptor::make_close_a_failure() const {
+void HalfDescriptor::close_as_a_failure(bool on) const {
   if (kind_ != DescriptorKind::socket || !given_.is_open()) return;
-  const linger reset{.l_onoff = 1, .l_linger = 0};
+  const linger reset{.l_onoff = on ? 1 : 0, .l_linger = 0};
   std::ignore =
       ::setsockopt(given_.number(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);  // not TCP: no reset to be had
 }

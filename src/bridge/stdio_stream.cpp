@@ -51,7 +51,7 @@ void StdioStream::async_finish(FinishHandler handler) {
 
 void StdioStream::abort() {
   if (reader_) reader_->stop();
-  if (writer_) writer_->abort();
+  if (writer_) writer_->stop();
   readable_.drop();
   dropped_.drop();
   finished_.drop();

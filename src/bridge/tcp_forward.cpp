@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bridge/asio_terms.hpp"
+#include "bridge/tcp_stream.hpp"
 #include "core/log.hpp"
 
 namespace udtcat::bridge {
@@ -58,7 +59,7 @@ void AcceptingForward::open_stream(tcp::socket socket) {
   boost::system::error_code error;
   const Endpoint client = from_asio(socket.remote_endpoint(error));  // a client that has gone already has none
   connection_.open_stream(
-      make_tcp_stream(std::move(socket)),
+      std::make_unique<TcpStream>(std::move(socket), TcpEnd::receipted),
       lifetime_.guard([this, client](const StreamOutcome& outcome) { on_stream_ended(client, outcome); }));
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bridge/asio_terms.hpp"
+#include "bridge/tcp_stream.hpp"
 #include "core/log.hpp"
 
 namespace udtcat::bridge {
@@ -49,7 +50,7 @@ void ConnectingService::answer(Served& served, StreamId id, std::error_code erro
     served.connection.refuse_stream(id, reason);
     return trouble_.report(served.peer, reason);
   }
-  served.connection.accept_stream(id, make_tcp_stream(std::move(socket)),
+  served.connection.accept_stream(id, std::make_unique<TcpStream>(std::move(socket), TcpEnd::receipted),
                                   lifetime_.guard([this, peer = served.peer, id](const StreamOutcome& outcome) {
                                     on_stream_ended(peer, id, outcome);
                                   }));

@@ -25,12 +25,29 @@ std::string name_of(const tcp::socket& socket) {
 
 }  // namespace
 
-TcpStream::TcpStream(tcp::socket socket) : socket_(std::move(socket)), name_(name_of(socket_)) {
+TcpStream::TcpStream(tcp::socket socket, TcpEnd end)
+    : socket_(std::move(socket)), name_(name_of(socket_)), open_halves_(end == TcpEnd::receipted ? 2 : 0) {
   boost::system::error_code error;
   // Each may fail on a socket that the peer has reset meanwhile; the first read or write tells that.
   socket_.non_blocking(true, error);
   socket_.set_option(tcp::no_delay(true), error);
   socket_.set_option(boost::asio::socket_base::keep_alive(true), error);
+  if (open_halves_ > 0) close_as_a_reset(true);
+}
+
+TcpStream::~TcpStream() {
+  boost::system::error_code error;
+  socket_.close(error);  // by itself it would take the reset back first
+}
+
+/// Without a reset the other side would take a stream cut short for one that ended.
+void TcpStream::close_as_a_reset(bool on) {
+  boost::system::error_code error;
+  socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // not connected any more: nobody to tell
+}
+
+void TcpStream::half_has_ended() {
+  if (open_halves_ > 0 && --open_halves_ == 0) close_as_a_reset(false);
 }
 
 LocalStream::ReadResult TcpStream::read_some(std::span<std::byte> into) {
@@ -59,6 +76,7 @@ void TcpStream::async_write_some(std::span<const std::byte> from, WriteHandler h
 }
 
 void TcpStream::async_finish(FinishHandler handler) {
+  half_has_ended();  // first: whoever sees the end may see all of it
   boost::system::error_code error;
   socket_.shutdown(tcp::socket::shutdown_send, error);
   boost::asio::post(socket_.get_executor(),
@@ -67,9 +85,8 @@ void TcpStream::async_finish(FinishHandler handler) {
 
 void TcpStream::abort() {
   lifetime_.end();
+  close_as_a_reset(true);
   boost::system::error_code error;
-  // Without a reset the other side would take a stream cut short for one that ended. Not connected any more: nobody to tell.
-  socket_.set_option(boost::asio::socket_base::linger(true, 0), error);
   socket_.close(error);
 }
 
@@ -78,7 +95,7 @@ void TcpStream::abort() {
 namespace udtcat {
 
 std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket) {
-  return std::make_unique<bridge::TcpStream>(std::move(socket));
+  return std::make_unique<bridge::TcpStream>(std::move(socket), bridge::TcpEnd::always);
 }
 
 }  // namespace udtcat

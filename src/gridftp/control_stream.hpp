@@ -31,6 +31,7 @@ class ControlStream final : public LocalStream {
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override { socket_->async_wait_readable(std::move(handler)); }
+  void receipted() override { socket_->receipted(); }
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
   void async_finish(FinishHandler handler) override;
   void abort() override;

@@ -4,9 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include <udtcat/bridges.hpp>
-
 #include "bridge/asio_terms.hpp"
+#include "bridge/tcp_stream.hpp"
 #include "bridge/trouble_digest.hpp"
 #include "core/log.hpp"
 #include "gridftp/control_stream.hpp"
@@ -24,6 +23,10 @@ constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: who is up
 Endpoint peer_of(const tcp::socket& socket) {
   boost::system::error_code error;
   return bridge::from_asio(socket.remote_endpoint(error));  // who has gone already has none
+}
+
+std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
+  return std::make_unique<bridge::TcpStream>(std::move(socket), bridge::TcpEnd::receipted);
 }
 
 }  // namespace
@@ -49,7 +52,7 @@ void GatewaySession::open_data_stream(const Endpoint& announced, tcp::socket soc
   const Endpoint peer = peer_of(socket);
   core::log().debug("data of {} for {}", peer.to_string(), announced.to_string());
   connection_.open_stream(
-      std::make_unique<GreetedStream>(to_line({announced}), make_tcp_stream(std::move(socket))),
+      std::make_unique<GreetedStream>(to_line({announced}), make_receipted(std::move(socket))),
       lifetime_.guard([this, peer](const StreamOutcome& outcome) { on_stream_ended(peer, outcome); }));
 }
 
@@ -65,7 +68,7 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
                                                     lifetime_.guard(std::move(on_shortage)));
   std::erase_if(controls_, [](const auto& control) { return control.expired(); });
   controls_.push_back(ports);
-  return std::make_unique<ControlStream>(io_, make_tcp_stream(std::move(socket)), local, ports,
+  return std::make_unique<ControlStream>(io_, make_receipted(std::move(socket)), local, ports,
                                          lifetime_.guard([this, peer](const Error& why) { on_trouble_(peer, why); }));
 }
 
@@ -126,7 +129,7 @@ void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const
 }
 
 void GatewaySession::on_connected(const GatewayGreeting& greeting, const LateStream::Seat& seat, tcp::socket socket) {
-  seat.take(greeting.data ? make_tcp_stream(std::move(socket))
+  seat.take(greeting.data ? make_receipted(std::move(socket))
                           : make_control_stream(std::move(socket), LocalPeer::server));
 }
 

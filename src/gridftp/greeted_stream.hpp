@@ -18,6 +18,7 @@ class GreetedStream final : public LocalStream {
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override { stream_->async_wait_readable(std::move(handler)); }
+  void receipted() override { stream_->receipted(); }
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override {
     stream_->async_write_some(from, std::move(handler));
   }

@@ -41,6 +41,7 @@ class LateStream final : public LocalStream {
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override;
+  void receipted() override { local_->receipted(); }
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
   void async_finish(FinishHandler handler) override;
   void abort() override;

@@ -1,33 +1,17 @@
 #include "rsh/far_end.hpp"
 
-#include <chrono>
 #include <csignal>
 #include <utility>
 
 #include <udtcat/bridges.hpp>
 
+#include "bridge/child_stream.hpp"
 #include "core/log.hpp"
 #include "rsh/streams.hpp"
 
 namespace udtcat::rsh {
 
 namespace {
-
-/// What a child without its peer is sent, and how long after what came before. Its pipes are closed already: most end of
-/// that, in their own order.
-struct Step {
-  std::chrono::milliseconds wait;
-  int signal;
-};
-using Steps = std::array<Step, 3>;
-/// Its user has asked for its end.  spec: docs/spec/rsh.md §5
-constexpr Steps kInterruptedSteps{{{std::chrono::milliseconds(100), SIGHUP},
-                                   {std::chrono::milliseconds(400), SIGTERM},
-                                   {std::chrono::milliseconds(600), SIGKILL}}};
-/// Nobody knows what its user wants.  spec: docs/spec/rsh.md §5
-constexpr Steps kLostSteps{{{std::chrono::milliseconds(300), SIGHUP},
-                            {std::chrono::milliseconds(2'000), SIGTERM},
-                            {std::chrono::milliseconds(5'000), SIGKILL}}};
 
 bool is_request(const ControlMessage& message) {
   return std::holds_alternative<RunCommand>(message) || std::holds_alternative<RunSubsystem>(message);
@@ -49,14 +33,13 @@ FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connecti
       control_(
           io, [this](const ControlMessage& message) { on_message(message); },
           [this](const Error& violation) { connection_->abort(violation); }),
-      patience_(io),
       connection_(std::move(connection)) {
   connection_->on_stream([this](StreamId id) { on_stream(id); });
   connection_->on_closed([this](const Status& status) { on_closed(status); });
 }
 
 FarEnd::~FarEnd() {
-  if (child_) child_->signal(SIGKILL);  // nobody is left to see to it
+  if (child_) child_->signal(SIGKILL);  // nobody is left to see to it; its stdin ends after that
 }
 
 void FarEnd::on_stream(StreamId id) {
@@ -86,8 +69,6 @@ void FarEnd::run_when_complete() {
   const auto wanted = launch_(*request_);
   if (!wanted) return refuse(wanted.error().message());
   auto child = bridge::ChildProcess::start(io_, *wanted, [this](bridge::ChildEnd end) {
-    child_end_ = end;
-    patience_.cancel();
     // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
     if (!closed_) answer(message_of(end));
     finish_if_over();
@@ -99,17 +80,24 @@ void FarEnd::run_when_complete() {
 }
 
 Status FarEnd::bridge(bridge::ChildPipes pipes) {
-  const auto attach = [this](StreamId id, int input, int output, Connection::OutcomeHandler done) -> Status {
-    auto local = make_stdio_stream(io_, input, output, {.read = input >= 0, .write = output >= 0});
-    if (!local) return tl::unexpected(std::move(local.error()));
-    connection_->accept_stream(id, std::move(*local), std::move(done));
-    return {};
-  };
-  // A command that does not read all of its input has its reasons, and so has a reader that goes before the end.
+  auto input = bridge::ChildStream::make(io_, *child_, std::move(pipes.input), {}, bridge::ChildProof::taken);
+  auto output = make_stdio_stream(io_, pipes.output.release(), -1, {.read = true, .write = false});
+  auto errors = make_stdio_stream(io_, pipes.errors.release(), -1, {.read = true, .write = false});
+  for (auto* stream : {&input, &output, &errors})
+    if (!*stream) return tl::unexpected(std::move(stream->error()));
+  // A reader that goes before the end has its reasons.
   const auto ignore = [](const StreamOutcome&) {};
-  if (auto status = attach(kInputStream, -1, pipes.input.release(), ignore); !status) return status;
-  if (auto status = attach(kOutputStream, pipes.output.release(), -1, ignore); !status) return status;
-  return attach(kErrorStream, pipes.errors.release(), -1, ignore);
+  connection_->accept_stream(kInputStream, std::move(*input),
+                             [this](const StreamOutcome& outcome) { on_input_over(outcome); });
+  connection_->accept_stream(kOutputStream, std::move(*output), ignore);
+  connection_->accept_stream(kErrorStream, std::move(*errors), ignore);
+  return {};
+}
+
+/// A command that does not read all of its input has its reasons; one whose input was cut would wait for the rest, or take it for all.
+void FarEnd::on_input_over(const StreamOutcome& outcome) {
+  const bool cut = outcome.error && outcome.error->code != Errc::local_write_failed;
+  if (cut && !closed_ && !child_->end()) connection_->abort(*outcome.error);
 }
 
 void FarEnd::answer(const ControlMessage& message) {
@@ -127,25 +115,19 @@ void FarEnd::refuse(std::string reason) {
 void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
-  if (child_ && !child_end_) end_child(0);
+  if (child_ && !child_->end()) end_child();
   finish_if_over();
 }
 
-void FarEnd::end_child(std::size_t step) {
+void FarEnd::end_child() {
   const bool interrupted =
       !*closed_ && (closed_->error().code == Errc::peer_interrupted || closed_->error().code == Errc::interrupted);
-  const Steps& steps = interrupted ? kInterruptedSteps : kLostSteps;
-  if (step == steps.size()) return;
-  patience_.expires_after(steps[step].wait);
-  patience_.async_wait(lifetime_.guard([this, step, signal = steps[step].signal](auto cancelled) {
-    if (cancelled || child_end_) return;
-    child_->signal(signal);
-    end_child(step + 1);
-  }));
+  ending_.emplace(io_, *child_, interrupted ? bridge::kInterruptedSteps : bridge::kLostSteps,
+                  [this] { finish_if_over(); });
 }
 
 void FarEnd::finish_if_over() {
-  if (!closed_ || (child_ && !child_end_)) return;
+  if (!closed_ || (child_ && !child_->end()) || (ending_ && !ending_->is_over())) return;
   // Whoever has been told of the end may leave as it likes.
   if (on_over_) std::exchange(on_over_, nullptr)(answered_ ? Status{} : *closed_);
 }

@@ -1,20 +1,18 @@
 /// The end of a remote command at which it runs. Streams and messages: docs/spec/rsh.md.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
+#include "bridge/child_ending.hpp"
 #include "bridge/child_process.hpp"
-#include "core/lifetime.hpp"
 #include "rsh/control_channel.hpp"
 
 namespace udtcat::rsh {
@@ -23,7 +21,7 @@ namespace udtcat::rsh {
 ///
 ///   awaiting ── request ──► running ── child ended ──► told ── output taken, peer closes ──► over
 ///       └── cannot be run ───────────────────────────────────────────►┘
-///   a peer that is lost or leaves while the child runs: the child's pipes are closed, then come signals, until it has gone
+///   a peer that is lost or leaves while the child runs: signals, until it and its group have gone; its stdin stays open until then
 ///
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
 class FarEnd {
@@ -49,11 +47,11 @@ class FarEnd {
   void on_message(const ControlMessage& message);
   void run_when_complete();
   [[nodiscard]] Status bridge(bridge::ChildPipes pipes);
-  void accept(StreamId id, bridge::Descriptor input, bridge::Descriptor output);
+  void on_input_over(const StreamOutcome& outcome);
   void answer(const ControlMessage& message);
   void refuse(std::string reason);
   void on_closed(const Status& status);
-  void end_child(std::size_t step);
+  void end_child();
   void finish_if_over();
 
   boost::asio::io_context& io_;
@@ -64,12 +62,10 @@ class FarEnd {
   std::optional<ControlMessage> request_;
   std::size_t streams_opened_ = 0;  // by the peer, of the four
   std::unique_ptr<bridge::ChildProcess> child_;
-  std::optional<bridge::ChildEnd> child_end_;
+  std::optional<bridge::ChildEnding> ending_;  // of a child whose peer has gone first
   bool answered_ = false;
   std::optional<Status> closed_;
-  boost::asio::steady_timer patience_;
-  const std::unique_ptr<Connection> connection_;  // its handlers lead into what stands above
-  core::Lifetime lifetime_;
+  const std::unique_ptr<Connection> connection_;  // its handlers and streams lead into what stands above
 };
 
 }  // namespace udtcat::rsh

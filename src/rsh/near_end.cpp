@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <udtcat/bridges.hpp>
@@ -23,6 +24,12 @@ bool is_readers_choice(const Error& error) {
   return error.code == Errc::local_write_failed && (is(EPIPE) || is(EBADF));
 }
 
+/// False: there has never been an input, as of a process that was started without one.
+bool has_input() {
+  const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+}
+
 }  // namespace
 
 NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end)
@@ -39,7 +46,7 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
 }
 
 Status NearEnd::start(const ControlMessage& request, bool reads_input) {
-  auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input, .write = false});
+  auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
   // Whoever started us may read only when we have ended, as from any program.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
   auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);
@@ -52,13 +59,17 @@ Status NearEnd::start(const ControlMessage& request, bool reads_input) {
     const StreamId id = connection_->open_stream(std::move(local), std::move(done));
     UDTCAT_INVARIANT(id == expected, "a new connection numbers its streams 0, 2, 4, 6");
   };
-  // A command may leave input unread, and its control messages need no receipt.
+  // A command may leave input unread; what cannot be read here is no end of it there.
+  const auto input_over = lifetime_.guard([this](const StreamOutcome& outcome) {
+    if (outcome.error && outcome.error->code == Errc::local_read_failed) connection_->abort(*outcome.error);
+  });
+  // Control messages need no receipt.
   const auto ignore = [](const StreamOutcome&) {};
   const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
   // Where stderr cannot be written there is nobody to be told.
   const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
   open(kControlStream, control_.stream(), ignore);
-  open(kInputStream, std::move(*input), ignore);
+  open(kInputStream, std::move(*input), input_over);
   open(kOutputStream, std::move(*output), over);
   open(kErrorStream, std::move(*errors), errors_over);
   return {};

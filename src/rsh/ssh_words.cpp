@@ -25,7 +25,7 @@ class Reader {
   Result<SshWords> read() {
     if (auto status = read_options(); !status) return tl::unexpected(status.error());
     if (at_ < arguments_.size()) words_.destination = arguments_[at_++];
-    if (auto status = read_options(); !status) return tl::unexpected(status.error());
+    if (auto status = options_are_over_ ? Status{} : read_options(); !status) return tl::unexpected(status.error());
     const auto rest = arguments_.begin() + static_cast<std::ptrdiff_t>(at_);
     words_.command = fmt::format("{}", fmt::join(rest, arguments_.end(), " "));
     if (words_.only_ssh.empty() && words_.destination.empty()) words_.only_ssh = "no host";
@@ -39,7 +39,8 @@ class Reader {
       const std::string& word = arguments_[at_];
       if (word.size() < 2 || word.front() != '-') return {};
       ++at_;
-      if (word == "--") return {};
+      options_are_over_ = word == "--";
+      if (options_are_over_) return {};
       if (auto status = read_cluster(word); !status) return status;
     }
     return {};
@@ -88,6 +89,7 @@ class Reader {
 
   const std::vector<std::string>& arguments_;
   std::size_t at_ = 0;
+  bool options_are_over_ = false;
   SshWords words_;
 };
 

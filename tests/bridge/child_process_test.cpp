@@ -1,10 +1,13 @@
 #include "bridge/child_process.hpp"
 
 #include <csignal>
+#include <fstream>
 #include <string>
+#include <tuple>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "bridge/loop.hpp"
 
@@ -58,7 +61,7 @@ TEST_F(Children, TellTheirStatus) {
   ASSERT_TRUE(ends());
   EXPECT_EQ(end->status, 7);
   EXPECT_EQ(end->signal, 0);
-  EXPECT_TRUE(child->has_ended());
+  EXPECT_TRUE(child->end());
 }
 
 TEST_F(Children, TellTheSignalThatEndedThem) {
@@ -74,6 +77,44 @@ TEST_F(Children, TakeASignalTogetherWithTheirOwnChildren) {
   child->signal(SIGTERM);
   EXPECT_TRUE(ends());
   EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
+}
+
+TEST_F(Children, AreSeenToTheLastOfTheirGroup) {
+  start("trap '' HUP; sleep 60 & trap - HUP; echo up; wait");
+  Bytes up(3);
+  ASSERT_EQ(::read(pipes.output.number(), up.data(), up.size()), 3);
+  child->signal(SIGHUP);
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(child->group_lives()) << "its own child heeds no hangup";
+  child->signal_group(SIGKILL);
+  EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
+}
+
+TEST_F(Children, AreKilledWhenWeDie) {
+  Ends said = make_pipe();
+  const pid_t we = ::fork();
+  if (we == 0) {
+    boost::asio::io_context own;
+    auto started = ChildProcess::start(
+        own, {.program = "/bin/sh", .words = {"sh", "-c", "sleep 60"}, .core_limit_bytes = {}}, [](ChildEnd) {});
+    const pid_t child_pid = started ? (*started)->pid() : 0;
+    std::ignore = ::write(said.write.number(), &child_pid, sizeof child_pid);
+    for (;;) ::pause();
+  }
+  pid_t child_pid = 0;
+  ASSERT_EQ(::read(said.read.number(), &child_pid, sizeof child_pid), static_cast<ssize_t>(sizeof child_pid));
+  ASSERT_GT(child_pid, 0);
+  ::kill(we, SIGKILL);
+  ::waitpid(we, nullptr, 0);
+  // Whoever inherits it may leave it unburied.
+  const auto runs = [&] {
+    std::ifstream stat("/proc/" + std::to_string(child_pid) + "/stat");
+    std::string number, name, state;
+    return (stat >> number >> name >> state) && state != "Z" && state != "X";
+  };
+  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
+  while (runs() && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+  EXPECT_FALSE(runs());
 }
 
 TEST_F(Children, IgnoreAndBlockNothingThatWeDo) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "bridge/loop.hpp"
+#include "bridge/tcp_pair.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -100,6 +101,38 @@ TEST(ConsumerVerdict, FollowsTheReaderOfAUnixSocket) {
   ASSERT_EQ(::write(ours.number(), "a", 1), 1);
   std::ignore = theirs.close();
   EXPECT_EQ(consumer_verdict(ours.number(), DescriptorKind::socket), std::make_error_code(std::errc::connection_reset));
+}
+
+TEST(ConsumerVerdict, FollowsTheSystemOfATcpPeer) {
+  boost::asio::io_context io;
+  TcpPair pair(io);
+  const int number = pair.ours.native_handle();
+  pair.ours.non_blocking(true);
+  const Bytes payload = random_bytes(65536);
+  boost::system::error_code full;
+  while (!full) pair.ours.write_some(boost::asio::buffer(payload), full);
+  EXPECT_EQ(consumer_verdict(number, DescriptorKind::socket), std::nullopt) << "its buffers are full";
+  auto consumed = read_all_in_background(pair.theirs.native_handle());
+  ASSERT_EQ(::shutdown(number, SHUT_WR), 0);
+  consumed.wait();
+  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
+  std::optional<std::error_code> verdict;
+  while (!verdict && std::chrono::steady_clock::now() < deadline)
+    verdict = consumer_verdict(number, DescriptorKind::socket);
+  EXPECT_EQ(verdict, std::error_code{});
+}
+
+TEST(ConsumerVerdict, FollowsATcpPeerThatResets) {
+  boost::asio::io_context io;
+  TcpPair pair(io);
+  pair.ours.non_blocking(true);
+  const Bytes payload = random_bytes(65536);
+  boost::system::error_code full;
+  while (!full) pair.ours.write_some(boost::asio::buffer(payload), full);
+  pair.theirs.set_option(boost::asio::socket_base::linger(true, 0));
+  pair.theirs.close();
+  EXPECT_EQ(consumer_verdict(pair.ours.native_handle(), DescriptorKind::socket),
+            std::make_error_code(std::errc::connection_reset));
 }
 
 }  // namespace

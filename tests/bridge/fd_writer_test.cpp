@@ -131,7 +131,7 @@ TEST_F(FdWriterTest, StopsAtOnceWhileTheConsumerOfAPipeIsStopped) {
   Ends pipe = make_pipe();
   auto writer = start(std::move(pipe.write));
   stall(*writer);
-  writer->abort();
+  writer->stop();
   EXPECT_FALSE(read_all(pipe.read.number()).empty()) << "and the consumer sees the end of what there was";
   writer.reset();
   run_ready(io);

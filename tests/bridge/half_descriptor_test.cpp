@@ -81,7 +81,7 @@ TEST(HalfDescriptor, ResetsATcpSocketWhereItsCloseIsAFailure) {
   tcp::socket client(io);
   client.connect(acceptor.local_endpoint());
   HalfDescriptor half(acceptor.accept().release(), Half::write);
-  half.make_close_a_failure();
+  half.close_as_a_failure(true);
   EXPECT_FALSE(half.close());
   std::byte byte{};
   boost::system::error_code error;

@@ -1,5 +1,6 @@
 #include "bridge/tcp_stream.hpp"
 
+#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
 #include <udtcat/bridges.hpp>
@@ -55,6 +56,48 @@ TEST_F(TcpStreamTest, ReadsAfterItsSinkHasEnded) {
 TEST_F(TcpStreamTest, ResetsTheOtherSideOnAbort) {
   stream->abort();
   EXPECT_EQ(read_error(pair.theirs), boost::asio::error::connection_reset);
+}
+
+/// What happens to a socket of a process that dies in whatever way: its stream is let go of.
+struct ReceiptedTcpStream : ::testing::Test {
+  boost::asio::io_context io;
+  TcpPair pair{io};
+  std::unique_ptr<LocalStream> stream = std::make_unique<TcpStream>(std::move(pair.ours), TcpEnd::receipted);
+};
+
+TEST_F(ReceiptedTcpStream, IsResetWhereItIsLetGoOfInTheMiddle) {
+  EXPECT_FALSE(write_all(io, *stream, bytes_of("x")));
+  char byte = 0;
+  boost::asio::read(pair.theirs, boost::asio::buffer(&byte, 1));
+  stream.reset();
+  EXPECT_EQ(read_error(pair.theirs), boost::asio::error::connection_reset);
+}
+
+TEST_F(ReceiptedTcpStream, IsResetWhereOnlyOneHalfHasEnded) {
+  EXPECT_FALSE(finish(io, *stream));
+  EXPECT_EQ(read_error(pair.theirs), boost::asio::error::eof);
+  stream.reset();
+  boost::system::error_code error;
+  boost::asio::write(pair.theirs, boost::asio::buffer("late", 4), error);
+  EXPECT_TRUE(error) << "the other half was cut";
+}
+
+TEST_F(ReceiptedTcpStream, IsResetWhereWhatItGaveWasNotReceipted) {
+  pair.theirs.shutdown(tcp::socket::shutdown_send);
+  EXPECT_EQ(drain(io, *stream).last.state, ReadState::end);
+  stream.reset();
+  EXPECT_EQ(read_error(pair.theirs), boost::asio::error::connection_reset);
+}
+
+TEST_F(ReceiptedTcpStream, LosesNothingWhereBothHalvesHaveEndedWell) {
+  const Bytes payload = random_bytes(100'000);
+  pair.theirs.shutdown(tcp::socket::shutdown_send);
+  EXPECT_EQ(drain(io, *stream).last.state, ReadState::end);
+  EXPECT_FALSE(write_all(io, *stream, payload));
+  EXPECT_FALSE(finish(io, *stream));
+  stream->receipted();
+  stream.reset();
+  EXPECT_TRUE(read_all(pair.theirs.native_handle()) == payload);
 }
 
 TEST_F(TcpStreamTest, TellsAReset) {

@@ -38,6 +38,12 @@ TEST(SshWords, NameASubsystemAsScpDoes) {
   EXPECT_THAT(words.options, ElementsAre("-x", "-o", "RequestTTY=no"));
 }
 
+TEST(SshWords, TakeNoOptionBehindTwoDashes) {
+  const auto words = read({"-4", "--", "host", "-oProxyCommand=x", "y"});
+  EXPECT_THAT(words.options, ElementsAre("-4"));
+  EXPECT_EQ(words.command, "-oProxyCommand=x y") << "as ssh has it";
+}
+
 TEST(SshWords, KeepWhatOnlyWeDo) {
   const auto words = read({"-n", "-T", "host", "true"});
   EXPECT_TRUE(words.without_input);

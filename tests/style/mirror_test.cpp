@@ -15,6 +15,7 @@ using testing::IsEmpty;
 /// Sources whose test has another name, and which it is: what can only be seen from further out, and parts that make sense
 /// only together. A folder stands for all that is in it.
 const std::map<std::string, std::string> kTestedIn{
+    {"src/bridge/die_with_linux.cpp", "tests/bridge/child_process_test.cpp"},
     {"src/cli/forward_command.cpp", "tests/e2e/tcp_service_test.cpp"},
     {"src/cli/gateway_command.cpp", "tests/e2e/gateway_test.cpp"},
     {"src/cli/gridftp_command.cpp", "tests/e2e/gridftp_test.cpp"},
@@ -26,6 +27,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/cli/option_values.cpp", "tests/cli/options_test.cpp"},
     {"src/cli/pipe_command.cpp", "tests/e2e/pipe_digest_test.cpp"},
     {"src/cli/pipe_session.cpp", "tests/e2e/pipe_digest_test.cpp"},
+    {"src/cli/piped_command.cpp", "tests/e2e/exec_test.cpp"},
     {"src/cli/plain_command.cpp", "tests/e2e/plain_test.cpp"},
     {"src/cli/pushed_program.cpp", "tests/e2e/rsh_test.cpp"},
     {"src/cli/requests.cpp", "tests/e2e/usage_test.cpp"},

@@ -1,0 +1,72 @@
+/// A child's stdin and stdout as one local stream.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "bridge/child_process.hpp"
+#include "bridge/descriptor.hpp"
+#include "core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+/// What counts as the end of what the child takes and gives.
+enum class ChildProof {
+  taken,    ///< that it has read all, as of any pipe
+  success,  ///< that it has ended with status 0, besides
+};
+
+/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: what is aborted or destroyed before leaves
+/// the pipe open, in the child's keeping.
+/// Threads: confined to the io_context thread.
+class ChildStream final : public LocalStream {
+ public:
+  /// input, output   our ends of the child's pipes; not open: that half is off. The child must outlive the stream.
+  /// errors: Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<LocalStream>> make(boost::asio::io_context& io, ChildProcess& child,
+                                                                 Descriptor input, Descriptor output, ChildProof proof);
+  ~ChildStream() override;
+  ChildStream(const ChildStream&) = delete;
+  ChildStream& operator=(const ChildStream&) = delete;
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
+  void async_wait_readable(WaitHandler handler) override;
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
+  void async_finish(FinishHandler handler) override;
+  void abort() override;
+  [[nodiscard]] std::string source_name() const override { return "command"; }
+  [[nodiscard]] std::string sink_name() const override { return "command"; }
+
+ private:
+  ChildStream(boost::asio::io_context& io, ChildProcess& child, Descriptor kept_input, bool reads, ChildProof proof);
+  [[nodiscard]] bool awaits_status(bool half_is_on) const { return half_is_on && proof_ == ChildProof::success; }
+  void settle(std::error_code error, std::function<void(std::error_code)> handler);
+  void on_child_ended();
+  void keep_input();
+
+  ChildProcess& child_;
+  Descriptor kept_input_;  // a second number of the pipe that is written to
+  const bool writes_;
+  const bool reads_;
+  const ChildProof proof_;
+  bool source_ended_ = false;
+  WaitHandler waiting_;                            // for the child's end, behind that of its output
+  std::function<void(std::error_code)> settling_;  // what was written, by the child's status or by unsettled_
+  std::error_code unsettled_;
+  std::unique_ptr<LocalStream> pipes_;
+  boost::asio::steady_timer patience_;
+  core::Lifetime lifetime_;
+};
+
+/// "ended with status 3", "was ended by signal 15"; none of a child that went well.
+[[nodiscard]] std::error_code error_of(const ChildEnd& end);
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,76 @@
+/// What udr makes of words: none of a name becomes an option, and none is run where it was not meant.
+#include <gmock/gmock.h>
+
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::e2e {
+namespace {
+
+using testing::HasSubstr;
+
+/// Programs that say what they were given, in place of those that udr is put under and of udtcat.
+class UdrWords : public UdtcatTest {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"udtcat", "rsync", "borg", "restic", "git"}) {
+      home_.write(name, "#!/bin/sh\nprintf '<%s>' \"$@\"\n");
+      std::filesystem::permissions(home_.path() / name, std::filesystem::perms::owner_all);
+    }
+  }
+  [[nodiscard]] Ran udr(const std::string& words) const {
+    return run(
+        {.argv = {"bash", "-c", "PATH=$PWD:$PATH; UDTCAT=$PWD/udtcat " UDTCAT_SOURCE_DIR "/wrappers/udr " + words},
+         .environment = {"HOME=" + home_.path().string()},
+         .working_directory = home_.path()});
+  }
+  void expect_refused(const std::string& words, const std::string& why) const {
+    const Ran ran = udr(words);
+    EXPECT_EQ(ran.status, kUsage) << words;
+    EXPECT_EQ(ran.output, "") << words << ": something was run";
+    EXPECT_THAT(ran.errors, HasSubstr(why)) << words;
+  }
+};
+
+TEST_F(UdrWords, OfARepositoryBecomeNoOptionOfSsh) {
+  expect_refused("restic -r 'sftp:x -oProxyCommand=touch:repo' snapshots", "not at an sftp host");
+  expect_refused("restic --repo=sftp:-oProxyCommand=x:repo snapshots", "is no host");
+  expect_refused("restic -r sftp://-oProxyCommand=x/repo snapshots", "is no host");
+  expect_refused("restic -r \"sftp:a'b:repo\" snapshots", "not at an sftp host");
+  EXPECT_EQ(run({.argv = {"bash", "-c",
+                          "RESTIC_REPOSITORY='sftp:x -oA=b:r' PATH=$PWD:$PATH UDTCAT=$PWD/udtcat " UDTCAT_SOURCE_DIR
+                          "/wrappers/udr restic snapshots"},
+                 .working_directory = home_.path()})
+                .status,
+            kUsage);
+}
+
+TEST_F(UdrWords, OfARepositoryNameItsHostBehindAllOptions) {
+  EXPECT_THAT(udr("restic -r sftp:me@far:/repo ls").output, HasSubstr(" rsh -s -- me@far sftp>"));
+  EXPECT_THAT(udr("restic -r sftp://me@far:2222//repo ls").output, HasSubstr(" rsh -p 2222 -s -- me@far sftp>"));
+}
+
+TEST_F(UdrWords, ThatNameAHostBeginWithNoDash) {
+  expect_refused("rsync -a me@-oProxyCommand=x:y z", "is no host");
+  expect_refused("rsync -a -- -oProxyCommand=x:y z", "is no host");
+  expect_refused("borg list ssh://-oProxyCommand=x/./repo", "is no host");
+  expect_refused("git clone ssh://me@-oProxyCommand=x/repo", "is no host");
+  expect_refused("tar c . @-oProxyCommand=x 'tar x'", "is no host");
+}
+
+TEST_F(UdrWords, OfAProgramAreLeftAsTheyAre) {
+  EXPECT_THAT(udr("rsync -a --exclude=a:b -f '- x@-y' ./-dash:x me@far:y").output,
+              HasSubstr("<-a><--exclude=a:b><-f><- x@-y><./-dash:x><me@far:y>"));
+}
+
+TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
+  expect_refused("@far 'echo ran: ' local-word", "udr PROGRAM ARGUMENTS... @far 'COMMAND'");
+  expect_refused("@far 'echo ran'", "udr ssh far 'COMMAND'");
+  expect_refused("echo x @far", "what is to run at far?");
+  expect_refused("echo x @far ' '", "is empty");
+  expect_refused("echo x @far tar x -C /data", "@far 'tar x -C /data'");
+  EXPECT_EQ(udr("no-such-program @far cat").output, "");
+  EXPECT_EQ(udr("echo x @far 'cat -n'").output, "<rsh><--><far><cat -n>");
+}
+
+}  // namespace
+}  // namespace udtcat::e2e
