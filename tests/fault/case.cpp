@@ -7,6 +7,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "e2e/support/scale.hpp"
+
 namespace udtcat::fault {
 
 namespace {
@@ -14,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kKilled = 128 + SIGKILL;
-constexpr auto kEndsWithin = 8s;                // spec: udtcat(1), SIGNALS: a second; the rest is a loaded machine's
-constexpr auto kStdoutEndsWithin = 5s;          // guess: the kernel closes it with the process
-constexpr std::uint64_t kSessionsApart = 1000;  // seeds of contents that are unlike
+constexpr auto kEndsWithin = e2e::patience(8s);  // spec: udtcat(1), SIGNALS: a second; the rest is a loaded machine's
+constexpr auto kStdoutEndsWithin = e2e::patience(5s);  // guess: the kernel closes it with the process
+constexpr std::uint64_t kSessionsApart = 1000;         // seeds of contents that are unlike
 
 Content content_of(const Scenario& scenario, unsigned number, std::uint64_t way, std::uint64_t bytes) {
   return e2e::random_bytes(scenario.seed * 2 + way + number * kSessionsApart, bytes);

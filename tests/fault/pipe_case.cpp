@@ -49,36 +49,51 @@ class PipeCase : public Case {
   [[nodiscard]] const Content& given(Side side) const { return side == Side::near ? out_ : back_; }
 };
 
-/// The far end's consumer is a command that publishes what it read.
+/// What comes is a command's, which publishes it; what is sent may be another's.
 class ExecCase final : public PipeCase {
  public:
-  using PipeCase::PipeCase;
+  ExecCase(Stage& stage, const Scenario& scenario, unsigned number)
+      : PipeCase(stage, scenario, number), receiver_(back_.empty() ? Side::far : Side::near) {
+    write_content(directory_ / "source", content());
+  }
 
  protected:
   [[nodiscard]] Arguments arguments(Side side) override {
     Arguments words = PipeCase::arguments(side);
-    if (side == Side::far) words.insert(words.end(), {"--recv-only", "--exec", command_line()});
+    if (side == receiver_) words.insert(words.end(), {"--recv-only", "--exec", receiving_command()});
+    if (side != receiver_ && scenario_.command_sends)
+      words.insert(words.end(), {"--send-only", "--exec", sending_command()});
     return words;
   }
 
   void tie(Side side, Life& life, e2e::Command& command) override {
-    if (side == Side::near) give_from(life, command, out_);
+    if (side != receiver_ && !scenario_.command_sends) give_from(life, command, content());
   }
 
   void settle(Report& report) override { wait_for_command(directory_ / "pid", report); }
 
   void check_promises(Report& report) override {
-    expect_whole_file(directory_ / "final", out_, report);
-    const bool published = std::filesystem::exists(directory_ / "final") && !scenario_.command_fails;
+    const bool published = std::filesystem::exists(directory_ / "final");
+    expect_whole_file(directory_ / "final", content(), report);
+    if (published && scenario_.command_sends && scenario_.command_fails)
+      report.lies.emplace_back("published what a command sent that failed");
     for (const Side side : {Side::near, Side::far})
       for (const Life& life : lives(side))
-        if (status_of(life) == 0 && !published) report.lies.emplace_back("an end ended with 0 without its command");
+        if (status_of(life) == 0 && (!published || scenario_.command_fails))
+          report.lies.emplace_back("an end ended with 0 without its command's");
   }
 
  private:
-  [[nodiscard]] std::string command_line() const {
-    return publishing_command(directory_, target_directory()) + (scenario_.command_fails ? "; exit 3" : "");
+  [[nodiscard]] const Content& content() const { return receiver_ == Side::far ? out_ : back_; }
+  [[nodiscard]] std::string receiving_command() const {
+    const bool fails = scenario_.command_fails && !scenario_.command_sends;
+    return publishing_command(directory_, target_directory()) + (fails ? "; exit 3" : "");
   }
+  [[nodiscard]] std::string sending_command() const {
+    return "cat " + (directory_ / "source").string() + (scenario_.command_fails ? "; exit 3" : "");
+  }
+
+  const Side receiver_;
 };
 
 }  // namespace

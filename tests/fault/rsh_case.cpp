@@ -68,10 +68,12 @@ class DaemonCase final : public RshCase {
     if (side == Side::near) {
       words = {"rsh", "--daemon", "--port", port()};
       add_session(words, side);
+      if (!writes_) limit_rate(words);
       words.insert(words.end(), {Path::kFarAddress, "run"});
     } else {
       words = {"rsh-daemon", "-l", Path::kFarAddress + (":" + port()), "--allow", (directory_ / "list").string()};
       add_session(words, side);
+      if (writes_) limit_rate(words);
     }
     return words;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "e2e/support/deadline.hpp"
+#include "e2e/support/scale.hpp"
 #include "fault/case.hpp"
 
 namespace udtcat::fault {
@@ -20,7 +21,7 @@ using e2e::Clock;
 
 /// After the fault, or after it has passed: 4 s to connect and 8 to be connected to, 10 for a handshake, 3 of silence (the options
 /// that a case gives, and docs/threat-model.md), each at most once in a row; the rest is a loaded machine's.
-constexpr auto kPatience = 30s;
+constexpr auto kPatience = e2e::patience(30s);
 constexpr auto kStopped = 5s;  // longer than the silence that an end bears
 
 class Run {

@@ -23,10 +23,10 @@ bool carries_both_ways(Product product) { return product == Product::pipe || pro
 
 void draw_bytes(Dice& dice, Scenario& scenario) {
   const std::uint64_t bytes = draw_bytes(dice);
-  const std::uint64_t way = scenario.product == Product::exec || scenario.product == Product::put ? 0
-                            : scenario.product == Product::get                                    ? 1
-                            : carries_both_ways(scenario.product)                                 ? dice.below(3)
-                                                                                                  : dice.below(2);
+  const std::uint64_t way = scenario.product == Product::put      ? 0
+                            : scenario.product == Product::get    ? 1
+                            : carries_both_ways(scenario.product) ? dice.below(3)
+                                                                  : dice.below(2);
   if (way != 1) scenario.bytes_out = bytes;
   if (way != 0) scenario.bytes_back = way == 2 ? draw_bytes(dice) : bytes;
 }
@@ -109,6 +109,7 @@ Scenario draw(std::uint64_t seed) {
   scenario.lasts = milliseconds(dice.between(50, 2000));
   constexpr std::array kChances{0.003, 0.03, 0.2};  // guess: from what happens on good paths to what ends most sessions
   scenario.chance = dice.pick(kChances);
+  scenario.command_sends = scenario.product == Product::exec && dice.happens(0.4);
   scenario.command_fails = scenario.product == Product::exec && dice.happens(0.15);
   return scenario;
 }
@@ -122,7 +123,8 @@ std::string describe(const Scenario& scenario) {
        << scenario.flows << " flows, " << (scenario.near_libudt ? "libudt" : "native") << " to "
        << (scenario.far_libudt ? "libudt" : "native") << ", " << scenario.bytes_out << " bytes out, "
        << scenario.bytes_back << " back, rate " << scenario.rate_bits_per_second << ", delay "
-       << scenario.one_way_delay.count() << " ms" << (scenario.command_fails ? ", the command fails" : "");
+       << scenario.one_way_delay.count() << " ms" << (scenario.command_sends ? ", a command sends" : "")
+       << (scenario.command_fails ? ", a command fails" : "");
   return text.str();
 }
 

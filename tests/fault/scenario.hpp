@@ -71,7 +71,8 @@ struct Scenario {
   unsigned flows = 1;
   bool near_libudt = false;
   bool far_libudt = false;
-  bool command_fails = false;  ///< with `exec`: after it has read everything
+  bool command_sends = false;  ///< with `exec`: what is sent comes from a command, too
+  bool command_fails = false;  ///< the same: the sending one, or else the receiving one, after everything
 };
 
 [[nodiscard]] Scenario draw(std::uint64_t seed);
