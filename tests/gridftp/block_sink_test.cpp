@@ -59,15 +59,15 @@ TEST_F(FileSinks, ForgetWhatHasCome) {
   auto file = sink();
   EXPECT_TRUE(put(*file, 0, random_bytes(FileSink::kJournalEveryBytes)));
   EXPECT_TRUE(folder.has("file.part.have"));
-  file->forget();
+  run(io, file->forget());
   EXPECT_FALSE(folder.has("file.part.have"));
   EXPECT_TRUE(put(*file, 0, Bytes(1000)));
-  EXPECT_TRUE(file->publish());
+  EXPECT_TRUE(run(io, file->publish()));
   EXPECT_TRUE(folder.read("file") == Bytes(1000)) << "nothing of the first";
   file = sink();
   EXPECT_TRUE(put(*file, 0, random_bytes(FileSink::kJournalEveryBytes)));
-  file->forget();
-  file->set_aside();
+  run(io, file->forget());
+  run(io, file->set_aside());
   EXPECT_FALSE(folder.has("file.part"));
 }
 
@@ -82,7 +82,7 @@ TEST_F(FileSinks, LetTheLastWriterHaveHisWayAlsoWithZeros) {
   auto file = sink();
   EXPECT_TRUE(put(*file, 0, random_bytes(10'000)));
   EXPECT_TRUE(put(*file, 0, Bytes(10'000)));
-  EXPECT_TRUE(file->publish());
+  EXPECT_TRUE(run(io, file->publish()));
   EXPECT_TRUE(folder.read("file") == Bytes(10'000));
 }
 
