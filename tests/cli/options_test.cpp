@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"h 1 --plain --as a", "--plain and --as", "no session"},
                     Refusal{"h 1 --plain --peer b", "--plain and --peer", "no session"},
                     Refusal{"h 1 --as a --peer a", "--as and --peer", "two names"},
-                    Refusal{"h 1 --as \x07", "--as", "without white space"},
+                    Refusal{"h 1 --as \x07", "--as \"\x07\"", "without white space"},
                     Refusal{"h 1 --plain --protect private", "--plain and --protect", "no session"},
                     Refusal{"h 1 --plain --cipher aes-256-gcm", "--plain and --cipher", "no cipher"},
                     Refusal{"h 1 --plain --lanes 2", "--plain and --lanes", "no session"},
