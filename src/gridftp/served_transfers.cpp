@@ -342,9 +342,10 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
-  TransferMarkers markers(io_, say_, [this, before = sent_bytes_] { return sent_bytes_ - before; }, {});
+  std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
+  if (blocks_) markers.emplace(io_, say_, [this, before = sent_bytes_] { return sent_bytes_ - before; }, nullptr);
   const auto sent = co_await send(std::move(request));
-  co_await markers.stop();
+  if (markers) co_await markers->stop();
   if (!blocks_) path_.close();
   co_return sent ? make_reply(226, "Everything has been sent.") : broken_off(sent.error());
 }
@@ -428,13 +429,15 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     co_await incoming->sink->set_aside();
     co_return failure(begun.error());
   }
-  TransferMarkers markers(
-      io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
-      [sink = incoming->sink] { return sink->safe(); });
+  std::optional<TransferMarkers> markers;  // as in retrieve()
+  if (blocks_)
+    markers.emplace(
+        io_, say_, [this, before = *received_bytes_] { return *received_bytes_ - before; },
+        [sink = incoming->sink] { return sink->safe(); });
   auto taken = co_await take_in(*incoming);
   if (taken) taken = co_await incoming->sink->publish();
   if (!taken) co_await incoming->sink->set_aside();
-  co_await markers.stop();  // not before: a slow disk is no silence
+  if (markers) co_await markers->stop();  // not before: a slow disk is no silence
   if (!blocks_) path_.close();
   if (taken) co_return make_reply(226, "Everything is here.");
   core::log().info("{}", core::printable(taken.error().message(), 500));
