@@ -346,12 +346,13 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   const std::uint64_t before = sent_bytes_;
-  TransferMarkers markers(io_, say_, [this, before] { return sent_bytes_ - before; }, {});
+  std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
+  if (blocks_) markers.emplace(io_, say_, [this, before] { return sent_bytes_ - before; }, nullptr);
   auto sent = co_await send(std::move(request));
   const Statement done{Statement::Deed::sent, part ? part->begin : 0, sent_bytes_ - before,
                        size.value_or(kUnknownFileBytes), path};
   if (sent) sent = co_await path_.state(done);
-  co_await markers.stop();
+  if (markers) co_await markers->stop();
   if (!blocks_) path_.close();
   co_return sent ? make_reply(226, "Everything has been sent.") : broken_off(sent.error());
 }
@@ -436,16 +437,18 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     co_return failure(begun.error());
   }
   const std::uint64_t before = *received_bytes_;
-  TransferMarkers markers(
-      io_, say_, [this, before] { return *received_bytes_ - before; },
-      [sink = incoming->sink] { return sink->safe(); });
+  std::optional<TransferMarkers> markers;  // as in retrieve()
+  if (blocks_)
+    markers.emplace(
+        io_, say_, [this, before] { return *received_bytes_ - before; },
+        [sink = incoming->sink] { return sink->safe(); });
   auto taken = co_await take_in(*incoming);
   if (taken) taken = co_await incoming->sink->publish();
   if (!taken) co_await incoming->sink->set_aside();
   const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
                        *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
   if (taken) std::ignore = co_await path_.state(done);  // the file is there, whether or not somebody hears so
-  co_await markers.stop();  // not before: a slow disk is no silence
+  if (markers) co_await markers->stop();  // not before: a slow disk is no silence
   if (!blocks_) path_.close();
   if (taken) co_return make_reply(226, "Everything is here.");
   core::log().info("{}", core::printable(taken.error().message(), 500));
