@@ -10,8 +10,9 @@ namespace {
 class EarlySignal : public UdtcatTest {
  protected:
   [[nodiscard]] Process connect_to_nobody() const { return connect({.args = {"--stats", "json"}}); }
-  /// Whether the program itself runs, and not the loader: it ignores SIGPIPE first of all.
+  /// Whether the program itself runs, no longer the test's fork or the loader: it ignores SIGPIPE first of all.
   [[nodiscard]] static bool has_begun(const Process& process) {
+    if (!process.proc_file("cmdline").starts_with(UDTCAT_BINARY)) return false;
     const std::string status = process.proc_file("status");
     const auto at = status.find("SigIgn:");
     constexpr unsigned long long kSigpipe = 1ULL << (SIGPIPE - 1);
