@@ -41,11 +41,11 @@ _udtcat() {
     --threads) _udtcat_values "$(seq 1 "$(nproc 2>/dev/null || echo 1)")" "$current"; return ;;
     --rate) _udtcat_values '10M 100M 1G 10G' "$current"; return ;;
     --connect-timeout | --idle-timeout | --accept-timeout) _udtcat_values '3s 10s 40s 1m 10m' "$current"; return ;;
-    -l | --listen | --to | --from) [[ $current == -* ]] || return ;;
+    -l | --listen | --to | --from | --exec) [[ $current == -* ]] || return ;;
   esac
 
   if [[ $current == -* ]]; then
-    options='-l --listen --to --from -k --key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
+    options='-l --listen --to --from --exec -k --key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
     if [[ ${COMP_WORDS[1]} == gridftp ]]; then
       options+=' -p --parallelism -s --stripes --range --over --retries --clear-control --root --read-only --auth --anonymous-writable

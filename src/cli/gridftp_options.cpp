@@ -120,6 +120,10 @@ Status read_verb(const WrittenOptions& written, GridftpOptions& options) {
   const std::string verb = written.operands.empty() ? "" : written.operands.front();
   const std::vector<std::string> words(written.operands.begin() + (verb.empty() ? 0 : 1), written.operands.end());
   const bool serves = verb == "serve";
+  if (written.plain || written.to || written.from || written.exec || written.send_only || written.recv_only)
+    return misplaced("--plain, --to, --from, --exec, --send-only or --recv-only", "not for gridftp " + verb);
+  if (written.rate && (verb == "get" || verb == "copy"))
+    return misplaced("--rate and gridftp " + verb, "it limits what is sent: give it to the server that sends");
   if (!serves && (written.root || written.auth || written.read_only || written.anonymous_writable ||
                   written.third_party || written.listen))
     return misplaced("gridftp " + verb,

@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat networks
 
   udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
-  udtcat HOST PORT                        connect; bridge stdin and stdout
+  udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command instead
   udtcat -l [ADDR:]PORT --to HOST:PORT    serve a TCP service to many peers
   udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
@@ -29,6 +29,7 @@ Protection (the same at both ends):
 Direction:
       --send-only            take nothing from the peer
       --recv-only            read nothing from stdin
+      --exec CMD             a command for sh -c in place of stdin and stdout; receipted when it has ended with 0
 Network:
   -4, -6                     IPv4 only, IPv6 only
       --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
@@ -60,6 +61,9 @@ constexpr const char* kExamples = R"(
 Examples:
   udtcat -l 9000 > tree.tar               shows a key, and the command for the other host, which asks for it there:
   tar c tree | udtcat HOST 9000
+
+  udtcat -l 9000 -k key --exec 'zfs recv pool/data'      and on the other host
+  zfs send pool/data@now | udtcat HOST 9000 -k key --send-only
 
   udtcat -l 9000 -k key --to localhost:5432      and on the other host
   udtcat HOST 9000 -k key --from 5432

@@ -9,6 +9,7 @@
 #include <udtcat/key.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/signal_watch.hpp"
 #include "cli/standard_output.hpp"
 #include "crypto/secret_text.hpp"
 
@@ -31,6 +32,7 @@ void warn_of_open_file(Console& console) {
 }  // namespace
 
 ExitStatus keygen_command(Console& console) {
+  const SignalsLetThrough whoever_reads_may_be_slow;
   const auto key = Key::generate();
   Status printed;
   if (key) {

@@ -54,9 +54,11 @@ Status check_plain(const WrittenOptions& written, Options& options) {
   for (const auto& [name, text] : of_a_session)
     if (text)
       return misplaced(fmt::format("--plain and {}", name), "--plain has no session: no key, no cipher, no blocks");
-  if (written.to || written.from)
-    return misplaced(fmt::format("--plain and {}", written.to ? "--to" : "--from"),
-                     "--plain has one stream, which is for stdin and stdout");
+  const std::pair<const char*, const Text&> other_mouths[] = {
+      {"--to", written.to}, {"--from", written.from}, {"--exec", written.exec}};
+  for (const auto& [name, text] : other_mouths)
+    if (text)
+      return misplaced(fmt::format("--plain and {}", name), "--plain has one stream, which is for stdin and stdout");
   options.session.protection = Protection::clear;
   return {};
 }
@@ -90,6 +92,8 @@ Status check_places(const WrittenOptions& written, Options& options) {
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
   if (written.accept_timeout && options.command != Command::listen)
     return misplaced("--accept-timeout", "allowed with -l and without --to only");
+  if (tcp && written.exec)
+    return misplaced(fmt::format("--exec and {}", written.to ? "--to" : "--from"), "allowed: one of the two");
   if (tcp && (written.send_only || written.recv_only))
     return misplaced(written.send_only ? "--send-only" : "--recv-only",
                      "allowed for stdin and stdout only, not with --to or --from");
@@ -99,6 +103,8 @@ Status check_places(const WrittenOptions& written, Options& options) {
 Status check_exclusions(const WrittenOptions& written, Options&) {
   if (auto status = exclusive(written.send_only, "--send-only", written.recv_only, "--recv-only"); !status)
     return status;
+  if (written.recv_only && written.rate)
+    return misplaced("--rate and --recv-only", "it limits what is sent: give it to the end that sends");
   if (auto status = exclusive(written.ipv4, "-4", written.ipv6, "-6"); !status) return status;
   if (auto status = exclusive(written.verbose > 0, "-v", written.quiet, "-q"); !status) return status;
   return exclusive(written.progress, "--progress", written.no_progress, "--no-progress");
@@ -113,6 +119,13 @@ Status read_addresses(const WrittenOptions& written, Options& options) {
   // As with ssh -L: the whole world is let in only where the user says so.
   const bool everywhere = written.from->starts_with("*");
   if (options.front.host.empty() && !everywhere) options.front.host = written.ipv6 ? "::1" : "127.0.0.1";
+  return {};
+}
+
+Status read_exec(const WrittenOptions& written, Options& options) {
+  if (written.exec && written.exec->empty())
+    return bad_value("--exec", "", "a command for sh -c, as in 'zfs recv pool/data'");
+  options.exec = written.exec;
   return {};
 }
 
@@ -243,7 +256,7 @@ Result<Options> parse_options(int argc, const char* const* argv) {
   options.command = written->version ? Command::version : Command::help;
   if (written->help || written->version) return options;
   const Status status = each_of(*written, options, check_exclusions, check_plain, read_operands, check_places,
-                                read_addresses, read_common_options);
+                                read_addresses, read_exec, read_common_options);
   if (!status) return tl::unexpected(status.error());
   return options;
 }

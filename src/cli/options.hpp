@@ -41,6 +41,9 @@ struct Options {
   HostPort local{};              ///< listen, serve: where to wait
   HostPort service{};            ///< serve: what each stream is connected to
   HostPort front{};              ///< forward: where local TCP clients come
+  std::optional<std::string>
+      exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
+  std::uint64_t core_limit_bytes = 0;  ///< what that command may dump
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
   SessionOptions session{};

@@ -34,7 +34,7 @@ class PipeListener {
   void take(std::unique_ptr<Connection> connection) {
     if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe is taken"});
     listener_->stop();
-    pipe_ = std::make_unique<PipeSession>(run_, options_.session, std::move(connection));
+    pipe_ = std::make_unique<PipeSession>(run_, options_, std::move(connection));
     pipe_->await();
   }
 
@@ -45,23 +45,29 @@ class PipeListener {
   std::unique_ptr<PipeSession> pipe_;
 };
 
+/// A command has a while to end in its own way.
+Manners manners_of(const Options& options) {
+  if (!options.exec) return {};
+  return {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace};
+}
+
 }  // namespace
 
 ExitStatus listen_command(const Options& options, FoundKey key, Console& console) {
-  SessionRun run(options, console);
+  SessionRun run(options, console, manners_of(options));
   PipeListener listener(run, options);
   if (auto started = listener.start(std::move(key)); !started) return run.fail_to_start(std::move(started.error()));
   return run.run();
 }
 
 ExitStatus connect_command(const Options& options, FoundKey key, Console& console) {
-  SessionRun run(options, console);
+  SessionRun run(options, console, manners_of(options));
   auto request = make_dial_request(options, std::move(key.key));
   if (!request) return run.fail_to_start(std::move(request.error()));
   std::unique_ptr<PipeSession> pipe;
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
-    pipe = std::make_unique<PipeSession>(run, options.session, std::move(*connection));
+    pipe = std::make_unique<PipeSession>(run, options, std::move(*connection));
     pipe->open();
   });
   return run.run();

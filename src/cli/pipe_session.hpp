@@ -1,4 +1,4 @@
-/// One connection whose one stream is bridged to stdin and stdout, from either end.
+/// One connection whose one stream is bridged to stdin and stdout, or to a command, from either end.
 #pragma once
 
 #include <memory>
@@ -8,16 +8,17 @@
 #include <udtcat/connection.hpp>
 
 #include "cli/options.hpp"
+#include "cli/piped_command.hpp"
 #include "cli/session_run.hpp"
 
 namespace udtcat::cli {
 
-/// Tells the run when both the stream and the connection have ended, in whatever order they do.
+/// Tells the run when the stream, the connection and the command have ended, in whatever order they do.
 /// Threads: confined to the main thread.
 class PipeSession {
  public:
-  /// `run` must outlive this.
-  PipeSession(SessionRun& run, const SessionOptions& wishes, std::unique_ptr<Connection> connection);
+  /// `run` and `options` must outlive this.
+  PipeSession(SessionRun& run, const Options& options, std::unique_ptr<Connection> connection);
 
   /// The connecting end opens the stream.
   void open();
@@ -25,15 +26,16 @@ class PipeSession {
   void await();
 
  private:
-  [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio() const;
+  [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_local();
   void accept(StreamId id);
   void on_outcome(const StreamOutcome& outcome);
   void on_closed(const Status& status);
   void finish_if_all_ended();
 
   SessionRun& run_;
-  const SessionOptions wishes_;
-  const std::unique_ptr<Connection> connection_;
+  const Options& options_;
+  PipedCommand command_;                          // of --exec
+  const std::unique_ptr<Connection> connection_;  // its stream leads into the command
   bool has_stream_ = false;
   std::optional<StreamOutcome> outcome_;
   std::optional<Status> closed_;

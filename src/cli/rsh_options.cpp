@@ -75,8 +75,9 @@ tl::unexpected<Error> misplaced(const std::string& option, std::string why) {
 
 /// What belongs to other forms of udtcat.
 Status check_foreign(const WrittenOptions& written, bool has_key) {
-  if (written.plain || written.to || written.from || written.listen || written.send_only || written.recv_only)
-    return misplaced("--plain, --to, --from, -l, --send-only or --recv-only", "not for remote commands");
+  if (written.plain || written.to || written.from || written.listen || written.send_only || written.recv_only ||
+      written.exec)
+    return misplaced("--plain, --to, --from, --exec, -l, --send-only or --recv-only", "not for remote commands");
   if (written.key_file && !has_key) return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
   if ((written.as || written.peer) && !has_key) return misplaced("--as, --peer", "ssh says who is who; with --daemon");
   // Without a session's key anybody could give us a command.

@@ -1,8 +1,10 @@
 #include "cli/run.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "cli/process_hardening.hpp"
 #include "cli/protection_notice.hpp"
 #include "cli/rsh_options.hpp"
+#include "cli/signal_watch.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/stderr_log.hpp"
 #include "cli/terminal_prompt.hpp"
@@ -35,6 +38,7 @@ ExitStatus failed(const Error& error, Console& console) {
 }
 
 ExitStatus printed(const std::string& text, Console& console) {
+  const SignalsLetThrough whoever_reads_may_be_slow;
   const Status status = print(text);
   return status ? ExitStatus::success : failed(status.error(), console);
 }
@@ -54,10 +58,16 @@ void say_what_is_open(const Options& options, Console& console) {
 /// Nobody types into a listener whose output goes to a file: its stdin, the terminal, would only hold up the end.
 void leave_terminal_unread(Options& options) {
   auto& session = options.session;
-  if (options.command != Command::listen || !session.sends || !session.receives) return;
+  if (options.command != Command::listen || options.exec || !session.sends || !session.receives) return;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) == 1) return;
   session.sends = false;
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
+}
+
+/// A person, or whoever writes to a pipe, may take his time.
+Result<FoundKey> find_key_somewhere(const Options& options, std::optional<crypto::SecretText> environment_key) {
+  const SignalsLetThrough meanwhile;
+  return find_key(options, std::move(environment_key), ask_on_terminal);
 }
 
 ExitStatus talk(Options options, std::optional<crypto::SecretText> environment_key, Console& console) {
@@ -65,7 +75,7 @@ ExitStatus talk(Options options, std::optional<crypto::SecretText> environment_k
   say_what_is_open(options, console);
   leave_terminal_unread(options);
   if (options.plain) return plain_command(options, console);
-  auto key = find_key(options, std::move(environment_key), ask_on_terminal);
+  auto key = find_key_somewhere(options, std::move(environment_key));
   if (!key) return failed(key.error(), console);
   switch (options.command) {
     case Command::listen:
@@ -134,7 +144,7 @@ ExitStatus run_rsh_daemon(const Invocation& invocation, Console& console) {
   auto environment_key = take_key_for(options->common.transport.kind, invocation);
   if (!environment_key) return failed(environment_key.error(), console);
   install_stderr_log(console, options->common.verbosity);
-  auto key = find_key(options->common, std::move(*environment_key), ask_on_terminal);
+  auto key = find_key_somewhere(options->common, std::move(*environment_key));
   if (!key) return failed(key.error(), console);
   return rsh_daemon_command(*options, std::move(*key), console);
 }
@@ -148,7 +158,7 @@ ExitStatus run_gateway(const Invocation& invocation, Console& console) {
   if (!environment_key) return failed(environment_key.error(), console);
   install_stderr_log(console, options->verbosity);
   say_what_is_open(*options, console);
-  auto key = find_key(*options, std::move(*environment_key), ask_on_terminal);
+  auto key = find_key_somewhere(*options, std::move(*environment_key));
   if (!key) return failed(key.error(), console);
   return gateway_command(*options, std::move(*key), console);
 }
@@ -162,7 +172,7 @@ ExitStatus run_gridftp(const Invocation& invocation, Console& console) {
   install_stderr_log(console, options->common.verbosity);
   if (auto settled = settle_protection(*options, environment_key->has_value()); !settled)
     return failed(settled.error(), console);
-  auto key = find_key(options->common, std::move(*environment_key), ask_on_terminal);
+  auto key = find_key_somewhere(options->common, std::move(*environment_key));
   if (!key) return failed(key.error(), console);
   return gridftp_command(*options, std::move(*key), console);
 }
@@ -170,9 +180,12 @@ ExitStatus run_gridftp(const Invocation& invocation, Console& console) {
 }  // namespace
 
 int run(int argc, const char* const* argv) {
+  hold_signals();
   fill_standard_descriptors();
   const auto word = word_command(argc, argv);
-  const std::uint64_t core_limit_bytes = harden_process(word.has_value());
+  const bool executes =
+      std::any_of(argv, argv + argc, [](std::string_view each) { return each.starts_with("--exec"); });
+  const std::uint64_t core_limit_bytes = harden_process(word.has_value() || executes);
   // Outlives every user of the log, whenever a thread of the library says its last word.
   static Console console(STDERR_FILENO);
   if (word) {
@@ -184,8 +197,9 @@ int run(int argc, const char* const* argv) {
     if (*word == "rsh-daemon") return to_int(run_rsh_daemon(invocation, console));
     return to_int(run_rsh_server(invocation, console));
   }
-  const auto options = parse_options(argc, argv);
+  auto options = parse_options(argc, argv);
   if (!options) return to_int(failed(options.error(), console));
+  options->core_limit_bytes = core_limit_bytes;
   switch (options->command) {
     case Command::help:
       return to_int(printed(help_text(), console));

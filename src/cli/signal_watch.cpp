@@ -40,6 +40,16 @@ void set_alarm(std::chrono::milliseconds delay) {
 
 }  // namespace
 
+void hold_signals() {
+  const sigset_t signals = watched_signals();
+  std::ignore = ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // fails for no valid set
+}
+
+SignalsLetThrough::SignalsLetThrough() {
+  const sigset_t signals = watched_signals();
+  std::ignore = ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // fails for no valid set
+}
+
 struct SignalWatch::State {
   State(Handler on_signal, std::chrono::milliseconds patience)
       : signals(watched_signals()), grace(patience), handler(std::move(on_signal)) {}

@@ -12,6 +12,19 @@ namespace udtcat::cli {
 /// The peer hears of a signal within 400 ms or not at all; the rest is for our own last lines.
 inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
 
+/// First thing in main: what a SignalWatch hears waits from now on until there is one, so that no moment is too early for an orderly end.
+void hold_signals();
+
+/// Work that comes before the watch, may take long, and leaves nothing to be put in order: while this lives a signal ends the process.
+/// Threads: confined to the main thread, before any other was started.
+class SignalsLetThrough {
+ public:
+  SignalsLetThrough();
+  SignalsLetThrough(const SignalsLetThrough&) = delete;
+  SignalsLetThrough& operator=(const SignalsLetThrough&) = delete;
+  ~SignalsLetThrough() { hold_signals(); }
+};
+
 /// Hears SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which needs nobody else to end the process: neither
 /// the io_context, nor a destructor that hangs. That thread lives as long as the process.
 ///

@@ -13,6 +13,7 @@ void add_values(CLI::App& app, WrittenOptions& written) {
   const auto value = [&](const char* names, WrittenOptions::Text& into) { app.add_option(names, into)->take_last(); };
   value("--to", written.to);
   value("--from", written.from);
+  value("--exec", written.exec);
   value("-k,--key-file", written.key_file);
   value("--as", written.as);
   value("--peer", written.peer);

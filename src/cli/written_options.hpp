@@ -13,7 +13,7 @@ struct WrittenOptions {
   using Text = std::optional<std::string>;
   std::vector<std::string> operands;
   bool listen = false, plain = false;
-  Text to, from;
+  Text to, from, exec;
   Text key_file, as, peer;
   Text protect, cipher, block, lanes, threads, flows, transport, congestion, rate, memory;
   bool send_only = false, recv_only = false;

@@ -11,6 +11,7 @@
 #include <udtcat/units.hpp>
 
 #include "bridge/loop.hpp"
+#include "bridge/tcp_pair.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -125,6 +126,35 @@ TEST_F(FdWriterTest, FailsToFinishAUnixSocketWhoseReaderLeavesBytesUnread) {
   EXPECT_FALSE(write_all(io, *writer, bytes_of("ab")));
   std::ignore = theirs.close();
   EXPECT_EQ(finish(io, *writer), std::errc::connection_reset);
+}
+
+TEST_F(FdWriterTest, FinishesATcpSocketOnlyAfterThePeersSystemHasAll) {
+  TcpPair pair(io);
+  pair.theirs.set_option(boost::asio::socket_base::receive_buffer_size(4096));
+  pair.ours.set_option(boost::asio::socket_base::send_buffer_size(200'000));
+  const auto writer = start(Descriptor(pair.ours.release()));
+  payload = random_bytes(150'000);  // more than a window that nobody has read from, less than a buffer
+  EXPECT_FALSE(write_all(io, *writer, payload));
+  std::optional<std::error_code> outcome;
+  writer->async_finish([&](std::error_code error) { outcome = error; });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  while (std::chrono::steady_clock::now() < until) run_ready(io);
+  EXPECT_FALSE(outcome) << "its window is closed";
+  auto consumed = read_all_in_background(pair.theirs.native_handle());
+  EXPECT_TRUE(run_until(io, [&] { return outcome.has_value(); }));
+  EXPECT_FALSE(*outcome);
+  EXPECT_TRUE(consumed.get() == payload) << "and sees the end, no reset";
+}
+
+TEST_F(FdWriterTest, ResetsATcpSocketThatIsLetGoOfInTheMiddle) {
+  TcpPair pair(io);
+  auto writer = start(Descriptor(pair.ours.release()));
+  EXPECT_FALSE(write_all(io, *writer, bytes_of("x")));
+  writer.reset();
+  char byte = 0;
+  boost::system::error_code error;
+  while (!error) pair.theirs.read_some(boost::asio::buffer(&byte, 1), error);
+  EXPECT_EQ(error, boost::asio::error::connection_reset);
 }
 
 TEST_F(FdWriterTest, StopsAtOnceWhileTheConsumerOfAPipeIsStopped) {

@@ -98,6 +98,11 @@ TEST(Options, TakeEachValue) {
 
 TEST(Options, TakeAValueBehindAnEqualsSign) { EXPECT_EQ(good("h 1 --lanes=7").session.lanes, 7U); }
 TEST(Options, TakeTheLastOfTwoValues) { EXPECT_EQ(good("h 1 --lanes 7 --lanes 8").session.lanes, 8U); }
+TEST(Options, PutACommandInPlaceOfStdinAndStdout) {
+  EXPECT_EQ(good("-l 9000 --exec cat").exec, "cat");
+  EXPECT_EQ(good("h 9000 --exec=cat").command, Command::connect);
+  EXPECT_FALSE(good("h 9000").exec);
+}
 TEST(Options, TakeFlagsInOneWord) { EXPECT_EQ(good("-lvv 9000").verbosity, 2); }
 TEST(Options, MayStandAnywhere) { EXPECT_EQ(good("-l -v --lanes 7 9000").local.port, 9000); }
 
@@ -178,6 +183,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"h 1 --transport tcp", "--transport \"tcp\"", "allowed: native, libudt"},
                     Refusal{"h 1 --rate 10MB", "--rate \"10MB\"", "bits per second"},
                     Refusal{"h 1 --rate 0", "--rate \"0\"", "above 0"},
+                    Refusal{"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},
+                    Refusal{"--plain h 1 --exec x", "--plain and --exec", "stdin and stdout"},
+                    Refusal{"-l 1 --to h:1 --exec x", "--exec and --to", "one of the two"},
+                    Refusal{"h 1 --exec=", "--exec \"\"", "a command"},
                     Refusal{"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, cubic, fixed"},
                     Refusal{"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
                     Refusal{"h 1 --memory 65GiB", "--memory \"65GiB\"", "allowed: 1MiB to 64GiB"},

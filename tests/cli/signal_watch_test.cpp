@@ -102,6 +102,26 @@ TEST_F(SignalWatchDeathTest, StillHearsSignalsWhenNobodyElseDoes) {
   EXPECT_EXIT(hanging(), ExitedWithCode(130), "");
 }
 
+TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
+  const auto early = [] {
+    hold_signals();
+    ::kill(::getpid(), SIGTERM);
+    const SignalWatch watch([](int number) { ::_exit(number); });
+    hang();
+  };
+  EXPECT_EXIT(early(), ExitedWithCode(SIGTERM), "");
+}
+
+TEST_F(SignalWatchDeathTest, IsNotWaitedForByWorkThatMayTakeLong) {
+  const auto waiting = [] {
+    hold_signals();
+    ::kill(::getpid(), SIGTERM);
+    const SignalsLetThrough meanwhile;
+    hang();
+  };
+  EXPECT_EXIT(waiting(), testing::KilledBySignal(SIGTERM), "");
+}
+
 TEST_F(SignalWatchDeathTest, LeavesAHangupIgnoredThatWasIgnored) {
   const auto nohup = [] {
     std::ignore = ::signal(SIGHUP, SIG_IGN);

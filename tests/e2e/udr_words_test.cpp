@@ -33,7 +33,7 @@ class UdrWords : public UdtcatTest {
 
 TEST_F(UdrWords, OfARepositoryBecomeNoOptionOfSsh) {
   expect_refused("restic -r 'sftp:x -oProxyCommand=touch:repo' snapshots", "not at an sftp host");
-  expect_refused("restic --repo=sftp:-oProxyCommand=x:repo snapshots", "is no host");
+  expect_refused("restic --repo=sftp:-oProxyCommand=x:repo snapshots", "not at an sftp host");
   expect_refused("restic -r sftp://-oProxyCommand=x/repo snapshots", "is no host");
   expect_refused("restic -r \"sftp:a'b:repo\" snapshots", "not at an sftp host");
   EXPECT_EQ(run({.argv = {"bash", "-c",

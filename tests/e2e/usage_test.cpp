@@ -51,6 +51,9 @@ const std::vector<Mistake> kMistakes = {
     {"SendOnlyAndReceiveOnly", {"127.0.0.1", "9", "--send-only", "--recv-only"}, {"-only"}},
     {"BothFamiliesOnly", {"127.0.0.1", "9", "-4", "-6"}, {"-4", "-6"}},
     {"ToWithoutListening", {"127.0.0.1", "9", "--to", "127.0.0.1:80"}, {"--to"}},
+    {"RateOfWhatIsReceived", {"127.0.0.1", "9", "--recv-only", "--rate", "1M"}, {"--rate", "end that sends"}},
+    {"RateOfAGet", {"gridftp", "get", "--rate", "1M", "ftp://h/f", "."}, {"--rate", "server that sends"}},
+    {"RateOfACopy", {"gridftp", "copy", "--rate", "1M", "ftp://h/f", "ftp://g/f"}, {"--rate", "server that sends"}},
     {"FromWhileListening", {"-l", "127.0.0.1:9", "--from", "127.0.0.1:80"}, {"--from"}},
 };
 INSTANTIATE_TEST_SUITE_P(Of, UsageMistake, testing::ValuesIn(kMistakes),
@@ -156,6 +159,20 @@ TEST_F(Usage, ConnectTimeoutBoundsTheWaitForASilentHost) {
 TEST_F(Usage, AcceptTimeoutBoundsTheWaitForAPeer) {
   Process process = listen({.args = {"--accept-timeout", "1s"}});
   expect_exit(process, kUnreachable, patience(4s));
+}
+
+TEST_F(Usage, AListenerThatHasAllAndWaitsForItsOwnStdinSaysSo) {
+  Pipe open = make_pipe();
+  const RandomFile file(1, 1000);
+  Process listener = listen({.in = std::move(open.reading)});
+  Process connector = connect({.in = open_for_reading(file.path())});
+  EXPECT_TRUE(eventually(kAtOnce, [&] {
+    return count_lines(listener, "waiting for the end of our own standard input") == 1;
+  })) << listener.errors();
+  expect_says(listener, "--recv-only");
+  open.writing.close();
+  expect_exit(listener, kSuccess);
+  expect_exit(connector, kSuccess);
 }
 
 }  // namespace

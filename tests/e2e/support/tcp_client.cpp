@@ -79,13 +79,25 @@ std::string TcpClient::receive(std::size_t bytes) const {
   return received;
 }
 
-bool TcpClient::receive_end() const {
+namespace {
+
+/// The errno of the end, 0 of a close.
+int skip_to_end(const Descriptor& socket) {
   std::vector<char> skipped(4096);
   for (;;) {
-    const auto got = ::recv(socket_.fd(), skipped.data(), skipped.size(), 0);
-    if (got <= 0) return got == 0 || errno == ECONNRESET;
+    const auto got = ::recv(socket.fd(), skipped.data(), skipped.size(), 0);
+    if (got <= 0) return got == 0 ? 0 : errno;
   }
 }
+
+}  // namespace
+
+bool TcpClient::receive_end() const {
+  const int end = skip_to_end(socket_);
+  return end == 0 || end == ECONNRESET;
+}
+
+bool TcpClient::receive_reset() const { return skip_to_end(socket_) == ECONNRESET; }
 
 Digest TcpClient::digest_of_next(std::uint64_t bytes) const {
   std::vector<std::byte> chunk(256 * 1024);

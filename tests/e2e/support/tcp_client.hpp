@@ -28,6 +28,8 @@ class TcpClient {
   [[nodiscard]] std::string receive(std::size_t bytes) const;
   /// Whether the other side closed or reset the connection; anything that arrives before is skipped.
   [[nodiscard]] bool receive_end() const;
+  /// Whether the other side reset the connection, and did not close it; anything that arrives before is skipped.
+  [[nodiscard]] bool receive_reset() const;
   /// As receive(), for what is too long to keep.
   [[nodiscard]] Digest digest_of_next(std::uint64_t bytes) const;
 
