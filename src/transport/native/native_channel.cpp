@@ -110,7 +110,8 @@ Error NativeChannel::broken(const char* doing) const {
   if (link_.connection.state() == Connection::State::lost)
     return {Errc::connection_broken, what, "nothing was heard from it for too long"};
   if (link_.connection.state() == Connection::State::forgotten)
-    return {Errc::connection_broken, what, "the other end knows nothing of this session: it was started again, or has given it up"};
+    return {Errc::connection_broken, what,
+            "the other end knows nothing of this session: it was started again, or has given it up"};
   return {Errc::connection_broken, what, "the peer's transport closed the connection"};
 }
 
