@@ -11,9 +11,9 @@ namespace udtcat::net {
 
 namespace {
 
-constexpr int kIpv4Dropped = 8;                           // of 32 bits: a /24
-constexpr int kIpv6Dropped = 8;                           // of the first 64 bits: a /56
-constexpr Prefix kIpv6Mark = std::uint64_t{1} << 63;      // the 56 bits end below it
+constexpr int kIpv4Dropped = 8;                       // of 32 bits: a /24
+constexpr int kIpv6Dropped = 8;                       // of the first 64 bits: a /56
+constexpr Prefix kIpv6Mark = std::uint64_t{1} << 63;  // the 56 bits end below it
 
 }  // namespace
 

@@ -115,9 +115,7 @@ class Doorman final : public Listener {
 
   /// Posted, as above.
   void leave(Place place) {
-    boost::asio::post(io_, lifetime_.guard([this, place] {
-      vacate(place);
-    }));
+    boost::asio::post(io_, lifetime_.guard([this, place] { vacate(place); }));
   }
 
   /// The place may be another's already, or gone with all others when this was stopped.

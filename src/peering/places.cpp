@@ -30,9 +30,8 @@ void Places::clear() {
 Places::OldestFirst::iterator Places::greediest() {
   std::map<net::Prefix, std::size_t> held;
   for (const Holder& each : strangers_) ++held[each.prefix];
-  return std::max_element(strangers_.begin(), strangers_.end(), [&](const Holder& a, const Holder& b) {
-    return held.at(a.prefix) < held.at(b.prefix);
-  });
+  return std::max_element(strangers_.begin(), strangers_.end(),
+                          [&](const Holder& a, const Holder& b) { return held.at(a.prefix) < held.at(b.prefix); });
 }
 
 }  // namespace udtcat::peering

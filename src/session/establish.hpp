@@ -90,7 +90,7 @@ class Establishing {
   std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
   std::vector<std::byte> input_;     // the TLS record or clear message being read
   std::vector<std::byte> message_;   // application data so far
-  bool heard_ = false;  // the peer's first TLS record
+  bool heard_ = false;               // the peer's first TLS record
   bool over_ = false;
   boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;

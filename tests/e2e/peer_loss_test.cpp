@@ -1,6 +1,9 @@
 /// Acceptance 4: a dead peer is noticed and named; a path that comes back is not a dead peer.
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 
+#include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
 namespace udtcat::e2e {
@@ -36,6 +39,44 @@ TEST_F(PeerLoss, ByStoppingIsNoticedAfterTheIdleTimeout) {
   connector.send_signal(SIGSTOP);
   expect_exit(listener, kPeerLost, kNoticed);
   expect_says(listener, host_);
+}
+
+/// The far end of a forward that is killed, and started again on its port before anybody can miss it.
+class Restart : public UdtcatTest {
+ protected:
+  [[nodiscard]] Process start_far() const {
+    return listen({.args = {"--to", "127.0.0.1:" + std::to_string(service_.port())}});
+  }
+  /// How long the near end took to know.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> kill_and_start_again() {
+    const std::uint16_t entrance = free_port();
+    Process near = connect({.args = {"--from", "127.0.0.1:" + std::to_string(entrance)}});
+    if (!accepts_tcp(entrance, kAtOnce) || !service_.accept(kAtOnce)) return std::nullopt;
+    far_->send_signal(SIGKILL);
+    const auto killed = Clock::now();
+    if (!far_->wait(kAtOnce)) return std::nullopt;
+    far_.emplace(start_far());
+    expect_exit(near, kPeerLost, kNoticed);
+    expect_says(near, "knows nothing of this session");
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - killed);
+  }
+
+  const TcpListener service_;
+  std::optional<Process> far_ = start_far();
+};
+
+TEST_F(Restart, OfTheFarEndIsNoticedLongBeforeTheIdleTimeout) { EXPECT_TRUE(kill_and_start_again()); }
+
+TEST_F(Restart, IsNoticedTwentyTimesOfTwentySoak) {
+  std::vector<std::chrono::milliseconds> took;
+  for (int i = 0; i < 20; ++i)
+    if (const auto time = kill_and_start_again()) took.push_back(*time);
+  ASSERT_EQ(took.size(), 20U);
+  std::sort(took.begin(), took.end());
+  std::printf("20 kills: the near end knew after %lld, %lld, %lld ms (least, median, most)\n",
+              static_cast<long long>(took.front().count()), static_cast<long long>(took[10].count()),
+              static_cast<long long>(took.back().count()));
+  EXPECT_LE(took.back(), 5s);
 }
 
 class BlackHole : public TwoHostsTest {};

@@ -74,13 +74,19 @@ TEST_P(StrangersFlood, ShutsNobodyOutWhoHoldsTheKey) {
 
 TEST_P(StrangersFlood, CostsAHundredDialsNothingSoak) {
   const Dials quiet = dial(100);
+  // What the flood costs this machine, which here is its own attacker, is not what it costs the listener.
+  const BoundUdp elsewhere = bind_udp();
+  flood_.emplace(elsewhere.port, GetParam().kind, GetParam().bytes_per_second);
+  const Dials beside = dial(100);
+  flood_.reset();
   endure(GetParam());
   const Dials flooded = dial(100);
-  std::printf("%-20s quiet %3d of 100, median %3lld ms; flooded %3d of 100, median %3lld ms\n", GetParam().name,
-              quiet.succeeded, static_cast<long long>(quiet.median.count()), flooded.succeeded,
+  std::printf("%-16s quiet %3d, %3lld ms; flood of another port %3d, %3lld ms; flooded %3d, %3lld ms\n", GetParam().name,
+              quiet.succeeded, static_cast<long long>(quiet.median.count()), beside.succeeded,
+              static_cast<long long>(beside.median.count()), flooded.succeeded,
               static_cast<long long>(flooded.median.count()));
   EXPECT_EQ(flooded.succeeded, 100) << far_.errors();
-  EXPECT_LE(flooded.median.count(), quiet.median.count() * 3 / 2);
+  EXPECT_LE(flooded.median.count(), std::max(quiet.median, beside.median).count() * 3 / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, StrangersFlood,

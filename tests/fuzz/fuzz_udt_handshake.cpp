@@ -1,6 +1,7 @@
 // A client and a listener that hear anything: what they agree to is within the limits, and answers are no larger than what asked.
 // The input: a byte that says who hears what follows, a byte of length, a packet; and so on.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,10 +40,20 @@ class Ends {
     if (client_.state() == ActiveOpen::State::done) check(client_.settings());
   }
   void listener_hears(std::span<const std::byte> packet) {
-    const auto verdict = listener_.handle(now_, packet, address_, [] { return PassiveOpen::Lot{42, 4242}; });
+    const auto verdict = listener_.handle(now_, packet, address_, [](bool) { return PassiveOpen::Lot{42, 4242}; });
     require(verdict.reply.size() <= packet.size() + kMostAdded);
     require(PassiveOpen::refusal(packet).size() <= packet.size());
     if (verdict.accepted) check(*verdict.accepted);
+  }
+  /// The same, from a client that has the key.
+  void listener_hears_with_proof(std::span<const std::byte> packet) {
+    if (packet.size() < kHeaderBytes + kHandshakeBytes) return listener_hears(packet);
+    const ControlHeader header = decode_control_header(packet);
+    const auto body = packet.subspan(kHeaderBytes);
+    auto handshake = *decode_handshake(body);
+    const auto extension = decode_extension(body);
+    handshake.address = door_.proof_of(handshake, header.additional, extension).value();
+    listener_hears(encode(handshake, 0, header.additional, extension));
   }
   /// The same, from a client that has been given its cookie.
   void listener_hears_with_cookie(std::span<const std::byte> packet) {
@@ -62,9 +73,10 @@ class Ends {
 
  private:
   TimePoint now_ = kStart;
+  Door door_ = Door::create(std::array<std::byte, crypto::KeyedHash::kKeyBytes>{}).value();
   Endpoint address_ = resolve({"192.0.2.1", 1000}, AddressFamily::ipv4).value().front();
-  ActiveOpen client_{now_, {address_, 5, 1000, 1500, 360, 0xabcdef, std::nullopt}};
-  PassiveOpen listener_{{1500, 360, 77}, CookieJar::create().value()};
+  ActiveOpen client_{now_, {address_, 5, 1000, 1500, 360, 0xabcdef, std::nullopt, &door_}};
+  PassiveOpen listener_ = PassiveOpen::create({1500, 360, 77}, &door_).value();
 };
 
 }  // namespace
@@ -73,13 +85,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto in = std::as_bytes(std::span(data, size));
   Ends ends;
   while (in.size() >= 2) {
-    const auto who = std::to_integer<unsigned>(in[0]) % 4;
+    const auto who = std::to_integer<unsigned>(in[0]) % 5;
     const auto length = std::min(std::to_integer<std::size_t>(in[1]), in.size() - 2);
     const auto packet = in.subspan(2, length);
     in = in.subspan(2 + length);
     if (who == 0) ends.client_hears(packet);
     if (who == 1) ends.listener_hears(packet);
     if (who == 2) ends.listener_hears_with_cookie(packet);
+    if (who == 4) ends.listener_hears_with_proof(packet);
     if (who == 3) ends.wait(std::chrono::milliseconds(10 * length));
   }
   return 0;

@@ -7,6 +7,7 @@
 #include "transport/native/acknowledgement.hpp"
 #include "transport/native/handshake.hpp"
 #include "transport/native/packet.hpp"
+#include "transport/native/resets.hpp"
 
 using namespace udtcat::transport::native;
 
@@ -37,6 +38,9 @@ void take_control(std::span<const std::byte> packet) {
   const auto body = packet.subspan(kHeaderBytes);
   require(std::ranges::equal(encode(header, {}), packet.first(kHeaderBytes)));
   take_handshake(header, body);
+  if (const auto reset = decode_reset(packet))
+    require(packet.size() == kResetBytes && header.destination == 0 &&
+            decode_reset(encode(*reset))->token == reset->token);
   const auto list = decode_loss_list(body);
   require(list.size() <= body.size() / 4);
   for (const auto& [first, last] : list) require(((first | last) >> 31) == 0);

@@ -33,7 +33,8 @@ TEST_F(PlacesTest, AreTakenFromThePrefixThatHoldsTheMost) {
 
 TEST_F(PlacesTest, AreSharedAmongPrefixes) {
   flood();
-  for (std::size_t i = 0; i < kMaxStrangerPlaces / 2; ++i) EXPECT_LE(come(false, kElsewhere).value(), kMaxStrangerPlaces);
+  for (std::size_t i = 0; i < kMaxStrangerPlaces / 2; ++i)
+    EXPECT_LE(come(false, kElsewhere).value(), kMaxStrangerPlaces);
   EXPECT_GT(come(false, kElsewhere).value(), kMaxStrangerPlaces) << "no more than its share";
 }
 

@@ -30,12 +30,12 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   next_send_ = now + kRetry;
   const bool concluding = state_ == State::conclusion;
   Handshake handshake{.initial_sequence = request_.initial_sequence,
-                            .mss = request_.mss,
-                            .flow_window = request_.flow_window,
-                            .request = concluding ? Request::conclusion : Request::induction,
-                            .socket_id = request_.local_id,
-                            .cookie = cookie_,
-                            .address = address_words(request_.peer)};
+                      .mss = request_.mss,
+                      .flow_window = request_.flow_window,
+                      .request = concluding ? Request::conclusion : Request::induction,
+                      .socket_id = request_.local_id,
+                      .cookie = cookie_,
+                      .address = address_words(request_.peer)};
   const auto extension = concluding && own_ ? std::optional(HandshakeExtension{request_.token}) : std::nullopt;
   // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
   const bool to_libudt = concluding && !own_;

@@ -91,8 +91,8 @@ class Connection {
   [[nodiscard]] State state() const { return state_; }
   /// It has said goodbye and may be forgotten.
   [[nodiscard]] bool over() const {
-    return (state_ == State::closed && goodbyes_left_ == 0) || state_ == State::lost ||
-           state_ == State::peer_closed || state_ == State::forgotten;
+    return (state_ == State::closed && goodbyes_left_ == 0) || state_ == State::lost || state_ == State::peer_closed ||
+           state_ == State::forgotten;
   }
   [[nodiscard]] ChannelStats stats() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }

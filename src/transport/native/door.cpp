@@ -18,7 +18,8 @@ Result<Door::Proof> Door::proof_of(const Handshake& handshake, std::uint32_t add
   const auto hash = hash_of(handshake, additional, extension);
   if (!hash) return tl::unexpected(hash.error());
   Proof proof{};
-  for (std::size_t i = 0; i < proof.size(); ++i) proof[i] = core::load_be<std::uint32_t>(std::span(*hash).subspan(4 * i));
+  for (std::size_t i = 0; i < proof.size(); ++i)
+    proof[i] = core::load_be<std::uint32_t>(std::span(*hash).subspan(4 * i));
   return proof;
 }
 

@@ -36,7 +36,7 @@ class NativeAcceptor final : public Acceptor {
 
   boost::asio::io_context& io_;
   const std::vector<UdpPort*> ports_;
-  std::deque<Waiting> waiting_;      // let in, and nobody has asked for them yet
+  std::deque<Waiting> waiting_;     // let in, and nobody has asked for them yet
   std::size_t waiting_proved_ = 0;  // of them
   ChannelHandler handler_;
   core::Lifetime lifetime_;

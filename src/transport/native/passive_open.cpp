@@ -33,9 +33,7 @@ std::optional<Asked> decode_request(std::span<const std::byte> packet) {
 }
 
 /// libudt ignores a request with more than 48 bytes; so do we, but for what one of ours adds.
-bool well_sized(const Asked& asked) {
-  return asked.body_bytes == kHandshakeBytes || asked.extension.has_value();
-}
+bool well_sized(const Asked& asked) { return asked.body_bytes == kHandshakeBytes || asked.extension.has_value(); }
 
 bool is_usable(const Handshake& request) {
   return request.version == kUdtVersion && request.type == kStreamType && request.mss >= kMinMss &&
@@ -79,8 +77,7 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   const auto asked = decode_request(packet);
   if (!asked || !well_sized(*asked)) return {};
   const Handshake& request = asked->handshake;
-  const bool proved =
-      door_ != nullptr && door_->is_proved_by(request, asked->header.additional, asked->extension);
+  const bool proved = door_ != nullptr && door_->is_proved_by(request, asked->header.additional, asked->extension);
   const bool metered = door_ != nullptr && !proved;
   if (request.request == Request::induction) {
     if (metered && !inductions_.take(now, from)) return {};

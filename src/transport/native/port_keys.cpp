@@ -27,7 +27,8 @@ Result<PortKeys> PortKeys::derive(const Key& key) {
   const std::string host = machine_id();
   if (auto made = crypto::hkdf_expand(*secret, "udtcat door", {}, keys.door.writable()); !made)
     return tl::unexpected(std::move(made.error()));
-  if (auto made = crypto::hkdf_expand(*secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()); !made)
+  if (auto made = crypto::hkdf_expand(*secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable());
+      !made)
     return tl::unexpected(std::move(made.error()));
   return keys;
 }

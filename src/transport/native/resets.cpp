@@ -20,8 +20,7 @@ void append_be(std::vector<std::byte>& out, std::uint64_t value) {
 bool is_of_a_connection(std::span<const std::byte> packet) {
   if (!is_control(packet)) return true;
   const ControlHeader header = decode_control_header(packet);
-  const bool is_reset =
-      header.type == ControlType::user && static_cast<Extension>(header.subtype) == Extension::reset;
+  const bool is_reset = header.type == ControlType::user && static_cast<Extension>(header.subtype) == Extension::reset;
   return header.type != ControlType::handshake && header.type != ControlType::shutdown && !is_reset;
 }
 

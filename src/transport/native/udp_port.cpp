@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kChunkBytes = 65'536;  // spec: a GRO train is at most this, as is a datagram
+constexpr std::size_t kChunkBytes = 65'536;     // spec: a GRO train is at most this, as is a datagram
 constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest datagram takes of Linux's receive buffer
-constexpr std::size_t kTrainsAtOnce = 8;     // guess: half a megabyte, which a cache still holds
-constexpr int kTurns = 4;                    // guess: then others on this thread have theirs
+constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
+constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
 constexpr std::size_t kReceiveBufferBytes = 8
                                             << 20;  // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
 constexpr std::size_t kSendBufferBytes = 4 << 20;   // guess

@@ -125,7 +125,8 @@ class UdpPort {
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet, const Endpoint& from);
   void handle_reset(const Reset& reset, const Endpoint& from);
-  void handle_stray(TimePoint now, std::uint32_t id, std::span<const std::byte> packet, const net::ReceivedTrain& train);
+  void handle_stray(TimePoint now, std::uint32_t id, std::span<const std::byte> packet,
+                    const net::ReceivedTrain& train);
   void touch(Link& link);
   [[nodiscard]] Link* known_client(std::span<const std::byte> packet, const Endpoint& from);
   [[nodiscard]] std::optional<PassiveOpen::Lot> draw_lot(bool proved, const Endpoint& from);

@@ -11,7 +11,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kMaxLinks = 4096;               // guess: some 20 kB each
+constexpr std::size_t kMaxLinks = 4096;              // guess: some 20 kB each
 constexpr PrefixMeter::Limits kRefusals{100, 1000};  // guess: who is not answered asks again
 
 TimePoint clock_now() { return std::chrono::steady_clock::now(); }

@@ -13,6 +13,9 @@ using State = ActiveOpen::State;
 /// A server that answers as it is told, and hears what the client says.
 class Opening : public testing::Test {
  protected:
+  explicit Opening(Door* door = nullptr)
+      : request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt, door} {}
+
   Handshake next_request() {
     const auto packet = open.poll_transmit(now);
     EXPECT_TRUE(packet);
@@ -44,7 +47,7 @@ class Opening : public testing::Test {
     return reply;
   }
 
-  OpenRequest request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt};
+  OpenRequest request;
   TimePoint now = kStart;
   ActiveOpen open{now, request};
 
@@ -85,6 +88,26 @@ TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
   const Handshake asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
   EXPECT_EQ(asked.request, Request::induction);
   EXPECT_EQ(asked.cookie, 0U);
+}
+
+struct KeyHolder {
+  Door door = door_of(1);
+};
+
+class OpeningWithAKey : protected KeyHolder, public Opening {
+ protected:
+  OpeningWithAKey() : Opening(&door) {}
+  [[nodiscard]] bool proves(const Handshake& handshake) {
+    return door.is_proved_by(handshake, sent_additional(), sent_extension());
+  }
+};
+
+TEST_F(OpeningWithAKey, ProvesItInItsFirstPacket) { EXPECT_TRUE(proves(next_request())); }
+
+TEST_F(OpeningWithAKey, ProvesItInAConclusionToOneOfOurs) { EXPECT_TRUE(proves(conclude(true))); }
+
+TEST_F(OpeningWithAKey, TellsAPlainServerTheTrueAddress) {
+  EXPECT_EQ(conclude(false).address, address_words(request.peer));
 }
 
 TEST_F(Opening, AgreesWithAPlainServer) {

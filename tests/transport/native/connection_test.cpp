@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "transport/native/resets.hpp"
 #include "transport/native/simulated_path.hpp"
 
 namespace udtcat::transport::native {
@@ -299,6 +300,48 @@ TEST(Connection, DoesNotTakeDataFromAnAddressThatHasNotAnsweredItsChallenge) {
   path.at(kNear).handle_packet(path.now(), packet, elsewhere, std::nullopt, {});
   EXPECT_EQ(path.at(kNear).readable_bytes(), 0U);
   EXPECT_FALSE(path.at(kNear).peer_address() == elsewhere);
+}
+
+// ---- Resets
+
+constexpr std::uint64_t kTokens = 0x1111'0000'0000'0000;  // and an end's number, in SimulatedPath
+
+TEST(ConnectionReset, EndsTheConnectionThatItsPeerForgot) {
+  SimulatedPath path;
+  path.write_on(kNear);
+  path.run_for(100ms);
+  path.at(kNear).handle_reset(kTokens + path.at(kFar).local_id());
+  EXPECT_EQ(path.at(kNear).state(), Connection::State::forgotten);
+  EXPECT_TRUE(path.at(kNear).over());
+  const auto sent = path.datagrams(kNear);
+  path.run_for(10s);
+  EXPECT_EQ(path.datagrams(kNear), sent) << "it says nothing more";
+}
+
+TEST(ConnectionReset, WithAForgedTokenIsNothing) {
+  SimulatedPath path;
+  path.at(kNear).handle_reset(kTokens + path.at(kFar).local_id() + 1);
+  path.at(kNear).handle_reset(0);
+  EXPECT_EQ(path.at(kNear).state(), Connection::State::open);
+}
+
+TEST(ConnectionReset, IsNothingToAPlainPeer) {
+  SimulatedPath path({}, PeerKind::plain);
+  path.at(kNear).handle_reset(kTokens + path.at(kFar).local_id());
+  EXPECT_EQ(path.at(kNear).state(), Connection::State::open);
+}
+
+TEST(ConnectionReset, FindsRoomInEveryPacketOfAnIdleConnection) {
+  SimulatedPath path;
+  std::size_t least = 1000;
+  path.run_for(1s);
+  path.set_filter([&](SimulatedPath::End, std::span<std::byte> datagram) {
+    least = std::min(least, datagram.size());
+    return true;
+  });
+  path.run_for(10s);
+  EXPECT_GE(least, kResetBytes);
+  EXPECT_LT(least, 100U) << "keep-alives";
 }
 
 }  // namespace

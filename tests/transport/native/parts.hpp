@@ -11,6 +11,7 @@
 #include <udtcat/endpoint.hpp>
 
 #include "core/byte_order.hpp"
+#include "transport/native/door.hpp"
 #include "transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -20,6 +21,13 @@ inline constexpr TimePoint kStart{std::chrono::hours(1)};
 
 inline Endpoint endpoint(const char* host, std::uint16_t port) {
   return resolve({host, port}, AddressFamily::any).value().front();
+}
+
+/// That of some key; the same for the same number.
+inline Door door_of(int key) {
+  std::array<std::byte, crypto::KeyedHash::kKeyBytes> bytes{};
+  bytes.fill(static_cast<std::byte>(key));
+  return Door::create(bytes).value();
 }
 
 /// The bytes of a control packet's words.

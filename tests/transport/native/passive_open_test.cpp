@@ -12,12 +12,15 @@ using namespace std::chrono_literals;
 /// A client that asks what it is told to.
 class Listening : public testing::Test {
  protected:
+  explicit Listening(Door* door = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
+      : listener(PassiveOpen::create({1500, 360, known_cookie}, door).value()) {}
+
   PassiveOpen::Verdict ask(const Handshake& handshake, std::uint32_t additional = 0,
                            const std::optional<HandshakeExtension>& extension = std::nullopt) {
     return ask_with(encode(handshake, 0, additional, extension));
   }
   PassiveOpen::Verdict ask_with(const std::vector<std::byte>& packet) {
-    return listener.handle(now, packet, client, [this]() -> std::optional<PassiveOpen::Lot> {
+    return listener.handle(now, packet, client, [this](bool) -> std::optional<PassiveOpen::Lot> {
       ++lots;
       if (full) return std::nullopt;
       return PassiveOpen::Lot{42, 4242};
@@ -40,7 +43,29 @@ class Listening : public testing::Test {
   TimePoint now = kStart;
   bool full = false;
   int lots = 0;
-  PassiveOpen listener{{1500, 360, std::nullopt}, CookieJar::create().value()};
+  PassiveOpen listener;
+};
+
+struct KeyHolder {
+  Door door = door_of(1);
+};
+
+/// A listener with a key, and clients that have it or not.
+class ListeningWithAKey : protected KeyHolder, public Listening {
+ protected:
+  ListeningWithAKey() : Listening(&door, 77) {}
+  Handshake proved(Handshake handshake, std::uint32_t additional, const std::optional<HandshakeExtension>& extension) {
+    handshake.address = door.proof_of(handshake, additional, extension).value();
+    return handshake;
+  }
+  PassiveOpen::Verdict ask_with_proof(const Handshake& handshake, std::optional<HandshakeExtension> extension = {}) {
+    return ask(proved(handshake, kMarker, extension), kMarker, extension);
+  }
+  int answered_of(int inductions) {
+    int answered = 0;
+    for (int i = 0; i < inductions; ++i) answered += ask(induction).reply.empty() ? 0 : 1;
+    return answered;
+  }
 };
 
 TEST_F(Listening, AnswersAnInductionWithACookieAndRemembersNothing) {
@@ -77,21 +102,54 @@ TEST_F(Listening, LetsAPlainClientIn) {
   EXPECT_EQ(reply.flow_window, 360U);
 }
 
-TEST_F(Listening, TakesTheCookieThatBothEndsKnowFromAnywhere) {
-  PassiveOpen informed({1500, 360, 77}, CookieJar::create().value());
-  const auto lot = [] { return PassiveOpen::Lot{42, 4242}; };
-  Handshake conclusion = induction;
-  conclusion.request = Request::conclusion;
+TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
+  Handshake request = induction;
+  request.request = Request::conclusion;
   for (const std::uint32_t wrong : {0U, 76U}) {
-    conclusion.cookie = wrong;
-    EXPECT_FALSE(informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot).accepted) << wrong;
+    request.cookie = wrong;
+    EXPECT_FALSE(ask_with_proof(request, HandshakeExtension{7}).accepted) << wrong;
   }
-  conclusion.cookie = 77;
-  const auto verdict = informed.handle(now, encode(conclusion, 0, 0, HandshakeExtension{7}), client, lot);
-  EXPECT_TRUE(verdict.accepted);
-  EXPECT_FALSE(informed.handle(now, encode(induction, 0, kMarker, std::nullopt), client, lot).reply.empty())
-      << "strangers are heard as ever";
-  EXPECT_FALSE(ask(conclusion).accepted) << "of a listener that knows of none";
+  request.cookie = 77;
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{7}).accepted) << "32 bits may be guessed";
+  EXPECT_TRUE(ask_with_proof(request, HandshakeExtension{7}).accepted);
+  EXPECT_FALSE(ask(induction, kMarker).reply.empty()) << "strangers are heard as ever";
+}
+
+TEST_F(ListeningWithAKey, TellsWhoProvesTheKey) {
+  Handshake request = decoded(ask_with_proof(induction).reply);
+  request.request = Request::conclusion;
+  const auto verdict = ask_with_proof(request, HandshakeExtension{777});
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_TRUE(verdict.proved);
+}
+
+TEST_F(ListeningWithAKey, LetsStrangersInAsStrangers) {
+  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_FALSE(verdict.proved);
+}
+
+TEST_F(ListeningWithAKey, TakesAProofForNothingButWhatItIsOf) {
+  Handshake request = decoded(ask_with_proof(induction).reply);
+  request.request = Request::conclusion;
+  request = proved(request, kMarker, HandshakeExtension{777});
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{778}).proved) << "another token";
+  ++request.initial_sequence;
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{777}).proved) << "another sequence";
+}
+
+TEST_F(ListeningWithAKey, AnswersStrangersOnlySoOften) {
+  EXPECT_EQ(answered_of(1000), 100);
+  EXPECT_FALSE(ask_with_proof(induction).reply.empty()) << "who holds the key is always heard";
+  client = endpoint("192.0.3.1", 1000);
+  EXPECT_FALSE(ask(induction).reply.empty()) << "as is another prefix";
+  client = endpoint("192.0.2.1", 1000);
+  now += 500ms;
+  EXPECT_EQ(answered_of(1000), 50);
+}
+
+TEST_F(Listening, WithoutAKeyAnswersEverybody) {
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(ask(induction).reply.empty());
 }
 
 TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
