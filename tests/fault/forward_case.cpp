@@ -77,15 +77,16 @@ class ForwardCase final : public Case {
 
   [[nodiscard]] std::uint16_t near_port() const { return static_cast<std::uint16_t>(7000 + number_); }
 
+  /// At a port that the system chooses: a process on its way to another program may still hold the last one.
   std::uint16_t listen_at_service() {
-    const auto port = static_cast<std::uint16_t>(8000 + number_);
-    const int on = 1;
-    const sockaddr_in address = loopback(port);
-    if (::setsockopt(door_.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        ::bind(door_.fd(), generic(address), sizeof address) != 0 || ::listen(door_.fd(), 8) != 0)
+    sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    // SAFETY: as generic(), for an address that is written to.
+    if (::bind(door_.fd(), generic(address), length) != 0 || ::listen(door_.fd(), 8) != 0 ||
+        ::getsockname(door_.fd(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
       e2e::die("listen as the service");
     e2e::set_non_blocking(door_);
-    return port;
+    return ntohs(address.sin_port);
   }
 
   /// Again and again until the near end listens.

@@ -95,18 +95,20 @@ bool settle_in() {
   return true;
 }
 
-Subject subject_of(const Settings& settings) {
+Subject subject_of(const Settings& settings, bool is_root) {
   const e2e::Ran key = e2e::run({.argv = {settings.program, "keygen"}});
   const e2e::Ran help = e2e::run({.argv = {settings.program, "--help"}});
   return {.program = settings.program,
           .key = key.output.substr(0, key.output.find('\n')),
-          .has_exec = help.output.find("--exec") != std::string::npos};
+          .has_exec = help.output.find("--exec") != std::string::npos,
+          .may_serve_ssh = is_root};
 }
 
 int run_all(const Settings& settings) {
+  const bool is_root = ::geteuid() == 0;
   if (!settle_in()) return kCannotRun;
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(settings.seed));
-  const Subject subject = subject_of(settings);
+  const Subject subject = subject_of(settings, is_root);
   std::vector<std::unique_ptr<Stage>> stages;
   for (unsigned job = 0; job < settings.jobs; ++job) stages.push_back(std::make_unique<Stage>(subject));
   Session session(settings);

@@ -16,6 +16,7 @@ struct Subject {
   std::filesystem::path program;
   std::string key;
   bool has_exec = false;
+  bool may_serve_ssh = false;  ///< sshd wants to be root, and not only of a namespace
 };
 
 /// To be made before there are threads. Threads: unsynchronised.

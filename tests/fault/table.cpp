@@ -54,7 +54,8 @@ std::string Table::text() const {
     text << " | " << runs;
   }
   text << total_.cells() << " |\n";
-  if (not_run_ > 0) text << "\nNot run, since the program has no such product: " << not_run_ << ".\n";
+  if (not_run_ > 0)
+    text << "\nNot run, since the program has no such product, or the user may not be sshd: " << not_run_ << ".\n";
   return text.str();
 }
 
