@@ -74,7 +74,7 @@ TEST_F(GridftpFilesTest, MayHaveTheLongestNames) {
   std::filesystem::create_directory(here("from"));
   std::filesystem::create_directory(here("got"));
   std::filesystem::create_directory(here("put"));
-  for (const std::size_t letters : {244, 245, 250, 251, 255})
+  for (const std::size_t letters : {244U, 245U, 250U, 251U, 255U})
     for (const std::size_t bytes : {std::size_t{10}, std::size_t{6'000'000}}) {
       const std::string name(letters, 'n');
       const auto source = random_file("from/" + name, bytes);
@@ -178,7 +178,7 @@ TEST_F(GridftpFilesTest, LeaveNoEmptyBeginningWhereTheUserStopsBeforeAnythingCam
 TEST_F(GridftpFilesTest, AreNotAskedForAgainWhereTheServerRefusesForGood) {
   const std::string root = ours_anew();
   GlobusServer stock;
-  random_file("there", 1000);
+  home_.write("there", "content");
   std::filesystem::create_directory(here("into"));
   for (const std::string& urls : {root, stock.url(home_.path()) + '/'}) {
     const Ran ran = gridftp({"get", "-v", urls + "there", urls + "none", "into/"});
