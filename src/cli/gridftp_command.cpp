@@ -42,7 +42,7 @@ ConnectionStats figures_of(const gridftp::TransferProgress& progress, GridftpVer
 std::string unproved(const GridftpOptions& options) {
   const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
   if (options.verb == GridftpVerb::copy || options.common.session.protection < Protection::safe) return what;
-  return what + ", but where the server is udtcat: it proves in the data session what it did";
+  return what + ", unless the server is udtcat, which proves in the data session what it did";
 }
 
 ExitStatus transfer_command(const GridftpOptions& options, FoundKey found, Console& console) {

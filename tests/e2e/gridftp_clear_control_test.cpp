@@ -130,7 +130,7 @@ TEST_F(GridftpClearControlTest, SeesThatAnotherPartCame) {
 }
 
 TEST_F(GridftpClearControlTest, SeesThatAnotherFileCame) {
-  random_file("other", kBytes);
+  home_.write("other", std::string(kBytes, 'x'));
   const LineRelay relay(serve_port_, instead_of("RETR /source", "RETR /other"), as_it_is);
   expect_seen_through(protected_by_key({"get", at(relay, "source"), "got"}), "on of /other");
 }

@@ -123,7 +123,7 @@ TEST_F(StatingPaths, WaitNoLongerThanTheyAreToldAndTakeNothingElse) {
   EXPECT_EQ(run(io, here.hear_statement(std::chrono::milliseconds(10))).error().code, Errc::peer_lost);
   use(Statements::wanted, Statements::made);
   there.close();  // a last word that is none
-  EXPECT_EQ(run(io, here.hear_statement(kPatience)).error().code, Errc::protocol_violated);
+  EXPECT_EQ(run(io, here.hear_statement(kPatience)).error().code, Errc::connection_broken);
 }
 
 // ---- Connections ---------------------------------------------------------------------------------------------------
