@@ -137,6 +137,37 @@ TEST_P(Connections, RepairWhatIsLostAgainAndAgainWhileTheOtherWayIsBusy) {
   EXPECT_TRUE(path.intact());
 }
 
+/// As libudt, which asks for each gap once: of the far end's NAKs only those pass that tell of a new one.
+SimulatedPath::Filter ask_once() {
+  return [asked = std::uint32_t{0}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
+    if (sender != kFar || !is_control(datagram) || decode_control_header(datagram).type != ControlType::nak) return true;
+    const std::uint32_t last = decode_loss_list(datagram.subspan(kHeaderBytes)).back().last;
+    if (last <= asked) return false;
+    asked = last;
+    return true;
+  };
+}
+
+struct Loss {
+  const char* name;
+  double loss;
+  BitRate least;
+};
+class ConnectionToWhoAsksOnce : public testing::TestWithParam<Loss> {};
+INSTANTIATE_TEST_SUITE_P(All, ConnectionToWhoAsksOnce,
+                         testing::Values(Loss{"Clean", 0, mbit(100)}, Loss{"APerMille", 0.001, mbit(80)},
+                                         Loss{"HalfAPerCent", 0.005, mbit(60)}, Loss{"APerCent", 0.01, mbit(40)},
+                                         Loss{"FivePerCent", 0.05, mbit(10)}),
+                         [](const auto& each) { return each.param.name; });
+
+TEST_P(ConnectionToWhoAsksOnce, RepairsWhatIsLostAgainInAFewRoundTrips) {
+  SimulatedPath path({.rate = mbit(200), .loss = GetParam().loss, .queue_bytes = 500'000}, PeerKind::plain);
+  path.set_filter(ask_once());
+  path.write_on(kNear);
+  EXPECT_GT(path.rate_over(kFar, 10s), static_cast<double>(GetParam().least.bits_per_second()));
+  EXPECT_TRUE(path.intact());
+}
+
 TEST(Connection, FillsALongFatPathInSpiteOfLightLoss) {
   SimulatedPath path({.rate = mbit(400), .delay = 37500us, .loss = 0.01, .queue_bytes = 4 << 20});
   path.write_on(kNear);
