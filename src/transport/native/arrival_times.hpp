@@ -29,8 +29,9 @@ class ArrivalTimes {
   [[nodiscard]] std::uint32_t capacity_packets() const { return pairs_.per_second(); }
 
  private:
-  static constexpr std::uint32_t kPairEvery = 16;            // spec: UDT4
-  static constexpr std::chrono::nanoseconds kClosest{2000};  // guess: what came as one train; no host takes packets faster
+  static constexpr std::uint32_t kPairEvery = 16;  // spec: UDT4
+  static constexpr std::chrono::nanoseconds kClosest{
+      2000};  // guess: what came as one train; no host takes packets faster
 
   template <std::size_t kSize>
   class Recent {

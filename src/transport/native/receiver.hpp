@@ -72,7 +72,7 @@ class Receiver {
   const SequenceSpace sequences_;
   ReceiveBuffer buffer_;
   HoleList holes_;
-  RttEstimator rtt_;  // from ACK to ACK2
+  RttEstimator rtt_;            // from ACK to ACK2
   ArrivalRate arrival_rate_;    // of one of ours, which sends trains
   ArrivalTimes arrival_times_;  // of a plain peer, which sends packets
 

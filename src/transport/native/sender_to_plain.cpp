@@ -8,8 +8,9 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kUrgentPackets = 2;  // guess: of what was found lost again, so many leave whatever the window says
-constexpr int kMostPatience = 4;          // guess: round trips, for what was sent often
+constexpr std::size_t kUrgentPackets =
+    2;                            // guess: of what was found lost again, so many leave whatever the window says
+constexpr int kMostPatience = 4;  // guess: round trips, for what was sent often
 
 }  // namespace
 
@@ -37,7 +38,8 @@ bool Sender::oldest_is_known_to_miss() const {
 void Sender::mark_lost_again(TimePoint now, LossEvent& event) {
   if (!oldest_is_known_to_miss()) return;
   const auto overdue = [&](const SentPacket& packet) {
-    return !packet.waits_for_repair && now - packet.sent_at >= rtt_.timeout() * std::clamp(packet.sends - 1, 1, kMostPatience);
+    return !packet.waits_for_repair &&
+           now - packet.sent_at >= rtt_.timeout() * std::clamp(packet.sends - 1, 1, kMostPatience);
   };
   const PacketIndex begin = packets_.begin_index();
   if (!overdue(packets_[begin])) return;

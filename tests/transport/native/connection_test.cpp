@@ -99,7 +99,8 @@ TEST_P(Connections, GiveAPeerUpThatAnswersAllButData) {
   // A path that has become too narrow for anything that carries payload.
   path.set_path({.mtu = 200});
   EXPECT_TRUE(path.run_until([&] { return path.at(kNear).state() == Connection::State::lost; }, 6s));
-  EXPECT_NE(path.at(kFar).state(), Connection::State::lost) << "it has heard keep-alives all the time, and misses nothing that it knows of";
+  EXPECT_NE(path.at(kFar).state(), Connection::State::lost)
+      << "it has heard keep-alives all the time, and misses nothing that it knows of";
 }
 
 TEST_P(Connections, WaitForAReaderWhoTakesNothingForHours) {
@@ -140,7 +141,8 @@ TEST_P(Connections, RepairWhatIsLostAgainAndAgainWhileTheOtherWayIsBusy) {
 /// As libudt, which asks for each gap once: of the far end's NAKs only those pass that tell of a new one.
 SimulatedPath::Filter ask_once() {
   return [asked = std::uint32_t{0}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
-    if (sender != kFar || !is_control(datagram) || decode_control_header(datagram).type != ControlType::nak) return true;
+    if (sender != kFar || !is_control(datagram) || decode_control_header(datagram).type != ControlType::nak)
+      return true;
     const std::uint32_t last = decode_loss_list(datagram.subspan(kHeaderBytes)).back().last;
     if (last <= asked) return false;
     asked = last;
