@@ -1,6 +1,7 @@
 /// Datagrams in batches: one system call for many, where the kernel can (UDP_SEGMENT, UDP_GRO, sendmmsg, recvmmsg).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,8 @@ struct ReceivedTrain {
   std::size_t segment_bytes = 0;  ///< total_bytes where it is one datagram
   Endpoint from;
   std::optional<Endpoint> to;  ///< the local address it was sent to (port 0), if asked for
+  /// When the system got its first datagram, by a clock of the system's; zero where it does not say. Good for differences.
+  std::chrono::nanoseconds arrived{0};
 };
 
 /// would_block: until the socket is writable; no_memory: a queue of the system is full, which nothing tells the end of

@@ -40,6 +40,7 @@ std::size_t TrainReceiver::receive(const UdpSocket& socket, std::vector<Received
     }
     train.total_bytes = train.segment_bytes = static_cast<std::size_t>(bytes);
     train.from = *from;
+    train.arrived = std::chrono::steady_clock::now().time_since_epoch();
     into.push_back(std::move(train));
     ++taken;
   }

@@ -102,6 +102,9 @@ struct TrainReceiver::State {
       if (segment_bytes > 0) train.segment_bytes = std::min(train.total_bytes, static_cast<std::size_t>(segment_bytes));
     } else if (is(SOL_SOCKET, SO_RXQ_OVFL)) {
       count_drops(ancillary_value<std::uint32_t>(entry));
+    } else if (is(SOL_SOCKET, SCM_TIMESTAMPNS)) {
+      const auto when = ancillary_value<timespec>(entry);
+      train.arrived = std::chrono::seconds(when.tv_sec) + std::chrono::nanoseconds(when.tv_nsec);
     } else if (is(IPPROTO_IP, IP_PKTINFO)) {
       train.to = local_of(ancillary_value<in_pktinfo>(entry));
     } else if (is(IPPROTO_IPV6, IPV6_PKTINFO)) {
@@ -145,6 +148,8 @@ Status TrainReceiver::prepare(const UdpSocket& socket, const DatagramSocket::Opt
     return tl::unexpected(system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno));
   if (!turn_on(socket, SOL_SOCKET, SO_RXQ_OVFL))
     core::log().info("count the datagrams that the system drops: {}: they stay uncounted", errno_text(errno));
+  if (!turn_on(socket, SOL_SOCKET, SO_TIMESTAMPNS))
+    core::log().info("ask when datagrams arrived: {}: it stays unknown", errno_text(errno));
   if (options.offload && !turn_on(socket, IPPROTO_UDP, UDP_GRO))
     core::log().info("receive trains of datagrams: {}: they come one by one", errno_text(errno));
   return {};

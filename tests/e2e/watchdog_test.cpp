@@ -66,7 +66,8 @@ class Pair {
   Pair(const Case& each, std::uint16_t listener_port)
       : case_(each),
         relay_(listener_port),
-        from_connector_(1, each.streams == Streams::waits_for_receipt ? 300 * kKiB : Producer::kEndless, Afterwards::end),
+        from_connector_(1, each.streams == Streams::waits_for_receipt ? 300 * kKiB : Producer::kEndless,
+                        Afterwards::end),
         from_listener_(2, each.streams == Streams::both_ways ? Producer::kEndless : 0, Afterwards::keep_open),
         at_listener_(each.streams == Streams::waits_for_receipt ? Begin::when_told : Begin::at_once) {
     for (const Towards towards : {Towards::listener, Towards::connector})
@@ -178,8 +179,8 @@ TEST_F(Watchdog, EndsBothEndsWhateverAndWheneverSoak) {
   for (const auto& [connector, listener] : {std::pair("native", "native"), std::pair("native", "libudt"),
                                             std::pair("libudt", "native"), std::pair("libudt", "libudt")})
     for (const char* const flows : {"1", "3"})
-      for (const Hole hole : {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::large,
-                              Hole::all_but_keep_alives})
+      for (const Hole hole :
+           {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::large, Hole::all_but_keep_alives})
         for (const Streams streams : kStreaming)
           for (const auto after : {0ms, 5ms, 20ms, 40ms, 100ms, 2000ms})
             cases.push_back({connector, listener, flows, hole, streams, after});

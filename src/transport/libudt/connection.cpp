@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
 constexpr std::chrono::milliseconds kInitialRtt{100};  // spec: libudt, ten of its SYN intervals
 constexpr std::chrono::milliseconds kLookForAnswers{250};  // guess: one call of libudt's each
 constexpr std::chrono::seconds kMissedLooks{2};            // guess: this process did not run
-constexpr int kFullWindowPackets = 16;                     // spec: udt4.md §5: who keeps its point one behind has no more
+constexpr int kFullWindowPackets = 16;  // spec: udt4.md §5: who keeps its point one behind has no more
 
 constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 

@@ -65,10 +65,10 @@ class Connection {
   [[nodiscard]] bool has_nothing_unread() const;  // libudt counts packets, and what was read of one is not told
   void note_all_read();
 
-  UdtSocket socket_;                             // constant after construction
-  const Endpoint peer_;                          // constant after construction
-  const std::size_t payload_bytes_;              // constant after construction: of a full packet
-  const std::shared_ptr<PortWatch> port_watch_;  // synchronises itself
+  UdtSocket socket_;                              // constant after construction
+  const Endpoint peer_;                           // constant after construction
+  const std::size_t payload_bytes_;               // constant after construction: of a full packet
+  const std::shared_ptr<PortWatch> port_watch_;   // synchronises itself
   const std::chrono::milliseconds idle_timeout_;  // constant after construction
   std::atomic<std::int64_t> packets_given_{0};    // to libudt
   std::atomic<std::uint64_t> bytes_received_{0};

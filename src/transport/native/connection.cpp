@@ -87,7 +87,7 @@ void Connection::handle_packet(TimePoint now, std::span<const std::byte> packet,
   refusals_ = {};
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
-  receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk});
+  receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
 }
 
 void Connection::handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,7 +20,8 @@ namespace udtcat::transport::native {
 /// One packet's payload as it arrived.
 struct Arrival {
   std::span<const std::byte> payload;
-  core::ChunkRef chunk;  ///< holds the payload
+  core::ChunkRef chunk;              ///< holds the payload
+  std::chrono::nanoseconds when{0};  ///< by the system's clock; zero where it does not say
 };
 
 /// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only where the chunks held are

@@ -27,7 +27,10 @@ constexpr std::uint32_t kMessageWhole = 0;
 }  // namespace
 
 Receiver::Receiver(const Settings& settings, core::ChunkPool& chunks)
-    : settings_(settings), sequences_(settings.initial_sequence), buffer_(settings.limit_bytes, chunks) {}
+    : settings_(settings), sequences_(settings.initial_sequence), buffer_(settings.limit_bytes, chunks) {
+  // While a plain peer does not know what is missing, its rate does not grow: it waits only for what has lately been late.
+  if (settings.peer == PeerKind::plain) holes_.on_rtt(Duration::zero());
+}
 
 // ---- Packets in ---------------------------------------------------------------------------------------------------
 
@@ -39,6 +42,8 @@ void Receiver::on_data(TimePoint now, const DataHeader& header, const Arrival& a
   const auto outcome = fragment ? buffer_.store_fragment(*index, arrival, header.message & 0xffff, header.message >> 16)
                                 : buffer_.store(*index, arrival);
   if (outcome == ReceiveBuffer::Outcome::no_room) return;  // as if the path had lost it
+  if (settings_.peer == PeerKind::plain)
+    arrival_times_.on_packet(header.sequence, arrival.when.count() != 0 ? arrival.when : now.time_since_epoch());
   latest_timestamp_us_ = header.timestamp_us;
   latest_arrival_ = now;
   if (outcome == ReceiveBuffer::Outcome::duplicate) {
@@ -65,10 +70,16 @@ void Receiver::note_arrival(TimePoint now, const DataHeader& header, PacketIndex
     const bool enough = packets_since_ack_ * payload_bytes >= kOwnAckBytes;
     return want_ack(enough ? now : now + ack_delay());
   }
+  want_ack_for_plain(now, index, payload_bytes);
+}
+
+void Receiver::want_ack_for_plain(TimePoint now, PacketIndex index, std::size_t payload_bytes) {
   if (packets_since_ack_ % kLightAckPackets == 0) light_due_ = true;
   // libudt hands data to its reader with its own clock; what ours acknowledges at once helps a sender with a small window.
   const bool last_of_burst = payload_bytes != settings_.payload_bytes;
-  want_ack(std::max(last_of_burst ? now : now + kSyn, last_full_ack_ + kShortPacketAckGap));
+  // And only an ACK that moves lets its rate grow: it has waited long enough for this one.
+  const bool filled = index + 1 < highest_end_ && index < buffer_.next();
+  want_ack(std::max(last_of_burst || filled ? now : now + kSyn, last_full_ack_ + kShortPacketAckGap));
 }
 
 Duration Receiver::ack_delay() const { return std::clamp<Duration>(rtt_.smoothed() / 4, kLeastAckDelay, kSyn); }
@@ -77,7 +88,7 @@ void Receiver::on_ack2(TimePoint now, std::uint32_t ack_number) {
   const SentAck& sent = sent_acks_[ack_number % kAckHistory];
   if (sent.number != ack_number || sent.at == TimePoint{} || now - sent.at > kMostRttSample) return;
   rtt_.on_sample(now - sent.at);
-  holes_.on_rtt(rtt_.smoothed());
+  if (settings_.peer == PeerKind::own) holes_.on_rtt(rtt_.smoothed());
   if (ack_number + 1 == next_ack_number_) acked_confirmed_ = true;
   sent_acks_[ack_number % kAckHistory] = {};
 }
@@ -157,7 +168,8 @@ ControlMessage Receiver::make_ack(TimePoint now) {
   const bool own = settings_.peer == PeerKind::own;
   ControlMessage ack{ControlType::ack, 0, 0, {}};
   ack.words = full_words({sequences_.on_wire(ack_point()), rtt_.smoothed(), rtt_.variation(), window_packets(),
-                          arrival_rate_.rate_packets(), arrival_rate_.capacity_packets()});
+                          own ? arrival_rate_.rate_packets() : arrival_times_.rate_packets(),
+                          own ? arrival_rate_.capacity_packets() : arrival_times_.capacity_packets()});
   if (own) append_report(now, ack.words);
   // One of ours confirms what has a number: often enough to know the round trip, no more.
   if (own && now - last_full_ack_ < kSyn) return ack;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/native/arrival_rate.hpp"
+#include "transport/native/arrival_times.hpp"
 #include "transport/native/control_message.hpp"
 #include "transport/native/hole_list.hpp"
 #include "transport/native/packet.hpp"
@@ -52,6 +53,7 @@ class Receiver {
   enum class Ack { none, light, full };
 
   void note_arrival(TimePoint now, const DataHeader& header, PacketIndex index, std::size_t payload_bytes);
+  void want_ack_for_plain(TimePoint now, PacketIndex index, std::size_t payload_bytes);
   void want_ack(TimePoint at) { ack_due_ = std::min(ack_due_, at); }
   [[nodiscard]] std::optional<ControlMessage> poll_nak(TimePoint now);
   [[nodiscard]] ControlMessage make_ack(TimePoint now);
@@ -72,8 +74,9 @@ class Receiver {
   const SequenceSpace sequences_;
   ReceiveBuffer buffer_;
   HoleList holes_;
-  RttEstimator rtt_;
-  ArrivalRate arrival_rate_;
+  RttEstimator rtt_;            // from ACK to ACK2
+  ArrivalRate arrival_rate_;    // of one of ours, which sends trains
+  ArrivalTimes arrival_times_;  // of a plain peer, which sends packets
 
   PacketIndex highest_end_ = 0;  // one past the highest that arrived
   TimePoint ack_due_ = TimePoint::max();

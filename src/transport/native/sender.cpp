@@ -65,6 +65,11 @@ void Sender::on_ack(TimePoint now, const Acknowledgement& ack) {
   take_windows(*next, ack);
   pop_acknowledged(*next);
   if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
+  if (*next == packets_.begin_index()) {
+    LossEvent event;
+    mark_lost_again(now, event);
+    if (event.lost_bytes > 0) report(now, event);
+  }
   if (!progress) return;
   probes_ = probes_while_alive_ = 0;
   take_rtt(now, ack, newest);
@@ -101,7 +106,8 @@ std::optional<TimePoint> Sender::unanswered_since() const {
 void Sender::pop_acknowledged(PacketIndex next) {
   popped_repaired_ = false;
   while (!packets_.empty() && packets_.begin_index() < next) {
-    const SentPacket& packet = packets_[packets_.begin_index()];
+    SentPacket& packet = packets_[packets_.begin_index()];
+    count_in_again(packet);
     if (packet.waits_for_repair) {
       repairs_.erase(packets_.begin_index());
       repair_bytes_ -= packet.bytes;
@@ -150,7 +156,7 @@ void Sender::note_delivery(TimePoint now, const std::optional<SentPacket>& newes
 }
 
 std::uint64_t Sender::in_flight_bytes() const {
-  return saturating_difference(saturating_difference(sent_offset_, delivered_bytes()), repair_bytes_);
+  return saturating_difference(saturating_difference(sent_offset_, delivered_bytes()), repair_bytes_ + gone_bytes_);
 }
 
 /// One of ours says so. Of a plain peer we know what it has all of, and guess the rest from what it does not ask for.
@@ -181,25 +187,13 @@ void Sender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
   if (event.lost_bytes > 0) report(now, event);
 }
 
-/// A gap shows by the packet behind it. What lies before that and is not asked for has arrived: a plain peer's ACKs, which stand still
-/// until the gap is filled, do not say so.
-void Sender::presume_delivered(PacketIndex end) {
-  for (PacketIndex index = std::max(presumed_end_, packets_.begin_index()); index < std::min(end, packets_.end_index());
-       ++index) {
-    SentPacket& packet = packets_[index];
-    if (packet.waits_for_repair || packet.sends > 1) continue;
-    packet.presumed = true;
-    presumed_bytes_ += packet.bytes;
-  }
-  presumed_end_ = std::max(presumed_end_, end);
-}
-
 void Sender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   SentPacket& packet = packets_[index];
   // What was just sent cannot be missed yet: the peer speaks of the time before.
   const Duration round_trip = rtt_.minimum().value_or(Duration::zero());
   if (packet.waits_for_repair || now - packet.sent_at < round_trip) return;
   if (std::exchange(packet.presumed, false)) presumed_bytes_ -= packet.bytes;
+  count_in_again(packet);
   packet.waits_for_repair = true;
   if (index == fragment_index_) fragment_offset_ = 0;
   repairs_.insert(index);
@@ -231,12 +225,15 @@ void Sender::arm_probe(TimePoint now) {
     return;
   }
   const Duration answer = std::min<Duration>(rtt_.timeout(), 4 * rtt_.minimum().value_or(rtt_.smoothed()) + kMostQueue);
-  const Duration wait = answer + (settings_.peer == PeerKind::own ? kOwnAckWait : kPlainAckWait);
+  // Of a packet that fills a gap libudt tells as soon as one of ours would.
+  const bool fills_gap = oldest_is_known_to_miss() && !packets_[packets_.begin_index()].waits_for_repair;
+  const Duration wait = answer + (settings_.peer == PeerKind::own || fills_gap ? kOwnAckWait : kPlainAckWait);
+  const TimePoint since = fills_gap ? packets_[packets_.begin_index()].sent_at : now;
   // A path that comes back is to be noticed within a few of its round trips.
   const Duration longest = settings_.peer == PeerKind::own
                                ? std::max<Duration>(kLongestOwnProbeGap, 3 * rtt_.smoothed())
                                : std::max<Duration>(kLongestProbeGap, 2 * answer);
-  probe_at_ = now + std::min<Duration>(wait * (1U << std::min(probes_, 8U)), std::max(longest, wait));
+  probe_at_ = std::max(now, since + std::min<Duration>(wait * (1U << std::min(probes_, 8U)), std::max(longest, wait)));
 }
 
 void Sender::handle_timeout(TimePoint now) {
@@ -251,8 +248,10 @@ void Sender::probe(TimePoint now) {
     window_probe_ = true;
   } else {
     LossEvent event;
+    mark_lost_again(now, event);
+    if (settings_.peer == PeerKind::plain) forget_what_has_left(now);
     mark_lost(now, packets_.begin_index(), event);
-    mark_lost(now, packets_.end_index() - 1, event);
+    if (!oldest_is_known_to_miss()) mark_lost(now, packets_.end_index() - 1, event);
     exempt_packets_ = kProbePackets;
     exempt_pieces_ = kProbePieces;
     if (event.lost_bytes > 0 && probes_ > 1) report(now, event);
@@ -425,7 +424,8 @@ void Sender::note_sent(TimePoint now, SentPacket& packet) {
   ++stats_.packets_sent;
   if (!first) ++stats_.packets_resent;
   congestion_->on_sent(now, packet.bytes, in_flight);
-  if (probe_at_ == TimePoint::max()) arm_probe(now);
+  const bool oldest_again = !first && packet.offset == acknowledged_offset();
+  if (probe_at_ == TimePoint::max() || (oldest_again && oldest_is_known_to_miss())) arm_probe(now);
 }
 
 DataHeader Sender::header_of(TimePoint now, PacketIndex index, std::uint32_t message) const {

@@ -102,6 +102,10 @@ class Sender {
   // Losses
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
   void presume_delivered(PacketIndex end);
+  [[nodiscard]] bool oldest_is_known_to_miss() const;
+  void mark_lost_again(TimePoint now, LossEvent& event);
+  void forget_what_has_left(TimePoint now);
+  void count_in_again(SentPacket& packet);
   [[nodiscard]] std::uint64_t delivered_bytes() const;
   void report(TimePoint now, LossEvent event);
   void probe(TimePoint now);
@@ -146,6 +150,9 @@ class Sender {
   std::uint64_t acknowledged_bytes_ = 0;
   std::uint64_t presumed_bytes_ = 0;  // of packets beyond, by what a plain peer does not miss
   PacketIndex presumed_end_ = 0;      // up to here its NAKs have spoken
+  std::uint64_t gone_bytes_ = 0;      // of packets neither presumed nor lost, that have left the path either way
+  PacketIndex suspected_end_ = 0;     // of the burst that they are of
+  std::size_t suspects_ = 1;          // how many copies to send once more when one is found lost again
   std::uint64_t lost_bytes_ = 0;
   bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once
   TimePoint loss_epoch_{};

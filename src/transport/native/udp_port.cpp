@@ -143,7 +143,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   if (*id == 0) return handle_listener_packet(now, packet, train);
   if (const auto found = links_.find(*id); found != links_.end()) {
     Link& link = *found->second;
-    link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk});
+    link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
     return touch(link);
   }
   if (const auto found = openings_.find(*id); found != openings_.end())

@@ -100,7 +100,8 @@ TEST_P(Connections, GiveAPeerUpThatAnswersAllButData) {
   // A path that has become too narrow for anything that carries payload.
   path.set_path({.mtu = 200});
   EXPECT_TRUE(path.run_until([&] { return path.at(kNear).state() == Connection::State::lost; }, 6s));
-  EXPECT_NE(path.at(kFar).state(), Connection::State::lost) << "it has heard keep-alives all the time, and misses nothing that it knows of";
+  EXPECT_NE(path.at(kFar).state(), Connection::State::lost)
+      << "it has heard keep-alives all the time, and misses nothing that it knows of";
 }
 
 TEST_P(Connections, WaitForAReaderWhoTakesNothingForHours) {
@@ -135,6 +136,38 @@ TEST_P(Connections, RepairWhatIsLostAgainAndAgainWhileTheOtherWayIsBusy) {
   path.write(kNear, kMegabyte);
   path.write_on(kFar);
   EXPECT_TRUE(path.run_until([&] { return path.read_bytes(kFar) == kMegabyte; }, 3s));
+  EXPECT_TRUE(path.intact());
+}
+
+/// As libudt, which asks for each gap once: of the far end's NAKs only those pass that tell of a new one.
+SimulatedPath::Filter ask_once() {
+  return [asked = std::uint32_t{0}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
+    if (sender != kFar || !is_control(datagram) || decode_control_header(datagram).type != ControlType::nak)
+      return true;
+    const std::uint32_t last = decode_loss_list(datagram.subspan(kHeaderBytes)).back().last;
+    if (last <= asked) return false;
+    asked = last;
+    return true;
+  };
+}
+
+struct Loss {
+  const char* name;
+  double loss;
+  BitRate least;
+};
+class ConnectionToWhoAsksOnce : public testing::TestWithParam<Loss> {};
+INSTANTIATE_TEST_SUITE_P(All, ConnectionToWhoAsksOnce,
+                         testing::Values(Loss{"Clean", 0, mbit(100)}, Loss{"APerMille", 0.001, mbit(80)},
+                                         Loss{"HalfAPerCent", 0.005, mbit(60)}, Loss{"APerCent", 0.01, mbit(40)},
+                                         Loss{"FivePerCent", 0.05, mbit(10)}),
+                         [](const auto& each) { return each.param.name; });
+
+TEST_P(ConnectionToWhoAsksOnce, RepairsWhatIsLostAgainInAFewRoundTrips) {
+  SimulatedPath path({.rate = mbit(200), .loss = GetParam().loss, .queue_bytes = 500'000}, PeerKind::plain);
+  path.set_filter(ask_once());
+  path.write_on(kNear);
+  EXPECT_GT(path.rate_over(kFar, 10s), static_cast<double>(GetParam().least.bits_per_second()));
   EXPECT_TRUE(path.intact());
 }
 

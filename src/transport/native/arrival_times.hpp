@@ -1,0 +1,60 @@
+/// How closely the packets of a plain UDT4 sender follow each other when they arrive: what its rate law wants to hear in an ACK.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace udtcat::transport::native {
+
+/// Both words are of the middle one of recent intervals, so that a pause or a packet that came late changes nothing. source: udt4.md §5
+/// Threads: unsynchronised; time is a parameter.
+class ArrivalTimes {
+ public:
+  /// A packet came, for the first time or again.
+  /// when   by a clock that sees each packet arrive
+  void on_packet(std::uint32_t sequence, std::chrono::nanoseconds when) {
+    if (last_when_) intervals_.add(when - *last_when_);
+    // A sender lets every sixteenth packet be followed at once by the next one.
+    if (sequence % kPairEvery == 1 && last_sequence_ == sequence - 1) pairs_.add(when - *last_when_);
+    last_when_ = when;
+    last_sequence_ = sequence;
+  }
+  /// Packets a second, as fast as they come where they come; 0 before anything is known. libudt makes a window of it.
+  [[nodiscard]] std::uint32_t rate_packets() const { return intervals_.per_second(); }
+  /// What the link may carry: a rate-law sender grows towards it.
+  [[nodiscard]] std::uint32_t capacity_packets() const { return pairs_.per_second(); }
+
+ private:
+  static constexpr std::uint32_t kPairEvery = 16;  // spec: UDT4
+  static constexpr std::chrono::nanoseconds kClosest{
+      2000};  // guess: what came as one train; no host takes packets faster
+
+  template <std::size_t kSize>
+  class Recent {
+   public:
+    void add(std::chrono::nanoseconds interval) { intervals_[count_++ % kSize] = std::max(interval, kClosest); }
+    [[nodiscard]] std::uint32_t per_second() const {
+      const std::size_t known = std::min(count_, kSize);
+      if (known < kSize / 8) return 0;
+      auto sorted = intervals_;
+      const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(known / 2);
+      std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(known));
+      return static_cast<std::uint32_t>(std::chrono::nanoseconds(std::chrono::seconds(1)) / *middle) + 1;
+    }
+
+   private:
+    std::array<std::chrono::nanoseconds, kSize> intervals_{};
+    std::size_t count_ = 0;
+  };
+
+  Recent<16> intervals_;  // spec: UDT4
+  Recent<64> pairs_;      // spec: libudt 4.11
+  std::optional<std::chrono::nanoseconds> last_when_;
+  std::uint32_t last_sequence_ = 0;
+};
+
+}  // namespace udtcat::transport::native
