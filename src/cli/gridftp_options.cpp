@@ -256,6 +256,7 @@ Status settle_protection(GridftpOptions& options, bool has_environment_key) {
   options.transfer.data.session.purpose = Purpose::driver;
   options.transfer.data.session.sends = options.transfer.data.session.receives = true;
   options.transfer.data.transport = options.common.transport;
+  options.transfer.data.connect_patience = options.common.connect_timeout;
   return {};
 }
 

@@ -57,14 +57,17 @@ Status Receiver::State::verdict() const {
 }
 
 /// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error; one that breaks
-/// after its first byte is.
+/// after its first byte, or with its session, is.
 Task<Status> Receiver::State::receive(DataConnection from) {
   StreamIo& connection = *from.io;
   bool brought = false;
   for (bool first = true; !result.is_set(); first = false) {
     std::array<std::byte, kBlockHeaderBytes> bytes{};
     const std::size_t begun = first ? 1 : 0;
-    if (const auto said = co_await connection.read(std::span(bytes).first(begun)); !said || *said < begun) {
+    const auto said = co_await connection.read(std::span(bytes).first(begun));
+    // Any stranger can reset a connection; a stream of a session only the peer, or the path that loses the session.
+    if (!said && connection.in_session()) co_return tl::unexpected(said.error());
+    if (!said || *said < begun) {
       core::log().info("{}: closed before it said anything", connection.name());
       co_return Status{};
     }

@@ -51,14 +51,15 @@ const char* prot_level(Protection protection) {
 std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
   switch (options.kind) {
     case DataKind::udt:
-      return make_udt_stack(io, options.transport);
+      return make_udt_stack(io, options.transport, options.connect_patience);
     case DataKind::session:
       return make_session_stack(io, options.session, options.transport,
-                                options.key ? std::optional(options.key->duplicate()) : std::nullopt);
+                                options.key ? std::optional(options.key->duplicate()) : std::nullopt,
+                                options.connect_patience);
     case DataKind::tcp:
       break;
   }
-  return make_tcp_stack(io);
+  return make_tcp_stack(io, options.connect_patience);
 }
 
 namespace {

@@ -126,8 +126,8 @@ class SessionDoor final : public DataDoor {
 class SessionStack final : public DataStack {
  public:
   SessionStack(boost::asio::io_context& io, const SessionOptions& session, const TransportOptions& transport,
-               std::optional<Key> key)
-      : io_(io), session_(session), transport_(transport), key_(std::move(key)) {}
+               std::optional<Key> key, std::chrono::milliseconds patience)
+      : io_(io), session_(session), transport_(transport), key_(std::move(key)), patience_(patience) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     std::erase_if(sessions_, [](const auto& each) { return each.second.expired(); });
@@ -160,7 +160,7 @@ class SessionStack final : public DataStack {
     DialRequest request;
     request.addresses.push_back(to);
     request.peer_name = to.to_string();
-    request.timeout = kConnectPatience;
+    request.timeout = patience_;
     request.key = duplicate_key();
     request.session = session_;
     request.transport = transport_;
@@ -181,6 +181,7 @@ class SessionStack final : public DataStack {
   const SessionOptions session_;
   const TransportOptions transport_;
   const std::optional<Key> key_;
+  const std::chrono::milliseconds patience_;
   const std::shared_ptr<Farewells> farewells_ = std::make_shared<Farewells>(io_);
   std::map<std::string, std::weak_ptr<Carrier>> sessions_;  // by the port called
 };
@@ -188,8 +189,9 @@ class SessionStack final : public DataStack {
 }  // namespace
 
 std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
-                                              const TransportOptions& transport, std::optional<Key> key) {
-  return std::make_shared<SessionStack>(io, session, transport, std::move(key));
+                                              const TransportOptions& transport, std::optional<Key> key,
+                                              std::chrono::milliseconds patience) {
+  return std::make_shared<SessionStack>(io, session, transport, std::move(key), patience);
 }
 
 }  // namespace udtcat::gridftp

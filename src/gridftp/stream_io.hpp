@@ -20,10 +20,10 @@ namespace udtcat::gridftp {
 class StreamIo {
  public:
   /// carrier   what the stream needs to live: it goes with it
-  /// peer      what it said of statements when the carrier's session began
+  /// session   what its peer said of statements; none: there is no session
   explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {},
-                    Statements peer = Statements::none)
-      : carrier_(std::move(carrier)), stream_(std::move(stream)), peer_statements_(peer) {}
+                    std::optional<Statements> session = {})
+      : carrier_(std::move(carrier)), stream_(std::move(stream)), session_(session) {}
 
   /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
   /// errors: Errc::connection_broken
@@ -38,12 +38,13 @@ class StreamIo {
   [[nodiscard]] Task<Status> finish();
   void abort() { stream_->abort(); }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
-  [[nodiscard]] Statements peer_statements() const { return peer_statements_; }
+  [[nodiscard]] bool in_session() const { return session_.has_value(); }
+  [[nodiscard]] Statements peer_statements() const { return session_.value_or(Statements::none); }
 
  private:
   const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
-  const Statements peer_statements_;
+  const std::optional<Statements> session_;
 };
 
 }  // namespace udtcat::gridftp

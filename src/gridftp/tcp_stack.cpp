@@ -39,11 +39,11 @@ class TcpDoor final : public DataDoor {
 
 class TcpStack final : public DataStack {
  public:
-  explicit TcpStack(boost::asio::io_context& io) : io_(io) {}
+  TcpStack(boost::asio::io_context& io, std::chrono::milliseconds patience) : io_(io), patience_(patience) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     const auto socket = std::make_shared<tcp::socket>(io_);
-    boost::asio::steady_timer timer(io_, kConnectPatience);
+    boost::asio::steady_timer timer(io_, patience_);
     timer.async_wait([socket](const boost::system::error_code& cancelled) {
       boost::system::error_code ignored;
       if (!cancelled) socket->close(ignored);
@@ -67,10 +67,13 @@ class TcpStack final : public DataStack {
 
  private:
   boost::asio::io_context& io_;
+  const std::chrono::milliseconds patience_;
 };
 
 }  // namespace
 
-std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io) { return std::make_shared<TcpStack>(io); }
+std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io, std::chrono::milliseconds patience) {
+  return std::make_shared<TcpStack>(io, patience);
+}
 
 }  // namespace udtcat::gridftp

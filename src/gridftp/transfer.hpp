@@ -30,6 +30,7 @@ struct DataOptions {
   SessionOptions session;
   TransportOptions transport;
   std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
+  std::chrono::milliseconds connect_patience{10'000};  ///< as of any dial
 };
 
 struct TransferOptions {

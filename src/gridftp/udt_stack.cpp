@@ -33,13 +33,14 @@ class UdtDoor final : public DataDoor {
 
 class UdtStack final : public DataStack {
  public:
-  UdtStack(boost::asio::io_context& io, const TransportOptions& transport) : io_(io), transport_(transport) {}
+  UdtStack(boost::asio::io_context& io, const TransportOptions& transport, std::chrono::milliseconds patience)
+      : io_(io), transport_(transport), patience_(patience) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     DialRequest request;
     request.addresses.push_back(to);
     request.peer_name = to.to_string();
-    request.timeout = kConnectPatience;
+    request.timeout = patience_;
     request.transport = transport_;
     Promise<Status> answer(io_);
     std::unique_ptr<PlainPipe> pipe;
@@ -70,12 +71,14 @@ class UdtStack final : public DataStack {
  private:
   boost::asio::io_context& io_;
   const TransportOptions transport_;
+  const std::chrono::milliseconds patience_;
 };
 
 }  // namespace
 
-std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport) {
-  return std::make_shared<UdtStack>(io, transport);
+std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
+                                          std::chrono::milliseconds patience) {
+  return std::make_shared<UdtStack>(io, transport, patience);
 }
 
 }  // namespace udtcat::gridftp
