@@ -81,8 +81,8 @@ TEST_P(StrangersFlood, CostsAHundredDialsNothingSoak) {
   flood_.reset();
   endure(GetParam());
   const Dials flooded = dial(100);
-  std::printf("%-16s quiet %3d, %3lld ms; flood of another port %3d, %3lld ms; flooded %3d, %3lld ms\n", GetParam().name,
-              quiet.succeeded, static_cast<long long>(quiet.median.count()), beside.succeeded,
+  std::printf("%-16s quiet %3d, %3lld ms; flood of another port %3d, %3lld ms; flooded %3d, %3lld ms\n",
+              GetParam().name, quiet.succeeded, static_cast<long long>(quiet.median.count()), beside.succeeded,
               static_cast<long long>(beside.median.count()), flooded.succeeded,
               static_cast<long long>(flooded.median.count()));
   EXPECT_EQ(flooded.succeeded, 100) << far_.errors();
