@@ -9,7 +9,9 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr std::size_t kUrgentPackets =
-    2;                            // guess: of what was found lost again, so many leave whatever the window says
+    2;  // guess: of what was found lost again, so many leave whatever the window says
+constexpr std::size_t kProofs =
+    8;                            // guess: three are lost again before others are suspected, or 5 % of loss costs a lot
 constexpr int kMostPatience = 4;  // guess: round trips, for what was sent often
 
 }  // namespace
@@ -35,6 +37,7 @@ bool Sender::oldest_is_known_to_miss() const {
 
 /// libudt asks once. A copy that it still waits for a round trip later is lost too, or its NAK was; and where one is, others may be that
 /// were sent by then, of which no ACK can tell: twice as many each time, so that a burst of losses is over in a few round trips.
+/// On suspicion a packet is sent once: at the worst as much again as was lost.
 void Sender::mark_lost_again(TimePoint now, LossEvent& event) {
   if (!oldest_is_known_to_miss()) return;
   const auto overdue = [&](const SentPacket& packet) {
@@ -47,10 +50,11 @@ void Sender::mark_lost_again(TimePoint now, LossEvent& event) {
     suspects_ = 1;
     suspected_end_ = presumed_end_;
   }
-  std::size_t left = std::exchange(suspects_, std::min<std::size_t>(2 * suspects_, kMaxWindowPackets));
+  std::size_t left = std::max<std::size_t>(suspects_ / kProofs, 1);
+  suspects_ = std::min<std::size_t>(2 * suspects_, kMaxWindowPackets);
   for (PacketIndex index = begin; index < std::min(presumed_end_, packets_.end_index()) && left > 0; ++index) {
     const SentPacket& packet = packets_[index];
-    if (index > begin && (packet.presumed || packet.sends < 2 || !overdue(packet))) continue;
+    if (index > begin && (packet.presumed || packet.sends != 2 || !overdue(packet))) continue;
     mark_lost(now, index, event);
     --left;
   }
