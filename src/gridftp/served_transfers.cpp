@@ -343,7 +343,9 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
-  if (blocks_) markers.emplace(io_, say_, [this, before = sent_bytes_] { return sent_bytes_ - before; }, nullptr);
+  if (blocks_)
+    markers.emplace(
+        io_, say_, [this, before = sent_bytes_] { return sent_bytes_ - before; }, nullptr);
   const auto sent = co_await send(std::move(request));
   if (markers) co_await markers->stop();
   if (!blocks_) path_.close();
