@@ -347,7 +347,9 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   if (auto begun = co_await announce(path); !begun) co_return failure(begun.error());
   const std::uint64_t before = sent_bytes_;
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
-  if (blocks_) markers.emplace(io_, say_, [this, before] { return sent_bytes_ - before; }, nullptr);
+  if (blocks_)
+    markers.emplace(
+        io_, say_, [this, before] { return sent_bytes_ - before; }, nullptr);
   auto sent = co_await send(std::move(request));
   const Statement done{Statement::Deed::sent, part ? part->begin : 0, sent_bytes_ - before,
                        size.value_or(kUnknownFileBytes), path};
