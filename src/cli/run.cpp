@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -64,9 +66,16 @@ void leave_terminal_unread(Options& options) {
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
-/// A person, or whoever writes to a pipe, may take his time.
+/// A person, or whoever writes to a pipe, may take his time; nothing else is waited for.
+bool may_wait_for_key(const Options& options, bool has_environment_key) {
+  std::error_code unknown;
+  if (options.key_file) return !std::filesystem::is_regular_file(*options.key_file, unknown);
+  return !has_environment_key && !options.listens();
+}
+
 Result<FoundKey> find_key_somewhere(const Options& options, std::optional<crypto::SecretText> environment_key) {
-  const SignalsLetThrough meanwhile;
+  std::optional<SignalsLetThrough> meanwhile;
+  if (may_wait_for_key(options, environment_key.has_value())) meanwhile.emplace();
   return find_key(options, std::move(environment_key), ask_on_terminal);
 }
 
