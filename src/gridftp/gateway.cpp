@@ -28,7 +28,7 @@ std::vector<Endpoint> of_ipv4(const std::vector<Endpoint>& endpoints) {
 /// Threads: confined to the io_context thread.
 class FarGateway final : public TcpService {
  public:
-  FarGateway(boost::asio::io_context& io, FtpServer server, TroubleHandler on_trouble)
+  FarGateway(boost::asio::io_context& io, ServerBehind server, TroubleHandler on_trouble)
       : io_(io), server_(std::move(server)), trouble_(io, std::move(on_trouble)) {}
 
   void serve(Connection& connection) override {
@@ -41,7 +41,7 @@ class FarGateway final : public TcpService {
 
  private:
   boost::asio::io_context& io_;
-  const FtpServer server_;
+  const ServerBehind server_;
   bridge::TroubleReporter trouble_;
   core::Lifetime lifetime_;
 };
@@ -85,7 +85,8 @@ Result<std::unique_ptr<TcpService>> make_far_gateway(boost::asio::io_context& io
   auto chosen = of_ipv4(targets);
   if (chosen.empty())
     return fail(Errc::cannot_resolve, "find " + server_name, "a gridftp gateway needs an IPv4 address of its server");
-  return std::make_unique<FarGateway>(io, FtpServer{std::move(chosen), std::move(server_name)}, std::move(on_trouble));
+  return std::make_unique<FarGateway>(io, ServerBehind{std::move(chosen), std::move(server_name)},
+                                      std::move(on_trouble));
 }
 
 Result<std::unique_ptr<TcpForward>> make_near_gateway(boost::asio::io_context& io, Connection& connection,

@@ -31,7 +31,7 @@ std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
 
 }  // namespace
 
-GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<FtpServer> server,
+GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
                                TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience)
     : io_(io),
       connection_(connection),

@@ -32,7 +32,7 @@ namespace udtcat::gridftp {
 inline constexpr std::chrono::milliseconds kGreetingPatience{10'000};  // spec: docs/spec/gridftp.md §6
 
 /// Where control connections from the other side go.
-struct FtpServer {
+struct ServerBehind {
   std::vector<Endpoint> targets;
   std::string name;  ///< for messages
 };
@@ -44,7 +44,7 @@ class GatewaySession {
   using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
 
   /// server   none: this gateway is the clients' one, and takes no control connection from the other
-  GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<FtpServer> server,
+  GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
                  TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience = kGreetingPatience);
 
   /// A control connection of a client's.
@@ -71,7 +71,7 @@ class GatewaySession {
 
   boost::asio::io_context& io_;
   Connection& connection_;
-  const std::optional<FtpServer> server_;
+  const std::optional<ServerBehind> server_;
   const TroubleHandler on_trouble_;
   const std::chrono::milliseconds greeting_patience_;
   std::map<StreamId, Arrival> arrivals_;               // at most kMostArrivals

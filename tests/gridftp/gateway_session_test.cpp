@@ -27,7 +27,7 @@ using bridge::TcpPair;
 using testing::HasSubstr;
 
 struct GatewaySessionTest : ::testing::Test {
-  GatewaySession session_with(std::optional<FtpServer> server) {
+  GatewaySession session_with(std::optional<ServerBehind> server) {
     return {io, connection, std::move(server),
             [this](const Endpoint&, const Error& error) { trouble.push_back(error.message()); }, greeting_patience};
   }
@@ -38,7 +38,7 @@ struct GatewaySessionTest : ::testing::Test {
     EXPECT_TRUE(run_until(io, [&] { return accepted.has_value(); }));
     return std::move(*accepted);
   }
-  FtpServer server() { return {{bridge::from_asio(listening.local_endpoint())}, "ftp:2811"}; }
+  ServerBehind server() { return {{bridge::from_asio(listening.local_endpoint())}, "ftp:2811"}; }
   /// The other gateway opens a stream and says `line`.
   void arrives(GatewaySession& session, StreamId id, std::string line) {
     session.take_stream(id);
@@ -88,7 +88,7 @@ TEST_F(GatewaySessionTest, RefusesAControlStreamWhereThereIsNoServer) {
   EXPECT_TRUE(is_refused(0));
   EXPECT_EQ(connection.refused[0].message(), "take a control connection: this gateway has no server");
   const RefusingPort down(io);
-  GatewaySession far = session_with(FtpServer{{down.endpoint()}, "ftp:2811"});
+  GatewaySession far = session_with(ServerBehind{{down.endpoint()}, "ftp:2811"});
   arrives(far, 2, to_line({}));
   EXPECT_TRUE(is_refused(2));
   EXPECT_EQ(connection.refused[2].message(), "connect tcp ftp:2811: connection refused");
