@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat networks
 
   udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
-  udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command instead
+  udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command
   udtcat -l [ADDR:]PORT --to HOST:PORT    serve a TCP service to many peers
   udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT

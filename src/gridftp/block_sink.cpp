@@ -20,6 +20,8 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges hav
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
+  // A kill costs what the journal does not have yet: a slow disk may not make that ever more.
+  while (noting_ && have_.bytes() >= safe_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (closed_) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
   const ByteRange range{offset, offset + bytes.size()};
@@ -39,6 +41,7 @@ Task<Status> FileSink::note() {
   auto saved = co_await on_disk(io_, [&] { return save(have); });
   noting_ = false;
   if (saved) safe_ = std::move(have);
+  stored_.notify();
   co_return saved;
 }
 

@@ -450,7 +450,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
                        *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
   if (taken) std::ignore = co_await path_.state(done);  // the file is there, whether or not somebody hears so
-  if (markers) co_await markers->stop();  // not before: a slow disk is no silence
+  if (markers) co_await markers->stop();                // not before: a slow disk is no silence
   if (!blocks_) path_.close();
   if (taken) co_return make_reply(226, "Everything is here.");
   core::log().info("{}", core::printable(taken.error().message(), 500));

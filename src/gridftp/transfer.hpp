@@ -29,7 +29,7 @@ struct DataOptions {
   DataKind kind = DataKind::tcp;
   SessionOptions session;
   TransportOptions transport;
-  std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
+  std::shared_ptr<const Key> key;                      ///< session: none only at Protection::clear
   std::chrono::milliseconds connect_patience{10'000};  ///< as of any dial
 };
 

@@ -120,8 +120,9 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
     // What is proved at the end is one transfer, which then has to be the whole of it.
     *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(**there);
   } else if (!journal_) {
-    journal_ = std::make_shared<SentJournal>(
-        io_, RestartJournal(FilePlace(job_.path).with_suffix(".sent"), fmt::format("{} {}", job_.remote.to_string(), source_)));
+    journal_ =
+        std::make_shared<SentJournal>(io_, RestartJournal(FilePlace(job_.path).with_suffix(".sent"),
+                                                          fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }
   if (gave_up_having_) *have_ = {};

@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},
                     Refusal{"--plain h 1 --exec x", "--plain and --exec", "stdin and stdout"},
                     Refusal{"-l 1 --to h:1 --exec x", "--exec and --to", "one of the two"},
-                    Refusal{"h 1 --exec=", "--exec \"\"", "a command"},
+                    Refusal{"h 1 --exec=", "option --exec", "needs a value"},
                     Refusal{"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, cubic, fixed"},
                     Refusal{"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
                     Refusal{"h 1 --memory 65GiB", "--memory \"65GiB\"", "allowed: 1MiB to 64GiB"},

@@ -297,6 +297,7 @@ TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheFarGatewayDies_Serial) {
 TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheNearGatewayDies_Serial) {
   near_->send_signal(SIGKILL);
   expect_error_at_the_client();
+  expect_exit(*near_, 128 + SIGKILL, kAtOnce);
 }
 
 TEST_F(InterruptedTransfer, IsTheEndOfNoGatewayWhenTheClientDies_Serial) {
@@ -341,11 +342,14 @@ TEST_F(GatewayUsage, NeedsIpv4ForFtpOnly) {
 }
 
 TEST_F(GatewayUsage, InvitesTheOtherGateway) {
-  const Process far =
-      udtcat({"gridftp", "gateway", "-l", "127.0.0.1:" + std::to_string(port_), "--to", "127.0.0.1:2811"}, {});
-  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(far, " udtcat gridftp gateway 127.0.0.1 ") == 1; }))
-      << far.errors();
-  expect_says(far, "--from 2811");
+  const auto log = home_.path() / "log";
+  const std::string command = std::string("exec ") + UDTCAT_BINARY +
+                              " gridftp gateway -l 127.0.0.1:" + std::to_string(port_) + " --to 127.0.0.1:2811 2> " +
+                              log.string();
+  const Process far({.argv = {"script", "-qfec", command, (home_.path() / "screen").string()}});
+  const std::string invitation = "udtcat gridftp gateway 127.0.0.1 " + std::to_string(port_) + " --from 2811\n";
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return read_file(log).find(invitation) != std::string::npos; }))
+      << read_file(log);
 }
 
 }  // namespace

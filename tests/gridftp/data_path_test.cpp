@@ -118,9 +118,12 @@ TEST_F(StatingPaths, SayNothingToWhoDoesNotWantToHearIt) {
   EXPECT_FALSE(here.peer_states());
 }
 
-TEST_F(StatingPaths, WaitNoLongerThanTheyAreToldAndTakeNothingElse) {
+TEST_F(StatingPaths, WaitNoLongerThanTheyAreTold) {
   use(Statements::wanted, Statements::made);
   EXPECT_EQ(run(io, here.hear_statement(std::chrono::milliseconds(10))).error().code, Errc::peer_lost);
+}
+
+TEST_F(StatingPaths, TakeNothingElseForAStatement) {
   use(Statements::wanted, Statements::made);
   there.close();  // a last word that is none
   EXPECT_EQ(run(io, here.hear_statement(kPatience)).error().code, Errc::connection_broken);

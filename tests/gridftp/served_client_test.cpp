@@ -107,12 +107,6 @@ TEST_F(ServedClients, SayWhatTheyDoNotKnow) {
     EXPECT_EQ(ask(line).code, 501) << line;
 }
 
-TEST_F(ServedClients, RefuseNamesWithAZeroByte) {
-  log_in();
-  for (const char* verb : {"RETR ", "STOR ", "MKD ", "DELE ", "SIZE ", "CWD "})
-    EXPECT_EQ(ask(verb + std::string("/file\0.txt", 10)).code, 501) << verb;
-}
-
 TEST_F(ServedClients, AnswerInOrderWhatIsSentAhead) {
   log_in();
   for (int i = 0; i < 300; ++i) EXPECT_TRUE(send(i % 2 == 0 ? "NOOP" : "SIZE /file"));

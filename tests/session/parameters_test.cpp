@@ -216,7 +216,7 @@ TEST(Offer, RefusesDuplicatesAndTakesAnyOrder) {
 
 TEST(Offer, PassesOverWhatALaterVersionAdds) {
   EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections,
-                                  std::string(kWindow) + "ffff 0003 aabbcc 0010 0000")));
+                                  std::string(kWindow) + "ffff 0003 aabbcc 0011 0000")));
   const auto offer = decode_offer(offer_with(kProtection, "0002 0003 7f03ff", kBlock, kLanes, kDirections, kWindow));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->ciphers, std::vector<Cipher>{Cipher::chacha20_poly1305});

@@ -65,6 +65,7 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/transport/native/native_acceptor.cpp", "tests/transport/acceptor_test.cpp"},
     {"src/transport/native/native_channel.cpp", "tests/transport/channel_test.cpp"},
     {"src/transport/native/native_engine.cpp", "tests/transport/connect_test.cpp"},
+    {"src/transport/native/sender_to_plain.cpp", "tests/transport/native/connection_test.cpp"},
     {"src/transport/native/udp_port.cpp", "tests/transport/connect_test.cpp"},
     {"src/transport/native/udp_port_handshakes.cpp", "tests/transport/connect_test.cpp"},
     {"src/xio/acceptor.cpp", "tests/xio/engine_test.cpp"},

@@ -18,7 +18,7 @@ namespace {
 constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
 
 // Where libudt begins; no measured mean of microseconds is likely to be just this.
-constexpr std::chrono::milliseconds kInitialRtt{100};  // spec: libudt, ten of its SYN intervals
+constexpr std::chrono::milliseconds kInitialRtt{100};      // spec: libudt, ten of its SYN intervals
 constexpr std::chrono::milliseconds kLookForAnswers{250};  // guess: one call of libudt's each
 constexpr std::chrono::seconds kMissedLooks{2};            // guess: this process did not run
 constexpr int kFullWindowPackets = 16;  // spec: udt4.md §5: who keeps its point one behind has no more
