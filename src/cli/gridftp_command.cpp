@@ -104,9 +104,6 @@ std::string audience_of(const GridftpOptions& options) {
 
 ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console& console) {
   SessionRun run(options.common, console);
-  if (options.auth == ServeAuth::key && options.anonymous_writable)
-    return run.fail_to_start({Errc::bad_argument, "gridftp serve --anonymous-writable",
-                              "with a key only who has it comes in; --auth anonymous lets the others in"});
   auto root = gridftp::ServedRoot::open(options.root);
   if (!root) return run.fail_to_start(std::move(root.error()));
   auto locals = resolve(options.common.local, options.common.family);

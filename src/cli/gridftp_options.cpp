@@ -184,12 +184,16 @@ Status read_over(const WrittenOptions& written, GridftpOptions& options) {
   return {};
 }
 
-void settle_audience(GridftpOptions& options, bool has_key) {
+Status settle_audience(GridftpOptions& options, bool has_key) {
   if (!options.auth) options.auth = has_key ? ServeAuth::key : ServeAuth::anonymous;
-  if (options.auth == ServeAuth::key) return;
+  if (options.auth == ServeAuth::key && options.anonymous_writable)
+    return misplaced("gridftp serve --anonymous-writable",
+                     "with a key only who has it comes in; --auth anonymous lets the others in");
+  if (options.auth == ServeAuth::key) return {};
   options.read_only = !options.anonymous_writable;
   if (!options.listen_written)
     options.common.local.host = options.common.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
+  return {};
 }
 
 std::vector<const gridftp::FtpUrl*> urls_of(const GridftpOptions& options) {
@@ -242,7 +246,8 @@ Status settle_protection(GridftpOptions& options, bool has_environment_key) {
   const bool wants = options.protection_written || sealed || (has_environment_key && (!options.over || serves));
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   options.transfer.data.kind = kind;
-  if (serves) settle_audience(options, wants);
+  if (serves)
+    if (auto settled = settle_audience(options, wants); !settled) return settled;
   auto& level = options.common.session.protection;
   if (serves && wants) options.least = level;
   // Who has a key and wants nothing for it still offers what it can give.

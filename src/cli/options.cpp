@@ -111,8 +111,6 @@ Status check_exclusions(const WrittenOptions& written, Options&) {
 }
 
 Status read_addresses(const WrittenOptions& written, Options& options) {
-  if (written.ipv4) options.family = AddressFamily::ipv4;
-  if (written.ipv6) options.family = AddressFamily::ipv6;
   if (written.to) return store(remote_address_value("--to", *written.to), options.service);
   if (!written.from) return {};
   if (auto status = store(local_address_value("--from", *written.from), options.front); !status) return status;
@@ -245,6 +243,8 @@ Status read_output(const WrittenOptions& written, Options& options) {
 }  // namespace
 
 Status read_common_options(const WrittenOptions& written, Options& options) {
+  if (written.ipv4) options.family = AddressFamily::ipv4;
+  if (written.ipv6) options.family = AddressFamily::ipv6;
   return each_of(written, options, read_protection, read_session, read_names, read_transport, read_congestion,
                  read_times, read_output);
 }

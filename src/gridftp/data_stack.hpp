@@ -15,6 +15,7 @@
 
 #include "gridftp/stream_io.hpp"
 #include "gridftp/task.hpp"
+#include "gridftp/transfer.hpp"
 
 namespace udtcat::gridftp {
 
@@ -36,8 +37,6 @@ class DataStack {
   /// local   whose port 0 lets the system choose.  errors: Errc::cannot_bind, Errc::out_of_resources
   [[nodiscard]] virtual Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) = 0;
 };
-
-inline constexpr std::chrono::milliseconds kConnectPatience{15'000};  // guess: three lost SYNs, and a long path
 
 [[nodiscard]] std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io,
                                                         std::chrono::milliseconds patience = kConnectPatience);

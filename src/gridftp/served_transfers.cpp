@@ -81,7 +81,7 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, S
       options_(std::move(options)),
       ends_{ends.local.with_port(0), ends.peer.with_port(0)},
       say_(std::move(say)),
-      path_(io, make_tcp_stack(io)) {
+      path_(io, make_tcp_stack(io, options_.data.connect_patience)) {
   level_ = options_.data.session.protection;
 }
 

@@ -25,12 +25,14 @@ namespace udtcat::gridftp {
 /// What data connections run over; see DataStack.
 enum class DataKind { tcp, udt, session };
 
+inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
+
 struct DataOptions {
   DataKind kind = DataKind::tcp;
   SessionOptions session;
   TransportOptions transport;
-  std::shared_ptr<const Key> key;                      ///< session: none only at Protection::clear
-  std::chrono::milliseconds connect_patience{10'000};  ///< as of any dial
+  std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
+  std::chrono::milliseconds connect_patience = kConnectPatience;
 };
 
 struct TransferOptions {
