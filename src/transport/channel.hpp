@@ -25,9 +25,10 @@ inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICM
 inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 
 struct ChannelStats {
-  std::uint64_t bytes_received = 0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
-  std::uint64_t packets_sent = 0;    ///< including those sent again
-  std::uint64_t packets_lost = 0;    ///< the peer asked for them again
+  std::uint64_t bytes_received =
+      0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
+  std::uint64_t packets_sent = 0;  ///< including those sent again
+  std::uint64_t packets_lost = 0;  ///< the peer asked for them again
   std::uint64_t packets_resent = 0;
   std::chrono::microseconds rtt{0};
 };
