@@ -99,7 +99,9 @@ struct TransportOptions {
   BitRate rate;                                      ///< cap on what this end sends; unlimited by default
   CongestionKind congestion = CongestionKind::bbr;   ///< native only
   std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< what one connection may hold, each way: its largest window
-  std::chrono::milliseconds idle_timeout{60'000};    ///< silence after which the native transport gives a peer up
+  /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is given up. libudt has its own
+  /// time for silence.
+  std::chrono::milliseconds idle_timeout{60'000};
   /// Native only, not 0: who says it need not show first that it receives at its address, which saves a round trip. For ports that
   /// live as briefly as their key (docs/spec/udt4.md §4).
   std::optional<std::uint32_t> known_cookie;
