@@ -3,13 +3,15 @@
 #include <csignal>
 #include <utility>
 
+#include "core/log.hpp"
+
 namespace udtcat::bridge {
 
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook(10);  // guess: what ends at once is waited for no longer than it shows
+constexpr milliseconds kLook(10);  // guess: nobody tells of the end of a group; short beside the steps
 
 }  // namespace
 
@@ -39,11 +41,17 @@ void ChildEnding::look() {
   if (sent_ < steps_.size() && Clock::now() >= next_) {
     child_.signal_group(steps_[sent_].signal);
     if (++sent_ < steps_.size()) next_ += steps_[sent_].wait;
+    if (sent_ == steps_.size() && child_.group_is_out_of_reach())
+      core::log().warn(
+          "the command runs as another user and cannot be ended: its input stays open until it ends by itself");
   }
   look_again();
 }
 
-/// The leader may go first. After SIGKILL nothing of them runs any more: those whom nobody buries would be waited for in vain.
-bool ChildEnding::is_gone() const { return child_.end() && (sent_ == steps_.size() || !child_.group_lives()); }
+/// The leader may go first. SIGKILL leaves nobody but those out of its reach; the dead whom nobody buries are not waited for.
+bool ChildEnding::is_gone() const {
+  if (!child_.end()) return false;
+  return sent_ == steps_.size() ? !child_.group_is_out_of_reach() : !child_.group_lives();
+}
 
 }  // namespace udtcat::bridge

@@ -142,10 +142,11 @@ void ChildProcess::reap() {
   int status = 0;
   const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
   if (ended == 0) return wait_for_end();  // it was somebody else's
-  end_ = ChildEnd{};
-  if (ended > 0 && WIFSIGNALED(status))
+  if (ended < 0)
+    end_ = {.status = 127};  // unknown: somebody else has buried it
+  else if (WIFSIGNALED(status))
     end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
-  else if (ended > 0)
+  else
     end_ = {.status = WEXITSTATUS(status)};
   if (when_ended_) boost::asio::post(io_, std::exchange(when_ended_, nullptr));
   const EndHandler handler = std::move(on_end_);
@@ -163,7 +164,9 @@ void ChildProcess::signal(int number) const {
 }
 
 // The number of a group is nobody else's while one of it is left.
-bool ChildProcess::group_lives() const { return leads_group_ && ::kill(-pid_, 0) == 0; }
+bool ChildProcess::group_lives() const { return leads_group_ && (::kill(-pid_, 0) == 0 || errno == EPERM); }
+
+bool ChildProcess::group_is_out_of_reach() const { return leads_group_ && ::kill(-pid_, 0) != 0 && errno == EPERM; }
 
 void ChildProcess::signal_group(int number) const {
   if (group_lives()) std::ignore = ::kill(-pid_, number);  // the last of them may have gone meanwhile

@@ -72,6 +72,8 @@ class ChildProcess {
   void signal(int number) const;
   /// Whether anybody is left of the group that it leads, itself included.
   [[nodiscard]] bool group_lives() const;
+  /// Whether all who are left of it run as another user, whom no signal of ours reaches.
+  [[nodiscard]] bool group_is_out_of_reach() const;
   /// To whoever is left of the group that it leads, also after its own end.
   void signal_group(int number) const;
 

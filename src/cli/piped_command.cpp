@@ -33,7 +33,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const Options& options,
 }
 
 void PipedCommand::end_it(bool interrupted) {
-  if (!child_ || child_->end() || ending_) return;
+  if (!child_ || ending_ || (child_->end() && !child_->group_lives())) return;
   ending_.emplace(io_, *child_, interrupted ? bridge::kInterruptedSteps : bridge::kLostSteps, on_gone_);
 }
 

@@ -115,6 +115,7 @@ class Doorman final : public Listener {
 
   /// Posted, as above.
   void leave(Place place) {
+    places_.leave(place);  // at once: nobody takes the place of who has none any more
     boost::asio::post(io_, lifetime_.guard([this, place] { vacate(place); }));
   }
 

@@ -115,7 +115,8 @@ void FarEnd::refuse(std::string reason) {
 void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
-  if (child_ && !child_->end()) end_child();
+  // Where the end is not an orderly one, those whom the leader left behind must not read an end either.
+  if (child_ && (!child_->end() || (!status && child_->group_lives()))) end_child();
   finish_if_over();
 }
 

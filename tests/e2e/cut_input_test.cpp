@@ -128,6 +128,13 @@ TEST_F(CutInput, OverASessionThatSshBeganIsNotPublished) {
   expect_nothing_published(command);
 }
 
+TEST_F(CutInput, OfWhomTheCommandLeftBehindIsNotPublished) {
+  Process near_end = near_end_over_ssh("exec 3<&0; sh -c 'echo $$ > pid; cat > t && mv t final' <&3 & exit 0");
+  const pid_t reader = in_the_middle();
+  near_end.send_signal(SIGKILL);
+  expect_nothing_published(reader);
+}
+
 TEST_F(CutInput, ByAPathThatVanishesUnderASessionThatSshBeganIsNotPublished) {
   Process near_end = near_end_over_ssh("echo $$ > pid; cat > t && mv t final");
   const pid_t command = in_the_middle();

@@ -36,6 +36,7 @@ TEST_F(UdrWords, OfARepositoryBecomeNoOptionOfSsh) {
   expect_refused("restic --repo=sftp:-oProxyCommand=x:repo snapshots", "not at an sftp host");
   expect_refused("restic -r sftp://-oProxyCommand=x/repo snapshots", "is no host");
   expect_refused("restic -r \"sftp:a'b:repo\" snapshots", "not at an sftp host");
+  expect_refused("restic -vr sftp:-oProxyCommand=x:repo snapshots", "not at an sftp host");
   EXPECT_EQ(run({.argv = {"bash", "-c",
                           "RESTIC_REPOSITORY='sftp:x -oA=b:r' PATH=$PWD:$PATH UDTCAT=$PWD/udtcat " UDTCAT_SOURCE_DIR
                           "/wrappers/udr restic snapshots"},
@@ -53,11 +54,16 @@ TEST_F(UdrWords, ThatNameAHostBeginWithNoDash) {
   expect_refused("rsync -a me@-oProxyCommand=x:y z", "is no host");
   expect_refused("rsync -a -- -oProxyCommand=x:y z", "is no host");
   expect_refused("borg list ssh://-oProxyCommand=x/./repo", "is no host");
+  expect_refused("borg list --repo=ssh://-oProxyCommand=x/./repo", "is no host");
+  expect_refused("borg list 'ssh://{now:-oProxyCommand=x}/./repo'", "a form of the time");
+  expect_refused("borg list '{utcnow:-oProxyCommand=x}:repo'", "a form of the time");
   expect_refused("git clone ssh://me@-oProxyCommand=x/repo", "is no host");
   expect_refused("tar c . @-oProxyCommand=x 'tar x'", "is no host");
 }
 
 TEST_F(UdrWords, OfAProgramAreLeftAsTheyAre) {
+  EXPECT_THAT(udr("borg create 'ssh://far/./repo::a-{now:%H:%M}' x").output,
+              HasSubstr("<ssh://far/./repo::a-{now:%H:%M}>"));
   EXPECT_THAT(udr("rsync -a --exclude=a:b -f '- x@-y' ./-dash:x me@far:y").output,
               HasSubstr("<-a><--exclude=a:b><-f><- x@-y><./-dash:x><me@far:y>"));
 }
