@@ -24,7 +24,7 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// What a session is for. One key may serve several purposes, and a peer for the one is none for the other.
+/// The use of a session. One key may serve several, and a peer for one is none for another.
 /// spec: docs/spec/handshake.md §4
 enum class Purpose : std::uint8_t {
   pipe = 1,     ///< one stream, each end's stdin and stdout
@@ -99,7 +99,8 @@ struct TransportOptions {
   BitRate rate;                                      ///< cap on what this end sends; unlimited by default
   CongestionKind congestion = CongestionKind::bbr;   ///< native only
   std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< what one connection may hold, each way: its largest window
-  std::chrono::milliseconds idle_timeout{60'000};    ///< silence after which the native transport gives a peer up
+  /// Silence after which the native transport gives a peer up; both do where nothing is acknowledged for so long.
+  std::chrono::milliseconds idle_timeout{60'000};
   /// Native only, not 0: who says it need not show first that it receives at its address, which saves a round trip. For ports that
   /// live as briefly as their key (docs/spec/udt4.md §4).
   std::optional<std::uint32_t> known_cookie;
