@@ -9,7 +9,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook(10);  // guess: what ends at once is waited for no longer than it shows
+/// A group's end is announced by nobody, only its leader's.
+constexpr milliseconds kLook(10);  // guess: nobody notices so much more
 
 }  // namespace
 
