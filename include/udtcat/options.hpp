@@ -24,7 +24,7 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// What a session is for. One key may serve several purposes, and a peer for the one is none for the other.
+/// The use of a session. One key may serve several, and a peer for one is none for another.
 /// spec: docs/spec/handshake.md §4
 enum class Purpose : std::uint8_t {
   pipe = 1,     ///< one stream, each end's stdin and stdout

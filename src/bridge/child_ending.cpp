@@ -11,7 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook(10);  // guess: nobody tells of the end of a group; short beside the steps
+/// A group's end is announced by nobody, only its leader's.
+constexpr milliseconds kLook(10);  // guess: nobody notices so much more
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <boost/asio/post.hpp>
 
 #include <udtcat/bridges.hpp>
 

@@ -18,7 +18,7 @@
 
 namespace udtcat::bridge {
 
-/// What counts as the end of what the child takes and gives.
+/// The condition on which the child's input and output count as ended.
 enum class ChildProof {
   taken,    ///< that it has read all, as of any pipe
   success,  ///< that it has ended with status 0, besides

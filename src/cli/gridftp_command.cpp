@@ -38,7 +38,7 @@ ConnectionStats figures_of(const gridftp::TransferProgress& progress, GridftpVer
   return stats;
 }
 
-/// What a key does not prove, as the control connection is in the clear.
+/// The warning that a control connection in the clear is proved by no key.
 std::string unproved(const GridftpOptions& options) {
   const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
   if (options.verb == GridftpVerb::copy || options.common.session.protection < Protection::safe) return what;

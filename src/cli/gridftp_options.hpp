@@ -45,8 +45,8 @@ struct GridftpOptions {
 /// `arguments` without the program and the word gridftp.  errors: Errc::bad_argument
 [[nodiscard]] Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments);
 
-/// What the data run over, and so whether a key is needed: who has one, or asked for protection, wants sessions. Who serves without
-/// a key, or lets strangers in beside it, gives them little unless told (ADR-0024).
+/// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants sessions. A
+/// server without a key, or with strangers beside it, gives them little unless told (ADR-0024).
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may; Errc::bad_argument
 [[nodiscard]] Status settle_protection(GridftpOptions& options, bool has_environment_key);
 

@@ -117,6 +117,7 @@ std::string gridftp_help_text() {
       --range A-B            only the bytes from A up to, and not including, B
       --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
       --retries N            attempts in a row that may move nothing before it gives up (5)
+      --connect-timeout T    how long each data connection is tried, and the session of udtcat:// (10s)
       --clear-control        with a key and ftp://: names, ranges and sizes may go in the clear, unproved but by our own servers
   serve:
   -l, --listen [ADDR:]PORT   where clients come (2811; without a key, of this host only)

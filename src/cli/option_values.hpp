@@ -29,7 +29,7 @@ namespace udtcat::cli {
                                              std::size_t most);
 [[nodiscard]] Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,
                                                                std::chrono::milliseconds least);
-/// What an end can be called.
+/// The name of an end: see is_end_name().
 [[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
 /// "[ADDR:]PORT", where port 0 lets the system choose.
 [[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);

@@ -130,7 +130,7 @@ Status read_rsh(const WrittenOptions& written, RshOptions& options) {
   return {};
 }
 
-/// What the lines of the user's file would be wrong in by themselves is theirs: the first of them by which they are.
+/// The line of the user's file that causes `error`, if one does.
 Error blame(Error error, const std::vector<ConfiguredOption>& configured) {
   Words words;
   for (const ConfiguredOption& option : configured) {

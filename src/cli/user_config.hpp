@@ -24,7 +24,7 @@ struct ConfiguredOption {
 /// errors   Errc::bad_argument with the file and the line
 [[nodiscard]] Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host);
 
-/// What is wrong with a line of the user's file.
+/// An error that names the file and `line`.
 [[nodiscard]] Error wrong_line(int line, std::string why);
 
 /// Whether the whole of `host` matches a pattern of * and ?, without regard to case.

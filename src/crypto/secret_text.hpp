@@ -41,7 +41,7 @@ class SecretText {
   std::string text_;
 };
 
-/// What stands there, which is overwritten.
+/// Copies the text at `place` and erases it there.
 [[nodiscard]] inline SecretText take_text(std::span<char> place) {
   SecretText text(std::string(place.begin(), place.end()));
   erase(std::as_writable_bytes(place));

@@ -16,9 +16,9 @@ bool is_cut(const Error& error, bool moved) {
     case Errc::peer_interrupted:
       return true;
     case Errc::stream_refused:
-      // What begins with 4 may go otherwise the next time, what begins with 5 will not.  spec: RFC 959 §4.2.1
+      // 4yz may succeed the next time, 5yz will not. Stock servers say 500 for a broken data connection, too.
+      // spec: RFC 959 §4.2.1
       if (!error.cause.starts_with('5')) return moved || error.cause.starts_with('4');
-      // But so do stock servers say that their data connections broke.
       return moved && error.cause.starts_with("500");
     default:
       return false;

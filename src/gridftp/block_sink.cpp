@@ -46,7 +46,7 @@ Task<Status> FileSink::note() {
 }
 
 Status FileSink::save(const ByteRanges& have) const {
-  // What ends beyond the file is not believed.
+  // A range that ends beyond the file is not believed: the file has to reach as far first.
   if (auto reached = store_.reach(end_of(have)); !reached) return reached;
   if (RestartJournal::needs_sync())
     if (auto synced = store_.sync(); !synced) return synced;

@@ -56,7 +56,7 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<Status> publish();
   /// How far it goes.
   [[nodiscard]] std::uint64_t end() const { return end_of(have_); }
-  /// What has come is worth nothing: the next attempt begins anew.
+  /// Drops all that has come: the next attempt begins anew.
   [[nodiscard]] Task<void> forget();
   /// What is there stays for the next attempt; if that is nothing, nothing stays.
   [[nodiscard]] Task<void> set_aside();

@@ -17,7 +17,7 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
   const auto got = co_await on_disk(io_, [&]() -> Result<std::size_t> {
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
     if (!read || *read == into.size()) return read;
-    // That was all, or less than all: it is to be what it was when its size was told.
+    // A short read is the end of the range or of a file that shrank: size and time have to be as at open().
     if (auto same = file_.unchanged(); !same) return tl::unexpected(std::move(same.error()));
     return read;
   });

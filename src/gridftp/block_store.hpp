@@ -52,7 +52,7 @@ class BlockStore {
   void clear();
   /// Nothing of it is wanted: PATH.part goes.
   void discard() const;
-  /// Whoever writes it next may begin.  errors: Errc::local_write_failed, of what was written before
+  /// Releases the lock: the next writer may open it. Errors are those of earlier writes: Errc::local_write_failed.
   [[nodiscard]] Status close();
 
  private:

@@ -23,7 +23,7 @@ class CommandReader {
   static constexpr std::size_t kMostBytes = 131'072;  // spec: docs/spec/gridftp.md §4, for REST with some 4000 ranges
 
   void push(std::string_view bytes);
-  /// That have been pushed, and are in no command yet.
+  /// Bytes pushed that no command has taken.
   [[nodiscard]] std::size_t waiting_bytes() const { return arrived_.size() - taken_; }
   /// returns  none: more bytes are needed.  errors: Errc::protocol_violated, from then on each time
   [[nodiscard]] Result<std::optional<FtpCommand>> next();

@@ -20,8 +20,6 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-constexpr std::size_t kShownBytes = 200;
-
 /// The first address that answers within its share of the patience.
 Task<boost::system::error_code> connect_to(const std::shared_ptr<tcp::socket>& socket,
                                            const std::vector<Endpoint>& addresses, std::chrono::milliseconds patience) {
@@ -73,7 +71,7 @@ Task<Result<std::unique_ptr<ControlClient>>> ControlClient::begin(std::unique_pt
 Task<Status> ControlClient::send(std::string line) {
   // An argument with a line end would be two commands.
   if (!can_be_said(line))
-    co_return fail(Errc::bad_argument, core::printable(line, kShownBytes),
+    co_return fail(Errc::bad_argument, core::printable(line, core::kShownBytes),
                    "FTP has no way to say a line end, a zero byte or 0xFF");
   core::log().debug("{}: > {}", name_, line);
   co_return co_await link_->say(line + "\r\n", patience_);

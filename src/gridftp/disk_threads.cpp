@@ -56,7 +56,7 @@ void DiskThreads::work() {
   }
 }
 
-/// What has not begun is dropped, and who waited for it destroyed.
+/// Drops calls that have not begun, and with them the coroutines that wait for them.
 void DiskThreads::shutdown() noexcept {
   std::deque<Job> dropped;
   {

@@ -149,7 +149,7 @@ Task<Status> Download::prove(RemoteServer& server, bool anew) {
   co_return compare(asked, *said);
 }
 
-/// What did not come to its proof may be of any file.
+/// Drops all bytes received: without a proof they may be another file's.
 Task<Status> Download::forget(Error why) {
   have_ = {};
   if (file_) co_await file_->forget();

@@ -60,7 +60,7 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
 
 namespace {
 
-/// Of whom one host can have any number: an IPv4 address, or the network of an IPv6 one.
+/// The unit that shares most_clients_of_one: an IPv4 address, an IPv6 /64.
 std::string address_of(const Endpoint& peer) {
   const auto address = bridge::to_asio(peer).address();
   if (!address.is_v6()) return address.to_string();

@@ -11,7 +11,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-/// A program would fetch, or remove, what it reads.
+/// False for a name with a line end: a program would read two names.
 bool fits_a_line(const FileFacts& facts) { return facts.name.find_first_of("\r\n") == std::string::npos; }
 
 std::string printable_name(std::string name) {

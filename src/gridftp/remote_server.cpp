@@ -226,7 +226,7 @@ Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
 Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
   last_word_.cancel();  // of the last transfer
-  const std::string doing = fmt::format("{} at the {}", core::printable(command, 200), control_->name());
+  const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
   const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
   const std::function<void()> watch = lifetime_.guard([this, moved] { watch_the_rest(moved); });

@@ -1,4 +1,4 @@
-/// What a server offers.
+/// Offers and limits of a server.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,13 @@ namespace udtcat::gridftp {
 
 struct ServeOptions {
   bool read_only = false;
-  bool third_party = false;                 ///< data may go to, and come from, other hosts than the client's
-  DataOptions data;                         ///< for sessions: the key, if there is one
-  Protection least = Protection::clear;     ///< of the data: what is weaker is refused
-  std::size_t most_clients = 256;           ///< guess; beyond it, 421
-  std::size_t most_clients_of_one = 32;     ///< guess; of one address, an IPv6 network of 64 bits being one
+  bool third_party = false;              ///< data may go to, and come from, other hosts than the client's
+  DataOptions data;                      ///< for sessions: the key, if there is one
+  Protection least = Protection::clear;  ///< of the data: what is weaker is refused
+  /// Beyond it, 421.
+  std::size_t most_clients = 256;  // guess: with three descriptors each they stay below the usual limit of 1024
+  /// Of one address, an IPv6 network of 64 bits being one.
+  std::size_t most_clients_of_one = 32;     // guess: an eighth, enough for a site behind one address and short of all
   std::chrono::seconds login_patience{60};  ///< guess
   std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
 };

@@ -181,7 +181,7 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
     self->queued_bytes_ -= command.verb.size() + command.argument.size();
     self->sort_in();  // there is room again
     core::log().debug("{}: > {} {}", self->name_, command.verb,
-                      command.verb == "PASS" ? "" : core::printable(command.argument, 200));
+                      command.verb == "PASS" ? "" : core::printable(command.argument, core::kShownBytes));
     Reply answered = co_await self->answer(std::move(command));
     core::log().debug("{}: < {} {}", self->name_, answered.code, answered.text());
     said = co_await self->say(std::move(answered));

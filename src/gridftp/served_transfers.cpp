@@ -176,7 +176,7 @@ Reply ServedTransfers::set_protection(const std::string& level) {
 
 // ---- Where they go -------------------------------------------------------------------------------------------------
 
-/// Who proves the key may come from anywhere.
+/// A peer that proves the key may come from anywhere.
 Result<std::vector<Endpoint>> ServedTransfers::open_ports() {
   return path_.listen(ends_.local, 1, options_.third_party || proved_ ? std::nullopt : std::optional(ends_.peer));
 }

@@ -19,7 +19,6 @@ constexpr std::size_t kOffsetAt = 2;  // spec: docs/spec/gridftp.md §8
 constexpr std::size_t kMovedAt = kOffsetAt + 8;
 constexpr std::size_t kFileAt = kMovedAt + 8;
 constexpr std::size_t kPathAt = kFileAt + 8;
-constexpr std::size_t kShownBytes = 200;
 
 tl::unexpected<Error> no_statement(std::string why) {
   return fail(Errc::protocol_violated, "read what the server says that it did", std::move(why));
@@ -40,13 +39,13 @@ std::string_view name_of(Statement::Deed deed) {
 std::string text_of(const Statement& said) {
   const std::string whole = said.file_bytes == kUnknownFileBytes ? "" : fmt::format(", which has {}", said.file_bytes);
   return fmt::format("the server {} {} bytes from {} on of {}{}", name_of(said.deed), said.moved_bytes, said.offset,
-                     core::printable(said.path, kShownBytes), whole);
+                     core::printable(said.path, core::kShownBytes), whole);
 }
 
 std::string text_of(const Request& asked, const std::string& path) {
   const std::string part =
       asked.range ? fmt::format("bytes {} to {}", asked.range->begin, asked.range->end) : std::string("all");
-  return fmt::format("{} of {} was to be {}, and {} bytes moved", part, core::printable(path, kShownBytes),
+  return fmt::format("{} of {} was to be {}, and {} bytes moved", part, core::printable(path, core::kShownBytes),
                      name_of(asked.deed), asked.moved_bytes);
 }
 

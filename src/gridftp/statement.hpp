@@ -1,4 +1,4 @@
-/// What a server says, inside a data session, that it did with a file.  spec: docs/spec/gridftp.md §8
+/// A server's word, inside a data session, on its deed with a file.  spec: docs/spec/gridftp.md §8
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct Statement {
 /// Total: any body gives a statement or Errc::protocol_violated.
 [[nodiscard]] Result<Statement> decode_statement_body(std::span<const std::byte> body);
 
-/// What a client asked for, and how much of it has moved.
+/// A client's request, and how much of it has moved.
 struct Request {
   Statement::Deed deed = Statement::Deed::sent;
   std::string path;                ///< as it was written

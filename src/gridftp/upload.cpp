@@ -18,7 +18,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-/// What the server says it has, where it keeps no journal itself: written on the threads for disks, one after the other.
+/// The journal of an upload to a server that keeps none: what it says it has, written on the threads for disks, one by one.
 /// Threads: confined to the io_context thread.
 class SentJournal {
  public:
@@ -117,7 +117,7 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
   auto there = co_await server.has_of(job_.remote.path, source_);
   if (!there) co_return tl::unexpected(std::move(there.error()));
   if (*there) {
-    // What is proved at the end is one transfer, which then has to be the whole of it.
+    // The proof at the end is of one transfer, which then has to be the whole of it.
     *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(**there);
   } else if (!journal_) {
     journal_ =

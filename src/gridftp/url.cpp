@@ -1,6 +1,5 @@
 #include "gridftp/url.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -16,7 +15,7 @@ constexpr std::string_view kScheme = "ftp://";
 constexpr std::string_view kSealedScheme = "udtcat://";
 
 tl::unexpected<Error> no_url(std::string_view text, std::string_view why) {
-  return fail(Errc::bad_argument, "read " + core::printable(text, 200), std::string(why));
+  return fail(Errc::bad_argument, "read " + core::printable(text, core::kShownBytes), std::string(why));
 }
 
 /// "%2F" and the like; none where an escape is cut off or not hexadecimal.

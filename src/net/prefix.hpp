@@ -1,4 +1,4 @@
-/// Who may well be one and the same: addresses that one host or one site gives itself as it likes.
+/// Prefixes that one host or site controls as a whole.
 #pragma once
 
 #include <cstdint>

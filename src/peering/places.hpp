@@ -1,4 +1,4 @@
-/// Who may try to prove the key at the same time, and who has to go for another. See docs/spec/handshake.md §7.
+/// Places of those who try to prove the key, and who gives way when they are full. See docs/spec/handshake.md §7.
 #pragma once
 
 #include <cstddef>

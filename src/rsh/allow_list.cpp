@@ -47,7 +47,7 @@ Result<bridge::ChildRequest> AllowList::launch(const ControlMessage& request) co
   if (found == programs_.end())
     return fail(Errc::stream_refused, "run a command",
                 fmt::format("this daemon's list does not have \"{}\"",
-                            command == nullptr ? "a subsystem" : core::printable(command->text, 200)));
+                            command == nullptr ? "a subsystem" : core::printable(command->text, core::kShownBytes)));
   return bridge::ChildRequest{.program = found->second.front(), .words = found->second, .core_limit_bytes = {}};
 }
 

@@ -22,7 +22,7 @@ bool is_plain(const std::string& word) {
   return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
 
-/// What is in the cache has the digest of its name, or is replaced. A program that lacks its libraries there is not left to the
+/// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left to the
 /// loader's words.
 std::string push_steps(const PushedProgram& push, const std::string& options) {
   return fmt::format(

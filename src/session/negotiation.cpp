@@ -42,7 +42,7 @@ std::string purpose_text(Purpose purpose) {
   return std::string(to_string(purpose));
 }
 
-/// What an end says of itself, and whom it means.
+/// An end's purpose and name, and the name that it wants to meet.
 struct Introduction {
   Purpose purpose;
   std::string_view name;

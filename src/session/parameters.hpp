@@ -96,7 +96,7 @@ struct Agreed {
   std::string listener_name;
   Statements peer_statements = Statements::none;
 };
-/// What the exporter is told, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
+/// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
 /// The connector checks that the answer is one to its offer, and from whom it wants one.  errors: Errc::parameters_refused,
 /// Errc::protocol_violated

@@ -58,7 +58,7 @@ TEST_F(TcpStreamTest, ResetsTheOtherSideOnAbort) {
   EXPECT_EQ(read_error(pair.theirs), boost::asio::error::connection_reset);
 }
 
-/// What happens to a socket of a process that dies in whatever way: its stream is let go of.
+/// A socket of a process that dies, in whatever way: its stream is let go of.
 struct ReceiptedTcpStream : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};

@@ -31,7 +31,7 @@ TEST_F(EarlySignal, IsHeardAsSoonAsTheProgramRuns) {
   }
 }
 
-TEST_F(EarlySignal, EndsTheProcessWheneverItComes) {
+TEST_F(EarlySignal, LeavesNoProcessHangingWheneverItComes) {
   for (int i = 0; i < scaled_count(40); ++i) {
     Process process = connect_to_nobody();
     const auto moment = Clock::now() + i * 250us;

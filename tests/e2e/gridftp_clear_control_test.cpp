@@ -175,7 +175,7 @@ TEST_F(GridftpClearControlTest, BelievesNoWordOfTheEndBeforeTheEnd) {
 
 TEST_F(GridftpClearControlTest, GoesOnWithNothingThatIsUnproved) {
   const Arguments words{"get", "-v", "--clear-control", "-k", key_file(), ours("source"), "got"};
-  // What an earlier transfer might have left: of a file that somebody on the path chose.
+  // A rest as of an earlier transfer, of a file that somebody on the path chose.
   home_.write("got.part", std::string(kBytes, 'x'));
   const Ran first = gridftp(words);
   EXPECT_EQ(first.status, kSuccess) << first.errors;

@@ -107,7 +107,7 @@ TEST_F(PurposeTest, EndsThatAreNotWhoTheyShouldBeAreRefused) {
   expect_named({"--peer", "b"}, {}, kRefused);
 }
 
-/// What listens, and what calls it.
+/// The words of an end that listens, and of one that calls it.
 struct Product {
   Arguments listens;
   Arguments calls;

@@ -1,6 +1,5 @@
 /// A command on another host: ssh's login, our transport. Real sshd in a namespace of its own.
 #include <csignal>
-#include <fstream>
 
 #include <gmock/gmock.h>
 

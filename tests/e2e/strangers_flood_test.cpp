@@ -72,7 +72,7 @@ TEST_P(StrangersFlood, ShutsNobodyOutWhoHoldsTheKeySerial) {
 }
 
 TEST_P(StrangersFlood, CostsAHundredDialsNothingSoak) {
-  // What a flood costs this machine, which here is its own attacker, is not what it costs the listener.
+  // The machine is its own attacker: the same flood to another port shows its own cost, and not the listener's.
   const BoundUdp elsewhere = bind_udp();
   Dials quiet;
   Dials beside;

@@ -1,4 +1,4 @@
-/// Whoever speaks TCP to an end of a forward sees a reset when that end dies, never an end that could be taken for all.
+/// TCP peers of a forward see a reset when its end dies, never an end that could be taken for all.
 #include <csignal>
 #include <future>
 #include <string>

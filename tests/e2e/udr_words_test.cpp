@@ -1,4 +1,4 @@
-/// What udr makes of words: none of a name becomes an option, and none is run where it was not meant.
+/// Words given to udr: none of a name becomes an option, and none is run where it was not meant.
 #include <gmock/gmock.h>
 
 #include "e2e/support/udtcat_test.hpp"
@@ -74,7 +74,9 @@ TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
   expect_refused("echo x @far", "what is to run at far?");
   expect_refused("echo x @far ' '", "is empty");
   expect_refused("echo x @far tar x -C /data", "@far 'tar x -C /data'");
-  EXPECT_EQ(udr("no-such-program @far cat").output, "");
+  const Ran missing = udr("no-such-program @far cat");
+  EXPECT_EQ(missing.status, 127);
+  EXPECT_EQ(missing.output, "");
   EXPECT_EQ(udr("echo x @far 'cat -n'").output, "<rsh><--><far><cat -n>");
 }
 

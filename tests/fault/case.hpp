@@ -1,7 +1,6 @@
 /// A product under a fault: two ends that can be struck, and what has to hold afterwards.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -42,7 +41,7 @@ class Case {
   Case& operator=(const Case&) = delete;
 
   void start();
-  /// What a test of its own does meanwhile.
+  /// Called again and again while the run lasts.
   virtual void tick() {}
   /// Whether everything that ends by itself has ended, but for ends that are stopped.
   [[nodiscard]] virtual bool over();
@@ -57,12 +56,12 @@ class Case {
   void check(Report& report);
 
  protected:
-  /// What an end is told; none where somebody else starts it.
+  /// The command line of an end; empty where somebody else starts it.
   [[nodiscard]] virtual Arguments arguments(Side side) = 0;
   /// Whether it goes on until it is told to end.
   [[nodiscard]] virtual bool serves(Side side) const { return side == Side::far; }
   [[nodiscard]] virtual bool documented(Side side, int status) const;
-  /// What this life is tied to; /dev/null where nothing is said.
+  /// Ties a life's descriptors to their other ends; /dev/null where nothing is said.
   virtual void tie(Side, Life&, e2e::Command&) {}
   /// Waits for what processes have left behind.
   virtual void settle(Report&) {}
@@ -85,7 +84,7 @@ class Case {
   }
   void give_from(Life& life, e2e::Command& command, const Content& content) const;
   void take_into(Life& life, e2e::Command& command, bool on_full_disk) const;
-  /// What came out of a life's stdout, when it has ended.
+  /// The digest of a life's stdout, when it has ended.
   [[nodiscard]] e2e::Digest taken(const Life& life, Report& report) const;
   /// A lie unless the bytes are a beginning of the content.
   void expect_beginning(const e2e::Digest& came, const Content& content, const std::string& what, Report& report) const;

@@ -36,7 +36,7 @@ class ForwardCase final : public Case {
   [[nodiscard]] bool over() override {
     if (!client_) return is_stopped(Side::near) || !lives(Side::near).back().process->running();
     const bool client_over = client_->done() || is_stopped(Side::near);
-    // Who has not come to the service by the client's end comes no more.
+    // A connection that has not come to the service by the client's end comes no more.
     const bool service_over = service_ ? service_->done() : client_over;
     return client_over && (service_over || is_stopped(Side::far));
   }

@@ -54,7 +54,7 @@ class Visit {
   const e2e::Descriptor home_ = e2e::open_for_reading("/proc/thread-self/ns/net");
 };
 
-/// What UDP carries and its header; empty for other packets.
+/// The UDP header and its payload; empty for other packets.
 std::span<std::byte> udp_of(std::span<std::byte> packet) {
   const auto ip = packet.subspan(std::min(packet.size(), wan::kVirtioHeaderBytes));
   if (ip.size() < kIpv4MinHeaderBytes || ip[0] >> 4 != std::byte{4} || ip[9] != kProtocolUdp) return {};
@@ -213,7 +213,7 @@ void Path::splice(Direction& direction, const FlowName& flow, std::span<std::byt
 void Path::deliver(Side from, Clock::time_point now) {
   auto& under_way = direction(from).under_way;
   while (!under_way.empty() && under_way.begin()->first <= now) {
-    // What the kernel does not take is lost, as on any path.
+    // A packet that the kernel does not take is lost, as on any path.
     std::ignore = device(from == Side::near ? Side::far : Side::near).write(under_way.begin()->second);
     under_way.erase(under_way.begin());
   }

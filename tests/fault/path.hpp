@@ -5,13 +5,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "e2e/support/descriptor.hpp"
@@ -24,7 +22,7 @@
 
 namespace udtcat::fault {
 
-/// What a path does to packets in one direction. TCP's are only lost, repeated and late: their checksums stand.
+/// The path's deeds to packets in one direction. TCP's are only lost, repeated and late: their checksums stand.
 struct Trouble {
   bool hole = false;
   std::size_t most_bytes = 65535;  ///< of an IP packet; longer ones vanish

@@ -49,7 +49,7 @@ class PipeCase : public Case {
   [[nodiscard]] const Content& given(Side side) const { return side == Side::near ? out_ : back_; }
 };
 
-/// What comes is a command's, which publishes it; what is sent may be another's.
+/// A command takes what comes, and publishes it; another may make what is sent.
 class ExecCase final : public PipeCase {
  public:
   ExecCase(Stage& stage, const Scenario& scenario, unsigned number)

@@ -34,7 +34,8 @@ std::string publishing_command(const std::filesystem::path& directory, const std
 }
 
 void wait_for_command(const std::filesystem::path& pid_file, Report& report) {
-  // spec: udtcat-rsh(1), SIGNALS: the far side ends it within 1.1 seconds of the session's end; the rest is a loaded machine's.
+  // spec: rsh.md §5: an interrupted command is gone within 1.1 s, that of a lost session within 7.3 s; the rest is a loaded
+  // machine's.
   constexpr std::chrono::seconds kGoneWithin{12};
   pid_t pid = 0;
   std::ifstream(pid_file) >> pid;

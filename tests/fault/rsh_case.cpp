@@ -18,9 +18,10 @@ class RshCase : public Case {
   }
 
  protected:
-  /// spec: udtcat-rsh(1), EXIT STATUS: the command's, which is 1 where the disk is full; 255.
+  /// spec: udtcat-rsh(1), EXIT STATUS: the command's, which is 1 only where the disk is full; 255.
   [[nodiscard]] bool documented(Side side, int status) const override {
-    return Case::documented(side, status) || (side == Side::near && (status == 1 || status == 255));
+    return Case::documented(side, status) ||
+           (side == Side::near && (status == 255 || (status == 1 && scenario_.fault == Fault::full_disk)));
   }
 
   void tie(Side side, Life& life, e2e::Command& command) override {

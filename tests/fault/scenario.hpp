@@ -1,4 +1,4 @@
-/// What happens in one run, all of it drawn from one number.
+/// The events of one run, all of them drawn from one number.
 #pragma once
 
 #include <array>

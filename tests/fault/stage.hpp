@@ -1,4 +1,4 @@
-/// What one run happens on. A worker has one, and uses it again and again.
+/// The place of one run. A worker has one, and uses it again and again.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace udtcat::fault {
 
-/// What is tested, and what all runs share. Immutable.
+/// The program under test, and what all runs share. Immutable.
 struct Subject {
   std::filesystem::path program;
   std::string key;

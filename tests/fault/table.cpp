@@ -1,6 +1,5 @@
 #include "fault/table.hpp"
 
-#include <algorithm>
 #include <sstream>
 
 namespace udtcat::fault {
@@ -27,7 +26,15 @@ void Table::add(const Scenario& scenario, const Report& report) {
   }
   ++runs_[scenario.fault][scenario.product];
   faults_[scenario.fault].add(report);
+  products_[scenario.product].add(report);
   total_.add(report);
+}
+
+std::vector<Product> Table::untried() const {
+  std::vector<Product> found;
+  for (const auto& [product, counts] : products_)
+    if (counts.whole == 0 || counts.struck == 0) found.push_back(product);
+  return found;
 }
 
 std::string Table::text() const {

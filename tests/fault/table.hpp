@@ -3,7 +3,7 @@
 
 #include <map>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "fault/report.hpp"
 #include "fault/scenario.hpp"
@@ -18,6 +18,8 @@ class Table {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] unsigned runs() const { return total_.runs; }
   [[nodiscard]] bool all_held() const { return total_.lies + total_.hangs + total_.odd == 0; }
+  /// Products that ran and never ended well, or never were struck: whose every session fails holds every promise.
+  [[nodiscard]] std::vector<Product> untried() const;
 
  private:
   struct Counts {
@@ -33,6 +35,7 @@ class Table {
 
   std::map<Fault, std::map<Product, unsigned>> runs_;
   std::map<Fault, Counts> faults_;
+  std::map<Product, Counts> products_;
   Counts total_;
   unsigned not_run_ = 0;
 };

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
 constexpr std::chrono::milliseconds kInitialRtt{100};      // spec: libudt, ten of its SYN intervals
 constexpr std::chrono::milliseconds kLookForAnswers{250};  // guess: one call of libudt's each
 constexpr std::chrono::seconds kMissedLooks{2};            // guess: this process did not run
-constexpr int kFullWindowPackets = 16;  // spec: udt4.md §5: who keeps its point one behind has no more
+constexpr int kFullWindowPackets = 16;  // spec: udt4.md §8: a peer whose reader takes nothing announces fewer
 
 constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 
@@ -97,7 +97,7 @@ Status Connection::check_answers() {
   UDT::TRACEINFO trace;
   if (!unacknowledged || UDT::perfmon(socket_.id(), &trace, false) == UDT::ERROR) return {};
   const std::int64_t answered = packets_given_ - *unacknowledged;
-  if (*unacknowledged == 0 || trace.pktFlowWindow <= kFullWindowPackets ||
+  if (*unacknowledged == 0 || trace.pktFlowWindow < kFullWindowPackets ||
       std::exchange(packets_answered_, answered) != answered)
     answered_at_ = now;
   if (now - answered_at_ < idle_timeout_) return {};

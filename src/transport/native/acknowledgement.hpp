@@ -15,7 +15,7 @@ namespace udtcat::transport::native {
 /// does.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
 constexpr std::uint32_t kLightAckPackets = 64;
 
-/// What a full receiver says of its window all the same.
+/// The window that a full receiver announces all the same.
 constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
 
 /// What the receiver of data tells beyond UDT4, to one of ours.

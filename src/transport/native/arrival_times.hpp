@@ -25,7 +25,7 @@ class ArrivalTimes {
   }
   /// Packets a second, as fast as they come where they come; 0 before anything is known. libudt makes a window of it.
   [[nodiscard]] std::uint32_t rate_packets() const { return intervals_.per_second(); }
-  /// What the link may carry: a rate-law sender grows towards it.
+  /// Packets a second that the link may carry: a rate-law sender grows towards it.
   [[nodiscard]] std::uint32_t capacity_packets() const { return pairs_.per_second(); }
 
  private:

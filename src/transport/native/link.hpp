@@ -20,7 +20,7 @@ class LinkUser {
   virtual void on_progress() = 0;
 };
 
-/// What a connection is called at the other end.
+/// A connection's address and socket number at its peer.
 struct PeerName {
   Endpoint address;  // at the handshake
   std::uint32_t id = 0;

@@ -1,4 +1,4 @@
-/// What the transport makes of the key: enough to know its own by, and of no use against a session.
+/// Keys of the transport, derived from the shared key; none opens a session.
 #pragma once
 
 #include <udtcat/key.hpp>

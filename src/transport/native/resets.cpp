@@ -16,7 +16,7 @@ void append_be(std::vector<std::byte>& out, std::uint64_t value) {
   core::store_be<std::uint64_t>(std::span(out).last<sizeof value>(), value);
 }
 
-/// What a connection sends while it stands: nobody waits for an answer to the rest.
+/// Packets of a connection that stands: nobody waits for an answer to others.
 bool is_of_a_connection(std::span<const std::byte> packet) {
   if (!is_control(packet)) return true;
   const ControlHeader header = decode_control_header(packet);

@@ -1,4 +1,4 @@
-/// What to say of connections that nobody here knows, so that only their peers believe it. See docs/spec/udt4.md §11.
+/// Answers for connections that nobody here knows, which only their peers believe. See docs/spec/udt4.md §11.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ class Resets {
   [[nodiscard]] static Result<Resets> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key,
                                              std::uint16_t local_port);
 
-  /// What the socket `id` of this port tells `peer`, for it to know us by.  errors   Errc::cipher_failed
+  /// The token by which `peer` knows the socket `id` of this port.  errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> token_of(std::uint32_t id, const Endpoint& peer);
-  /// What to answer a packet for a socket that there is not. Never larger than the packet, never to a reset, a goodbye or a
+  /// The answer to a packet for a socket that there is not. Never larger than the packet, never to a reset, a goodbye or a
   /// handshake, and only so many a second.  empty: silence
   [[nodiscard]] std::vector<std::byte> answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
 

@@ -1,4 +1,4 @@
-// What a plain peer does not say of its gaps, of class Sender.
+// Repair towards a plain peer, which asks once for a gap, of class Sender.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kUrgentPackets =
     2;  // guess: of what was found lost again, so many leave whatever the window says
 constexpr std::size_t kProofs =
-    8;                            // guess: three are lost again before others are suspected, or 5 % of loss costs a lot
+    8;                            // guess: four are lost again before others are suspected, or 5 % of loss costs a lot
 constexpr int kMostPatience = 4;  // guess: round trips, for what was sent often
 
 }  // namespace

@@ -111,7 +111,7 @@ void UdpPort::on_readable() {
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
   warn_of_drops();
-  // What is there already must not wait until the system has no room for more.
+  // Packets that are there must not wait until the system has no room for more.
   if (!emptied) return boost::asio::post(io_, lifetime_.guard([this] { on_readable(); }));
   const Duration gather = moderation_.after_look(clock_now(), looked_bytes_, least_rtt_);
   if (gather == Duration::zero()) return wait_readable();

@@ -98,7 +98,7 @@ class UdpPort {
     std::string rumour;  // why there may be no answer
   };
 
-  /// What stands between strangers and the connections.
+  /// The checks between strangers and the connections.
   struct Gate {
     std::unique_ptr<Door> door;    // none: without a key
     std::optional<Resets> resets;  // likewise

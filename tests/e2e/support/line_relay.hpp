@@ -16,7 +16,7 @@ namespace udtcat::e2e {
 /// Threads: internally synchronised; both rewriters are called with one mutex held.
 class LineRelay {
  public:
-  /// What goes on in the place of a line, which may be several lines or, empty, none.
+  /// The text that goes on in the place of a line: one, several or, empty, none.
   using Rewrite = std::function<std::string(const std::string& line)>;
 
   /// Between 127.0.0.1:`target` and who comes to port().

@@ -12,7 +12,7 @@ namespace udtcat::e2e {
 /// Threads: works on a thread of its own, which ends with the object.
 class UdtFlood {
  public:
-  /// What each says when its connection stands.
+  /// The first words of each connection.
   enum class Kind { mute, tls_start, one_byte, half_hello };
 
   /// Towards 127.0.0.1:`port`, so many bytes of UDP payload a second.

@@ -23,7 +23,7 @@ inline Endpoint endpoint(const char* host, std::uint16_t port) {
   return resolve({host, port}, AddressFamily::any).value().front();
 }
 
-/// That of some key; the same for the same number.
+/// The door of some key; the same for the same number.
 inline Door door_of(int key) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> bytes{};
   bytes.fill(static_cast<std::byte>(key));
