@@ -19,7 +19,6 @@ constexpr std::size_t kMostParallelism = 64;  // guess: as many as Globus sites 
 constexpr std::size_t kMostStripes = 64;      // guess
 constexpr std::size_t kMostRetries = 1'000'000;
 constexpr const char* kStdio = "-";
-constexpr std::size_t kShownBytes = 200;
 
 tl::unexpected<Error> misplaced(const std::string& what, std::string why) {
   return fail(Errc::bad_argument, what, std::move(why));
@@ -71,7 +70,7 @@ Status read_put(const std::vector<std::string>& words, GridftpOptions& options) 
     if (directory && words[i] == kStdio) return misplaced("gridftp put -", "stdin has no name: the URL has to say it");
     if (directory) url.path += last_word(words[i]);
     if (!gridftp::can_be_said(url.path))
-      return misplaced("gridftp put " + core::printable(words[i], kShownBytes),
+      return misplaced("gridftp put " + core::printable(words[i], core::kShownBytes),
                        "its name has a line end or 0xFF, which FTP cannot carry: give the URL another name");
     if (std::ranges::any_of(options.files, [&](const GridftpFile& file) { return file.remote.path == url.path; }))
       return misplaced("gridftp put", "two of the files would be " + url.to_string());
@@ -212,7 +211,7 @@ Status check_control(GridftpOptions& options, bool protects) {
   if (!unproved) return {};
   if (!options.clear_control)
     return fail(
-        Errc::parameters_refused, "protect " + core::printable((*clear)->to_string(), kShownBytes),
+        Errc::parameters_refused, "protect " + core::printable((*clear)->to_string(), core::kShownBytes),
         "a key proves the data, but not the name, the range, the size and the replies on a control connection in the "
         "clear: udtcat://HOST/PATH has a server of ours seal that too (serve --auth key); --clear-control does "
         "without");
