@@ -36,7 +36,7 @@ TEST_F(UdrWords, OfARepositoryBecomeNoOptionOfSsh) {
   expect_refused("restic --repo=sftp:-oProxyCommand=x:repo snapshots", "not at an sftp host");
   expect_refused("restic -r sftp://-oProxyCommand=x/repo snapshots", "is no host");
   expect_refused("restic -r \"sftp:a'b:repo\" snapshots", "not at an sftp host");
-  expect_refused("restic -vr sftp:-oProxyCommand=x:repo snapshots", "not at an sftp host");
+  expect_refused("restic -vr 'sftp:x -oProxyCommand=y:repo' snapshots", "not at an sftp host");
   EXPECT_EQ(run({.argv = {"bash", "-c",
                           "RESTIC_REPOSITORY='sftp:x -oA=b:r' PATH=$PWD:$PATH UDTCAT=$PWD/udtcat " UDTCAT_SOURCE_DIR
                           "/wrappers/udr restic snapshots"},
