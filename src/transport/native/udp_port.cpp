@@ -98,18 +98,21 @@ void UdpPort::wait_gathered(Duration gather) {
 
 void UdpPort::on_readable() {
   std::size_t received = 0;
+  bool more = true;
   looked_bytes_ = 0;
   least_rtt_ = Duration::max();
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < kTurns && more; ++turn) {
     const TimePoint now = clock_now();
     const std::size_t trains = receive_some(now);
     settle_touched();
     received += trains;
-    if (trains < kTrainsAtOnce) break;
+    more = trains == kTrainsAtOnce;
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
   warn_of_drops();
   const Duration gather = moderation_.after_look(clock_now(), looked_bytes_, least_rtt_);
+  // What is there already need not gather: a plain peer's packets come one by one, and few of them fill a look.
+  if (more) return wait_gathered(Duration::zero());
   if (gather == Duration::zero()) return wait_readable();
   wait_gathered(gather);
 }
