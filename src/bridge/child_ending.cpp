@@ -27,6 +27,10 @@ ChildEnding::ChildEnding(boost::asio::io_context& io, ChildProcess& child, const
   look_again();
 }
 
+ChildEnding::~ChildEnding() {
+  if (!over_) child_.signal_group(SIGKILL);
+}
+
 void ChildEnding::look_again() {
   timer_.expires_after(sent_ == 0 ? milliseconds(0) : kLook);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {

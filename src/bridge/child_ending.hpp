@@ -27,13 +27,17 @@ extern const EndingSteps kInterruptedSteps;
 extern const EndingSteps kLostSteps;
 
 /// Signals the group that a child leads, more urgently each time, until nobody of it is left. Its stdin is not touched: see
-/// ChildProcess::keep_input().
+/// ChildKeeper.
 /// Threads: confined to the io_context thread, where the handler is called, once, not from inside the constructor.
 class ChildEnding {
  public:
   /// The child must outlive this.
   ChildEnding(boost::asio::io_context& io, ChildProcess& child, const EndingSteps& steps,
               std::function<void()> on_gone);
+  ChildEnding(const ChildEnding&) = delete;
+  ChildEnding& operator=(const ChildEnding&) = delete;
+  /// Who is left is killed.
+  ~ChildEnding();
 
   [[nodiscard]] bool is_over() const { return over_; }
 

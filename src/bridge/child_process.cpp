@@ -13,8 +13,6 @@
 #include <unistd.h>
 #include <boost/asio/post.hpp>
 
-#include "bridge/die_with.hpp"
-
 namespace udtcat::bridge {
 
 namespace {
@@ -42,9 +40,7 @@ std::vector<char*> argv_of(const std::vector<std::string>& words) {
 }
 
 /// Everything here is allowed between fork() and exec() of a process with threads: no memory is asked for.
-int run_program(const char* program, char* const* argv, bool own_session,
-                const std::optional<std::uint64_t>& core_limit_bytes) {
-  if (own_session) std::ignore = ::setsid();  // fails for who leads a group already, which is as good
+int run_program(const char* program, char* const* argv, const std::optional<std::uint64_t>& core_limit_bytes) {
   if (core_limit_bytes) {
     rlimit limit{};
     if (::getrlimit(RLIMIT_CORE, &limit) == 0) {
@@ -66,15 +62,18 @@ int run_program(const char* program, char* const* argv, bool own_session,
 
 /// The child's side of the fork; says through `trouble` why it could not go on.
 [[noreturn]] void be_child(const ChildRequest& request, char* const* argv, const std::array<int, 3>& standard,
-                           int trouble, pid_t parent) {
+                           int trouble, const ChildKeeper* keeper) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
-  if (request.own_session && !die_with(parent)) ::_exit(kNotStarted);
+  if (keeper != nullptr) {
+    std::ignore = ::setsid();  // fails for who leads a group already, which is as good
+    keeper->keep_my_group();
+  }
   int error = 0;
   for (int number = STDIN_FILENO; number <= STDERR_FILENO && error == 0; ++number) {
     const int from = standard[static_cast<std::size_t>(number)];
     if (from >= 0 && ::dup2(from, number) < 0) error = errno;
   }
-  if (error == 0) error = run_program(request.program.c_str(), argv, request.own_session, request.core_limit_bytes);
+  if (error == 0) error = run_program(request.program.c_str(), argv, request.core_limit_bytes);
   std::ignore = ::write(trouble, &error, sizeof error);
   ::_exit(kNotStarted);
 }
@@ -99,7 +98,7 @@ int become(const ChildRequest& request) {
   const std::vector<char*> argv = argv_of(request.words);
   const itimerval none{};
   std::ignore = ::setitimer(ITIMER_REAL, &none, nullptr);  // an alarm of ours would outlive us
-  return run_program(request.program.c_str(), argv.data(), false, request.core_limit_bytes);
+  return run_program(request.program.c_str(), argv.data(), request.core_limit_bytes);
 }
 
 ChildProcess::ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end)
@@ -114,15 +113,20 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
   auto trouble = make_pipe();
   for (const auto* pipe : {&input, &output, &errors, &trouble})
     if (!*pipe) return tl::unexpected(pipe->error());
+  if (request.own_session) {
+    auto keeper = ChildKeeper::start(input->write);
+    if (!keeper) return tl::unexpected(std::move(keeper.error()));
+    child->keeper_ = std::move(*keeper);
+  }
   const std::vector<char*> argv = argv_of(request.words);
   const std::array<int, 3> standard{input->read.number(), output->write.number(), errors->write.number()};
-  const pid_t parent = ::getpid();
   child->pid_ = ::fork();
-  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble->write.number(), parent);
+  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble->write.number(), child->keeper_.get());
   if (child->pid_ < 0) return not_run(request.program, errno);
   std::ignore = trouble->write.close();
   if (const int error = trouble_of(trouble->read.number()); error != 0) {
     std::ignore = ::waitpid(child->pid_, nullptr, 0);
+    child->end_.emplace();
     return not_run(request.program, error);
   }
   child->pipes_ = {std::move(input->write), std::move(output->read), std::move(errors->read)};
@@ -130,7 +134,13 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
   return child;
 }
 
-ChildProcess::~ChildProcess() = default;
+ChildProcess::~ChildProcess() {
+  if (keeper_ && end_) keeper_->dismiss();
+}
+
+void ChildProcess::end_input() const {
+  if (keeper_) keeper_->end_input();
+}
 
 void ChildProcess::wait_for_end() {
   child_ends_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled, int) {
@@ -148,6 +158,7 @@ void ChildProcess::reap() {
     end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
   else
     end_ = {.status = WEXITSTATUS(status)};
+  if (keeper_ && !group_lives()) keeper_->dismiss();  // the group's number may be another's from now on
   if (when_ended_) boost::asio::post(io_, std::exchange(when_ended_, nullptr));
   const EndHandler handler = std::move(on_end_);
   handler(*end_);

@@ -14,17 +14,18 @@
 
 #include <udtcat/result.hpp>
 
+#include "bridge/child_keeper.hpp"
 #include "bridge/descriptor.hpp"
 #include "core/lifetime.hpp"
 
 namespace udtcat::bridge {
 
 struct ChildRequest {
-  std::string program;                            ///< a path, or a name that is looked for in $PATH
-  std::vector<std::string> words;                 ///< argv, its first word included
-  bool pipe_stdout = true;                        ///< false: the child writes to our stdout
-  bool pipe_stderr = true;                        ///< false: the child writes to our stderr
-  bool own_session = true;                        ///< it leads a process group without our terminal, and dies with us
+  std::string program;             ///< a path, or a name that is looked for in $PATH
+  std::vector<std::string> words;  ///< argv, its first word included
+  bool pipe_stdout = true;         ///< false: the child writes to our stdout
+  bool pipe_stderr = true;         ///< false: the child writes to our stderr
+  bool own_session = true;         ///< it leads a process group without our terminal, which a keeper watches
   std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
 };
 
@@ -54,14 +55,14 @@ class ChildProcess {
   /// errors: Errc::local_connect_failed when the program cannot be run; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<ChildProcess>> start(boost::asio::io_context& io,
                                                                    const ChildRequest& request, EndHandler on_end);
-  /// A child that has not ended goes on by itself.
+  /// A child with a keeper that has not ended is killed, and its group with it; any other goes on by itself.
   ~ChildProcess();
 
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
-  /// The writing end of its stdin, which from now on ends when this object does: while a child lives, the end of its stdin says that
-  /// all has come.
-  void keep_input(Descriptor input) { kept_input_ = std::move(input); }
+  /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do, nor our death, ends
+  /// the stdin of a child that lives.
+  void end_input() const;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// How it ended; none: it lives.
@@ -90,7 +91,7 @@ class ChildProcess {
   pid_t pid_ = -1;
   std::optional<ChildEnd> end_;
   ChildPipes pipes_;
-  Descriptor kept_input_;
+  std::unique_ptr<ChildKeeper> keeper_;
   core::Lifetime lifetime_;
 };
 

@@ -1,14 +1,9 @@
 #include "bridge/child_stream.hpp"
 
 #include <chrono>
-#include <tuple>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <udtcat/bridges.hpp>
 
 namespace udtcat::bridge {
 
@@ -36,39 +31,24 @@ std::error_code error_of(const ChildEnd& end) {
 
 Result<std::unique_ptr<LocalStream>> ChildStream::make(boost::asio::io_context& io, ChildProcess& child,
                                                        Descriptor input, Descriptor output, ChildProof proof) {
-  Descriptor kept;
-  if (input.is_open()) {
-    kept = Descriptor(::fcntl(input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-    if (!kept.is_open()) {
-      const std::error_code error = last_error();
-      child.keep_input(std::move(input));
-      return fail(Errc::out_of_resources, "duplicate the input of a command", errno_text(error.value()));
-    }
-  }
   const StdioHalves halves{.read = output.is_open(), .write = input.is_open()};
-  std::unique_ptr<ChildStream> stream(new ChildStream(io, child, std::move(kept), halves.read, proof));
+  std::unique_ptr<ChildStream> stream(new ChildStream(io, child, halves, proof));
   auto pipes = make_stdio_stream(io, output.release(), input.release(), halves);
   if (!pipes) return tl::unexpected(std::move(pipes.error()));
   stream->pipes_ = std::move(*pipes);
   return stream;
 }
 
-ChildStream::ChildStream(boost::asio::io_context& io, ChildProcess& child, Descriptor kept_input, bool reads,
-                         ChildProof proof)
-    : child_(child),
-      kept_input_(std::move(kept_input)),
-      writes_(kept_input_.is_open()),
-      reads_(reads),
-      proof_(proof),
-      patience_(io) {
+ChildStream::ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildProof proof)
+    : child_(child), halves_(halves), proof_(proof), patience_(io) {
   if (proof_ == ChildProof::success) child_.when_ended(lifetime_.guard([this] { on_child_ended(); }));
 }
 
-ChildStream::~ChildStream() { keep_input(); }
+ChildStream::~ChildStream() = default;
 
 LocalStream::ReadResult ChildStream::read_some(std::span<std::byte> into) {
   const ReadResult read = pipes_->read_some(into);
-  if (read.state != ReadState::end || !awaits_status(reads_)) return read;
+  if (read.state != ReadState::end || !awaits_status(halves_.read)) return read;
   source_ended_ = true;
   if (!child_.end()) return {.state = ReadState::would_block};
   if (const std::error_code error = error_of(*child_.end())) return {.state = ReadState::failed, .error = error};
@@ -93,14 +73,14 @@ void ChildStream::async_write_some(std::span<const std::byte> from, WriteHandler
 
 void ChildStream::async_finish(FinishHandler handler) {
   pipes_->async_finish(lifetime_.guard([this, handler = std::move(handler)](std::error_code error) {
-    std::ignore = kept_input_.close();  // a pipe stores nothing that could be lost
+    child_.end_input();
     settle(error, handler);
   }));
 }
 
 /// The child's own status says more than that it has left its input.
 void ChildStream::settle(std::error_code error, std::function<void(std::error_code)> handler) {
-  if (!awaits_status(writes_)) return handler(error);
+  if (!awaits_status(halves_.write)) return handler(error);
   unsettled_ = error;
   settling_ = std::move(handler);
   if (child_.end()) return on_child_ended();
@@ -123,12 +103,7 @@ void ChildStream::abort() {
   lifetime_.end();
   waiting_ = nullptr;
   settling_ = nullptr;
-  keep_input();
   pipes_->abort();
-}
-
-void ChildStream::keep_input() {
-  if (kept_input_.is_open()) child_.keep_input(std::move(kept_input_));
 }
 
 }  // namespace udtcat::bridge

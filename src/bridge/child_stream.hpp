@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <udtcat/bridges.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
@@ -24,8 +25,8 @@ enum class ChildProof {
   success,  ///< that it has ended with status 0, besides
 };
 
-/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: what is aborted or destroyed before leaves
-/// the pipe open, in the child's keeping.
+/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: where the stream is aborted or destroyed before,
+/// the child's keeper holds it open.
 /// Threads: confined to the io_context thread.
 class ChildStream final : public LocalStream {
  public:
@@ -46,16 +47,13 @@ class ChildStream final : public LocalStream {
   [[nodiscard]] std::string sink_name() const override { return "command"; }
 
  private:
-  ChildStream(boost::asio::io_context& io, ChildProcess& child, Descriptor kept_input, bool reads, ChildProof proof);
+  ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildProof proof);
   [[nodiscard]] bool awaits_status(bool half_is_on) const { return half_is_on && proof_ == ChildProof::success; }
   void settle(std::error_code error, std::function<void(std::error_code)> handler);
   void on_child_ended();
-  void keep_input();
 
   ChildProcess& child_;
-  Descriptor kept_input_;  // a second number of the pipe that is written to
-  const bool writes_;
-  const bool reads_;
+  const StdioHalves halves_;
   const ChildProof proof_;
   bool source_ended_ = false;
   WaitHandler waiting_;                            // for the child's end, behind that of its output

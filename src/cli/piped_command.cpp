@@ -1,16 +1,11 @@
 #include "cli/piped_command.hpp"
 
-#include <csignal>
 #include <utility>
 
 #include "bridge/child_stream.hpp"
 #include "core/log.hpp"
 
 namespace udtcat::cli {
-
-PipedCommand::~PipedCommand() {
-  if (child_) child_->signal(SIGKILL);  // nobody is left to see to it; its stdin ends after that
-}
 
 Result<std::unique_ptr<LocalStream>> PipedCommand::start(const Options& options, const StdioHalves& halves) {
   const bridge::ChildRequest request{.program = "/bin/sh",
@@ -27,7 +22,10 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const Options& options,
   child_ = std::move(*child);
   auto pipes = child_->take_pipes();
   // Where nothing will come the command is told at once.
-  if (!halves.write) pipes.input = {};
+  if (!halves.write) {
+    pipes.input = {};
+    child_->end_input();
+  }
   return bridge::ChildStream::make(io_, *child_, std::move(pipes.input), std::move(pipes.output),
                                    bridge::ChildProof::success);
 }

@@ -25,7 +25,8 @@ class PipedCommand {
 
   PipedCommand(const PipedCommand&) = delete;
   PipedCommand& operator=(const PipedCommand&) = delete;
-  ~PipedCommand();
+  /// A command that lives is killed, and its group with it.
+  ~PipedCommand() = default;
 
   /// Runs the command; once. Where nothing is to be read from it, its stdout is ours.
   /// errors: Errc::local_connect_failed, Errc::out_of_resources

@@ -1,6 +1,5 @@
 #include "rsh/far_end.hpp"
 
-#include <csignal>
 #include <utility>
 
 #include <udtcat/bridges.hpp>
@@ -38,9 +37,7 @@ FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connecti
   connection_->on_closed([this](const Status& status) { on_closed(status); });
 }
 
-FarEnd::~FarEnd() {
-  if (child_) child_->signal(SIGKILL);  // nobody is left to see to it; its stdin ends after that
-}
+FarEnd::~FarEnd() = default;
 
 void FarEnd::on_stream(StreamId id) {
   if (id > kErrorStream)

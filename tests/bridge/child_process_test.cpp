@@ -6,8 +6,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +42,7 @@ class Children : public testing::Test {
 TEST_F(Children, HaveThreeDescriptorsOfTheirOwn) {
   start("cat; echo said >&2");
   auto written = write_all_in_background(std::move(pipes.input), bytes_of("read"));
+  child->end_input();
   EXPECT_EQ(text_of(read_all(pipes.output.number())), "read");
   EXPECT_EQ(text_of(read_all(pipes.errors.number())), "said\n");
   EXPECT_TRUE(ends());
@@ -92,27 +91,26 @@ TEST_F(Children, AreSeenToTheLastOfTheirGroup) {
   EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
 }
 
-TEST_F(Children, AreKilledWhenWeDie) {
+TEST_F(Children, AreKilledWhenWeDieWithAllOfTheirGroupAndReadNoEnd) {
   Ends said = make_pipe();
   const pid_t we = ::fork();
   if (we == 0) {
+    std::ignore = ::dup2(said.write.number(), STDERR_FILENO);
     boost::asio::io_context own;
-    auto started = ChildProcess::start(
-        own, {.program = "/bin/sh", .words = {"sh", "-c", "sleep 60"}, .core_limit_bytes = {}}, [](ChildEnd) {});
-    const pid_t child_pid = started ? (*started)->pid() : 0;
-    std::ignore = ::write(said.write.number(), &child_pid, sizeof child_pid);
+    const auto started = ChildProcess::start(own,
+                                             {.program = "/bin/sh",
+                                              .words = {"sh", "-c", "echo up >&2; cat | { cat; echo end >&2; }"},
+                                              .pipe_stderr = false,
+                                              .core_limit_bytes = {}},
+                                             [](ChildEnd) {});
     for (;;) ::pause();
   }
-  pid_t child_pid = 0;
-  ASSERT_EQ(::read(said.read.number(), &child_pid, sizeof child_pid), static_cast<ssize_t>(sizeof child_pid));
-  ASSERT_GT(child_pid, 0);
-  // Readable once its process has ended, whoever inherits and buries that.
-  const Descriptor child_ends(static_cast<int>(::syscall(SYS_pidfd_open, child_pid, 0)));
+  std::ignore = said.write.close();
+  Bytes up(3);
+  ASSERT_EQ(::read(said.read.number(), up.data(), up.size()), 3);
   ::kill(we, SIGKILL);
   ::waitpid(we, nullptr, 0);
-  pollfd wait{child_ends.number(), POLLIN, 0};
-  const auto watchdog = std::chrono::duration_cast<std::chrono::milliseconds>(kWatchdog);
-  EXPECT_EQ(::poll(&wait, 1, static_cast<int>(watchdog.count())), 1);
+  EXPECT_EQ(text_of(read_all(said.read.number())), "") << "the end of what all of them hold says that they have gone";
 }
 
 TEST_F(Children, IgnoreAndBlockNothingThatWeDo) {

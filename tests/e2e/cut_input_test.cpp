@@ -20,9 +20,9 @@ class CutInput : public RshTest {
     ssh_->far_home().write("plain", "#!/bin/sh\ncd " + far + "; echo $$ > pid; cat > t && mv t final\n");
     ssh_->far_home().write("stubborn",
                            "#!/bin/sh\ntrap '' HUP TERM\ncd " + far + "; echo $$ > pid; cat > t && mv t final\n");
-    ssh_->far_home().write("slow", "#!/bin/sh\ncd " + far + "; echo $$ > pid; cat > t && sleep 1 && mv t final\n");
+    ssh_->far_home().write("pipeline", "#!/bin/sh\ncd " + far + "; echo $$ > pid; cat | { cat > t; mv t final; }\n");
     std::string list;
-    for (const std::string name : {"plain", "stubborn", "slow"}) list += name + " = sh " + far + "/" + name + "\n";
+    for (const std::string name : {"plain", "stubborn", "pipeline"}) list += name + " = sh " + far + "/" + name + "\n";
     ssh_->far_home().write("list", list);
   }
   [[nodiscard]] Process start_daemon() const {
@@ -96,10 +96,17 @@ TEST_F(CutInput, ByABlackHoleIsNotPublished) {
   expect_nothing_published(command);
 }
 
-// The system kills the command, an instant after it has closed its input.
 TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublished) {
   Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("slow");
+  Process near_end = near_end_at_daemon("plain");
+  const pid_t command = in_the_middle();
+  daemon.send_signal(SIGKILL);
+  expect_nothing_published(command);
+}
+
+TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublishedByTheCommandsOwnChildrenEither) {
+  Process daemon = start_daemon();
+  Process near_end = near_end_at_daemon("pipeline");
   const pid_t command = in_the_middle();
   daemon.send_signal(SIGKILL);
   expect_nothing_published(command);

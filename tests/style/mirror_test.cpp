@@ -15,7 +15,6 @@ using testing::IsEmpty;
 /// Sources whose test has another name, and which it is: what can only be seen from further out, and parts that make sense
 /// only together. A folder stands for all that is in it.
 const std::map<std::string, std::string> kTestedIn{
-    {"src/bridge/die_with_linux.cpp", "tests/bridge/child_process_test.cpp"},
     {"src/cli/forward_command.cpp", "tests/e2e/tcp_service_test.cpp"},
     {"src/cli/gateway_command.cpp", "tests/e2e/gateway_test.cpp"},
     {"src/cli/gridftp_command.cpp", "tests/e2e/gridftp_test.cpp"},
