@@ -86,13 +86,15 @@ void Establishing::on_tls_record() {
   auto received = tls_->receive(input_);
   flush_tls();
   if (!received) return give_up(received.error());
-  if (!was_done && tls_->done()) offer_again_if_unread();
-  if (!over_) take_message();
+  if (!was_done && tls_->done())
+    if (auto offered = offer_again_if_unread(); !offered) return give_up(offered.error());
+  take_message();
 }
 
 /// The listener may not have taken early data, as after a retry of its own.
-void Establishing::offer_again_if_unread() {
-  if (role_ == Role::connector && !tls_->early_data_taken()) send_message(encode(offer_));
+Status Establishing::offer_again_if_unread() {
+  if (role_ != Role::connector || tls_->early_data_taken()) return {};
+  return send_message(encode(offer_));
 }
 
 void Establishing::flush_tls() {
@@ -126,7 +128,7 @@ void Establishing::refuse_bare_peer() {
 // ---- Parameters ---------------------------------------------------------------------------------------------------
 
 void Establishing::start_clear() {
-  if (role_ == Role::connector) send_message(encode(offer_));
+  if (role_ == Role::connector) write(encode(offer_));
   input_.clear();
   read_exactly(kParameterPrefixBytes, &Establishing::on_clear_prefix);
 }
@@ -169,10 +171,9 @@ void Establishing::on_offer(std::span<const std::byte> message) {
   Answer answer = decide(*offer, options_, kInitialWindowBytes);
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
-  send_message(encode(answer));
+  if (auto sent = send_message(encode(answer)); !sent) return give_up(sent.error());
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     return give_up({Errc::parameters_refused, "agree with " + channel_->peer().to_string(), refusal->reason});
-  if (over_) return;
   agreed_ = agree(*offer, std::get<Acceptance>(answer));
   finish_when_proved();
 }
@@ -191,10 +192,14 @@ void Establishing::on_answer(std::span<const std::byte> message) {
   finish(*agreed);
 }
 
-void Establishing::send_message(std::vector<std::byte> message) {
-  if (!tls_) return write(std::move(message));
-  if (auto written = tls_->write(message); !written) return give_up(written.error());
+Status Establishing::send_message(std::vector<std::byte> message) {
+  if (!tls_) {
+    write(std::move(message));
+    return {};
+  }
+  if (auto written = tls_->write(message); !written) return written;
   flush_tls();
+  return {};
 }
 
 // ---- Both ends meet ----------------------------------------------------------------------------------------------

@@ -62,14 +62,14 @@ class Establishing {
   void on_bare_message();
   void refuse_bare_peer();
   void start_clear();
-  void offer_again_if_unread();
+  [[nodiscard]] Status offer_again_if_unread();
   void on_clear_prefix();
   void take_message();
   void finish_when_proved();
   void on_message(std::span<const std::byte> message);
   void on_offer(std::span<const std::byte> message);
   void on_answer(std::span<const std::byte> message);
-  void send_message(std::vector<std::byte> message);
+  [[nodiscard]] Status send_message(std::vector<std::byte> message);
   void flush_tls();
   void write(std::vector<std::byte> bytes);
   [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const Agreed& agreed);

@@ -24,5 +24,13 @@ TEST(Prefix, DoesNotDependOnThePort) {
   EXPECT_EQ(prefix_of(one), prefix_of(one.with_port(2)));
 }
 
+TEST(Host, IsAnAddressOrWhatAnIpv6HostHasOfThem) {
+  const auto host = [](const char* name) { return host_of(resolve({name, 9000}, AddressFamily::any).value().front()); };
+  EXPECT_NE(host("192.0.2.1"), host("192.0.2.2"));
+  EXPECT_EQ(host("2001:db8:0:1234::1"), host("2001:db8:0:1234:ffff::2"));
+  EXPECT_NE(host("2001:db8:0:1234::1"), host("2001:db8:0:1235::1"));
+  EXPECT_NE(host("::"), host("0.0.0.0"));
+}
+
 }  // namespace
 }  // namespace udtcat::net

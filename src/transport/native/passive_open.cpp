@@ -80,16 +80,16 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   const bool proved = door_ != nullptr && door_->is_proved_by(request, asked->header.additional, asked->extension);
   const bool metered = door_ != nullptr && !proved;
   if (request.request == Request::induction) {
-    if (metered && !inductions_.take(now, from)) return {};
+    if (metered && !inductions_.take(now, net::prefix_of(from))) return {};
     return induct(now, asked->header, request, from);
   }
   if (request.request != Request::conclusion) return {};
   const bool known = proved && request.cookie == settings_.known_cookie;
   if (!known && !cookies_.accepts(now, from, request.socket_id, request.cookie)) return {};
-  if (metered && !conclusions_.take(now, from)) return {};
+  if (metered && !conclusions_.take(now, net::prefix_of(from))) return {};
   if (!is_usable(request)) return {refuse(request), std::nullopt};
   const auto lot = draw_lot(proved);
-  if (!lot) return {refuse(request), std::nullopt};
+  if (!lot) return {};  // there may be room when it asks again
   Verdict verdict = conclude(request, asked->extension, from, *lot);
   verdict.proved = proved;
   return verdict;

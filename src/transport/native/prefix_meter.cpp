@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "crypto/random.hpp"
-#include "net/prefix.hpp"
 
 namespace udtcat::transport::native {
 
@@ -13,10 +12,10 @@ Result<PrefixMeter> PrefixMeter::create(const Limits& limits) {
   return PrefixMeter(limits, *secret);
 }
 
-bool PrefixMeter::take(TimePoint now, const Endpoint& from) {
+bool PrefixMeter::take(TimePoint now, net::Prefix prefix) {
   constexpr int kIndexBits = 10;
   static_assert(kBuckets == 1U << kIndexBits);
-  Bucket& bucket = buckets_[net::prefix_of(from) * secret_ >> (64 - kIndexBits)];
+  Bucket& bucket = buckets_[prefix * secret_ >> (64 - kIndexBits)];
   bucket.fill(now, limits_.of_a_prefix_per_second);
   all_.fill(now, limits_.of_all_per_second);
   if (bucket.filled < 1 || all_.filled < 1) return false;

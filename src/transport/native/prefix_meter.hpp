@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
+#include "net/prefix.hpp"
 #include "transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -25,8 +25,8 @@ class PrefixMeter {
   /// errors   Errc::cipher_failed
   [[nodiscard]] static Result<PrefixMeter> create(const Limits& limits);
 
-  /// returns   whether `from` may have one more now
-  [[nodiscard]] bool take(TimePoint now, const Endpoint& from);
+  /// returns   whether `prefix` may have one more now
+  [[nodiscard]] bool take(TimePoint now, net::Prefix prefix);
 
  private:
   static constexpr std::size_t kBuckets = 1024;  // guess: 16 kB

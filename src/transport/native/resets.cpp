@@ -61,7 +61,7 @@ Result<std::uint64_t> Resets::token_of(std::uint32_t id, const Endpoint& peer) {
 std::vector<std::byte> Resets::answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {
   if (packet.size() < kResetBytes || !is_of_a_connection(packet)) return {};
   const auto id = destination_of(packet);
-  if (!id || *id == 0 || !meter_.take(now, from)) return {};
+  if (!id || *id == 0 || !meter_.take(now, net::host_of(from))) return {};
   const auto token = token_of(*id, from);
   if (!token) return {};
   return encode(Reset{*id, *token});

@@ -44,7 +44,7 @@ void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> p
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
   if (Link* link = known_client(packet, train.from)) return answer(link->handshake_reply, train);
   if (!welcome_) {
-    if (gate_.refusals.take(now, train.from)) answer(PassiveOpen::refusal(packet), train);
+    if (gate_.refusals.take(now, net::prefix_of(train.from))) answer(PassiveOpen::refusal(packet), train);
     return;
   }
   auto verdict =

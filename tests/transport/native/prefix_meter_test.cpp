@@ -15,7 +15,7 @@ class Meter : public testing::Test {
  protected:
   int taken(int wanted, const char* host) {
     int count = 0;
-    for (int i = 0; i < wanted; ++i) count += meter.take(now, endpoint(host, 1)) ? 1 : 0;
+    for (int i = 0; i < wanted; ++i) count += meter.take(now, net::prefix_of(endpoint(host, 1))) ? 1 : 0;
     return count;
   }
   PrefixMeter meter = PrefixMeter::create({10, 25}).value();

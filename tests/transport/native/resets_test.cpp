@@ -1,5 +1,7 @@
 #include "transport/native/resets.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "support/hex.hpp"
@@ -77,6 +79,14 @@ TEST_F(ResetsTest, AreFewInASecond) {
   int answered = 0;
   for (int i = 0; i < 1000; ++i) answered += answers(data()) ? 1 : 0;
   EXPECT_EQ(answered, 100);
+}
+
+TEST_F(ResetsTest, AreNotUsedUpByANeighbour) {
+  for (int i = 0; i < 1000; ++i) std::ignore = answers(data());
+  int answered = 0;
+  for (const char* neighbour : {"192.0.2.2", "192.0.2.99", "192.0.2.200"})  // one may share its bucket
+    answered += resets.answer(now, data(), endpoint(neighbour, 1000)).empty() ? 0 : 1;
+  EXPECT_GE(answered, 2);
 }
 
 TEST_F(ResetsTest, AreWhatTheSpecificationShows) {
