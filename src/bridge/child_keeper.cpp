@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kLine = STDERR_FILENO + 1;
 
-/// A line each: the group; the end of the input; the end of the keeping. Its stdout is the writing end of the command's stdin.
+/// Reads up to three lines: the group; that all has come; that the group may be left alone. Where the line ends before the third, the
+/// group is killed. Its stdout is the writing end of the command's stdin.
 constexpr const char* kScript =
     "read -r group <&3 || exit\n"
     "{ read -r _ <&3 && exec >&- && read -r _ <&3; } || kill -s KILL -- \"-$group\"";

@@ -37,7 +37,7 @@ class ChildKeeper {
  private:
   ChildKeeper(Descriptor line, pid_t pid) : line_(std::move(line)), pid_(pid) {}
 
-  Descriptor line_;  // ends when we die: nobody else has its other end
+  Descriptor line_;  // ours alone, but between a fork() and its exec(): it ends when we die
   const pid_t pid_;
 };
 

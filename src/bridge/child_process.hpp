@@ -61,7 +61,8 @@ class ChildProcess {
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
   /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do, nor our death, ends
-  /// the stdin of a child that lives.
+  /// the stdin of a child that
+  /// lives within reach of our signals.
   void end_input() const;
 
   [[nodiscard]] pid_t pid() const { return pid_; }

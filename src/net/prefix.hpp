@@ -7,10 +7,12 @@
 
 namespace udtcat::net {
 
-/// The /24 of an IPv4 address, the /56 of an IPv6 address, as a number; never the same for the two families.
+/// The first bits of an address, as a number; never the same for the two families.
 using Prefix = std::uint64_t;
+
+/// What a site has: a /24, a /56.
 [[nodiscard]] Prefix prefix_of(const Endpoint& endpoint);
-/// What one host controls for certain: an IPv4 address, the /64 of an IPv6 address; never the same for the two families.
+/// What a host has: a /32, a /64.
 [[nodiscard]] Prefix host_of(const Endpoint& endpoint);
 
 }  // namespace udtcat::net

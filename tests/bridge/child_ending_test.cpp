@@ -67,5 +67,12 @@ TEST_F(ChildEndingTest, IsNotOverBeforeTheChildsOwnChildrenHaveGone) {
   EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
 }
 
+TEST_F(ChildEndingTest, KillsWhoIsLeftWhenItIsGivenUp) {
+  begin_to_end("trap '' HUP TERM; sleep 60 & trap - HUP TERM; echo up; wait");
+  ASSERT_TRUE(run_until(io, [this] { return end.has_value(); }));
+  ending.reset();
+  EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
+}
+
 }  // namespace
 }  // namespace udtcat::bridge

@@ -1,5 +1,7 @@
 #include "crypto/dumps.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,7 +19,9 @@ rlimit core_limit() {
 
 TEST(DumpsDeathTest, AreForbiddenAndCanBeGivenBack) {
   const auto forbids = [] {
-    const auto before = core_limit();
+    auto before = core_limit();
+    before.rlim_cur = std::min<rlim_t>(before.rlim_max, 4096);
+    EXPECT_EQ(::setrlimit(RLIMIT_CORE, &before), 0);
     const auto told = forbid_core_dumps(false);
     const bool none = core_limit().rlim_cur == 0 && core_limit().rlim_max == before.rlim_max;
     allow_core_dumps(told);

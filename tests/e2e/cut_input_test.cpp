@@ -20,7 +20,7 @@ class CutInput : public RshTest {
     ssh_->far_home().write("plain", "#!/bin/sh\ncd " + far + "; echo $$ > pid; cat > t && mv t final\n");
     ssh_->far_home().write("stubborn",
                            "#!/bin/sh\ntrap '' HUP TERM\ncd " + far + "; echo $$ > pid; cat > t && mv t final\n");
-    ssh_->far_home().write("pipeline", "#!/bin/sh\ncd " + far + "; echo $$ > pid; cat | { cat > t; mv t final; }\n");
+    ssh_->far_home().write("pipeline", "#!/bin/sh\ncd " + far + "; cat | sh -c 'echo $$ > pid; cat > t; mv t final'\n");
     std::string list;
     for (const std::string name : {"plain", "stubborn", "pipeline"}) list += name + " = sh " + far + "/" + name + "\n";
     ssh_->far_home().write("list", list);

@@ -107,8 +107,8 @@ TEST_F(Exec, WhoseSessionIsLostTakesNoFragmentForAll) {
 
 TEST_F(Exec, WhoseOwnEndIsKilledTakesNoFragmentForAll) {
   Producer producer(1, 100'000, Afterwards::keep_open);
-  Process listener = listen_into("echo $$ > " + path("pid") + "; cat | { cat > " + path("t") + "; mv " + path("t") +
-                                 " " + path("final") + "; }");
+  Process listener = listen_into("cat | sh -c 'echo $$ > " + path("pid") + "; cat > " + path("t") + "; mv " +
+                                 path("t") + " " + path("final") + "'");
   Process connector = connect({.args = {"--send-only"}, .in = producer.take_stdin()});
   const pid_t command = begun("pid");
   listener.send_signal(SIGKILL);

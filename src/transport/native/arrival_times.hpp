@@ -10,7 +10,7 @@
 
 namespace udtcat::transport::native {
 
-/// Both words are of the middle one of recent intervals, so that a pause or a packet that came late changes nothing. source: udt4.md §5
+/// Both words are of the middle one of recent intervals, so that a pause or a packet that came late changes nothing. source: udt4.md §12
 /// Threads: unsynchronised; time is a parameter.
 class ArrivalTimes {
  public:
@@ -23,7 +23,7 @@ class ArrivalTimes {
     last_when_ = when;
     last_sequence_ = sequence;
   }
-  /// Packets a second, as fast as they come where they come; 0 before anything is known. libudt makes a window of it.
+  /// Packets a second within bursts, the pauses left out; 0 before anything is known. libudt makes a window of it.
   [[nodiscard]] std::uint32_t rate_packets() const { return intervals_.per_second(); }
   /// Packets a second that the link may carry: a rate-law sender grows towards it.
   [[nodiscard]] std::uint32_t capacity_packets() const { return pairs_.per_second(); }

@@ -11,7 +11,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kBacklog = 16;  // guess: who comes then is turned away
+constexpr std::size_t kBacklog = 16;  // guess: who comes then is not answered, and asks again
 // Somebody waits for clients: those of one turn of the event loop are no backlog. guess: some turns at 32 datagrams each
 constexpr std::size_t kBurst = 256;
 

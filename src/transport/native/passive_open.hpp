@@ -44,7 +44,7 @@ class PassiveOpen {
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
     bool proved = false;                         ///< who was accepted holds the key
   };
-  /// Called for a client that is let in; none: no room for one like it, and it is turned away.
+  /// Called for a client that is let in; none: there is no room for one like it now, and it is not answered.
   using DrawLot = std::function<std::optional<Lot>(bool proved)>;
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                const DrawLot& draw_lot);
