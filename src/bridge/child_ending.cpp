@@ -46,17 +46,19 @@ void ChildEnding::look() {
   if (sent_ < steps_.size() && Clock::now() >= next_) {
     child_.signal_group(steps_[sent_].signal);
     if (++sent_ < steps_.size()) next_ += steps_[sent_].wait;
-    if (sent_ == steps_.size() && child_.group_is_out_of_reach())
-      core::log().warn(
-          "the command runs as another user and cannot be ended: its input stays open until it ends by itself");
+  }
+  if (sent_ == steps_.size() && !warned_ && child_.group_is_out_of_reach()) {
+    warned_ = true;
+    core::log().warn(
+        "the command runs as another user and cannot be ended: its input stays open until it ends by itself");
   }
   look_again();
 }
 
-/// The leader may go first. SIGKILL leaves nobody but those out of its reach; the dead whom nobody buries are not waited for.
+/// The leader may go first. The dead whom nobody buries are not waited for once all have been killed.
 bool ChildEnding::is_gone() const {
   if (!child_.end()) return false;
-  return sent_ == steps_.size() ? !child_.group_is_out_of_reach() : !child_.group_lives();
+  return sent_ == steps_.size() ? !child_.group_outlives_a_kill() : !child_.group_lives();
 }
 
 }  // namespace udtcat::bridge

@@ -53,6 +53,7 @@ class ChildEnding {
   std::function<void()> on_gone_;
   std::size_t sent_ = 0;  // of the steps
   Clock::time_point next_;
+  bool warned_ = false;
   bool over_ = false;
   boost::asio::steady_timer timer_;
   core::Lifetime lifetime_;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,11 +20,12 @@ namespace {
 
 constexpr int kLine = STDERR_FILENO + 1;
 
-/// Reads up to three lines: the group; that all has come; that the group may be left alone. Where the line ends before the third, the
-/// group is killed. Its stdout is the writing end of the command's stdin.
+/// Reads the number of the group, perhaps a word more, that all has come, and the end of the line, which says that we are dead. Its stdout
+/// is the writing end of the command's stdin.
 constexpr const char* kScript =
     "read -r group <&3 || exit\n"
-    "{ read -r _ <&3 && exec >&- && read -r _ <&3; } || kill -s KILL -- \"-$group\"";
+    "while read -r _ <&3; do exec >&-; done\n"
+    "kill -s KILL -- \"-$group\"";
 
 /// spec: posix_spawn(3); what it gives is an errno.
 class SpawnSettings {
@@ -74,6 +76,9 @@ Result<std::unique_ptr<ChildKeeper>> ChildKeeper::start(const Descriptor& input)
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return fail(Errc::out_of_resources, "make a socket pair", errno_text(last_error().value()));
+  Descriptor kept(::fcntl(input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!kept.is_open())
+    return fail(Errc::out_of_resources, "duplicate the input of a command", errno_text(last_error().value()));
   Descriptor ours(ends[0]);
   const Descriptor its(ends[1]);
   const std::array<const char*, 5> words{"sh", "-c", kScript, "udtcat-keeper", nullptr};
@@ -83,11 +88,11 @@ Result<std::unique_ptr<ChildKeeper>> ChildKeeper::start(const Descriptor& input)
                         .spawn(pid, "/bin/sh", const_cast<char* const*>(words.data()),  // exec() promises not to write
                                no_environment.data());
   if (error != 0) return fail(Errc::local_connect_failed, "run /bin/sh beside a command", errno_text(error));
-  return std::unique_ptr<ChildKeeper>(new ChildKeeper(std::move(ours), pid));
+  return std::unique_ptr<ChildKeeper>(new ChildKeeper(std::move(kept), std::move(ours), pid));
 }
 
 ChildKeeper::~ChildKeeper() {
-  std::ignore = ::shutdown(line_.number(), SHUT_RDWR);  // it ends for us, and for whoever has forked off us meanwhile
+  std::ignore = ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
@@ -98,8 +103,14 @@ void ChildKeeper::keep_my_group() const {
   say(line_, std::string_view(text.data(), static_cast<std::size_t>(written.ptr - text.data()) + 1));
 }
 
-void ChildKeeper::end_input() const { say(line_, "\n"); }
+void ChildKeeper::end_input() {
+  std::ignore = input_.close();
+  say(line_, "\n");
+}
 
-void ChildKeeper::dismiss() const { say(line_, "\n\n"); }
+bool ChildKeeper::input_is_cut_for_somebody() const {
+  pollfd look{input_.number(), 0, 0};
+  return input_.is_open() && ::poll(&look, 1, 0) == 0;  // POLLERR: nobody has its other end open
+}
 
 }  // namespace udtcat::bridge

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -24,19 +25,21 @@ class ChildKeeper {
 
   ChildKeeper(const ChildKeeper&) = delete;
   ChildKeeper& operator=(const ChildKeeper&) = delete;
-  /// Kills the group that was taken into keeping, unless dismissed. Waits for the process, which takes a moment.
+  /// Leaves the group to itself; its stdin has ended after that.
   ~ChildKeeper();
 
   /// Takes the process group of the caller into keeping: between the fork() and the exec() of its leader.
   void keep_my_group() const;
   /// All has come: the command's stdin ends as soon as we have closed our end.
-  void end_input() const;
-  /// Leaves the group to itself, and ends its stdin likewise.
-  void dismiss() const;
+  void end_input();
+  /// Whether the end of the stdin has not come, and somebody could still read it.
+  [[nodiscard]] bool input_is_cut_for_somebody() const;
 
  private:
-  ChildKeeper(Descriptor line, pid_t pid) : line_(std::move(line)), pid_(pid) {}
+  ChildKeeper(Descriptor input, Descriptor line, pid_t pid)
+      : input_(std::move(input)), line_(std::move(line)), pid_(pid) {}
 
+  Descriptor input_;
   Descriptor line_;  // ours alone, but between a fork() and its exec(): it ends when we die
   const pid_t pid_;
 };

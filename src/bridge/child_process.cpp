@@ -2,7 +2,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -16,6 +20,8 @@
 namespace udtcat::bridge {
 
 namespace {
+
+constexpr auto kGroupLook = std::chrono::milliseconds(100);  // guess: the numbers of processes come round in seconds at the soonest
 
 struct Pipe {
   Descriptor read;
@@ -92,6 +98,24 @@ tl::unexpected<Error> not_run(const std::string& program, int error) {
   return fail(Errc::local_connect_failed, "run " + program, errno_text(error));
 }
 
+/// Whether one of the group has not died yet: kill() finds those, too, whom nobody has buried.  spec: proc(5), "stat"
+bool has_living_member(pid_t group) {
+  std::error_code end;
+  for (std::filesystem::directory_iterator process("/proc", end), none; !end && process != none; process.increment(end)) {
+    std::string stat;
+    std::ifstream file(process->path() / "stat");
+    std::getline(file, stat);
+    const auto name_end = stat.rfind(')');
+    if (name_end == std::string::npos) continue;
+    std::istringstream behind_name(stat.substr(name_end + 1));
+    char state = 0;
+    pid_t parent = 0;
+    pid_t its_group = 0;
+    if (behind_name >> state >> parent >> its_group && its_group == group && state != 'Z' && state != 'X') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int become(const ChildRequest& request) {
@@ -102,7 +126,7 @@ int become(const ChildRequest& request) {
 }
 
 ChildProcess::ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end)
-    : leads_group_(leads_group), io_(io), on_end_(std::move(on_end)), child_ends_(io, SIGCHLD) {}
+    : leads_group_(leads_group), io_(io), on_end_(std::move(on_end)), child_ends_(io, SIGCHLD), group_timer_(io) {}
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_context& io, const ChildRequest& request,
                                                           EndHandler on_end) {
@@ -126,7 +150,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
   std::ignore = trouble->write.close();
   if (const int error = trouble_of(trouble->read.number()); error != 0) {
     std::ignore = ::waitpid(child->pid_, nullptr, 0);
-    child->end_.emplace();
+    child->keeper_.reset();
     return not_run(request.program, error);
   }
   child->pipes_ = {std::move(input->write), std::move(output->read), std::move(errors->read)};
@@ -135,10 +159,10 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
 }
 
 ChildProcess::~ChildProcess() {
-  if (keeper_ && end_) keeper_->dismiss();
+  if (keeper_) signal(SIGKILL);
 }
 
-void ChildProcess::end_input() const {
+void ChildProcess::end_input() {
   if (keeper_) keeper_->end_input();
 }
 
@@ -158,10 +182,23 @@ void ChildProcess::reap() {
     end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
   else
     end_ = {.status = WEXITSTATUS(status)};
-  if (keeper_ && !group_lives()) keeper_->dismiss();  // the group's number may be another's from now on
+  watch_group();
   if (when_ended_) boost::asio::post(io_, std::exchange(when_ended_, nullptr));
   const EndHandler handler = std::move(on_end_);
   handler(*end_);
+}
+
+/// Once nobody is left of the group its number may be another's: it is asked for often enough to notice before that.
+void ChildProcess::watch_group() {
+  if (!leads_group_) return;
+  if (!group_lives()) {
+    group_is_gone_ = true;
+    return keeper_.reset();
+  }
+  group_timer_.expires_after(kGroupLook);
+  group_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) watch_group();
+  }));
 }
 
 void ChildProcess::when_ended(std::function<void()> handler) {
@@ -170,14 +207,23 @@ void ChildProcess::when_ended(std::function<void()> handler) {
 }
 
 void ChildProcess::signal(int number) const {
-  if (end_) return;  // its number may be another's by now
+  if (end_ || pid_ < 0) return;  // its number may be another's by now
   std::ignore = ::kill(leads_group_ ? -pid_ : pid_, number);
 }
 
-// The number of a group is nobody else's while one of it is left.
-bool ChildProcess::group_lives() const { return leads_group_ && (::kill(-pid_, 0) == 0 || errno == EPERM); }
+bool ChildProcess::group_lives() const {
+  return leads_group_ && !group_is_gone_ && (::kill(-pid_, 0) == 0 || errno == EPERM);
+}
 
-bool ChildProcess::group_is_out_of_reach() const { return leads_group_ && ::kill(-pid_, 0) != 0 && errno == EPERM; }
+bool ChildProcess::group_is_out_of_reach() const { return group_lives() && ::kill(-pid_, 0) != 0 && errno == EPERM; }
+
+bool ChildProcess::group_outlives_a_kill() const {
+  return group_is_out_of_reach() || (group_lives() && has_living_member(pid_));
+}
+
+bool ChildProcess::input_is_cut_for_somebody() const {
+  return group_lives() && keeper_ && keeper_->input_is_cut_for_somebody();
+}
 
 void ChildProcess::signal_group(int number) const {
   if (group_lives()) std::ignore = ::kill(-pid_, number);  // the last of them may have gone meanwhile

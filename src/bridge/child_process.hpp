@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/result.hpp>
 
@@ -63,7 +64,7 @@ class ChildProcess {
   /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do, nor our death, ends
   /// the stdin of a child that
   /// lives within reach of our signals.
-  void end_input() const;
+  void end_input();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// How it ended; none: it lives.
@@ -76,6 +77,10 @@ class ChildProcess {
   [[nodiscard]] bool group_lives() const;
   /// Whether all who are left of it run as another user, whom no signal of ours reaches.
   [[nodiscard]] bool group_is_out_of_reach() const;
+  /// Whether somebody of it lives although it was sent SIGKILL: out of our reach, or not dead yet. Looks through /proc.
+  [[nodiscard]] bool group_outlives_a_kill() const;
+  /// Whether the end of its stdin has not come, and somebody of the group could still take our going for that.
+  [[nodiscard]] bool input_is_cut_for_somebody() const;
   /// To whoever is left of the group that it leads, also after its own end.
   void signal_group(int number) const;
 
@@ -83,6 +88,7 @@ class ChildProcess {
   ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end);
   void wait_for_end();
   void reap();
+  void watch_group();
 
   const bool leads_group_;
   boost::asio::io_context& io_;
@@ -91,8 +97,10 @@ class ChildProcess {
   boost::asio::signal_set child_ends_;  // before the child, so that no end is missed
   pid_t pid_ = -1;
   std::optional<ChildEnd> end_;
+  bool group_is_gone_ = false;
   ChildPipes pipes_;
   std::unique_ptr<ChildKeeper> keeper_;
+  boost::asio::steady_timer group_timer_;
   core::Lifetime lifetime_;
 };
 

@@ -24,7 +24,8 @@ bool concerns_one_client(const boost::system::error_code& error) {
 
 }  // namespace
 
-tl::expected<tcp::acceptor, std::error_code> TcpAcceptor::bind(boost::asio::io_context& io, const Endpoint& local) {
+tl::expected<tcp::acceptor, std::error_code> TcpAcceptor::bind(boost::asio::io_context& io, const Endpoint& local,
+                                                              TcpEnd end) {
   const tcp::endpoint endpoint = to_asio(local);
   tcp::acceptor acceptor(io);
   boost::system::error_code error;
@@ -32,6 +33,8 @@ tl::expected<tcp::acceptor, std::error_code> TcpAcceptor::bind(boost::asio::io_c
   if (!error) acceptor.set_option(boost::asio::socket_base::reuse_address(true), error);
   // Each family has a socket of its own; an IPv6 one that took IPv4 too would be in the other's way.
   if (!error && local.family() == AddressFamily::ipv6) acceptor.set_option(boost::asio::ip::v6_only(true), error);
+  // Those that it accepts have what it has (Linux), also where we die before we see them.
+  if (!error && end == TcpEnd::receipted) acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return tl::unexpected(from_asio(error));

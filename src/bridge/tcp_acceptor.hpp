@@ -12,6 +12,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
+#include "bridge/tcp_stream.hpp"
 #include "core/lifetime.hpp"
 
 namespace udtcat::bridge {
@@ -26,9 +27,11 @@ class TcpAcceptor {
   /// Accepting pauses because of `error`.
   using ShortageHandler = std::function<void(const Endpoint& local, std::error_code error)>;
 
+  /// end   of the connections, from their birth
   /// errors: the system's, of the first step that failed
   [[nodiscard]] static tl::expected<boost::asio::ip::tcp::acceptor, std::error_code> bind(boost::asio::io_context& io,
-                                                                                          const Endpoint& local);
+                                                                                          const Endpoint& local,
+                                                                                          TcpEnd end);
 
   /// Accepts from now on.
   TcpAcceptor(boost::asio::ip::tcp::acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage);

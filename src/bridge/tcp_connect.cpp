@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 
 #include "bridge/asio_terms.hpp"
 #include "core/invariant.hpp"
@@ -22,6 +23,13 @@ TcpConnect::TcpConnect(boost::asio::io_context& io, std::vector<Endpoint> target
   try_next();
 }
 
+TcpConnect::~TcpConnect() { reset(socket_); }
+
+void TcpConnect::reset(tcp::socket& socket) {
+  boost::system::error_code error;
+  socket.close(error);  // its own destructor would take the reset back first
+}
+
 void TcpConnect::try_next() {
   const std::size_t left = targets_.size() - tried_;
   const Endpoint& target = targets_[tried_++];
@@ -30,14 +38,17 @@ void TcpConnect::try_next() {
   timer_.async_wait(lifetime_.guard([this, of = tried_](const boost::system::error_code& error) {
     if (!error) on_time_over(of);
   }));
+  boost::system::error_code unfit;
+  socket_.open(to_asio(target).protocol(), unfit);
+  if (!unfit) socket_.set_option(boost::asio::socket_base::linger(true, 0), unfit);
+  if (unfit) return boost::asio::post(timer_.get_executor(), lifetime_.guard([this, unfit] { on_connected(unfit); }));
   socket_.async_connect(to_asio(target),
                         lifetime_.guard([this](const boost::system::error_code& error) { on_connected(error); }));
 }
 
 void TcpConnect::on_time_over(std::size_t of) {
   if (of != tried_) return;  // queued already when its address failed
-  boost::system::error_code error;
-  socket_.close(error);  // on_connected() follows, and sees that it is closed
+  reset(socket_);  // on_connected() follows, and sees that it is closed
 }
 
 void TcpConnect::on_connected(const boost::system::error_code& error) {
@@ -46,8 +57,7 @@ void TcpConnect::on_connected(const boost::system::error_code& error) {
   const std::error_code cause = socket_.is_open() || error != boost::asio::error::operation_aborted
                                     ? from_asio(error)
                                     : std::make_error_code(std::errc::timed_out);
-  boost::system::error_code close_error;
-  socket_.close(close_error);  // a socket that failed to connect has nothing to lose
+  reset(socket_);
   if (tried_ == targets_.size()) return finish(cause);
   try_next();
 }

@@ -17,7 +17,8 @@
 
 namespace udtcat::bridge {
 
-/// One attempt. Destroying it gives up without a call.
+/// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth (TcpEnd::receipted), so that a connection for
+/// which nobody is left any more is no empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {
  public:
@@ -28,6 +29,12 @@ class TcpConnect {
   /// being tried.
   TcpConnect(boost::asio::io_context& io, std::vector<Endpoint> targets, std::chrono::milliseconds patience,
              Handler handler);
+  TcpConnect(const TcpConnect&) = delete;
+  TcpConnect& operator=(const TcpConnect&) = delete;
+  ~TcpConnect();
+
+  /// Closes a socket that it gave, for which nobody is left.
+  static void reset(boost::asio::ip::tcp::socket& socket);
 
  private:
   void try_next();

@@ -21,7 +21,7 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
   std::uint16_t drawn_port = 0;
   for (const Endpoint& local : locals) {
     const Endpoint wanted = local.port() == 0 ? local.with_port(drawn_port) : local;
-    auto acceptor = TcpAcceptor::bind(io, wanted);
+    auto acceptor = TcpAcceptor::bind(io, wanted, TcpEnd::receipted);
     if (!acceptor) return fail(Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(acceptor.error()));
     boost::system::error_code error;
     if (wanted.port() == 0) drawn_port = acceptor->local_endpoint(error).port();

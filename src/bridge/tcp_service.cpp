@@ -38,7 +38,9 @@ void ConnectingService::connect(const std::shared_ptr<Served>& served, StreamId 
   auto on_answer = [this, attempt, to = std::weak_ptr<Served>(served), id](std::error_code error,
                                                                            boost::asio::ip::tcp::socket socket) {
     attempts_.erase(attempt);
-    if (const std::shared_ptr<Served> still_served = to.lock()) answer(*still_served, id, error, std::move(socket));
+    const std::shared_ptr<Served> still_served = to.lock();
+    if (!still_served) return TcpConnect::reset(socket);
+    answer(*still_served, id, error, std::move(socket));
   };
   attempts_.try_emplace(attempt, io_, targets_, kConnectPatience, std::move(on_answer));
 }

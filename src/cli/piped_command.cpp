@@ -31,7 +31,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const Options& options,
 }
 
 void PipedCommand::end_it(bool interrupted) {
-  if (!child_ || ending_ || (child_->end() && !child_->group_lives())) return;
+  if (!child_ || ending_ || (child_->end() && !child_->input_is_cut_for_somebody())) return;
   ending_.emplace(io_, *child_, interrupted ? bridge::kInterruptedSteps : bridge::kLostSteps, on_gone_);
 }
 

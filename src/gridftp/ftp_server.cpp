@@ -23,7 +23,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   for (const Endpoint& local : locals) {
-    auto bound = bridge::TcpAcceptor::bind(io_, local);
+    auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
     if (!bound) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(bound.error()));
     doors_.push_back(std::make_unique<bridge::TcpAcceptor>(
         std::move(*bound),

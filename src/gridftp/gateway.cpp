@@ -94,7 +94,7 @@ Result<std::unique_ptr<TcpForward>> make_near_gateway(boost::asio::io_context& i
                                                       TcpForward::TroubleHandler on_trouble) {
   std::vector<tcp::acceptor> listening;
   for (const Endpoint& local : of_ipv4(locals)) {
-    auto acceptor = bridge::TcpAcceptor::bind(io, local);
+    auto acceptor = bridge::TcpAcceptor::bind(io, local, bridge::TcpEnd::receipted);
     if (!acceptor) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(acceptor.error()));
     listening.push_back(std::move(*acceptor));
   }

@@ -59,7 +59,7 @@ class TcpStack final : public DataStack {
   }
 
   Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) override {
-    auto bound = bridge::TcpAcceptor::bind(io_, local);
+    auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
     if (!bound)
       return fail(Errc::cannot_bind, "listen for data on tcp " + local.to_string(), bridge::cause_of(bound.error()));
     return std::make_unique<TcpDoor>(std::move(*bound), std::move(handler));

@@ -118,19 +118,28 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
   user_stream_ = std::move(*user);
   on_fallback_end_ = std::move(on_end);
   tell_far_side(encode(request), lifetime_.guard([this] {
-    // Whatever goes wrong upwards, the command knows, and says so by its end.
-    upwards_ = std::make_unique<bridge::Relay>(*user_stream_, *ssh_stream_, [](const bridge::Relay::Outcome&) {});
+    // What cannot be written the command knows, and says so by its end; what cannot be read is no end for it.
+    upwards_ =
+        std::make_unique<bridge::Relay>(*user_stream_, *ssh_stream_, [this](const bridge::Relay::Outcome& outcome) {
+          if (!outcome.read_error) return;
+          core::log().error("local read from stdin failed: {}", outcome.read_error.message());
+          give_up_relay();
+        });
   }));
   downwards_ =
       std::make_unique<bridge::Relay>(*ssh_stream_, *user_stream_, [this](const bridge::Relay::Outcome& outcome) {
-        output_failed_ = outcome.write_error || outcome.read_error;
-        if (output_failed_) ssh_->signal(SIGTERM);
+        if (outcome.write_error || outcome.read_error) give_up_relay();
         if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
           core::log().error("write stdout: {}", outcome.write_error.message());
         downwards_ended_ = true;
         finish_if_relayed();
       });
   return {};
+}
+
+void Bootstrap::give_up_relay() {
+  relay_failed_ = true;
+  ssh_->signal(SIGTERM);
 }
 
 void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
@@ -142,9 +151,9 @@ void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
 }
 
 void Bootstrap::finish_if_relayed() {
-  constexpr int kOutputLost = 255;  // spec: docs/spec/rsh.md §5: of what the command said, something is missing
+  constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5: of what it was told or said, something is missing
   if (!downwards_ended_ || !status_ || !on_fallback_end_) return;
-  std::exchange(on_fallback_end_, nullptr)(output_failed_ ? kOutputLost : *status_);
+  std::exchange(on_fallback_end_, nullptr)(relay_failed_ ? kBytesLost : *status_);
 }
 
 void Bootstrap::fail_with(Error error) {

@@ -69,6 +69,7 @@ class Bootstrap {
   /// Writes all of `bytes` to ssh's stdin, then goes on.
   void tell_far_side(std::vector<std::byte> bytes, std::function<void()> then);
   void write_rest(std::span<const std::byte> rest);
+  void give_up_relay();
   void finish_if_relayed();
 
   boost::asio::io_context& io_;
@@ -84,7 +85,7 @@ class Bootstrap {
   std::unique_ptr<bridge::Relay> upwards_;
   std::unique_ptr<bridge::Relay> downwards_;
   bool downwards_ended_ = false;
-  bool output_failed_ = false;
+  bool relay_failed_ = false;
   std::vector<std::byte> told_;  // what is being written to ssh's stdin
   std::function<void()> after_told_;
   std::unique_ptr<bridge::ChildProcess> ssh_;

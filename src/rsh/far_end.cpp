@@ -112,8 +112,8 @@ void FarEnd::refuse(std::string reason) {
 void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
-  // Where the end is not an orderly one, those whom the leader left behind must not read an end either.
-  if (child_ && (!child_->end() || (!status && child_->group_lives()))) end_child();
+  // Those whom the leader left behind go on, as with ssh, but for who would read an end that has not come.
+  if (child_ && (!child_->end() || child_->input_is_cut_for_somebody())) end_child();
   finish_if_over();
 }
 

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,37 +14,41 @@
 namespace udtcat::bridge {
 namespace {
 
-/// A keeper, and a process that leads a group in its keeping and waits for a signal.
+bool ends(const Descriptor& read) {
+  std::byte none{};
+  return ::read(read.number(), &none, 1) == 0;
+}
+
+/// A program that leads a group in the keeping of `keeper`.  returns  its number, once it runs
+pid_t start_kept(const ChildKeeper& keeper) {
+  Ends ready = make_pipe();
+  const pid_t kept = ::fork();
+  if (kept == 0) {
+    ::setsid();
+    keeper.keep_my_group();
+    close_on_exec_above(STDERR_FILENO);
+    ::execlp("sleep", "sleep", "60", nullptr);
+    ::_exit(127);
+  }
+  std::ignore = ready.write.close();
+  EXPECT_TRUE(ends(ready.read));
+  return kept;
+}
+
 class ChildKeeperTest : public testing::Test {
  protected:
-  void SetUp() override {
+  void start() {
     auto started = ChildKeeper::start(input_.write);
     ASSERT_TRUE(started) << started.error().message();
     keeper_ = std::move(*started);
     std::ignore = input_.write.close();
-    Ends kept_now = make_pipe();
-    kept_ = ::fork();
-    if (kept_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ::setsid();
-      keeper_->keep_my_group();
-      std::ignore = kept_now.write.close();
-      for (;;) ::pause();
-    }
-    std::ignore = kept_now.write.close();
-    EXPECT_TRUE(ends(kept_now.read));
+    kept_ = start_kept(*keeper_);
   }
   void TearDown() override {
-    if (kept_ > 0) {
-      ::kill(kept_, SIGKILL);
-      ::waitpid(kept_, nullptr, 0);
-    }
+    if (kept_ <= 0) return;
+    ::kill(kept_, SIGKILL);
+    ::waitpid(kept_, nullptr, 0);
   }
-  static bool ends(const Descriptor& read) {
-    std::byte none{};
-    return ::read(read.number(), &none, 1) == 0;
-  }
-  [[nodiscard]] bool input_ends() const { return ends(input_.read); }
   [[nodiscard]] bool input_has_ended() const {
     pollfd wait{input_.read.number(), POLLIN, 0};
     return ::poll(&wait, 1, 0) == 1;
@@ -57,41 +60,54 @@ class ChildKeeperTest : public testing::Test {
 };
 
 TEST_F(ChildKeeperTest, HoldsTheInputUntilItIsToldThatAllHasCome) {
+  start();
   EXPECT_FALSE(input_has_ended());
   keeper_->end_input();
-  EXPECT_TRUE(input_ends());
-  EXPECT_EQ(::kill(kept_, 0), 0);
+  EXPECT_TRUE(ends(input_.read));
+  EXPECT_EQ(::waitpid(kept_, nullptr, WNOHANG), 0) << "the group has been killed";
 }
 
-TEST_F(ChildKeeperTest, KillsTheGroupBeforeItsInputEnds) {
+TEST_F(ChildKeeperTest, LeavesTheGroupAloneWhenItGoes) {
+  start();
   keeper_.reset();
-  EXPECT_TRUE(input_ends());
-  int status = 0;
-  ASSERT_EQ(::waitpid(kept_, &status, 0), kept_);
-  kept_ = -1;
-  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_TRUE(ends(input_.read));
+  EXPECT_EQ(::waitpid(kept_, nullptr, WNOHANG), 0) << "the group has been killed";
 }
 
-TEST_F(ChildKeeperTest, KillsTheGroupAlsoWhenItsInputHasLongEnded) {
+TEST_F(ChildKeeperTest, KnowsWhetherSomebodyCouldTakeACutForTheEnd) {
+  start();
+  EXPECT_TRUE(keeper_->input_is_cut_for_somebody());
   keeper_->end_input();
-  EXPECT_TRUE(input_ends());
-  keeper_.reset();
-  int status = 0;
-  ASSERT_EQ(::waitpid(kept_, &status, 0), kept_);
-  kept_ = -1;
-  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_FALSE(keeper_->input_is_cut_for_somebody()) << "the end has come";
 }
 
-TEST_F(ChildKeeperTest, LeavesAGroupAloneOnceDismissed) {
-  for (const bool input_ended_before : {true, false}) {
-    if (input_ended_before) keeper_->end_input();
-    keeper_->dismiss();
-    keeper_.reset();
-    EXPECT_TRUE(input_ends());
-    EXPECT_EQ(::waitpid(kept_, nullptr, WNOHANG), 0) << "it has been killed";
-    TearDown();
-    input_ = make_pipe();
-    SetUp();
+TEST_F(ChildKeeperTest, KnowsThatNobodyReadsAnyMore) {
+  auto started = ChildKeeper::start(input_.write);
+  ASSERT_TRUE(started);
+  EXPECT_TRUE((*started)->input_is_cut_for_somebody());
+  std::ignore = input_.read.close();
+  EXPECT_FALSE((*started)->input_is_cut_for_somebody());
+}
+
+TEST_F(ChildKeeperTest, KillsTheGroupWhenWeDieWhateverItWasTold) {
+  for (const int times_told_that_all_has_come : {0, 1, 2}) {
+    Ends alive = make_pipe();
+    const pid_t we = ::fork();
+    if (we == 0) {
+      auto keeper = ChildKeeper::start(input_.write);
+      if (!keeper) ::_exit(1);
+      std::ignore = ::dup2(alive.write.number(), STDOUT_FILENO);  // which the kept has, too
+      std::ignore = start_kept(**keeper);
+      for (int time = 0; time < times_told_that_all_has_come; ++time) (*keeper)->end_input();
+      std::ignore = ::write(alive.write.number(), "up", 2);
+      for (;;) ::pause();
+    }
+    std::ignore = alive.write.close();
+    Bytes up(2);
+    ASSERT_EQ(::read(alive.read.number(), up.data(), up.size()), 2);
+    ::kill(we, SIGKILL);
+    ::waitpid(we, nullptr, 0);
+    EXPECT_TRUE(ends(alive.read)) << "the kept lives";
   }
 }
 

@@ -1,6 +1,7 @@
 #include "bridge/child_process.hpp"
 
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <tuple>
 
@@ -31,6 +32,25 @@ class Children : public testing::Test {
     std::string text;
     for (const std::byte each : bytes) text += std::to_integer<char>(each);
     return text;
+  }
+
+  /// A process that leads a group of that number, and waits for a signal.  returns  -1: that cannot be had
+  static pid_t start_group_with_number(pid_t wanted) {
+    constexpr int kTries = 1000;  // others start processes as well
+    for (int tried = 0; tried < kTries; ++tried) {
+      std::ofstream last("/proc/sys/kernel/ns_last_pid");
+      if (!(last << wanted - 1 << std::flush)) return -1;
+      const pid_t made = ::fork();
+      if (made == 0) {
+        ::setpgid(0, 0);
+        for (;;) ::pause();
+      }
+      ::setpgid(made, made);
+      if (made == wanted) return made;
+      ::kill(made, SIGKILL);
+      ::waitpid(made, nullptr, 0);
+    }
+    return -1;
   }
 
   boost::asio::io_context io;
@@ -111,6 +131,27 @@ TEST_F(Children, AreKilledWhenWeDieWithAllOfTheirGroupAndReadNoEnd) {
   ::kill(we, SIGKILL);
   ::waitpid(we, nullptr, 0);
   EXPECT_EQ(text_of(read_all(said.read.number())), "") << "the end of what all of them hold says that they have gone";
+}
+
+TEST_F(Children, AreKilledWithAllOfTheirGroupWhenNobodyKeepsThemAnyMore) {
+  start("trap '' HUP TERM; sleep 60 & echo up; wait");
+  Bytes up(3);
+  ASSERT_EQ(::read(pipes.output.number(), up.data(), up.size()), 3);
+  child.reset();
+  EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
+}
+
+TEST_F(Children, ThatHaveGoneWithAllOfTheirGroupAreSignalledNeverAgain) {
+  start("exit 0");
+  ASSERT_TRUE(ends());
+  EXPECT_FALSE(child->group_lives());
+  const pid_t stranger = start_group_with_number(child->pid());
+  if (stranger < 0) GTEST_SKIP() << "the system lets nobody but root choose the number of a process";
+  child->signal_group(SIGTERM);
+  ::kill(-stranger, SIGUSR1);
+  int status = 0;
+  ::waitpid(stranger, &status, 0);
+  EXPECT_EQ(WTERMSIG(status), SIGUSR1);
 }
 
 TEST_F(Children, IgnoreAndBlockNothingThatWeDo) {

@@ -10,7 +10,7 @@ namespace {
 struct TcpAcceptorTest : ::testing::Test {
   std::unique_ptr<TcpAcceptor> start() {
     return std::make_unique<TcpAcceptor>(
-        TcpAcceptor::bind(io, loopback_v4()).value(), [this](tcp::socket) { ++accepted; },
+        TcpAcceptor::bind(io, loopback_v4(), TcpEnd::always).value(), [this](tcp::socket) { ++accepted; },
         [this](const Endpoint&, std::error_code error) { shortage = error; });
   }
   boost::asio::io_context io;
@@ -27,13 +27,27 @@ TEST_F(TcpAcceptorTest, AcceptsAll) {
 
 TEST_F(TcpAcceptorTest, SaysWhyAPortIsNotItsToUse) {
   const auto acceptor = start();
-  EXPECT_EQ(TcpAcceptor::bind(io, acceptor->local_endpoint()).error(), std::errc::address_in_use);
+  EXPECT_EQ(TcpAcceptor::bind(io, acceptor->local_endpoint(), TcpEnd::always).error(), std::errc::address_in_use);
 }
 
 TEST_F(TcpAcceptorTest, HasOneFamilyForItself) {
-  const auto acceptor = TcpAcceptor::bind(io, loopback_v4()).value();
+  const auto acceptor = TcpAcceptor::bind(io, loopback_v4(), TcpEnd::always).value();
   const auto v6 = loopback_v6().with_port(acceptor.local_endpoint().port());
-  EXPECT_TRUE(TcpAcceptor::bind(io, v6));
+  EXPECT_TRUE(TcpAcceptor::bind(io, v6, TcpEnd::always));
+}
+
+TEST_F(TcpAcceptorTest, GivesConnectionsThatEndAsAResetFromBirth) {
+  bool dropped = false;
+  const TcpAcceptor acceptor(
+      TcpAcceptor::bind(io, loopback_v4(), TcpEnd::receipted).value(), [&](const tcp::socket&) { dropped = true; },
+      [](const Endpoint&, std::error_code) {});
+  tcp::socket client(io);
+  client.connect(to_asio(acceptor.local_endpoint()));
+  ASSERT_TRUE(run_until(io, [&] { return dropped; }));
+  char none = 0;
+  boost::system::error_code error;
+  client.read_some(boost::asio::buffer(&none, 1), error);
+  EXPECT_EQ(error, boost::asio::error::connection_reset);
 }
 
 TEST_F(TcpAcceptorTest, PausesWhenDescriptorsRunOutAndGoesOn) {

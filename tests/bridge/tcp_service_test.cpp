@@ -64,12 +64,17 @@ TEST_F(TcpServiceTest, TellsOfStreamsThatEndedInTroubleOnly) {
   EXPECT_EQ(trouble.size(), 1U);
 }
 
-TEST_F(TcpServiceTest, LetsGoOfAConnectionThatIsGone) {
+TEST_F(TcpServiceTest, LetsGoOfAConnectionThatIsGoneByAReset) {
   const auto service = serve(up);
   connection->peer_opens(io, 0);
   ASSERT_EQ(io.run_one(), 1U) << "the attempt has begun";
   connection.reset();
   io.run();
+  tcp::socket served = listening.accept();
+  char none = 0;
+  boost::system::error_code error;
+  served.read_some(boost::asio::buffer(&none, 1), error);
+  EXPECT_EQ(error, boost::asio::error::connection_reset) << "an end would say that the stream was empty";
 }
 
 TEST_F(TcpServiceTest, DoesNothingOnceDestroyed) {

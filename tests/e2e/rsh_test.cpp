@@ -74,6 +74,16 @@ TEST_F(RshTest, GivesTheCommandTheSettingsThatSshGivesIt) {
     EXPECT_EQ(near(how + ask).output, over_ssh.output) << how;
 }
 
+TEST_F(RshTest, LeavesAloneWhomTheCommandLeftBehindWithoutItsInput) {
+  const Ran ran = near("$RSH --require-udp far 'echo $PPID > far-end; sleep 60 < /dev/null & echo $! > daemon'");
+  EXPECT_EQ(ran.status, 0) << ran.errors;
+  const pid_t far_end = far_process("far-end");
+  const pid_t daemon = far_process("daemon");
+  EXPECT_TRUE(eventually(patience(20s), [&] { return gone(far_end); }));
+  EXPECT_FALSE(gone(daemon));
+  ::kill(daemon, SIGKILL);
+}
+
 // ---- Ways to the host ----------------------------------------------------------------------------------------------
 
 TEST_F(RshTest, GoesWhereSshGoes) {
@@ -118,6 +128,13 @@ TEST_F(RshTest, KnowsWhenItsOutputIsLostOverSshToo) {
   const Ran left = near("$RSH -q far 'yes' | head -1");
   EXPECT_EQ(left.output, "y\n");
   EXPECT_EQ(left.errors, "");
+}
+
+TEST_F(RshTest, EndsWithItsReasonWhereItsInputCannotBeReadOverSshToo) {
+  block_udp();
+  const Ran ran = near("$RSH -q far 'cat; echo done' < /");
+  EXPECT_EQ(ran.status, kOwnFailure);
+  EXPECT_THAT(ran.errors, HasSubstr("local read from stdin failed"));
 }
 
 TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
