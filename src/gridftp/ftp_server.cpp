@@ -22,7 +22,7 @@ namespace udtcat::gridftp {
 using boost::asio::ip::tcp;
 
 FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options)
-    : io_(io), root_(std::move(root)), options_(std::move(options)) {}
+    : io_(io), service_(new Service{std::move(root), std::move(options)}) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   for (const Endpoint& local : locals) {
@@ -69,10 +69,10 @@ using Claim = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace
 
-bool FtpServer::has_room_for(net::Prefix newcomer, bool has_key) {
+bool FtpServer::has_room_for(net::Prefix newcomer, const Share& share) {
   net::PrefixCounts held;
   for (const auto& [number, guest] : clients_) held.add(guest.prefix);
-  const bool has_its_share = held.of(newcomer) >= (has_key ? options_.of_key_holders : options_.of_strangers).clients;
+  const bool has_its_share = held.of(newcomer) >= share.clients;
   if (!has_its_share && held.all() < options_.most_clients) return true;
   std::optional<Claim> greatest;
   auto leaves = clients_.end();
@@ -106,7 +106,8 @@ void FtpServer::send_away(std::unique_ptr<ControlLink> link) {
 
 void FtpServer::welcome(std::unique_ptr<ControlLink> link, bool has_key) {
   const net::Prefix prefix = net::prefix_of(link->peer());
-  if (!has_room_for(prefix, has_key)) return send_away(std::move(link));
+  const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
+  if (!has_room_for(prefix, share)) return send_away(std::move(link));
   const std::string name = link->peer().to_string();
   const std::uint64_t number = next_number_++;
   core::log().info("{} connected", name);
@@ -117,7 +118,7 @@ void FtpServer::welcome(std::unique_ptr<ControlLink> link, bool has_key) {
       if (const auto guest = clients_.find(number); guest != clients_.end()) forget(guest);
     }));
   });
-  auto client = std::make_unique<ServedClient>(io_, std::move(link), root_, options_, std::move(gone));
+  auto client = std::make_unique<ServedClient>(io_, std::move(link), service_, share, std::move(gone));
   clients_.emplace(number, Guest{prefix, has_key, std::move(client)});
 }
 

@@ -49,13 +49,13 @@ class FtpServer {
     std::unique_ptr<ServedClient> client;
   };
   using Guests = std::map<std::uint64_t, Guest>;
-  [[nodiscard]] bool has_room_for(net::Prefix newcomer, bool has_key);
+  [[nodiscard]] bool has_room_for(net::Prefix newcomer, const Share& share);
   void send_away(std::unique_ptr<ControlLink> link);
   void forget(Guests::iterator guest);
 
   boost::asio::io_context& io_;
-  const ServedRoot root_;
-  const ServeOptions options_;
+  const std::shared_ptr<Service> service_;
+  const ServeOptions& options_ = service_->options;
   std::vector<std::unique_ptr<bridge::TcpAcceptor>> doors_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataDoor>> sealed_doors_;

@@ -72,13 +72,14 @@ std::optional<PartialOperand> partial_operand(const std::string& text, char kind
 /// Two coroutines: one hears, one answers. What is heard waits in a queue, so that ABOR and a hang-up are noticed in a transfer.
 class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  public:
-  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root, ServeOptions options)
+  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
+           const Share& share)
       : io_(io),
-        options_(options),
+        options_(service->options),
         link_(std::move(link)),
         name_(link_->peer().to_string()),
         heard_(io),
-        transfers_(io, std::move(root), std::move(options), {link_->local(), link_->peer()},
+        transfers_(io, std::move(service), share, {link_->local(), link_->peer()},
                    [this](Reply what) { return say(std::move(what)); }) {}
 
   static Task<void> hear_on(std::shared_ptr<Dialogue> self);
@@ -119,7 +120,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   [[nodiscard]] std::string absolute(const std::string& path) const { return peer_path(directory_, path); }
 
   boost::asio::io_context& io_;
-  const ServeOptions options_;
+  const ServeOptions& options_;  // lives with transfers_
   const std::unique_ptr<ControlLink> link_;
   const std::string name_;
   CommandReader reader_;
@@ -356,9 +357,9 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   co_return simple(command);
 }
 
-ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root,
-                           ServeOptions options, std::function<void()> on_gone)
-    : dialogue_(std::make_shared<Dialogue>(io, std::move(link), std::move(root), std::move(options))) {
+ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link,
+                           std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone)
+    : dialogue_(std::make_shared<Dialogue>(io, std::move(link), std::move(service), share)) {
   boost::asio::co_spawn(io, Dialogue::hear_on(dialogue_), boost::asio::detached);
   boost::asio::co_spawn(io, Dialogue::answer_on(dialogue_, std::move(on_gone)), boost::asio::detached);
 }

@@ -10,7 +10,6 @@
 
 #include "gridftp/control_link.hpp"
 #include "gridftp/serve_options.hpp"
-#include "gridftp/served_root.hpp"
 
 namespace udtcat::gridftp {
 
@@ -20,9 +19,10 @@ class ServedClient {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// share     of the clients from its prefix
   /// on_gone   is called once, at the end
-  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root, ServeOptions options,
-               std::function<void()> on_gone);
+  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
+               const Share& share, std::function<void()> on_gone);
   ~ServedClient();
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
