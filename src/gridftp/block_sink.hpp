@@ -54,6 +54,8 @@ class FileSink final : public BlockSink {
   [[nodiscard]] const ByteRanges& safe() const { return safe_; }
   /// As BlockStore::publish(), of all that is there.
   [[nodiscard]] Task<Status> publish();
+  /// Somebody who stores waits for a disk.
+  [[nodiscard]] bool is_storing() const { return storing_ > 0; }
   /// How far it goes.
   [[nodiscard]] std::uint64_t end() const { return end_of(have_); }
   /// Drops all that has come: the next attempt begins anew.

@@ -6,6 +6,11 @@
 
 namespace udtcat::gridftp {
 
+void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes) {
+  const std::size_t ahead = std::max<std::size_t>(1, source.ahead(most));  // who asks for nothing learns nothing
+  if (room.size() < front_bytes + ahead) room.resize(front_bytes + ahead);
+}
+
 Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> into) {
   while (first_ < ranges_.size() && ranges_[first_].begin >= ranges_[first_].end) ++first_;
   ByteRange block;
@@ -14,6 +19,7 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
     block = {left.begin, left.begin + std::min<std::uint64_t>(into.size(), left.bytes())};
     left.begin = block.end;  // before the wait: the next who asks gets what follows
   }
+  ++reading_;
   const auto got = co_await on_disk(io_, [&]() -> Result<std::size_t> {
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
     if (!read || *read == into.size()) return read;
@@ -21,10 +27,17 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
     if (auto same = file_.unchanged(); !same) return tl::unexpected(std::move(same.error()));
     return read;
   });
+  --reading_;
   if (!got) co_return tl::unexpected(got.error());
   if (*got < block.bytes()) first_ = ranges_.size();
   block.end = block.begin + *got;
   co_return block.bytes() > 0 ? std::optional(block) : std::nullopt;
+}
+
+std::size_t FileSource::ahead(std::size_t most) const {
+  for (std::size_t i = first_; i < ranges_.size(); ++i)
+    if (ranges_[i].begin < ranges_[i].end) return std::min<std::uint64_t>(most, ranges_[i].bytes());
+  return 0;
 }
 
 Task<Result<std::optional<ByteRange>>> PipeSource::next(std::span<std::byte> into) {

@@ -6,10 +6,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/steady_timer.hpp>
 
-#include "core/lifetime.hpp"
 #include "gridftp/signal.hpp"
+#include "gridftp/silence_watch.hpp"
 
 namespace udtcat::gridftp {
 
@@ -63,39 +62,6 @@ Task<void> ControlLink::State::write(std::shared_ptr<State> state, std::string t
   state->changed.notify();
 }
 
-namespace {
-
-/// Wakes a signal again and again, and knows whether anything has moved since it last did.
-class Watch {
- public:
-  Watch(boost::asio::io_context& io, Signal& wakes, std::chrono::milliseconds patience, ControlLink::Moved moved)
-      : timer_(io), wakes_(wakes), patience_(patience), moved_(std::move(moved)) {
-    wait();
-  }
-  [[nodiscard]] bool is_over() const { return over_; }
-
- private:
-  void wait() {
-    timer_.expires_after(patience_);
-    timer_.async_wait(lifetime_.guard([this, before = count()](const boost::system::error_code& cancelled) {
-      if (cancelled) return;
-      if (count() != before) return wait();
-      over_ = true;
-      wakes_.notify();
-    }));
-  }
-  [[nodiscard]] std::uint64_t count() const { return moved_ ? moved_() : 0; }
-
-  boost::asio::steady_timer timer_;
-  Signal& wakes_;
-  const std::chrono::milliseconds patience_;
-  const ControlLink::Moved moved_;
-  bool over_ = false;
-  core::Lifetime lifetime_;
-};
-
-}  // namespace
-
 ControlLink::ControlLink(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer)
     : state_(std::make_shared<State>(io, std::move(stream))), local_(local), peer_(peer) {
   boost::asio::co_spawn(io, State::read_on(state_), boost::asio::detached);
@@ -105,7 +71,7 @@ ControlLink::~ControlLink() { close(); }
 
 Task<Result<std::string>> ControlLink::hear(std::chrono::milliseconds patience, Moved moved) {
   const auto state = state_;
-  const Watch watch(state->io, state->changed, patience, std::move(moved));
+  const SilenceWatch watch(state->io, patience, std::move(moved), [state] { state->changed.notify(); });
   while (state->heard.empty() && !state->ended && !watch.is_over()) co_await state->changed.wait();
   if (!state->heard.empty()) {
     state->taken.notify();
@@ -120,7 +86,7 @@ Task<Status> ControlLink::say(std::string text, std::chrono::milliseconds patien
   if (state->ended) co_return tl::unexpected(*state->ended);
   state->writing = true;
   boost::asio::co_spawn(state->io, State::write(state, std::move(text)), boost::asio::detached);
-  const Watch watch(state->io, state->changed, patience, {});
+  const SilenceWatch watch(state->io, patience, {}, [state] { state->changed.notify(); });
   while (state->writing && !state->ended && !watch.is_over()) co_await state->changed.wait();
   if (state->writing && !state->ended)
     state->end({Errc::peer_lost, "speak to " + state->stream->name(), "it takes nothing"});

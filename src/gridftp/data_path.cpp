@@ -15,11 +15,17 @@ namespace udtcat::gridftp {
 
 namespace {
 
-/// A kept connection goes with a word, so that the peer knows it for an orderly end.
+constexpr std::chrono::minutes kTakesGoodbye{10};  // guess: what was sent before it may be on its way for long
+
+/// A kept connection goes with a word, so that the peer knows it for an orderly end. Who never takes it does not keep it for ever.
 void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,
-      [connection]() -> Task<void> {
+      [&io, connection]() -> Task<void> {
+        boost::asio::steady_timer late(io, kTakesGoodbye);
+        late.async_wait([still = std::weak_ptr(connection)](const boost::system::error_code& in_time) {
+          if (const auto lingers = still.lock(); lingers && !in_time) lingers->abort();
+        });
         BlockHeader header;
         header.descriptor = BlockHeader::kClose;
         const auto bytes = encode(header);
@@ -65,6 +71,7 @@ void DataPath::close() {
   lifetime_.end();
   kept_.clear();
   early_.clear();
+  refused_.reset();
   aim_.clear();
   doors_.clear();
   receiver_.reset();
@@ -78,11 +85,22 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   if (only_from_ && only_from_->with_port(0) != peer.with_port(0))
     return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
                             only_from_->host_to_string());
+  auto its_place = place();
+  if (!its_place) return refuse(std::move(its_place.error()));
+  connection.io->settle(std::move(*its_place), moved_bytes_);
   peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
   if (receiving_) return receiver_->take(std::move(connection));
   if (early_.size() >= kMostEarly)
     return core::log().warn("data from {} dropped: too many connections", peer.to_string());
   early_.push_back(std::move(connection));
+  came_.notify();
+}
+
+/// Its peer may have sent something on it by now, which nobody will ever see.
+void DataPath::refuse(Error why) {
+  core::log().warn("{}", why.message());
+  if (receiving_) return receiver_->fail(std::move(why));
+  refused_ = std::move(why);
   came_.notify();
 }
 
@@ -92,6 +110,7 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   if (!kept_to_send_)
     for (DataConnection& connection : std::exchange(kept_, {})) receiver_->take(std::move(connection));
   for (DataConnection& connection : std::exchange(early_, {})) receiver_->take(std::move(connection));
+  if (auto refused = std::exchange(refused_, {})) receiver_->fail(std::move(*refused));
   auto status = co_await receiver_->result();
   receiving_ = false;
   kept_to_send_ = false;
@@ -102,12 +121,22 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   co_return status;
 }
 
+Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
+  auto its_place = place();
+  if (!its_place) co_return tl::unexpected(std::move(its_place.error()));
+  auto made = co_await stack_->connect(to);
+  if (made) (*made)->settle(std::move(*its_place), moved_bytes_);
+  co_return made;
+}
+
+/// In rounds: how many there are is the sender's affair, but each address has one.
 Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
   if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
   std::vector<DataConnection> made;
-  for (std::size_t address = 0; address < aim_.size(); ++address)
-    for (std::size_t i = 0; i < parallelism; ++i) {
-      auto connection = co_await stack_->connect(aim_[address]);
+  for (std::size_t round = 0; round < parallelism; ++round)
+    for (std::size_t address = 0; address < aim_.size(); ++address) {
+      auto connection = co_await connect(aim_[address]);
+      if (!connection && round > 0 && connection.error().code == Errc::out_of_resources) co_return made;
       if (!connection) co_return tl::unexpected(std::move(connection.error()));
       if (cancelled_) co_return tl::unexpected(*cancelled_);
       peer_states_ = peer_states_ || (*connection)->peer_statements() == Statements::made;
@@ -132,12 +161,13 @@ Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   cancelled_.reset();
   if (stance_ == Stance::active) {
-    auto made = co_await stack_->connect(aim_.front());
+    auto made = co_await connect(aim_.front());
     if (made && cancelled_) co_return tl::unexpected(*cancelled_);
     co_return made;
   }
-  while (early_.empty() && !cancelled_) co_await came_.wait();
+  while (early_.empty() && !cancelled_ && !refused_) co_await came_.wait();
   if (cancelled_) co_return tl::unexpected(*cancelled_);
+  if (early_.empty()) co_return tl::unexpected(*std::exchange(refused_, {}));
   auto connection = std::move(early_.front().io);
   early_.pop_front();
   co_return connection;

@@ -16,6 +16,7 @@
 #include <udtcat/result.hpp>
 
 #include "core/lifetime.hpp"
+#include "gridftp/data_places.hpp"
 #include "gridftp/data_stack.hpp"
 #include "gridftp/receiver.hpp"
 #include "gridftp/sender.hpp"
@@ -36,8 +37,12 @@ class DataPath {
   enum class Stance { none, passive, active };
   static constexpr std::size_t kMostEarly = 64;  // guess: as many connections as a peer may be told to make
 
-  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack)
-      : io_(io), stack_(std::move(stack)), came_(io) {}
+  /// A place for one connection more, which has it as long as it lives.
+  using Admit = std::function<Result<DataPlaces::Place>()>;
+
+  /// admit   none: there is always a place
+  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, Admit admit = {})
+      : io_(io), stack_(std::move(stack)), admit_(std::move(admit)), came_(io) {}
   /// Ends everything, and says so to the peer where it waits for more.
   ~DataPath() { close(); }
   DataPath(const DataPath&) = delete;
@@ -60,13 +65,13 @@ class DataPath {
   [[nodiscard]] std::size_t addresses() const { return stance_ == Stance::active ? aim_.size() : doors_.size(); }
 
   /// In MODE E; passive. `file` counts as many addresses as we have.
-  /// errors: those of Receiver::result()
+  /// errors: those of Receiver::result(); that of a connection that had no place
   [[nodiscard]] Task<Status> receive(IncomingFile file, std::shared_ptr<BlockSink> sink);
-  /// In MODE E; active. Makes `parallelism` connections to each address where none are kept.
-  /// errors: those of Sender::result() and DataStack::connect()
+  /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have places.
+  /// errors: those of Sender::result() and DataStack::connect(); that of having no place for one to each address
   [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
   /// In stream mode, with either stance: the one connection, which is made or awaited.
-  /// errors: those of DataStack::connect(), that of cancel()
+  /// errors: those of DataStack::connect(), that of cancel(), that of having no place
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
   /// What moves on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
   [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);
@@ -80,6 +85,8 @@ class DataPath {
   /// The transfer that is under way, if any, ends with `why`.
   void cancel(const Error& why);
 
+  /// By all connections, either way, headers too.
+  [[nodiscard]] std::uint64_t moved_bytes() const { return *moved_bytes_; }
   /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
   [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : arrived_; }
   [[nodiscard]] std::uint64_t received_bytes() const {
@@ -88,16 +95,22 @@ class DataPath {
 
  private:
   struct Alone;
+  [[nodiscard]] Result<DataPlaces::Place> place() const { return admit_ ? admit_() : DataPlaces::Place(); }
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to);
+  void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);
   [[nodiscard]] Task<Result<std::vector<DataConnection>>> connections(std::size_t parallelism);
 
   boost::asio::io_context& io_;
   std::shared_ptr<DataStack> stack_;
+  const Admit admit_;
+  const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
   Stance stance_ = Stance::none;
   std::vector<std::unique_ptr<DataDoor>> doors_;
   std::optional<Endpoint> only_from_;
   std::vector<Endpoint> aim_;
   std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
+  std::optional<Error> refused_;      // a connection that the next transfer would have needed
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // which way they went
   bool peer_states_ = false;

@@ -1,6 +1,8 @@
 #include "gridftp/ftp_server.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -13,13 +15,14 @@
 #include "core/log.hpp"
 #include "gridftp/local_address.hpp"
 #include "gridftp/remote_server.hpp"
+#include "net/prefix_counts.hpp"
 
 namespace udtcat::gridftp {
 
 using boost::asio::ip::tcp;
 
 FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options)
-    : io_(io), root_(std::move(root)), options_(std::move(options)) {}
+    : io_(io), service_(new Service{std::move(root), std::move(options)}) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   for (const Endpoint& local : locals) {
@@ -33,7 +36,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
           const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
           if (gone) return;
           auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
-          welcome(std::make_unique<ControlLink>(io_, std::move(stream), here, peer));
+          welcome(std::make_unique<ControlLink>(io_, std::move(stream), here, peer), false);
         },
         [](const Endpoint& at, std::error_code error) {
           core::log().warn("accept tcp {}: {}", at.to_string(), error.message());
@@ -46,12 +49,13 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   DataOptions data = options_.data;
   data.kind = DataKind::session;
   data.session.purpose = Purpose::gridftp;
+  const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
   sealed_stack_ = make_stack(io_, data);
   for (const Endpoint& local : locals) {
-    auto door =
-        sealed_stack_->listen(local, lifetime_.guard([this](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
-          welcome(std::make_unique<ControlLink>(io_, std::move(stream), local_address_towards(io_, peer), peer));
-        }));
+    auto door = sealed_stack_->listen(local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream,
+                                                                             const Endpoint& peer) {
+      welcome(std::make_unique<ControlLink>(io_, std::move(stream), local_address_towards(io_, peer), peer), has_key);
+    }));
     if (!door) return tl::unexpected(std::move(door.error()));
     sealed_doors_.push_back(std::move(*door));
   }
@@ -60,44 +64,31 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
 
 namespace {
 
-/// The unit that shares most_clients_of_one: an IPv4 address, an IPv6 /64.
-std::string address_of(const Endpoint& peer) {
-  const auto address = bridge::to_asio(peer).address();
-  if (!address.is_v6()) return address.to_string();
-  auto network = address.to_v6().to_bytes();
-  std::fill(network.begin() + network.size() / 2, network.end(), 0);
-  return boost::asio::ip::address_v6(network).to_string();
-}
+/// On a place that somebody else has; the greatest counts. The fullest prefix gives, and there strangers before the longest idle.
+using Claim = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace
 
-FtpServer::Guests::iterator FtpServer::oldest_stranger(const std::string& address) {
-  return std::ranges::find_if(clients_, [&](const auto& each) {
-    return each.second.address == address && !each.second.client->is_logged_in();
-  });
-}
-
-/// Of those who have not logged in.
-std::string FtpServer::greediest_address() const {
-  std::map<std::string, std::size_t> strangers;
-  for (const auto& [number, guest] : clients_)
-    if (!guest.client->is_logged_in()) ++strangers[guest.address];
-  const auto most = std::ranges::max_element(strangers, {}, [](const auto& each) { return each.second; });
-  return most == strangers.end() ? "" : most->first;
-}
-
-bool FtpServer::has_room_for(const std::string& address) {
-  const auto from_there =
-      std::ranges::count_if(clients_, [&](const auto& each) { return each.second.address == address; });
+bool FtpServer::has_room_for(net::Prefix newcomer, const Share& share) {
+  net::PrefixCounts held;
+  for (const auto& [number, guest] : clients_) held.add(guest.prefix);
+  const bool has_its_share = held.of(newcomer) >= share.clients;
+  if (!has_its_share && held.all() < options_.most_clients) return true;
+  std::optional<Claim> greatest;
   auto leaves = clients_.end();
-  if (static_cast<std::size_t>(from_there) >= options_.most_clients_of_one)
-    leaves = oldest_stranger(address);
-  else if (clients_.size() >= options_.most_clients)
-    leaves = oldest_stranger(greediest_address());
-  else
-    return true;
+  for (auto guest = clients_.begin(); guest != clients_.end(); ++guest) {
+    const auto& [prefix, proved, client] = guest->second;
+    const bool in_exchange = prefix == newcomer && !client->is_logged_in();
+    const bool has_more = !has_its_share && held.of(prefix) > held.of(newcomer);
+    const auto idle = client->is_logged_in() ? client->idle() : ServedClient::Clock::duration::zero();
+    if (!(in_exchange || has_more) || !idle || (proved && client->is_logged_in())) continue;
+    const Claim claim{held.of(prefix), !client->is_logged_in(), *idle};
+    if (greatest && claim <= *greatest) continue;  // of equals the oldest
+    greatest = claim;
+    leaves = guest;
+  }
   if (leaves == clients_.end()) return false;
-  core::log().info("a client from {} gives way: it has not logged in", leaves->second.address);
+  leaves->second.client->dismiss();
   forget(leaves);
   return true;
 }
@@ -113,9 +104,10 @@ void FtpServer::send_away(std::unique_ptr<ControlLink> link) {
       boost::asio::detached);
 }
 
-void FtpServer::welcome(std::unique_ptr<ControlLink> link) {
-  const std::string address = address_of(link->peer());
-  if (!has_room_for(address)) return send_away(std::move(link));
+void FtpServer::welcome(std::unique_ptr<ControlLink> link, bool has_key) {
+  const net::Prefix prefix = net::prefix_of(link->peer());
+  const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
+  if (!has_room_for(prefix, share)) return send_away(std::move(link));
   const std::string name = link->peer().to_string();
   const std::uint64_t number = next_number_++;
   core::log().info("{} connected", name);
@@ -126,8 +118,8 @@ void FtpServer::welcome(std::unique_ptr<ControlLink> link) {
       if (const auto guest = clients_.find(number); guest != clients_.end()) forget(guest);
     }));
   });
-  clients_.emplace(
-      number, Guest{address, std::make_unique<ServedClient>(io_, std::move(link), root_, options_, std::move(gone))});
+  auto client = std::make_unique<ServedClient>(io_, std::move(link), service_, share, std::move(gone));
+  clients_.emplace(number, Guest{prefix, has_key, std::move(client)});
 }
 
 void FtpServer::forget(Guests::iterator guest) {

@@ -5,8 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -20,6 +18,7 @@
 #include "gridftp/serve_options.hpp"
 #include "gridftp/served_client.hpp"
 #include "gridftp/served_root.hpp"
+#include "net/prefix.hpp"
 
 namespace udtcat::gridftp {
 
@@ -32,9 +31,10 @@ class FtpServer {
   [[nodiscard]] Status listen(const std::vector<Endpoint>& locals);
   /// Clients come by sessions of ours, and have proved the key; each stream is a client.  errors: Errc::cannot_bind
   [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
-  /// A client that has come. Where there are too many, or too many from one address, one gives way: who has not logged in, of the
-  /// address that has most of those, the oldest; if all have, the newcomer, who is told so.
-  void welcome(std::unique_ptr<ControlLink> link);
+  /// A client that has come. Where there are too many, somebody of the prefix that holds the most gives way, if it holds more than the
+  /// newcomer's: the oldest who has not logged in, or who has been idle the longest and has not proved the key. Where that prefix
+  /// has its share, or nobody can give way, it is the newcomer's own oldest who has not logged in, or the newcomer. All are told so.
+  void welcome(std::unique_ptr<ControlLink> link, bool has_key);
   /// Lets nobody in any more, and breaks off who is there.
   void stop();
 
@@ -44,19 +44,18 @@ class FtpServer {
 
  private:
   struct Guest {
-    std::string address;
+    net::Prefix prefix;
+    bool has_key;
     std::unique_ptr<ServedClient> client;
   };
   using Guests = std::map<std::uint64_t, Guest>;
-  [[nodiscard]] bool has_room_for(const std::string& address);
-  [[nodiscard]] Guests::iterator oldest_stranger(const std::string& address);
-  [[nodiscard]] std::string greediest_address() const;
+  [[nodiscard]] bool has_room_for(net::Prefix newcomer, const Share& share);
   void send_away(std::unique_ptr<ControlLink> link);
   void forget(Guests::iterator guest);
 
   boost::asio::io_context& io_;
-  const ServedRoot root_;
-  const ServeOptions options_;
+  const std::shared_ptr<Service> service_;
+  const ServeOptions& options_ = service_->options;
   std::vector<std::unique_ptr<bridge::TcpAcceptor>> doors_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataDoor>> sealed_doors_;

@@ -1,6 +1,7 @@
 /// A directory's listing on its way: as much of it in memory as goes out next.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,7 +19,8 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; several connections may ask at a time.
 class ListingSource final : public BlockSource {
  public:
-  static constexpr std::size_t kSliceEntries = 512;  // guess: a millisecond or two of a thread for disks
+  static constexpr std::size_t kSliceEntries = 512;   // guess: a millisecond or two of a thread for disks
+  static constexpr std::size_t kBlockBytes = 65'536;  // guess: a slice
 
   ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingForm form, bool read_only)
       : io_(io), walk_(std::move(walk)), form_(form), read_only_(read_only), free_(io) {}
@@ -26,6 +28,10 @@ class ListingSource final : public BlockSource {
   ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingForm form, bool read_only)
       : io_(io), form_(form), read_only_(read_only), text_(listing_text({&file, 1}, form, read_only)), free_(io) {}
   Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+  [[nodiscard]] std::size_t ahead(std::size_t most) const override {
+    return std::min(most, walk_ ? kBlockBytes : text_.size());
+  }
+  [[nodiscard]] bool is_reading() const override { return busy_; }
 
  private:
   [[nodiscard]] Task<Status> fill(std::size_t bytes);

@@ -49,9 +49,13 @@ MarkerHandler ignore_markers() {
 }
 
 Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have, std::optional<ByteRange> expected) {
-  std::vector<std::byte> piece(262'144);  // guess: as a block of Globus' server
+  std::vector<std::byte> piece;
   std::uint64_t offset = have.contiguous_from(0);
   for (;;) {
+    if (piece.empty()) {
+      co_await from.wait_readable();  // before there is memory for it
+      piece.resize(262'144);          // guess: as a block of Globus' server
+    }
     const auto taken = from.take(piece);
     if (!taken) co_return tl::unexpected(taken.error());
     if (!*taken) {
@@ -73,8 +77,9 @@ Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& ha
 }
 
 Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request) {
-  std::vector<std::byte> piece(request.block_bytes);
+  std::vector<std::byte> piece;
   for (;;) {
+    make_room(piece, *request.source, request.block_bytes);
     const auto block = co_await request.source->next(piece);
     if (!block) co_return tl::unexpected(block.error());
     if (!*block) break;

@@ -45,6 +45,7 @@ struct Receiver::State {
 
 void Receiver::State::finish(Status status) {
   if (result.is_set()) return;
+  if (!status) kept.clear();
   result.set(std::move(status));
   for (const auto& connection : running) connection->abort();
 }

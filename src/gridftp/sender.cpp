@@ -43,10 +43,11 @@ void Sender::State::finish(Status status) {
     for (const DataConnection& each : connections) each.io->abort();
 }
 
-/// A block with its header in front goes in one piece: one system call.
+/// A block with its header in front goes in one piece: one system call. A connection has memory as far as there is something for it.
 Task<Status> Sender::State::send_blocks(StreamIo& connection) {
-  std::vector<std::byte> room(kBlockHeaderBytes + request.block_bytes);
+  std::vector<std::byte> room;
   while (!result.is_set()) {
+    make_room(room, *request.source, request.block_bytes, kBlockHeaderBytes);
     const auto block = co_await request.source->next(std::span(room).subspan(kBlockHeaderBytes));
     if (!block) co_return tl::unexpected(block.error());
     if (!*block) break;

@@ -1,4 +1,4 @@
-/// Offers and limits of a server.
+/// Offers and limits of a server, and what its clients have in common.
 #pragma once
 
 #include <chrono>
@@ -6,9 +6,18 @@
 
 #include <udtcat/options.hpp>
 
+#include "gridftp/data_places.hpp"
+#include "gridftp/served_root.hpp"
 #include "gridftp/transfer.hpp"
 
 namespace udtcat::gridftp {
+
+/// What the clients of one prefix may have: of an IPv4 /24, an IPv6 /56.
+struct Share {
+  std::size_t clients;                       ///< beyond it, 421
+  std::size_t data_connections;              ///< either way; beyond it, 425
+  std::chrono::milliseconds stall_patience;  ///< of a transfer of which nothing moves: then 426
+};
 
 struct ServeOptions {
   bool read_only = false;
@@ -17,10 +26,19 @@ struct ServeOptions {
   Protection least = Protection::clear;  ///< of the data: what is weaker is refused
   /// Beyond it, 421.
   std::size_t most_clients = 256;  // guess: with three descriptors each they stay below the usual limit of 1024
-  /// Of one address, an IPv6 network of 64 bits being one.
-  std::size_t most_clients_of_one = 32;     // guess: an eighth, enough for a site behind one address and short of all
+  std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
+  // guess: an eighth, enough for a site and short of all; no network pauses for a minute
+  Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(60)};
+  // guess: more, for the nodes of a cluster; who is at the other end of a pipe may pause as long as a client may be silent
+  Share of_key_holders{.clients = 128, .data_connections = 128, .stall_patience = std::chrono::seconds(600)};
   std::chrono::seconds login_patience{60};  ///< guess
   std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
+};
+
+struct Service {
+  const ServedRoot root;
+  const ServeOptions options;
+  DataPlaces data_places{options.most_data_connections};
 };
 
 }  // namespace udtcat::gridftp

@@ -27,9 +27,10 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 64;                   // spec: docs/spec/gridftp.md §4: that wait
-constexpr std::size_t kMostAheadBytes = 262'144;            // spec: the same: of all that waits; then the client waits
-constexpr std::chrono::milliseconds kTakesReplies{60'000};  // guess: how long a client may refuse to read
+constexpr std::size_t kMostCommands = 64;                    // spec: docs/spec/gridftp.md §4: that wait
+constexpr std::size_t kMostAheadBytes = 262'144;             // spec: the same: of all that waits; then the client waits
+constexpr std::chrono::milliseconds kTakesReplies{60'000};   // guess: how long a client may refuse to read
+constexpr std::chrono::milliseconds kTakesDismissal{1'000};  // guess: one line, which the system takes at once
 
 /// spec: RFC 2389 §3.2: a blank in front of each
 Reply features() {
@@ -71,13 +72,14 @@ std::optional<PartialOperand> partial_operand(const std::string& text, char kind
 /// Two coroutines: one hears, one answers. What is heard waits in a queue, so that ABOR and a hang-up are noticed in a transfer.
 class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  public:
-  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root, ServeOptions options)
+  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
+           const Share& share)
       : io_(io),
-        options_(options),
+        options_(service->options),
         link_(std::move(link)),
         name_(link_->peer().to_string()),
         heard_(io),
-        transfers_(io, std::move(root), std::move(options), {link_->local(), link_->peer()},
+        transfers_(io, std::move(service), share, {link_->local(), link_->peer()},
                    [this](Reply what) { return say(std::move(what)); }) {}
 
   static Task<void> hear_on(std::shared_ptr<Dialogue> self);
@@ -88,10 +90,23 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     heard_.notify();
   }
+  /// Who does not take what was said before is told nothing.
+  void dismiss() {
+    core::log().info("{} gives way to another", name_);
+    if (turn_ != Turn::listens) return close();
+    turn_ = Turn::dismissed;
+    heard_.notify();
+  }
+  [[nodiscard]] bool is_dismissed() const { return turn_ == Turn::dismissed; }
   [[nodiscard]] bool is_logged_in() const { return logged_in_; }
+  [[nodiscard]] std::optional<Clock::duration> idle() const {
+    return turn_ == Turn::answers ? std::nullopt : std::optional(Clock::now() - idle_since_);
+  }
   [[nodiscard]] std::uint64_t moved_bytes() const { return transfers_.moved_bytes(); }
 
  private:
+  ///  speaks ──► listens ── a command ──► answers ──► speaks ──► listens ── dismiss() ──► dismissed
+  enum class Turn { speaks, listens, answers, dismissed };
   [[nodiscard]] Task<Status> say(Reply what) { return link_->say(to_wire(what), kTakesReplies); }
   void sort_in();
   [[nodiscard]] std::size_t ahead_bytes() const { return queued_bytes_ + reader_.waiting_bytes(); }
@@ -101,11 +116,11 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   [[nodiscard]] Task<std::optional<Reply>> change(const FtpCommand& command);
   [[nodiscard]] Reply simple(const FtpCommand& command);
   [[nodiscard]] Task<Reply> site(const std::string& argument);
-  [[nodiscard]] static Reply user(const std::string& name);
+  [[nodiscard]] Reply user(const std::string& name);
   [[nodiscard]] std::string absolute(const std::string& path) const { return peer_path(directory_, path); }
 
   boost::asio::io_context& io_;
-  const ServeOptions options_;
+  const ServeOptions& options_;  // lives with transfers_
   const std::unique_ptr<ControlLink> link_;
   const std::string name_;
   CommandReader reader_;
@@ -115,6 +130,9 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   Signal heard_;          // something came, or went
   bool gone_ = false;
   bool leaving_ = false;
+  Turn turn_ = Turn::speaks;
+  Clock::time_point idle_since_ = Clock::now();
+  bool named_ = false;
   bool logged_in_ = false;
   std::string directory_ = "/";
   std::string rename_from_;
@@ -174,8 +192,10 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
   const AtTheEnd tells(std::move(on_gone));
   auto said = co_await self->say(make_reply(220, "udtcat GridFTP server ready."));
   while (said && !self->leaving_) {
-    while (self->queue_.empty() && !self->gone_) co_await self->heard_.wait();
-    if (self->queue_.empty()) break;
+    self->turn_ = Turn::listens;
+    while (self->queue_.empty() && !self->gone_ && !self->is_dismissed()) co_await self->heard_.wait();
+    if (self->queue_.empty() || self->is_dismissed()) break;
+    self->turn_ = Turn::answers;
     FtpCommand command = std::move(self->queue_.front());
     self->queue_.pop_front();
     self->queued_bytes_ -= command.verb.size() + command.argument.size();
@@ -183,10 +203,14 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
     core::log().debug("{}: > {} {}", self->name_, command.verb,
                       command.verb == "PASS" ? "" : core::printable(command.argument, core::kShownBytes));
     Reply answered = co_await self->answer(std::move(command));
+    self->turn_ = Turn::speaks;
+    self->idle_since_ = Clock::now();
     core::log().debug("{}: < {} {}", self->name_, answered.code, answered.text());
     said = co_await self->say(std::move(answered));
   }
-  if (said && self->leaving_) co_await self->link_->finish();
+  if (self->is_dismissed())
+    said = co_await self->link_->say("421 Too many clients: another has your place.\r\n", kTakesDismissal);
+  if (said && (self->leaving_ || self->is_dismissed())) co_await self->link_->finish();
   self->gone_ = true;
   self->link_->close();
 }
@@ -194,6 +218,7 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
 Reply ServedClient::Dialogue::user(const std::string& name) {
   const bool anonymous = name == "anonymous" || name == "ftp" || name == ":globus-mapping:";
   if (!anonymous) return make_reply(530, "Only anonymous is known here.");
+  named_ = true;
   return make_reply(331, "Any password will do.");
 }
 
@@ -318,6 +343,7 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   if (command.verb == "FEAT") co_return features();
   if (command.verb == "HELP") co_return make_reply(214, "See udtcat-gridftp(1).");
   if (command.verb == "USER") co_return user(command.argument);
+  if (command.verb == "PASS" && !named_) co_return make_reply(503, "USER first.");
   if (command.verb == "PASS") {
     logged_in_ = true;
     co_return make_reply(230, "Welcome.");
@@ -331,14 +357,18 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   co_return simple(command);
 }
 
-ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root,
-                           ServeOptions options, std::function<void()> on_gone)
-    : dialogue_(std::make_shared<Dialogue>(io, std::move(link), std::move(root), std::move(options))) {
+ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link,
+                           std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone)
+    : dialogue_(std::make_shared<Dialogue>(io, std::move(link), std::move(service), share)) {
   boost::asio::co_spawn(io, Dialogue::hear_on(dialogue_), boost::asio::detached);
   boost::asio::co_spawn(io, Dialogue::answer_on(dialogue_, std::move(on_gone)), boost::asio::detached);
 }
 
-ServedClient::~ServedClient() { close(); }
+ServedClient::~ServedClient() {
+  if (!dialogue_->is_dismissed()) close();
+}
+void ServedClient::dismiss() { dialogue_->dismiss(); }
+std::optional<ServedClient::Clock::duration> ServedClient::idle() const { return dialogue_->idle(); }
 void ServedClient::close() { dialogue_->close(); }
 bool ServedClient::is_logged_in() const { return dialogue_->is_logged_in(); }
 std::uint64_t ServedClient::moved_bytes() const { return dialogue_->moved_bytes(); }

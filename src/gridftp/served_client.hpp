@@ -1,14 +1,15 @@
 /// A server's dialogue with one client.  spec: RFC 959, RFC 2389, RFC 3659; docs/spec/gridftp.md §4
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <boost/asio/io_context.hpp>
 
 #include "gridftp/control_link.hpp"
 #include "gridftp/serve_options.hpp"
-#include "gridftp/served_root.hpp"
 
 namespace udtcat::gridftp {
 
@@ -16,16 +17,23 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread.
 class ServedClient {
  public:
+  using Clock = std::chrono::steady_clock;
+
+  /// share     of the clients from its prefix
   /// on_gone   is called once, at the end
-  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, ServedRoot root, ServeOptions options,
-               std::function<void()> on_gone);
+  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
+               const Share& share, std::function<void()> on_gone);
   ~ServedClient();
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
 
   /// What is under way is broken off.
   void close();
+  /// Another gets this one's place: it is told so, and need not be kept for that.
+  void dismiss();
   [[nodiscard]] bool is_logged_in() const;
+  /// Since it came, or its last command was done; none: one is under way.
+  [[nodiscard]] std::optional<Clock::duration> idle() const;
   [[nodiscard]] std::uint64_t moved_bytes() const;
 
  private:

@@ -22,9 +22,9 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostSourceBytes = 100;  // spec: docs/spec/gridftp.md §5
-// guess: that we make for one client, over all addresses; a block of memory each
-constexpr std::size_t kMostConnections = 64;
+constexpr std::size_t kMostSourceBytes = 100;        // spec: docs/spec/gridftp.md §5
+constexpr std::size_t kMostConnections = 64;         // guess: that we make for one client, over all addresses
+constexpr std::size_t kMostBlockBytes = 16'777'216;  // guess: on them: 1 MiB each on 16, as much as Globus' has on 64
 
 /// spec: RFC 959 §4.2.2
 Reply failure(const Error& error) {
@@ -49,7 +49,8 @@ Reply failure(const Error& error) {
 
 /// Of a transfer that has begun.  spec: RFC 959 §4.2.2: 550 would say that the file is not to be had at all
 Reply broken_off(const Error& error) {
-  return error.code == Errc::local_read_failed ? make_reply(451, error.message()) : failure(error);
+  if (error.code == Errc::local_read_failed) return make_reply(451, error.message());
+  return error.code == Errc::out_of_resources ? make_reply(425, error.message()) : failure(error);
 }
 
 /// Of what clients bring.  source   as SITE UPLOAD named it: what another file of the same name had is not what this one has
@@ -74,14 +75,15 @@ std::optional<std::uint64_t> number_at_start(std::string_view text) {
 
 }  // namespace
 
-ServedTransfers::ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, ControlEnds ends,
-                                 Say say)
+ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
+                                 ControlEnds ends, Say say)
     : io_(io),
-      root_(std::move(root)),
-      options_(std::move(options)),
+      service_(std::move(service)),
+      share_(share),
       ends_{ends.local.with_port(0), ends.peer.with_port(0)},
       say_(std::move(say)),
-      path_(io, make_tcp_stack(io, options_.data.connect_patience)) {
+      path_(io, make_tcp_stack(io, options_.data.connect_patience),
+            [this] { return service_->data_places.take(ends_.peer, share_.data_connections); }) {
   level_ = options_.data.session.protection;
 }
 
@@ -304,11 +306,24 @@ void ServedTransfers::end(const Error& why) {
   cancel(why);
 }
 
+SilenceWatch ServedTransfers::watch(std::function<bool()> waits_for_disk) {
+  using Count = std::optional<std::uint64_t>;
+  const auto moved = [this, waits = std::move(waits_for_disk)] { return waits() ? Count() : path_.moved_bytes(); };
+  return {io_, share_.stall_patience, moved, [this] {
+            cancel({Errc::peer_lost, "transfer for " + ends_.peer.host_to_string(),
+                    fmt::format("nothing has moved for {:g} s",
+                                std::chrono::duration<double>(share_.stall_patience).count())});
+          }};
+}
+
 Task<Status> ServedTransfers::send(SendRequest request) {
   request.sent = [this](std::size_t bytes) { sent_bytes_ += bytes; };
+  const auto watching = watch([source = request.source] { return source->is_reading(); });
   if (blocks_) {
-    const std::size_t each = std::max<std::size_t>(1, kMostConnections / std::max<std::size_t>(1, path_.addresses()));
-    co_return co_await path_.send(std::min(parallelism_, each), std::move(request));
+    const std::size_t addresses = std::max<std::size_t>(1, path_.addresses());
+    const std::size_t each = std::min(parallelism_, std::max<std::size_t>(1, kMostConnections / addresses));
+    request.block_bytes = std::min(request.block_bytes, kMostBlockBytes / (each * addresses));
+    co_return co_await path_.send(each, std::move(request));
   }
   const auto connection = co_await path_.single();
   if (!connection) co_return tl::unexpected(connection.error());
@@ -420,6 +435,7 @@ Task<Reply> ServedTransfers::what_is_here(std::string path) const {
 Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
   const auto sink = std::make_shared<CountingSink>(
       incoming.sink, [received = received_bytes_](std::size_t bytes) { *received += bytes; });
+  const auto watching = watch([file = incoming.sink] { return file->is_storing(); });
   if (blocks_) co_return co_await path_.receive(IncomingFile(incoming.expected, incoming.have), sink);
   const auto connection = co_await path_.single();
   if (!connection) co_return tl::unexpected(connection.error());
@@ -454,7 +470,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (!blocks_) path_.close();
   if (taken) co_return make_reply(226, "Everything is here.");
   core::log().info("{}", core::printable(taken.error().message(), 500));
-  co_return failure(taken.error());
+  co_return broken_off(taken.error());
 }
 
 Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {

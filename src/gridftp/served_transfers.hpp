@@ -18,7 +18,7 @@
 #include "gridftp/listing.hpp"
 #include "gridftp/reply.hpp"
 #include "gridftp/serve_options.hpp"
-#include "gridftp/served_root.hpp"
+#include "gridftp/silence_watch.hpp"
 #include "gridftp/task.hpp"
 
 namespace udtcat::gridftp {
@@ -36,7 +36,8 @@ class ServedTransfers {
   /// Tells the client something before the reply.
   using Say = std::function<Task<Status>(Reply)>;
 
-  ServedTransfers(boost::asio::io_context& io, ServedRoot root, ServeOptions options, ControlEnds ends, Say say);
+  ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share, ControlEnds ends,
+                  Say say);
 
   // What the data run over.  spec: docs/spec/gridftp.md §7
   [[nodiscard]] Reply set_mode(const std::string& mode);
@@ -71,7 +72,7 @@ class ServedTransfers {
   void end(const Error& why);
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + *received_bytes_; }
-  [[nodiscard]] const ServedRoot& root() const { return root_; }
+  [[nodiscard]] const ServedRoot& root() const { return service_->root; }
 
  private:
   struct Wanted;
@@ -83,14 +84,18 @@ class ServedTransfers {
   [[nodiscard]] Result<std::vector<Endpoint>> open_ports();
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
                                                const Wanted& wanted) const;
+  /// While it lives, what the peer does not let move for too long is broken off.
+  [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> take_in(const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Says that the transfer begins.  errors: it does not, as somebody has cancelled it by now
   [[nodiscard]] Task<Status> announce(const std::string& path);
 
   boost::asio::io_context& io_;
-  const ServedRoot root_;
-  const ServeOptions options_;
+  const std::shared_ptr<Service> service_;
+  const ServedRoot& root_ = service_->root;
+  const ServeOptions& options_ = service_->options;
+  const Share share_;
   const ControlEnds ends_;
   const Say say_;
   DataKind kind_ = DataKind::tcp;

@@ -46,6 +46,7 @@ Result<std::optional<std::size_t>> StreamIo::take(std::span<std::byte> into) {
   const auto read = stream_->read_some(into);
   switch (read.state) {
     case LocalStream::ReadState::data:
+      count(read.bytes);
       return read.bytes;
     case LocalStream::ReadState::would_block:
       return std::nullopt;
@@ -76,6 +77,7 @@ Task<Status> StreamIo::write(std::span<const std::byte> from) {
   while (!from.empty()) {
     const Written written = co_await write_some(*stream_, from);
     if (written.error) co_return broken("write to", stream_->sink_name(), written.error);
+    count(written.bytes);
     from = from.subspan(written.bytes);
   }
   co_return Status{};

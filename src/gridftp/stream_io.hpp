@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,12 +37,26 @@ class StreamIo {
   [[nodiscard]] Task<Status> write(std::span<const std::byte> from);
   /// No more will be written; returns when the system has taken it all.  errors: Errc::connection_broken
   [[nodiscard]] Task<Status> finish();
-  void abort() { stream_->abort(); }
+  void abort() {
+    stream_->abort();
+    place_.reset();  // whoever still waits for a disk with the stream in his hands
+  }
+  /// What goes with the stream until its end or abort(), and where bytes are counted that move from now on, either way.
+  void settle(std::shared_ptr<void> place, std::shared_ptr<std::uint64_t> moved) {
+    place_ = std::move(place);
+    moved_bytes_ = std::move(moved);
+  }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
   [[nodiscard]] bool in_session() const { return session_.has_value(); }
   [[nodiscard]] Statements peer_statements() const { return session_.value_or(Statements::none); }
 
  private:
+  void count(std::size_t bytes) {
+    if (moved_bytes_) *moved_bytes_ += bytes;
+  }
+
+  std::shared_ptr<void> place_;
+  std::shared_ptr<std::uint64_t> moved_bytes_;
   const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
   const std::optional<Statements> session_;

@@ -1,7 +1,8 @@
 #include "peering/places.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "net/prefix_counts.hpp"
 
 namespace udtcat::peering {
 
@@ -28,10 +29,10 @@ void Places::clear() {
 
 /// The oldest of the prefix with the most places; of several such prefixes the one that has been here longest.
 Places::OldestFirst::iterator Places::greediest() {
-  std::map<net::Prefix, std::size_t> held;
-  for (const Holder& each : strangers_) ++held[each.prefix];
+  net::PrefixCounts held;
+  for (const Holder& each : strangers_) held.add(each.prefix);
   return std::max_element(strangers_.begin(), strangers_.end(),
-                          [&](const Holder& a, const Holder& b) { return held.at(a.prefix) < held.at(b.prefix); });
+                          [&](const Holder& a, const Holder& b) { return held.of(a.prefix) < held.of(b.prefix); });
 }
 
 }  // namespace udtcat::peering

@@ -58,6 +58,28 @@ TEST_F(GridftpEdgeTest, LetsInWhoComesHoweverManyAreSilent) {
   EXPECT_EQ(talk_->ask("NOOP"), 200) << "who has logged in stays";
 }
 
+TEST_F(GridftpEdgeTest, LetsInWhoComesHoweverManyHaveLoggedIn) {
+  std::vector<std::unique_ptr<FtpDialogue>> idle;
+  for (int network = 1; network <= 8; ++network)
+    for (int i = 0; i < 32; ++i) {
+      idle.push_back(std::make_unique<FtpDialogue>(("127.0." + std::to_string(network) + ".1").c_str(), port_));
+      idle.back()->log_in();
+    }
+  FtpDialogue first("127.0.9.1", port_);
+  FtpDialogue second("127.0.10.1", port_);
+  for (FtpDialogue* newcomer : {&first, &second}) {
+    EXPECT_EQ(newcomer->ask("USER anonymous"), 331);
+    EXPECT_EQ(newcomer->ask("PASS x"), 230);
+  }
+  EXPECT_EQ(talk_->ask("NOOP"), 200) << "who alone is from his network stays";
+  std::size_t told = 0;
+  for (const auto& each : idle) {
+    std::ignore = each->send("NOOP");  // who is gone need not take it
+    if (each->hear() == 421) ++told;
+  }
+  EXPECT_EQ(told, 3U) << "the last to fill it had made one give way already";
+}
+
 TEST_F(GridftpEdgeTest, AnswersOthersInTheMiddleOfLongListings) {
   std::filesystem::create_directory(root_ / "many");
   constexpr int kEntries = 20'000;

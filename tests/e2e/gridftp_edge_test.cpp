@@ -316,6 +316,50 @@ TEST_F(GridftpEdgeTest, TakesExactlyWhatWasAllocated) {
   }
 }
 
+// ---- More connections than there may be -----------------------------------------------------------------------------
+
+TEST_F(GridftpEdgeTest, RefusesDataConnectionsBeyondTheShareOfANetwork) {
+  offer("large", front_);
+  std::filesystem::resize_file(root_ / "large", 4096 * kMiB);
+  const TcpListener listener;
+  EXPECT_EQ(talk_->ask("OPTS RETR Parallelism=64,64,64;"), 200);
+  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
+  EXPECT_EQ(talk_->ask("RETR /large"), 150);
+  std::vector<TcpClient> unread;
+  while (unread.size() < 64) unread.push_back(listener.accept(kAtOnce).value());
+  const auto other = arrive();
+  EXPECT_EQ(other->ask("PORT " + ftp_port(listener.port())), 200);
+  EXPECT_EQ(other->ask("RETR /large"), 150);
+  EXPECT_EQ(other->hear_end(), 425);
+  EXPECT_THAT(other->said(), testing::HasSubstr("have 64 of 64"));
+  const TcpClient data(other->passive(), kAtOnce);
+  EXPECT_TRUE(other->send("STOR /x"));
+  EXPECT_EQ(other->hear_end(), 425);
+  EXPECT_THAT(other->said(), testing::HasSubstr("have 64 of 64"));
+  FtpDialogue elsewhere("127.0.2.1", port_);
+  elsewhere.log_in();
+  const TcpClient theirs("127.0.2.1", elsewhere.passive(), kAtOnce);
+  EXPECT_TRUE(theirs.send(data_block(0, content_) + end_of_file(1)));
+  EXPECT_TRUE(elsewhere.send("STOR /x"));
+  EXPECT_EQ(elsewhere.hear_end(), 226) << "another network has its own";
+  unread.clear();
+  EXPECT_EQ(talk_->hear_end(), 426);
+  EXPECT_TRUE(takes_it_soon());
+}
+
+TEST_F(GridftpEdgeTest, TakesLittleMemoryHoweverManyConnectionsNobodyReads) {
+  offer("large", front_);
+  std::filesystem::resize_file(root_ / "large", 4096 * kMiB);
+  const TcpListener listener;
+  EXPECT_EQ(talk_->ask("OPTS RETR Parallelism=64,64,64;"), 200);
+  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
+  EXPECT_EQ(talk_->ask("RETR /large"), 150);
+  std::vector<TcpClient> unread;
+  while (unread.size() < 64) unread.push_back(listener.accept(kAtOnce).value());
+  EXPECT_EQ(talk_->hear(), 112);
+  EXPECT_LT(server_->resident_bytes(), 64 * kMiB);
+}
+
 // ---- Clients that change their minds -------------------------------------------------------------------------------
 
 TEST_F(GridftpEdgeTest, EndsATransferThatTheClientAborts) {

@@ -34,7 +34,9 @@ TEST_F(ServedClients, AreToBeLoggedIn) {
   for (const char* line :
        {"SIZE /file", "PASV", "RETR /file", "STOR /x", "MKD /x", "CWD /", "MODE E", "SITE SETNETSTACK tcp"})
     EXPECT_EQ(ask(line).code, 530) << line;
+  EXPECT_EQ(ask("PASS x").code, 503) << "whose?";
   EXPECT_EQ(ask("USER root").code, 530);
+  EXPECT_EQ(ask("PASS x").code, 503);
   EXPECT_EQ(ask("USER anonymous").code, 331);
   EXPECT_EQ(ask("PASS x").code, 230);
   EXPECT_EQ(ask("SIZE /file").text(), "20");

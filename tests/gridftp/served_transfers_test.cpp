@@ -318,6 +318,65 @@ TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
   }
 }
 
+TEST_F(ServedTransfer, AreBrokenOffWhereNothingMoves) {
+  ServeOptions options;
+  options.of_strangers.stall_patience = std::chrono::milliseconds(50);
+  serve(options);
+  folder.write("large", Bytes(32'000'000));
+  for (const char* mode : {"MODE E", "MODE S"}) {
+    log_in();
+    EXPECT_EQ(ask(mode).code, 200);
+    ask_where();
+    EXPECT_TRUE(send("STOR /x"));
+    Reply end = hear_end();
+    EXPECT_EQ(end.code, 426) << mode;
+    EXPECT_THAT(end.text(), HasSubstr("nothing has moved for 0.05 s"));
+    call_us();
+    EXPECT_TRUE(send("RETR /large"));
+    end = hear_end();
+    EXPECT_EQ(end.code, 426) << mode << ": nobody reads";
+    EXPECT_THAT(end.text(), HasSubstr("nothing has moved for 0.05 s"));
+  }
+}
+
+TEST_F(ServedTransfer, GoOnAsLongAsAnythingMoves) {
+  ServeOptions options;
+  options.of_strangers.stall_patience = std::chrono::milliseconds(1'500);
+  serve(options);
+  begin_blocks();
+  bridge::tcp::socket slow(io);
+  slow.connect(bridge::to_asio(passive_port(ask("PASV")).value()));
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  const Bytes wire = blocks({data_header(0, content.size()), end_of_file(1)}, content);
+  boost::asio::write(slow, boost::asio::buffer(wire, 20));
+  for (std::size_t at = 20; at < 24; ++at) {
+    EXPECT_EQ(hear().code, 112) << "a second each";
+    boost::asio::write(slow, boost::asio::buffer(&wire[at], 1));
+  }
+  boost::asio::write(slow, boost::asio::buffer(wire) + 24);
+  EXPECT_EQ(hear_end().code, 226);
+}
+
+TEST_F(ServedTransfer, TakeNoMoreConnectionsThanThereMayBe) {
+  ServeOptions options;
+  options.of_strangers.data_connections = 3;
+  serve(options);
+  begin_blocks();
+  ask_where();
+  EXPECT_EQ(put("STOR /x", content, 4).code, 425);
+  ask_where();
+  EXPECT_EQ(put("STOR /x", content, 3).code, 226);
+  call_us();
+  EXPECT_EQ(ask("OPTS RETR Parallelism=8,8,8;").code, 200);
+  call_us();
+  EXPECT_EQ(receive("RETR /file").code, 226) << "on three";
+  call_us("SPOR", 4);
+  EXPECT_EQ(receive("RETR /file").code, 425);
+  call_us("SPOR", 3);
+  EXPECT_EQ(receive("RETR /file").code, 226);
+}
+
 TEST_F(ServedTransfer, TellThatNobodyTakesTheData) {
   const bridge::RefusingPort refusing(io);
   EXPECT_EQ(ask("PORT " + to_data_port(refusing.endpoint())).code, 200);

@@ -24,10 +24,33 @@ class Served : public testing::Test {
   std::unique_ptr<ControlClient> visit() {
     return std::move(run_moved(ControlClient::connect(io, where(), std::chrono::seconds(30))).value());
   }
+  /// From another address of this host.
+  std::unique_ptr<ControlClient> visit_from(const char* address) {
+    bridge::tcp::socket socket(io);
+    socket.open(bridge::tcp::v4());
+    socket.bind({boost::asio::ip::make_address(address), 0});
+    socket.connect(bridge::to_asio(server->local_endpoints().front()));
+    return visit_over(std::make_shared<StreamIo>(make_tcp_stream(std::move(socket))));
+  }
+  /// none: it was sent away
+  std::unique_ptr<ControlClient> visit_over(std::shared_ptr<StreamIo> stream) {
+    auto link = std::make_unique<ControlLink>(io, std::move(stream), Endpoint(), Endpoint());
+    auto begun = run_moved(ControlClient::begin(std::move(link), "ftp server", std::chrono::seconds(30)));
+    return begun ? std::move(*begun) : nullptr;
+  }
   void log_in() {
     client = visit();
-    EXPECT_EQ(ask("USER anonymous").code, 331);
-    EXPECT_EQ(ask("PASS x").code, 230);
+    EXPECT_TRUE(log_in(*client));
+  }
+  bool log_in(ControlClient& visitor) {
+    return run(io, visitor.ask("USER anonymous")).value_or(Reply{}).code == 331 &&
+           run(io, visitor.ask("PASS x")).value_or(Reply{}).code == 230;
+  }
+  /// Logged in from there.
+  std::unique_ptr<ControlClient> guest_from(const char* address) {
+    auto guest = visit_from(address);
+    EXPECT_TRUE(guest && log_in(*guest)) << address;
+    return guest;
   }
   /// Logged in, and in MODE E.
   void begin_blocks() {

@@ -71,6 +71,8 @@ std::string read_line(const TcpClient& from) {
 
 FtpDialogue::FtpDialogue(std::uint16_t port, std::chrono::milliseconds patience) : control_(port, patience) { hear(); }
 
+FtpDialogue::FtpDialogue(const char* from, std::uint16_t port) : control_(from, port, kAtOnce) { hear(); }
+
 void FtpDialogue::log_in() {
   ask("USER anonymous");
   ask("PASS x");

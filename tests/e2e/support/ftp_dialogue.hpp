@@ -49,6 +49,8 @@ class FtpDialogue {
  public:
   /// Connects and takes the greeting; no more.
   explicit FtpDialogue(std::uint16_t port, std::chrono::milliseconds patience = kAtOnce);
+  /// The same, from another address of this host.
+  FtpDialogue(const char* from, std::uint16_t port);
 
   void log_in();
   [[nodiscard]] bool send(const std::string& line) const { return control_.send(line + "\r\n"); }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -32,11 +33,20 @@ sockaddr_in loopback(std::uint16_t port) {
 
 }  // namespace
 
-TcpClient::TcpClient(std::uint16_t port, std::chrono::milliseconds patience)
+TcpClient::TcpClient(std::uint16_t port, std::chrono::milliseconds patience) : TcpClient("127.0.0.1", port, patience) {}
+
+TcpClient::TcpClient(const char* from, std::uint16_t port, std::chrono::milliseconds patience)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (!socket_.valid()) die("make a TCP socket");
   bound_calls(patience);
   const sockaddr_in address = loopback(port);
+  sockaddr_in own = loopback(0);
+  const int late_port = 1;  // the same port serves for connections to different ones
+  // SAFETY: as below.
+  if (::inet_pton(AF_INET, from, &own.sin_addr) != 1 ||
+      ::setsockopt(socket_.fd(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late_port, sizeof late_port) != 0 ||
+      ::bind(socket_.fd(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0)
+    die("bind a TCP socket");
   // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
   connected_ = ::connect(socket_.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
