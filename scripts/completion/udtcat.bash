@@ -16,7 +16,7 @@ _udtcat() {
   fi
 
   case $previous in
-    -k | --key-file)
+    -k | --key-file | --allow)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$current"))
       return
@@ -47,7 +47,12 @@ _udtcat() {
   if [[ $current == -* ]]; then
     options='-l --listen --to --from --exec -k --key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
       --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
-    if [[ ${COMP_WORDS[1]} == gridftp ]]; then
+    local tuning='--protect --cipher --block --lanes --threads --flows --congestion --memory --rate --idle-timeout --stats -4 -6 -v --verbose -q --quiet -h --help'
+    if [[ ${COMP_WORDS[1]} == rsh ]]; then
+      options="--port --udp-host --connect-timeout --require-udp --push --remote-udtcat --ssh --daemon -k --key-file --as --peer $tuning"
+    elif [[ ${COMP_WORDS[1]} == rsh-daemon ]]; then
+      options="-l --listen -k --key-file --allow --as --peer $tuning"
+    elif [[ ${COMP_WORDS[1]} == gridftp ]]; then
       options+=' -p --parallelism -s --stripes --range --over --retries --clear-control --root --read-only --auth --anonymous-writable
         --third-party'
     fi

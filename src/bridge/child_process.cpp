@@ -21,7 +21,8 @@ namespace udtcat::bridge {
 
 namespace {
 
-constexpr auto kGroupLook = std::chrono::milliseconds(100);  // guess: the numbers of processes come round in seconds at the soonest
+constexpr auto kGroupLook =
+    std::chrono::milliseconds(100);  // guess: the numbers of processes come round in seconds at the soonest
 
 struct Pipe {
   Descriptor read;
@@ -101,7 +102,8 @@ tl::unexpected<Error> not_run(const std::string& program, int error) {
 /// Whether one of the group has not died yet: kill() finds those, too, whom nobody has buried.  spec: proc(5), "stat"
 bool has_living_member(pid_t group) {
   std::error_code end;
-  for (std::filesystem::directory_iterator process("/proc", end), none; !end && process != none; process.increment(end)) {
+  for (std::filesystem::directory_iterator process("/proc", end), none; !end && process != none;
+       process.increment(end)) {
     std::string stat;
     std::ifstream file(process->path() / "stat");
     std::getline(file, stat);

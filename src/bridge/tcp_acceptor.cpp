@@ -25,7 +25,7 @@ bool concerns_one_client(const boost::system::error_code& error) {
 }  // namespace
 
 tl::expected<tcp::acceptor, std::error_code> TcpAcceptor::bind(boost::asio::io_context& io, const Endpoint& local,
-                                                              TcpEnd end) {
+                                                               TcpEnd end) {
   const tcp::endpoint endpoint = to_asio(local);
   tcp::acceptor acceptor(io);
   boost::system::error_code error;

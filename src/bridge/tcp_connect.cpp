@@ -48,7 +48,7 @@ void TcpConnect::try_next() {
 
 void TcpConnect::on_time_over(std::size_t of) {
   if (of != tried_) return;  // queued already when its address failed
-  reset(socket_);  // on_connected() follows, and sees that it is closed
+  reset(socket_);            // on_connected() follows, and sees that it is closed
 }
 
 void TcpConnect::on_connected(const boost::system::error_code& error) {

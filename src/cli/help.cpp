@@ -99,6 +99,22 @@ Exit status: the command's; 255 where that is not known, or where it was ended b
 
 std::string rsh_help_text() { return kRsh; }
 
+std::string rsh_daemon_help_text() {
+  return R"(udtcat rsh-daemon: runs what a list allows for whoever proves the key, until stopped
+
+  udtcat rsh-daemon -l [ADDR:]PORT -k FILE --allow LIST
+  udtcat rsh --daemon --port PORT -k FILE HOST COMMAND      at the other end; and udr: udr --key-file=FILE --port PORT rsync -a HOST::MODULE/ .
+
+      --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by byte,
+                             runs PROGRAM WORDS, without a shell; no other command is run
+      -k, --key-file FILE, --as, --peer, --idle-timeout, --rate, --congestion, --memory, --lanes, --threads
+                             see udtcat --help
+
+A list for modules of rsync:
+  rsync --server --daemon . = rsync --server --daemon --config=/etc/rsyncd.conf .
+)";
+}
+
 std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }
 
 std::string gridftp_help_text() {

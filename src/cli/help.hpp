@@ -9,6 +9,8 @@ namespace udtcat::cli {
 [[nodiscard]] std::string help_text();
 /// Of `udtcat rsh`.
 [[nodiscard]] std::string rsh_help_text();
+/// Of `udtcat rsh-daemon`.
+[[nodiscard]] std::string rsh_daemon_help_text();
 [[nodiscard]] std::string gridftp_help_text();
 /// Of `udtcat gridftp gateway`.
 [[nodiscard]] std::string gateway_help_text();

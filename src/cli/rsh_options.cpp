@@ -214,6 +214,8 @@ Result<RshDaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
   const auto written = split(arguments);
   if (!written) return tl::unexpected(written.error());
   RshDaemonOptions options;
+  options.help = written->help;
+  if (options.help) return options;
   if (auto status = read_common_options(*written, options.common); !status) return tl::unexpected(status.error());
   if (written->protect == "clear") return misplaced("--protect \"clear\"", "a remote command always proves the key");
   if (!written->listen || written->operands.size() != 1)

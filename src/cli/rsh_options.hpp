@@ -55,6 +55,7 @@ struct RshServerOptions {
 [[nodiscard]] Result<RshServerOptions> parse_rsh_server_options(const std::vector<std::string>& arguments);
 
 struct RshDaemonOptions {
+  bool help = false;  ///< nothing else then
   Options common;     ///< local: where it waits
   std::string allow;  ///< the file that lists what may be run
 };

@@ -150,6 +150,7 @@ ExitStatus run_rsh_server(const Invocation& invocation, Console& console) {
 ExitStatus run_rsh_daemon(const Invocation& invocation, Console& console) {
   const auto options = parse_rsh_daemon_options(invocation.arguments);
   if (!options) return failed(options.error(), console);
+  if (options->help) return printed(rsh_daemon_help_text(), console);
   auto environment_key = take_key_for(options->common.transport.kind, invocation);
   if (!environment_key) return failed(environment_key.error(), console);
   install_stderr_log(console, options->common.verbosity);

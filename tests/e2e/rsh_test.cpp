@@ -75,7 +75,8 @@ TEST_F(RshTest, GivesTheCommandTheSettingsThatSshGivesIt) {
 }
 
 TEST_F(RshTest, LeavesAloneWhomTheCommandLeftBehindWithoutItsInput) {
-  const Ran ran = near("$RSH --require-udp far 'echo $PPID > far-end; sleep 60 < /dev/null & echo $! > daemon'");
+  const Ran ran =
+      near("$RSH --require-udp far 'echo $PPID > far-end; sleep 60 < /dev/null > /dev/null 2>&1 & echo $! > daemon'");
   EXPECT_EQ(ran.status, 0) << ran.errors;
   const pid_t far_end = far_process("far-end");
   const pid_t daemon = far_process("daemon");

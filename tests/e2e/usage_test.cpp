@@ -12,6 +12,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
+using testing::StartsWith;
 
 struct Mistake {
   std::string name;
@@ -73,6 +74,14 @@ TEST_F(Usage, HelpTellsEveryExitStatus) {
   for (const int status : {kSuccess, kUsage, kUnreachable, kRefused, kPeerLost, kTampered, kReadOrWriteFailed,
                            kInterrupted, kTerminated}) {
     EXPECT_THAT(ran.output, ContainsRegex("\n *" + std::to_string(status) + "  "));
+  }
+}
+
+TEST_F(Usage, EveryCommandHasAHelpOfItsOwn) {
+  for (const char* command : {"rsh", "rsh-daemon", "gridftp"}) {
+    const Ran ran = run({.argv = {UDTCAT_BINARY, command, "--help"}});
+    EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+    EXPECT_THAT(ran.output, StartsWith("udtcat " + std::string(command) + ": "));
   }
 }
 
