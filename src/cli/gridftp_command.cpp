@@ -8,6 +8,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/process_hardening.hpp"
 #include "cli/requests.hpp"
 #include "cli/session_run.hpp"
 #include "core/log.hpp"
@@ -103,6 +104,8 @@ std::string audience_of(const GridftpOptions& options) {
 }
 
 ExitStatus serve_command(const GridftpOptions& options, FoundKey found, Console& console) {
+  constexpr std::uint64_t kDescriptors = 4096;  // guess: all its clients and data connections, and their files
+  allow_descriptors(kDescriptors);
   SessionRun run(options.common, console);
   auto root = gridftp::ServedRoot::open(options.root);
   if (!root) return run.fail_to_start(std::move(root.error()));

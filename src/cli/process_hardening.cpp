@@ -1,9 +1,11 @@
 #include "cli/process_hardening.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <tuple>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "crypto/dumps.hpp"
@@ -27,6 +29,13 @@ std::uint64_t harden_process(bool starts_programs) {
   std::ignore = ::signal(SIGUSR1, SIG_IGN);
   crypto::forbid_tracing();
   return before;
+}
+
+void allow_descriptors(std::uint64_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, wanted);
+  std::ignore = ::setrlimit(RLIMIT_NOFILE, &limit);  // then connections wait when there are no more
 }
 
 }  // namespace udtcat::cli

@@ -14,4 +14,7 @@ void fill_standard_descriptors();
 /// returns   what the soft limit of core dumps was, which programs that we start get back
 std::uint64_t harden_process(bool starts_programs);
 
+/// As many open descriptors as the hard limit allows, up to `wanted`: the usual soft one is for who uses select().
+void allow_descriptors(std::uint64_t wanted);
+
 }  // namespace udtcat::cli

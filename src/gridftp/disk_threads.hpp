@@ -1,6 +1,7 @@
 /// Where calls run that may wait for a disk, so that the thread that moves packets never does.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -16,6 +17,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/signal.hpp"
 #include "gridftp/task.hpp"
@@ -77,6 +79,22 @@ template <typename Call>
       },
       boost::asio::use_awaitable);
   co_return std::move(*given);
+}
+
+/// As on_disk(), and for two seconds again while the file is another transfer's (Errc::out_of_resources): whose client has gone may still be
+/// storing what had come.
+template <typename Call>
+[[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call) {
+  constexpr auto kLook = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
+  constexpr int kLooks = 20;                              // guess: a disk has stored a few blocks by then
+  boost::asio::steady_timer timer(io);
+  for (int look = 0;; ++look) {
+    auto done = co_await on_disk(io, std::ref(call));
+    if (done || done.error().code != Errc::out_of_resources || look == kLooks) co_return done;
+    timer.expires_after(kLook);
+    boost::system::error_code ignored;
+    co_await timer.async_wait(into(ignored));
+  }
 }
 
 }  // namespace udtcat::gridftp

@@ -25,7 +25,7 @@ struct ServeOptions {
   DataOptions data;                      ///< for sessions: the key, if there is one
   Protection least = Protection::clear;  ///< of the data: what is weaker is refused
   /// Beyond it, 421.
-  std::size_t most_clients = 256;  // guess: with three descriptors each they stay below the usual limit of 1024
+  std::size_t most_clients = 256;           ///< guess: eight clusters of 32 nodes
   std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
   // guess: an eighth, enough for a site and short of all; no network pauses for a minute
   Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(60)};

@@ -448,7 +448,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = cannot_move(DataPath::Stance::passive)) co_return *cannot;
   const Busy busy(*this);
-  const auto incoming = co_await on_disk(io_, [&] { return open_incoming(path, at, wanted); });
+  const auto incoming = co_await on_disk_in_turn(io_, [&] { return open_incoming(path, at, wanted); });
   if (!incoming) co_return failure(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
     co_await incoming->sink->set_aside();

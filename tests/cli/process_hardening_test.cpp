@@ -27,6 +27,20 @@ TEST(ProcessHardeningDeathTest, FillsDescriptorsThatCameClosedWithOnesThatFail) 
   EXPECT_EXIT(without_stdio(), ExitedWithCode(0), "");
 }
 
+TEST(ProcessHardeningDeathTest, AllowsDescriptorsUpToTheHardLimit) {
+  const auto allows = [] {
+    const rlimit low{.rlim_cur = 64, .rlim_max = 128};
+    rlimit limit{};
+    if (::setrlimit(RLIMIT_NOFILE, &low) != 0) ::_exit(1);
+    allow_descriptors(32);
+    const bool is_left = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 64;
+    allow_descriptors(4096);
+    const bool is_raised = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 128;
+    ::_exit(is_left && is_raised ? 0 : 1);
+  };
+  EXPECT_EXIT(allows(), ExitedWithCode(0), "");
+}
+
 TEST(ProcessHardeningDeathTest, LeavesNoCoreAndSurvivesABrokenPipeAndAFullFile) {
   const auto hardened = [] {
     rlimit limit{};
