@@ -357,7 +357,7 @@ TEST_F(GridftpEdgeTest, TakesLittleMemoryHoweverManyConnectionsNobodyReads) {
   std::vector<TcpClient> unread;
   while (unread.size() < 64) unread.push_back(listener.accept(kAtOnce).value());
   EXPECT_EQ(talk_->hear(), 112);
-  EXPECT_LT(server_->resident_bytes(), 64 * kMiB);
+  EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes);
 }
 
 // ---- Clients that change their minds -------------------------------------------------------------------------------
