@@ -36,7 +36,7 @@ class ChildEnding {
               std::function<void()> on_gone);
   ChildEnding(const ChildEnding&) = delete;
   ChildEnding& operator=(const ChildEnding&) = delete;
-  /// Who is left is killed.
+  /// Kills those of the group who are left.
   ~ChildEnding();
 
   [[nodiscard]] bool is_over() const { return over_; }

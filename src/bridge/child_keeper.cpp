@@ -38,7 +38,7 @@ class SpawnSettings {
     note(::posix_spawn_file_actions_addopen(&files_, STDERR_FILENO, "/dev/null", O_WRONLY, 0));
     note(::posix_spawn_file_actions_adddup2(&files_, line, kLine));
     note(::posix_spawn_file_actions_addclosefrom_np(&files_, kLine + 1));
-    // Whoever ends us and all that we started would otherwise end this first.
+    // The keeper must not be the first to go of all that a signal to a unit or a container reaches.
     sigset_t all;
     sigfillset(&all);
     note(::posix_spawnattr_setsigmask(&attributes_, &all));
@@ -76,11 +76,11 @@ Result<std::unique_ptr<ChildKeeper>> ChildKeeper::start(const Descriptor& input)
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return fail(Errc::out_of_resources, "make a socket pair", errno_text(last_error().value()));
+  Descriptor ours(ends[0]);
+  const Descriptor its(ends[1]);
   Descriptor kept(::fcntl(input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!kept.is_open())
     return fail(Errc::out_of_resources, "duplicate the input of a command", errno_text(last_error().value()));
-  Descriptor ours(ends[0]);
-  const Descriptor its(ends[1]);
   const std::array<const char*, 5> words{"sh", "-c", kScript, "udtcat-keeper", nullptr};
   const std::array<char*, 1> no_environment{};
   pid_t pid = -1;

@@ -1,4 +1,4 @@
-/// What sees to it that no command takes our sudden death for the end of its input.
+/// A process beside a command, so that the command does not take our sudden death for the end of its input.
 #pragma once
 
 #include <memory>

@@ -101,9 +101,9 @@ tl::unexpected<Error> not_run(const std::string& program, int error) {
 
 /// Whether one of the group has not died yet: kill() finds those, too, whom nobody has buried.  spec: proc(5), "stat"
 bool has_living_member(pid_t group) {
-  std::error_code end;
-  for (std::filesystem::directory_iterator process("/proc", end), none; !end && process != none;
-       process.increment(end)) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator process("/proc", error), none; !error && process != none;
+       process.increment(error)) {
     std::string stat;
     std::ifstream file(process->path() / "stat");
     std::getline(file, stat);

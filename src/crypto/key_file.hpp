@@ -8,7 +8,7 @@
 
 namespace udtcat::crypto {
 
-/// Who named the path.
+/// The origin of a path, which decides what may lie there.
 enum class KeyFileKind {
   any,  ///< the user's own: a pipe or /dev/stdin is fine, and is read up to the end of its first line and no further
   regular,  ///< perhaps a peer's: what is no regular file is refused, and nothing is waited for

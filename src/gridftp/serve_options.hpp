@@ -12,7 +12,7 @@
 
 namespace udtcat::gridftp {
 
-/// What the clients of one prefix may have: of an IPv4 /24, an IPv6 /56.
+/// The most that the clients of one prefix, an IPv4 /24 or an IPv6 /56, have together.
 struct Share {
   std::size_t clients;                       ///< beyond it, 421
   std::size_t data_connections;              ///< either way; beyond it, 425

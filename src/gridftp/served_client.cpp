@@ -90,7 +90,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     heard_.notify();
   }
-  /// Who does not take what was said before is told nothing.
+  /// A client that has not taken the replies before is told nothing.
   void dismiss() {
     core::log().info("{} gives way to another", name_);
     if (turn_ != Turn::listens) return close();

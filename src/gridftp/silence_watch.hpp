@@ -18,7 +18,7 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread.
 class SilenceWatch {
  public:
-  /// What has moved so far; none: it is not the peer that is waited for.
+  /// A count of what has moved so far; none: it is not the peer that is waited for.
   using Moved = std::function<std::optional<std::uint64_t>()>;
 
   /// moved   empty: nothing ever does.  on_silence   is called once, at most

@@ -41,7 +41,7 @@ class StreamIo {
     stream_->abort();
     place_.reset();  // whoever still waits for a disk with the stream in his hands
   }
-  /// What goes with the stream until its end or abort(), and where bytes are counted that move from now on, either way.
+  /// Gives the stream what goes with it until its end or abort(), and a counter of the bytes that move from now on, either way.
   void settle(std::shared_ptr<void> place, std::shared_ptr<std::uint64_t> moved) {
     place_ = std::move(place);
     moved_bytes_ = std::move(moved);

@@ -58,6 +58,14 @@ class CutInput : public RshTest {
     EXPECT_FALSE(exists("final")) << "a fragment was published";
   }
 
+  void expect_nothing_of_a_killed_far_end(const std::string& command) {
+    Process daemon = start_daemon();
+    const Process near_end = near_end_at_daemon(command);
+    const pid_t process = in_the_middle();
+    daemon.send_signal(SIGKILL);
+    expect_nothing_published(process);
+  }
+
   static constexpr std::uint64_t kBytes = 100'000;
   Producer producer_{1, kBytes, Afterwards::keep_open};
 };
@@ -96,20 +104,10 @@ TEST_F(CutInput, ByABlackHoleIsNotPublished) {
   expect_nothing_published(command);
 }
 
-TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublished) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("plain");
-  const pid_t command = in_the_middle();
-  daemon.send_signal(SIGKILL);
-  expect_nothing_published(command);
-}
+TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublished) { expect_nothing_of_a_killed_far_end("plain"); }
 
 TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublishedByTheCommandsOwnChildrenEither) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("pipeline");
-  const pid_t command = in_the_middle();
-  daemon.send_signal(SIGKILL);
-  expect_nothing_published(command);
+  expect_nothing_of_a_killed_far_end("pipeline");
 }
 
 TEST_F(CutInput, ByASignalAtTheNearEndIsNotPublished) {
