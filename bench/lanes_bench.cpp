@@ -14,9 +14,9 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "lanes/lane_pool.hpp"
+#include "lib/session/lane_pool.hpp"
 
-namespace udtcat::lanes {
+namespace udtcat::session {
 namespace {
 
 using session::Block;
@@ -109,4 +109,4 @@ BENCHMARK(BM_Seal)->Apply(sizes_by_threads);
 BENCHMARK(BM_Open)->Apply(sizes_by_threads);
 
 }  // namespace
-}  // namespace udtcat::lanes
+}  // namespace udtcat::session

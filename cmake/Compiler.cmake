@@ -12,7 +12,9 @@ option(UDTCAT_WERROR "Treat warnings as errors" OFF)
 add_library(udtcat_compile INTERFACE)
 target_compile_options(udtcat_compile INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
                                                 -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
-                                                $<$<BOOL:${UDTCAT_WERROR}>:-Werror>)
+                                                $<$<BOOL:${UDTCAT_WERROR}>:-Werror>
+                                                # GCC takes what a unity build includes for headers.
+                                                $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 target_compile_definitions(udtcat_compile INTERFACE BOOST_ASIO_NO_DEPRECATED SPDLOG_FMT_EXTERNAL UDTCAT_VERSION="${PROJECT_VERSION}"
                                                     $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 

@@ -1,4 +1,5 @@
-# A folder under src/ is a room: one namespace, one object library. The product is the one library made of them (ADR-0002).
+# A folder under src/ is a room. Those of src/lib are an object library each, and together the library, libudtcat (ADR-0002). The
+# others are wings of the program: they stand side by side upon the library.
 set_property(GLOBAL PROPERTY UDTCAT_ROOMS "")
 
 # Platform code comes as twins: x_linux.cpp and x_default.cpp.
@@ -19,10 +20,10 @@ function(udtcat_objects name)
                         PUBLIC Boost::headers tl::expected fmt::fmt spdlog::spdlog OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 endfunction()
 
-# What stands in `apart`, a folder of the room, is no part of it: see udtcat_libudt().
+# src/lib/<name>. What stands in `apart`, a folder of the room, is no part of it: see udtcat_libudt().
 function(udtcat_room name)
   cmake_parse_arguments(room "" "APART" "" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/lib/${name}/*.cpp")
   udtcat_keep_this_platform(sources)
   if(room_APART)
     list(FILTER sources EXCLUDE REGEX "/${name}/${room_APART}/")
@@ -33,12 +34,12 @@ endfunction()
 
 # Who links udtcat_libudt waits 0.1 s for libudt at each start. So the program links udtcat_no_libudt instead (ADR-0014).
 function(udtcat_libudt)
-  set(absent "${PROJECT_SOURCE_DIR}/src/transport/libudt/absent.cpp")
+  set(absent "${PROJECT_SOURCE_DIR}/src/lib/transport/libudt/absent.cpp")
   udtcat_objects(no_libudt "${absent}")
   if(UDTCAT_STATIC)
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/transport/libudt/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/lib/transport/libudt/*.cpp")
   udtcat_keep_this_platform(sources)
   list(REMOVE_ITEM sources "${absent}")
   udtcat_objects(libudt ${sources})
@@ -78,16 +79,22 @@ function(udtcat_library)
                         PRIVATE fmt::fmt spdlog::spdlog OpenSSL::SSL OpenSSL::Crypto UDT::udt)
 endfunction()
 
+# A wing of the program: src/<name>, but for the folder EXCEPT.
+function(udtcat_wing name)
+  cmake_parse_arguments(wing "" "EXCEPT" "" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
+  udtcat_keep_this_platform(sources)
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/src/tool/main.cpp")
+  if(wing_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "/${name}/${wing_EXCEPT}/")
+  endif()
+  udtcat_objects(${name} ${sources})
+  target_link_libraries(udtcat_${name} PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json)
+  set_property(GLOBAL APPEND PROPERTY UDTCAT_WINGS udtcat_${name})
+endfunction()
+
 # The program, and the same with libudt, which takes its place for `--transport libudt`.
 function(udtcat_program)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.cpp")
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
-  udtcat_keep_this_platform(sources)
-  # All but main, so that tests can link it.
-  add_library(udtcat_cli OBJECT ${sources})
-  target_include_directories(udtcat_cli PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(udtcat_cli PRIVATE udtcat_compile OpenSSL::SSL
-                        PUBLIC Boost::headers tl::expected fmt::fmt spdlog::spdlog CLI11::CLI11 nlohmann_json::nlohmann_json)
   get_property(rooms GLOBAL PROPERTY UDTCAT_ROOMS)
   list(TRANSFORM rooms PREPEND udtcat_)
   udtcat_executable(udtcat ${rooms} udtcat_no_libudt)
@@ -101,7 +108,9 @@ function(udtcat_program)
 endfunction()
 
 function(udtcat_executable name)
-  add_executable(${name} "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
+  get_property(wings GLOBAL PROPERTY UDTCAT_WINGS)
+  add_executable(${name} "${PROJECT_SOURCE_DIR}/src/tool/main.cpp")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
-  target_link_libraries(${name} PRIVATE udtcat_cli udtcat_compile ${ARGN})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${name} PRIVATE ${wings} udtcat_compile ${ARGN})
 endfunction()

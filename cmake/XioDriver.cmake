@@ -13,19 +13,18 @@ function(udtcat_xio_driver)
   endif()
   set(UDTCAT_XIO_DRIVER ON PARENT_SCOPE)
 
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/xio/*.cpp")
-  set(glue "${PROJECT_SOURCE_DIR}/src/xio/driver.cpp" "${PROJECT_SOURCE_DIR}/src/xio/globus.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gridftp/xio/*.cpp")
+  set(glue "${PROJECT_SOURCE_DIR}/src/gridftp/xio/driver.cpp" "${PROJECT_SOURCE_DIR}/src/gridftp/xio/globus.cpp")
   list(REMOVE_ITEM sources ${glue})
   udtcat_objects(xio ${sources})
 
   get_property(rooms GLOBAL PROPERTY UDTCAT_ROOMS)
-  list(REMOVE_ITEM rooms rsh gridftp)  # nothing of theirs is used
   list(TRANSFORM rooms PREPEND udtcat_)
   add_library(globus_xio_udtcat_driver MODULE ${glue})
   target_include_directories(globus_xio_udtcat_driver PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(globus_xio_udtcat_driver PRIVATE udtcat_compile udtcat_xio ${rooms} udtcat_no_libudt PkgConfig::GLOBUS_XIO)
   # One symbol is everybody's. The host program may unload its drivers; our threads' code has to stay.
-  set(exports "${PROJECT_SOURCE_DIR}/src/xio/exports.map")
+  set(exports "${PROJECT_SOURCE_DIR}/src/gridftp/xio/exports.map")
   target_link_options(globus_xio_udtcat_driver PRIVATE "LINKER:--version-script=${exports}" LINKER:-z,nodelete)
   set_target_properties(globus_xio_udtcat_driver PROPERTIES LINK_DEPENDS "${exports}" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
   install(TARGETS globus_xio_udtcat_driver LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT xio-driver)

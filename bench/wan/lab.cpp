@@ -17,7 +17,7 @@
 namespace udtcat::wan {
 namespace {
 
-constexpr int kSignalBase = 128;  // spec: POSIX sh, "exit status for commands"
+constexpr int kEndedBySignal = 128;  // spec: POSIX sh, "exit status for commands"
 
 constexpr std::chrono::nanoseconds kLongSleep = std::chrono::milliseconds(1);  // guess: a busy machine has none
 constexpr std::chrono::nanoseconds kMostWakeDelay =
@@ -212,12 +212,12 @@ void Lab::on_signal(int signal, bool from_terminal) {
     for (const pid_t pid : inhabitants(near_.name)) ::kill(pid, signal);
     return;
   }
-  status_ = kSignalBase + signal;
+  status_ = kEndedBySignal + signal;
 }
 
 void Lab::watch_children() {
   if (near_child_ && !status_) status_ = near_child_->status();
-  if (give_up_at_ && !status_ && now() >= *give_up_at_) status_ = kSignalBase + interrupted_by_;
+  if (give_up_at_ && !status_ && now() >= *give_up_at_) status_ = kEndedBySignal + interrupted_by_;
 }
 
 std::string Lab::answer(const std::string& text) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/byte_order.hpp"
+#include "lib/core/byte_order.hpp"
 
 namespace udtcat::wan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/printable.hpp"
+#include "lib/core/printable.hpp"
 #include "rsh/ssh_words.hpp"
 
 namespace udtcat::rsh {

@@ -8,7 +8,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "bridge/child_process.hpp"
+#include "lib/bridge/child_process.hpp"
 #include "rsh/control_message.hpp"
 
 namespace udtcat::rsh {

@@ -11,7 +11,7 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "core/log.hpp"
+#include "lib/core/log.hpp"
 
 namespace udtcat::rsh {
 

@@ -14,9 +14,9 @@
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
-#include "bridge/child_process.hpp"
-#include "bridge/relay.hpp"
-#include "core/lifetime.hpp"
+#include "lib/bridge/child_process.hpp"
+#include "lib/bridge/relay.hpp"
+#include "lib/core/lifetime.hpp"
 #include "rsh/control_message.hpp"
 #include "rsh/greeting.hpp"
 

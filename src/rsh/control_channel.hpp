@@ -10,8 +10,8 @@
 
 #include <udtcat/local_stream.hpp>
 
-#include "bridge/pending_call.hpp"
-#include "core/lifetime.hpp"
+#include "lib/bridge/pending_call.hpp"
+#include "lib/core/lifetime.hpp"
 #include "rsh/control_message.hpp"
 
 namespace udtcat::rsh {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/byte_order.hpp"
-#include "core/printable.hpp"
+#include "lib/core/byte_order.hpp"
+#include "lib/core/printable.hpp"
 
 namespace udtcat::rsh {
 

@@ -5,7 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "core/log.hpp"
+#include "lib/core/log.hpp"
 
 namespace udtcat::rsh {
 

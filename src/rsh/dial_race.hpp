@@ -10,7 +10,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/peering.hpp>
 
-#include "core/lifetime.hpp"
+#include "lib/core/lifetime.hpp"
 
 namespace udtcat::rsh {
 

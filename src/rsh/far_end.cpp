@@ -4,8 +4,8 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "bridge/child_stream.hpp"
-#include "core/log.hpp"
+#include "lib/bridge/child_stream.hpp"
+#include "lib/core/log.hpp"
 #include "rsh/streams.hpp"
 
 namespace udtcat::rsh {

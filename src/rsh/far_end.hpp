@@ -11,8 +11,8 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "bridge/child_ending.hpp"
-#include "bridge/child_process.hpp"
+#include "lib/bridge/child_ending.hpp"
+#include "lib/bridge/child_process.hpp"
 #include "rsh/control_channel.hpp"
 
 namespace udtcat::rsh {

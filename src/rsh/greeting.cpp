@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <boost/asio/ip/address.hpp>
 
-#include "core/printable.hpp"
+#include "lib/core/printable.hpp"
 
 namespace udtcat::rsh {
 

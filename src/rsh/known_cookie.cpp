@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 
-#include "core/byte_order.hpp"
-#include "crypto/hkdf.hpp"
+#include "lib/core/byte_order.hpp"
+#include "lib/crypto/hkdf.hpp"
 
 namespace udtcat::rsh {
 

@@ -8,8 +8,8 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "core/invariant.hpp"
-#include "core/log.hpp"
+#include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
 #include "rsh/streams.hpp"
 
 namespace udtcat::rsh {

@@ -12,7 +12,7 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "core/lifetime.hpp"
+#include "lib/core/lifetime.hpp"
 #include "rsh/control_channel.hpp"
 
 namespace udtcat::rsh {

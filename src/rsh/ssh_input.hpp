@@ -9,7 +9,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "bridge/stop_event.hpp"
+#include "lib/bridge/stop_event.hpp"
 #include "rsh/control_message.hpp"
 
 namespace udtcat::rsh {

@@ -14,8 +14,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include "core/lifetime.hpp"
-#include "transport/channel.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/transport/channel.hpp"
 
 namespace udtcat::fault {
 

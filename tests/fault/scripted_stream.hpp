@@ -17,7 +17,7 @@
 
 #include <udtcat/local_stream.hpp>
 
-#include "core/lifetime.hpp"
+#include "lib/core/lifetime.hpp"
 
 namespace udtcat::fault {
 

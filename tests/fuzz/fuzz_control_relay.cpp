@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "gridftp/control_relay.hpp"
-#include "gridftp/data_port.hpp"
-#include "gridftp/gateway_greeting.hpp"
+#include "gridftp/dialogue/data_port.hpp"
+#include "gridftp/gateway/control_relay.hpp"
+#include "gridftp/gateway/gateway_greeting.hpp"
 
 using namespace udtcat;
 using namespace udtcat::gridftp;

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <span>
 
-#include "stream/frame.hpp"
+#include "lib/connection/frame.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  udtcat::stream::FrameReader reader(std::as_bytes(std::span(data, size)));
+  udtcat::connection::FrameReader reader(std::as_bytes(std::span(data, size)));
   for (;;) {
     const auto frame = reader.next();
     if (!frame || !*frame) return 0;

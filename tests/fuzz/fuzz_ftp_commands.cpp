@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "gridftp/byte_ranges.hpp"
-#include "gridftp/command.hpp"
-#include "gridftp/data_port.hpp"
-#include "gridftp/peer_path.hpp"
-#include "gridftp/restart_journal.hpp"
+#include "gridftp/dialogue/command.hpp"
+#include "gridftp/dialogue/data_port.hpp"
+#include "gridftp/dialogue/peer_path.hpp"
+#include "gridftp/files/byte_ranges.hpp"
+#include "gridftp/files/restart_journal.hpp"
 
 using namespace udtcat::gridftp;
 

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "gridftp/byte_ranges.hpp"
-#include "gridftp/data_port.hpp"
-#include "gridftp/reply.hpp"
-#include "gridftp/url.hpp"
+#include "gridftp/dialogue/data_port.hpp"
+#include "gridftp/dialogue/reply.hpp"
+#include "gridftp/dialogue/url.hpp"
+#include "gridftp/files/byte_ranges.hpp"
 
 using namespace udtcat::gridftp;
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <span>
 
-#include "session/join.hpp"
-#include "session/parameters.hpp"
+#include "lib/session/join.hpp"
+#include "lib/session/parameters.hpp"
 
 using namespace udtcat::session;
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "session/record_format.hpp"
+#include "lib/session/record_format.hpp"
 
 using namespace udtcat;
 using namespace udtcat::session;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gridftp/statement.hpp"
+#include "gridftp/dialogue/statement.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::gridftp;

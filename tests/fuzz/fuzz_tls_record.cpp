@@ -6,7 +6,7 @@
 
 #include <udtcat/key.hpp>
 
-#include "session/tls_handshake.hpp"
+#include "lib/session/tls_handshake.hpp"
 
 using namespace udtcat;
 using namespace udtcat::session;

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "transport/native/acknowledgement.hpp"
-#include "transport/native/connection.hpp"
+#include "lib/transport/native/acknowledgement.hpp"
+#include "lib/transport/native/connection.hpp"
 
 using namespace udtcat;
 using namespace udtcat::transport::native;

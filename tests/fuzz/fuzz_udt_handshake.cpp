@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "core/byte_order.hpp"
-#include "transport/native/active_open.hpp"
-#include "transport/native/passive_open.hpp"
+#include "lib/core/byte_order.hpp"
+#include "lib/transport/native/active_open.hpp"
+#include "lib/transport/native/passive_open.hpp"
 
 using namespace udtcat;
 using namespace udtcat::transport::native;

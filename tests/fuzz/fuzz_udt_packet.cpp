@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <span>
 
-#include "transport/native/acknowledgement.hpp"
-#include "transport/native/handshake.hpp"
-#include "transport/native/packet.hpp"
-#include "transport/native/resets.hpp"
+#include "lib/transport/native/acknowledgement.hpp"
+#include "lib/transport/native/handshake.hpp"
+#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/resets.hpp"
 
 using namespace udtcat::transport::native;
 

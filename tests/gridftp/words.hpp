@@ -19,13 +19,13 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "bridge/loop.hpp"
-#include "bridge/stream_pair.hpp"
-#include "bridge/tcp_pair.hpp"
-#include "gridftp/block_header.hpp"
-#include "gridftp/block_sink.hpp"
-#include "gridftp/stream_io.hpp"
-#include "gridftp/task.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/mode_e/block_header.hpp"
+#include "gridftp/mode_e/block_sink.hpp"
+#include "lib/bridge/loop.hpp"
+#include "lib/bridge/stream_pair.hpp"
+#include "lib/bridge/tcp_pair.hpp"
 
 namespace udtcat::gridftp {
 

@@ -19,7 +19,7 @@
 
 #include "interop/pattern.hpp"
 #include "interop/transfer.hpp"
-#include "transport/engine.hpp"
+#include "lib/transport/engine.hpp"
 
 namespace udtcat::interop {
 

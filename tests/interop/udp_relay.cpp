@@ -22,7 +22,7 @@ constexpr std::size_t kMaxCaptured = 4 * 1000 * 1000;  // a bound; tests that co
 // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
 sockaddr* generic(sockaddr_in* address) { return reinterpret_cast<sockaddr*>(address); }
 
-sockaddr_in loopback(std::uint16_t port) {
+sockaddr_in ipv4_loopback(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -32,7 +32,7 @@ sockaddr_in loopback(std::uint16_t port) {
 
 Descriptor bind_udp() {
   Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = ipv4_loopback(0);
   if (::bind(socket.fd(), generic(&address), sizeof address) != 0) e2e::die("bind a UDP port");
   for (const int buffer : {SO_RCVBUF, SO_SNDBUF})
     if (::setsockopt(socket.fd(), SOL_SOCKET, buffer, &kSocketBufferBytes, sizeof kSocketBufferBytes) != 0)
@@ -235,7 +235,7 @@ Fate UdpRelay::fate_of(Side& its, const PacketView& packet) {
 }
 
 void UdpRelay::send(Towards towards, std::size_t flow, std::span<const std::byte> datagram) {
-  sockaddr_in target = towards == Towards::listener ? loopback(listener_port_) : flows_[flow].connector;
+  sockaddr_in target = towards == Towards::listener ? ipv4_loopback(listener_port_) : flows_[flow].connector;
   const Descriptor& socket = towards == Towards::listener ? flows_[flow].inside : outside_;
   // A datagram that does not get through is lost, as on any path.
   std::ignore = ::sendto(socket.fd(), datagram.data(), datagram.size(), 0, generic(&target), sizeof target);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bridge/loop.hpp"
+#include "lib/bridge/loop.hpp"
 
 namespace udtcat::rsh {
 namespace {

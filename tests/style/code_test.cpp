@@ -16,7 +16,7 @@ constexpr std::size_t kMaxFileLines = 500;  // spec: docs/HACKING.md, "Files"
 
 bool everywhere(std::string_view) { return true; }
 bool in_headers(std::string_view path) { return path.ends_with(".hpp"); }
-bool outside_cli(std::string_view path) { return !path.starts_with("src/cli/"); }
+bool outside_tool(std::string_view path) { return !path.starts_with("src/tool/"); }
 
 TEST(Code, HasNoUsingNamespaceInHeadersButForLiterals) {
   EXPECT_THAT(find_in_code(read_sources({"include", "src", "tests", "bench"}),
@@ -24,19 +24,21 @@ TEST(Code, HasNoUsingNamespaceInHeadersButForLiterals) {
               IsEmpty());
 }
 
-TEST(Code, ReadsTheEnvironmentAndEndsTheProcessOnlyInCli) {
-  // A child that could not become its program has nowhere to go. The driver is where cli is, in a program that is not ours.
+TEST(Code, ReadsTheEnvironmentAndEndsTheProcessOnlyInTool) {
+  // A child that could not become its program has nowhere to go. The driver is where tool is, in a program that is not ours.
   const auto elsewhere = [](std::string_view path) {
-    return outside_cli(path) && path != "src/bridge/child_process.cpp" && path != "src/xio/driver.cpp";
+    return outside_tool(path) && path != "src/lib/bridge/child_process.cpp" && path != "src/gridftp/xio/driver.cpp";
   };
   EXPECT_THAT(find_in_code(read_sources({"include", "src"}),
                            R"(\b(secure_)?getenv\b|\benviron\b|\b_?exit\s*\(|\bquick_exit\b)", elsewhere),
               IsEmpty());
 }
 
-TEST(Code, WritesToTheTerminalOnlyInCli) {
+TEST(Code, WritesToTheTerminalOnlyInTool) {
   // The last words of an invariant go to stderr whoever runs us.
-  const auto elsewhere = [](std::string_view path) { return outside_cli(path) && path != "src/core/invariant.cpp"; };
+  const auto elsewhere = [](std::string_view path) {
+    return outside_tool(path) && path != "src/lib/core/invariant.cpp";
+  };
   EXPECT_THAT(find_in_code(read_sources({"include", "src"}),
                            R"(\bstd::(cerr|cout|clog)\b|\bstd(err|out)\b|\bprintf\s*\()", elsewhere),
               IsEmpty());

@@ -1,6 +1,7 @@
 /// Who may include what. The order of the rooms is that of CMakeLists.txt.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,14 @@ namespace {
 
 using testing::IsEmpty;
 
-constexpr std::array<std::string_view, 13> kRooms{"core",    "crypto", "net", "transport", "session", "lanes", "stream",
-                                                  "peering", "bridge", "rsh", "gridftp",   "xio",     "cli"};
+/// The rooms of the library, from the bottom up, as CMakeLists.txt names them.
+constexpr std::array<std::string_view, 8> kRooms{"core",    "crypto",     "net",   "transport",
+                                                 "session", "connection", "plain", "bridge"};
+
+/// The wings of the program, and upon which of them each may stand. All stand upon the library's front door and these two rooms.
+const std::map<std::string_view, std::vector<std::string_view>> kWings{
+    {"tool", {"tool/"}}, {"rsh", {"rsh/", "tool/"}}, {"gridftp", {"gridftp/", "tool/"}}};
+const std::vector<std::string_view> kOpenToWings{"lib/core/", "lib/bridge/"};
 
 /// Whose headers only few may include: the prefix of the header, and of the files that may.
 struct Fence {
@@ -22,13 +29,13 @@ struct Fence {
   std::vector<std::string_view> inside;
 };
 const std::vector<Fence> kFences{
-    {"udt/", {"src/transport/libudt/"}},
-    {"openssl/", {"src/crypto/", "src/session/tls"}},
-    {"netinet/udp.h", {"src/net/"}},
-    {"CLI/", {"src/cli/"}},
-    {"nlohmann/", {"src/cli/"}},
-    {"globus", {"src/xio/globus."}},
-    {"xio/", {"src/xio/"}},
+    {"udt/", {"src/lib/transport/libudt/"}},
+    {"openssl/", {"src/lib/crypto/", "src/lib/session/tls"}},
+    {"netinet/udp.h", {"src/lib/net/"}},
+    {"CLI/", {"src/tool/", "src/rsh/", "src/gridftp/"}},
+    {"nlohmann/", {"src/tool/", "src/rsh/", "src/gridftp/"}},
+    {"globus", {"src/gridftp/xio/globus."}},
+    {"gridftp/xio/", {"src/gridftp/xio/"}},
 };
 
 std::string_view room_of(std::string_view path_from_src) { return path_from_src.substr(0, path_from_src.find('/')); }
@@ -41,19 +48,39 @@ bool starts_with_any(std::string_view text, const std::vector<std::string_view>&
   return std::any_of(prefixes.begin(), prefixes.end(), [&](auto prefix) { return text.starts_with(prefix); });
 }
 
+/// "src/lib/net/x.hpp" is in "lib" and there in "net".
+std::string_view storey_of(std::string_view path) { return room_of(path.substr(4)); }
+std::string_view library_room_of(std::string_view path) { return room_of(path.substr(8)); }
+
 TEST(Rooms, AreTheFoldersOfSrc) {
   Offences offences;
-  for (const auto& file : read_sources({"src"}))
-    if (height(room_of(std::string_view(file.path).substr(4))) == kRooms.size()) offences.push_back(file.path);
+  for (const auto& file : read_sources({"src"})) {
+    const auto storey = storey_of(file.path);
+    if (storey == "lib" ? height(library_room_of(file.path)) == kRooms.size() : !kWings.contains(storey))
+      offences.push_back(file.path);
+  }
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Rooms, IncludeOnlyThemselvesAndRoomsBelow) {
+TEST(Rooms, OfTheLibraryIncludeOnlyThemselvesAndRoomsBelow) {
+  Offences offences;
+  for (const auto& file : read_sources({"src/lib"})) {
+    const auto own = height(library_room_of(file.path));
+    for (const auto& include : includes_of(file))
+      if (include.quoted && (!include.target.starts_with("lib/") || height(room_of(include.target.substr(4))) > own))
+        offences.push_back(offence(file, include.line_index));
+  }
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Rooms, AboveTheLibraryUseItsFrontDoorItsCoreAndItsBridges) {
   Offences offences;
   for (const auto& file : read_sources({"src"})) {
-    const auto own = height(room_of(std::string_view(file.path).substr(4)));
+    const auto wing = kWings.find(storey_of(file.path));
+    if (wing == kWings.end()) continue;
     for (const auto& include : includes_of(file))
-      if (include.quoted && height(room_of(include.target)) > own)
+      if (include.quoted && !starts_with_any(include.target, wing->second) &&
+          !starts_with_any(include.target, kOpenToWings))
         offences.push_back(offence(file, include.line_index));
   }
   EXPECT_THAT(offences, IsEmpty());

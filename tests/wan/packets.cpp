@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/byte_order.hpp"
+#include "lib/core/byte_order.hpp"
 #include "wan/super_packet.hpp"
 
 namespace udtcat::wan {

@@ -8,7 +8,7 @@ namespace udtcat::e2e {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{120};  // as long as a transfer may take
+constexpr std::chrono::seconds kRelayPatience{120};  // as long as a transfer may take
 
 }  // namespace
 
@@ -22,9 +22,10 @@ LineRelay::~LineRelay() {
 }
 
 void LineRelay::serve() {
-  for (auto client = listener_.accept(kPatience); client && !stopping_; client = listener_.accept(kPatience)) {
+  for (auto client = listener_.accept(kRelayPatience); client && !stopping_;
+       client = listener_.accept(kRelayPatience)) {
     clients_.emplace_back([this, client = std::move(*client)] {
-      const TcpClient server(target_, kPatience);
+      const TcpClient server(target_, kRelayPatience);
       std::thread back([&] { relay(server, client, replies_); });
       relay(client, server, commands_);
       back.join();

@@ -23,7 +23,7 @@ timeval to_timeval(std::chrono::milliseconds duration) {
   return {.tv_sec = seconds.count(), .tv_usec = rest.count()};
 }
 
-sockaddr_in loopback(std::uint16_t port) {
+sockaddr_in port_here(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -39,8 +39,8 @@ TcpClient::TcpClient(const char* from, std::uint16_t port, std::chrono::millisec
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (!socket_.valid()) die("make a TCP socket");
   bound_calls(patience);
-  const sockaddr_in address = loopback(port);
-  sockaddr_in own = loopback(0);
+  const sockaddr_in address = port_here(port);
+  sockaddr_in own = port_here(0);
   const int late_port = 1;  // the same port serves for connections to different ones
   // SAFETY: as below.
   if (::inet_pton(AF_INET, from, &own.sin_addr) != 1 ||
@@ -124,7 +124,7 @@ Digest TcpClient::digest_of_next(std::uint64_t bytes) const {
 
 TcpListener::TcpListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (!socket_.valid()) die("make a TCP socket");
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = port_here(0);
   socklen_t length = sizeof address;
   constexpr int kBacklog = 64;
   // SAFETY: as above.

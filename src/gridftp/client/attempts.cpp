@@ -1,0 +1,48 @@
+#include "gridftp/client/attempts.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+bool is_final(const Error& error) { return error.code == Errc::stream_refused && error.cause.starts_with("55"); }
+
+bool is_cut(const Error& error, bool moved) {
+  switch (error.code) {
+    case Errc::connection_broken:
+    case Errc::peer_lost:
+    case Errc::cannot_reach:
+    case Errc::peer_interrupted:
+      return true;
+    case Errc::stream_refused:
+      // 4yz may succeed the next time, 5yz will not. Stock servers say 500 for a broken data connection, too.
+      // spec: RFC 959 §4.2.1
+      if (!error.cause.starts_with('5')) return moved || error.cause.starts_with('4');
+      return moved && error.cause.starts_with("500");
+    default:
+      return false;
+  }
+}
+
+Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
+                          std::function<Task<Status>()> attempt) {
+  boost::asio::steady_timer pause(io);
+  for (std::size_t in_vain = 0;;) {
+    const std::uint64_t before = progress->bytes;
+    const std::uint64_t kept_before = progress->kept_bytes;
+    auto status = co_await attempt();
+    const bool moved = progress->bytes != before;
+    // What would have to come again brings nobody nearer to the end, however often it comes.
+    in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
+    if (status || !is_cut(status.error(), moved) || in_vain > options.retries) co_return status;
+    // Who was never reached may not exist; who is gone in the middle may come back.
+    if (progress->bytes == 0 && status.error().code == Errc::cannot_reach) co_return status;
+    core::log().warn("{}; going on from what is there", status.error().message());
+    pause.expires_after(options.retry_pause);
+    boost::system::error_code ignored;
+    co_await pause.async_wait(into(ignored));
+  }
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,111 @@
+#include "gridftp/client/control_client.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/bridges.hpp>
+
+#include "gridftp/dialogue/url.hpp"
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
+
+namespace udtcat::gridftp {
+
+using boost::asio::ip::tcp;
+
+namespace {
+
+/// The first address that answers within its share of the patience.
+Task<boost::system::error_code> connect_to(const std::shared_ptr<tcp::socket>& socket,
+                                           const std::vector<Endpoint>& addresses, std::chrono::milliseconds patience) {
+  boost::system::error_code error = boost::asio::error::host_not_found;
+  boost::asio::steady_timer timer(socket->get_executor());
+  for (const Endpoint& address : addresses) {
+    boost::system::error_code ignored;
+    socket->close(ignored);
+    timer.expires_after(patience / static_cast<int>(addresses.size()));
+    timer.async_wait([socket](const boost::system::error_code& cancelled) {
+      boost::system::error_code unneeded;
+      if (!cancelled) socket->close(unneeded);
+    });
+    co_await socket->async_connect(bridge::to_asio(address), into(error));
+    timer.cancel();
+    if (!error) break;
+  }
+  co_return error == boost::asio::error::operation_aborted ? boost::asio::error::timed_out : error;
+}
+
+}  // namespace
+
+Task<Result<std::unique_ptr<ControlClient>>> ControlClient::connect(boost::asio::io_context& io, HostPort server,
+                                                                    std::chrono::milliseconds patience) {
+  const std::string name = fmt::format("ftp server {}:{}", server.host, server.port);
+  const auto addresses = resolve(server, AddressFamily::any);
+  if (!addresses) co_return tl::unexpected(addresses.error());
+  const auto socket = std::make_shared<tcp::socket>(io);
+  if (const auto error = co_await connect_to(socket, *addresses, patience); error)
+    co_return fail(Errc::cannot_reach, "connect to the " + name, bridge::cause_of(bridge::from_asio(error)));
+  boost::system::error_code gone;  // then the first read says so
+  const Endpoint local = bridge::from_asio(socket->local_endpoint(gone));
+  const Endpoint peer = bridge::from_asio(socket->remote_endpoint(gone));
+  auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(*socket)));
+  co_return co_await begin(std::make_unique<ControlLink>(io, std::move(stream), local, peer), name, patience);
+}
+
+Task<Result<std::unique_ptr<ControlClient>>> ControlClient::begin(std::unique_ptr<ControlLink> link, std::string name,
+                                                                  std::chrono::milliseconds patience) {
+  std::unique_ptr<ControlClient> client(new ControlClient(std::move(link), std::move(name), patience));
+  const auto greeting = co_await client->reply();
+  if (!greeting) co_return tl::unexpected(greeting.error());
+  if (!greeting->is_completion())
+    co_return fail(Errc::stream_refused, "begin with the " + client->name(),
+                   fmt::format("{} {}", greeting->code, greeting->text()));
+  co_return client;
+}
+
+Task<Status> ControlClient::send(std::string line) {
+  // An argument with a line end would be two commands.
+  if (!can_be_said(line))
+    co_return fail(Errc::bad_argument, core::printable(line, core::kShownBytes),
+                   "FTP has no way to say a line end, a zero byte or 0xFF");
+  core::log().debug("{}: > {}", name_, line);
+  co_return co_await link_->say(line + "\r\n", patience_);
+}
+
+Task<Result<Reply>> ControlClient::reply(ControlLink::Moved moved) {
+  for (;;) {
+    auto reply = reader_.next();
+    if (!reply) co_return tl::unexpected(std::move(reply.error()));
+    if (*reply) {
+      core::log().debug("{}: < {} {}", name_, (*reply)->code, (*reply)->text());
+      co_return std::move(**reply);
+    }
+    const auto heard = co_await link_->hear(patience_, moved);
+    if (!heard) co_return fail(heard.error().code, "hear the " + name_, heard.error().cause);
+    reader_.push(*heard);
+  }
+}
+
+Task<Result<Reply>> ControlClient::ask(std::string line) {
+  if (auto sent = co_await send(std::move(line)); !sent) co_return tl::unexpected(std::move(sent.error()));
+  for (;;) {
+    auto answer = co_await reply();
+    if (!answer || !answer->is_preliminary()) co_return answer;
+  }
+}
+
+Task<Result<Reply>> ControlClient::demand(std::string line) {
+  const std::string command = line.substr(0, line.find(' '));
+  auto answer = co_await ask(std::move(line));
+  if (answer && !answer->is_completion())
+    co_return fail(Errc::stream_refused, fmt::format("{} at the {}", command, name_),
+                   fmt::format("{} {}", answer->code, answer->text()));
+  co_return answer;
+}
+
+}  // namespace udtcat::gridftp

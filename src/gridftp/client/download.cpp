@@ -1,0 +1,229 @@
+/// async_download().
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "gridftp/client/attempts.hpp"
+#include "gridftp/client/outcome.hpp"
+#include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/transfer.hpp"
+#include "gridftp/files/disk_threads.hpp"
+#include "gridftp/mode_e/block_sink.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// One file on its way, over as many attempts as it takes.
+/// Threads: confined to the io_context thread.
+class Download {
+ public:
+  Download(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
+      : io_(io), job_(std::move(job)), options_(options), progress_(std::move(progress)) {
+    if (job_.pipe) pipe_ = std::make_shared<PipeSink>(io_, std::move(job_.pipe), 0);
+  }
+
+  [[nodiscard]] Task<Status> attempt(RemoteServer& server);
+  /// The file is whole.
+  [[nodiscard]] Task<Status> publish();
+  /// It is not, and there will be no further attempt.
+  [[nodiscard]] Task<void> give_up() {
+    if (file_) co_await file_->set_aside();
+  }
+
+ private:
+  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew);
+  [[nodiscard]] Task<Status> forget(Error why);
+  [[nodiscard]] Task<Status> look(RemoteServer& server);
+  [[nodiscard]] Status open_file(bool has_time);
+  [[nodiscard]] Task<Status> receive(RemoteServer& server);
+  [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
+  [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
+  [[nodiscard]] std::string command() const;
+  [[nodiscard]] std::shared_ptr<BlockSink> sink() const;
+
+  boost::asio::io_context& io_;
+  TransferJob job_;
+  const TransferOptions options_;
+  const SharedProgress progress_;
+  std::optional<ByteRange> expected_;  // as offsets go on the wire
+  ByteRanges have_;
+  std::string identity_;  // of the remote file, as it was when we began
+  std::shared_ptr<PipeSink> pipe_;
+  std::shared_ptr<FileSink> file_;
+};
+
+/// What the remote file is, and whether it still is what we have a part of.
+Task<Status> Download::look(RemoteServer& server) {
+  const auto size = co_await server.size_of(job_.remote.path);
+  if (!size) co_return tl::unexpected(size.error());
+  const auto changed = co_await server.time_of(job_.remote.path);
+  if (!changed) co_return tl::unexpected(changed.error());
+  if (options_.range && *size && options_.range->end > **size)
+    co_return fail(
+        Errc::bad_argument,
+        fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
+        fmt::format("it has {}", **size));
+  if (options_.range)
+    expected_ = ByteRange{0, options_.range->bytes()};
+  else if (*size)
+    expected_ = ByteRange{0, **size};
+  const std::string identity =
+      fmt::format("{} {} {}", job_.remote.to_string(), *size ? std::to_string(**size) : "-", *changed);
+  const bool first = identity_.empty();
+  if (!first && identity != identity_)
+    co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
+                   "it has changed meanwhile; the next call begins anew");
+  identity_ = identity;
+  if (!first || pipe_) co_return Status{};
+  // Nobody else touches this meanwhile.
+  auto opened = co_await on_disk(io_, [this, has_time = !changed->empty()] { return open_file(has_time); });
+  if (!have_.empty()) {
+    progress_->resumed_bytes += have_.bytes();
+    core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
+  }
+  co_return opened;
+}
+
+/// On a thread for disks. A part that an earlier call left is gone on with, if both ends can tell that it is one of the same file.
+Status Download::open_file(bool has_time) {
+  const FilePlace place(job_.path);
+  auto store = BlockStore::open_to_write(place);
+  if (!store) return tl::unexpected(std::move(store.error()));
+  std::optional<RestartJournal> journal;
+  if (store->size() && expected_ && !options_.range && has_time) {
+    journal.emplace(place.with_suffix(".part.have"), identity_);
+    have_ = journal->load().value_or(ByteRanges());
+    if (store->size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
+  }
+  file_ = std::make_shared<FileSink>(io_, std::move(*store), have_, std::move(journal));
+  return {};
+}
+
+std::shared_ptr<BlockSink> Download::sink() const {
+  std::shared_ptr<BlockSink> to = file_;
+  if (pipe_) to = pipe_;
+  return std::make_shared<CountingSink>(std::move(to),
+                                        [progress = progress_](std::size_t bytes) { progress->bytes += bytes; });
+}
+
+std::string Download::command() const {
+  if (!options_.range) return "RETR " + job_.remote.path;
+  return fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), job_.remote.path);
+}
+
+Task<Status> Download::receive_blocks(RemoteServer& server) {
+  DataPath& path = server.path();
+  if (path.stance() != DataPath::Stance::passive || !path.has_kept())
+    if (auto called = co_await server.call_us(options_.stripes); !called) co_return called;
+  if (auto left = co_await server.leave_out(have_); !left) co_return left;
+  const auto done = std::make_shared<Promise<Status>>(io_);
+  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
+  if (!begun) co_return begun;
+  const bool anew = have_.empty();
+  const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
+  have_ = path.arrived();
+  auto status = co_await judge(server, moved, done);
+  if (path.peer_states() && options_.data.session.statements == Statements::wanted) {
+    if (status) status = co_await prove(server, anew);
+    if (!status) status = co_await forget(status.error());
+  }
+  progress_->kept_bytes = have_.bytes();
+  co_return status;
+}
+
+/// Whether what came is what was asked for, as the server itself says it in the session.
+Task<Status> Download::prove(RemoteServer& server, bool anew) {
+  const auto said = co_await server.path().hear_statement(options_.patience);
+  if (!said) co_return tl::unexpected(said.error());
+  if (!anew)
+    co_return fail(Errc::connection_broken, "get " + job_.remote.to_string(),
+                   "a part of it came before and is unproved: once more, from the beginning");
+  const Request asked{.deed = Statement::Deed::sent,
+                      .path = job_.remote.path,
+                      .range = options_.range,
+                      .moved_bytes = server.path().received_bytes()};
+  co_return compare(asked, *said);
+}
+
+/// Drops all bytes received: without a proof they may be another file's.
+Task<Status> Download::forget(Error why) {
+  have_ = {};
+  if (file_) co_await file_->forget();
+  if (!pipe_ || !is_cut(why, true)) co_return tl::unexpected(std::move(why));
+  co_return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
+}
+
+/// A plain FTP server: the connection is the file.
+Task<Status> Download::receive_stream(RemoteServer& server) {
+  if (options_.range)
+    co_return fail(Errc::bad_argument, "get a range of " + job_.remote.to_string(), "its server does not speak MODE E");
+  auto where = co_await server.ask_where(false);
+  if (!where) co_return tl::unexpected(std::move(where.error()));
+  server.path().aim(std::move(*where));
+  if (auto left = co_await server.leave_out(have_); !left) co_return left;
+  const auto done = std::make_shared<Promise<Status>>(io_);
+  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
+  if (!begun) co_return begun;
+  const auto connection = co_await server.path().single();
+  if (!connection) co_return co_await judge(server, tl::unexpected(connection.error()), done);
+  const auto to = sink();
+  const auto moved =
+      co_await server.path().alone(*connection, receive_stream_mode(**connection, *to, have_, expected_));
+  progress_->kept_bytes = have_.bytes();
+  co_return co_await judge(server, moved, done);
+}
+
+Task<Status> Download::attempt(RemoteServer& server) {
+  if (auto looked = co_await look(server); !looked) co_return looked;
+  progress_->kept_bytes = have_.bytes();
+  auto received = co_await receive(server);
+  if (!received) co_return received;
+  co_return co_await look(server);  // whether it still is what it was
+}
+
+Task<Status> Download::receive(RemoteServer& server) {
+  if (server.has_blocks()) co_return co_await receive_blocks(server);
+  co_return co_await receive_stream(server);
+}
+
+Task<Status> Download::publish() {
+  ++progress_->files;
+  if (pipe_) co_return co_await pipe_->finish();
+  co_return co_await file_->publish();
+}
+
+Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                          SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  for (TransferJob& job : jobs) {
+    const FtpUrl url = job.remote;
+    Download download(io, std::move(job), options, progress);
+    const auto attempt = [&]() -> Task<Status> {
+      if (auto here = co_await be_at(io, server, url, options); !here) co_return here;
+      auto status = co_await download.attempt(*server);
+      if (!status) server.reset();
+      co_return status;
+    };
+    auto status = co_await with_retries(io, options, progress, attempt);
+    if (status) status = co_await download.publish();
+    if (!status) {
+      co_await download.give_up();
+      co_return status;
+    }
+  }
+  if (server) co_await server->quit();
+  co_return Status{};
+}
+
+}  // namespace
+
+void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                    SharedProgress progress, TransferHandler handler) {
+  run_transfer(io, download_all(io, std::move(jobs), std::move(options), std::move(progress)), std::move(handler));
+}
+
+}  // namespace udtcat::gridftp

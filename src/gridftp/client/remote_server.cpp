@@ -1,0 +1,293 @@
+#include "gridftp/client/remote_server.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "gridftp/dialogue/data_port.hpp"
+#include "gridftp/dialogue/local_address.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr int kRangeMarker = 111;  // spec: docs/spec/gridftp.md §5
+
+tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
+  return fail(Errc::stream_refused, doing, fmt::format("{} {}", reply.code, reply.text()));
+}
+
+/// "Range Marker 0-4096,8192-12288".
+std::optional<ByteRanges> ranges_of(const Reply& reply) {
+  constexpr std::string_view kBegin = "Range Marker";
+  const std::string_view line = reply.lines.front();
+  if (!line.starts_with(kBegin)) return std::nullopt;
+  auto ranges = ByteRanges::parse(line.substr(kBegin.size()));
+  if (!ranges) return std::nullopt;
+  return std::move(*ranges);
+}
+
+/// spec: docs/spec/gridftp.md §7
+const char* prot_level(Protection protection) {
+  switch (protection) {
+    case Protection::private_:
+      return "P";
+    case Protection::safe:
+      return "S";
+    case Protection::auth:
+    case Protection::clear:
+      break;
+  }
+  return "C";
+}
+
+}  // namespace
+
+std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
+  switch (options.kind) {
+    case DataKind::udt:
+      return make_udt_stack(io, options.transport, options.connect_patience);
+    case DataKind::session:
+      return make_session_stack(io, options.session, options.transport,
+                                options.key ? std::optional(options.key->duplicate()) : std::nullopt,
+                                options.connect_patience);
+    case DataKind::tcp:
+      break;
+  }
+  return make_tcp_stack(io, options.connect_patience);
+}
+
+namespace {
+
+/// The control connection of udtcat://: the first stream of a session.
+Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
+                                                            HostPort server, std::chrono::milliseconds patience) {
+  const std::string name = fmt::format("server {}:{}", server.host, server.port);
+  const auto addresses = resolve(server, AddressFamily::any);
+  if (!addresses) co_return tl::unexpected(addresses.error());
+  Error why;
+  for (const Endpoint& address : *addresses) {
+    auto stream = co_await stack.connect(address);
+    if (!stream) {
+      why = stream.error();
+      continue;
+    }
+    auto link = std::make_unique<ControlLink>(io, std::move(*stream), local_address_towards(io, address), address);
+    co_return co_await ControlClient::begin(std::move(link), name, patience);
+  }
+  co_return tl::unexpected(why);
+}
+
+}  // namespace
+
+Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io_context& io, FtpUrl url,
+                                                                 TransferOptions options) {
+  DataOptions sealed = options.data;
+  sealed.kind = DataKind::session;
+  sealed.session.purpose = Purpose::gridftp;
+  const auto control_stack = url.sealed ? make_stack(io, sealed) : nullptr;
+  Result<std::unique_ptr<ControlClient>> control;
+  if (url.sealed)
+    control = co_await connect_sealed(io, *control_stack, url.server, options.patience);
+  else
+    control = co_await ControlClient::connect(io, url.server, options.patience);
+  if (!control) co_return tl::unexpected(std::move(control.error()));
+  std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), options));
+  server->control_stack_ = control_stack;
+  if (auto agreed = co_await server->agree(options); !agreed) co_return tl::unexpected(std::move(agreed.error()));
+  co_return server;
+}
+
+Task<Status> be_at(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
+                   TransferOptions options) {
+  if (server && server->serves(url)) co_return Status{};
+  auto logged_in = co_await RemoteServer::log_in(io, std::move(url), std::move(options));
+  if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
+  server = std::move(*logged_in);
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::agree(const TransferOptions& options) {
+  auto answer = co_await control_->ask("USER " + url_.user);
+  if (answer && answer->is_intermediate()) answer = co_await control_->ask("PASS udtcat@");
+  if (!answer) co_return tl::unexpected(std::move(answer.error()));
+  if (answer->code / 100 == 4) co_return refused("log in at the " + control_->name(), *answer);
+  if (!answer->is_completion())
+    co_return fail(Errc::authentication_failed, fmt::format("log in as {} at the {}", url_.user, control_->name()),
+                   answer->text());
+  if (auto binary = co_await control_->demand("TYPE I"); !binary) co_return tl::unexpected(std::move(binary.error()));
+  const auto blocks = co_await control_->ask("MODE E");
+  if (!blocks) co_return tl::unexpected(blocks.error());
+  has_blocks_ = blocks->is_completion();
+  if (!has_blocks_) {
+    core::log().info("the {} does not speak MODE E: one connection", control_->name());
+    if (options.data.kind != DataKind::tcp) co_return refused("MODE E at the " + control_->name(), *blocks);
+    co_return Status{};
+  }
+  if (auto agreed = co_await agree_on_data(options.data); !agreed) co_return agreed;
+  auto parallel = co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism));
+  if (!parallel) co_return tl::unexpected(std::move(parallel.error()));
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::agree_on_data(const DataOptions& data) {
+  if (data.kind == DataKind::tcp) co_return Status{};
+  const bool session = data.kind == DataKind::session;
+  const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
+  auto stack = co_await control_->demand(set_stack);
+  if (!stack) co_return tl::unexpected(std::move(stack.error()));
+  // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
+  const bool proves = session && data.session.protection != Protection::clear;
+  const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
+  const auto dcau = co_await control_->ask(set_dcau);
+  if (!dcau) co_return tl::unexpected(dcau.error());
+  if (!session) co_return Status{};
+  // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
+  const auto size = co_await control_->ask("PBSZ 1048576");
+  if (!size) co_return tl::unexpected(size.error());
+  const auto level = co_await control_->ask(std::string("PROT ") + prot_level(data.session.protection));
+  if (!level) co_return tl::unexpected(level.error());
+  co_return Status{};
+}
+
+bool RemoteServer::serves(const FtpUrl& url) const {
+  return url.sealed == url_.sealed && url.user == url_.user && url.server.host == url_.server.host &&
+         url.server.port == url_.server.port;
+}
+
+Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string path) {
+  const auto answer = co_await control_->ask("SIZE " + path);
+  if (!answer) co_return tl::unexpected(answer.error());
+  if (!answer->is_completion()) co_return std::nullopt;
+  std::uint64_t size = 0;
+  const std::string text = answer->text();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc{} || end != text.data() + text.size() || size > IncomingFile::kMostBytes)
+    co_return fail(Errc::protocol_violated, "read the size of " + path, text);
+  co_return size;
+}
+
+Task<Result<std::string>> RemoteServer::time_of(std::string path) {
+  const auto answer = co_await control_->ask("MDTM " + path);
+  if (!answer) co_return tl::unexpected(answer.error());
+  co_return answer->is_completion() ? answer->text() : std::string();
+}
+
+Task<Status> RemoteServer::call_us(std::size_t stripes) {
+  const Endpoint local = control_->local().with_port(0);
+  if (local.family() != AddressFamily::ipv4)
+    co_return fail(Errc::bad_argument, "have the " + control_->name() + " call us", "MODE E servers take IPv4 only");
+  const auto ports = path_.listen(local, stripes == 0 ? 1 : stripes);
+  if (!ports) co_return tl::unexpected(ports.error());
+  std::string command = stripes == 0 ? "PORT" : "SPOR";
+  for (const Endpoint& port : *ports) command += ' ' + to_data_port(port);
+  auto done = co_await control_->demand(command);
+  if (!done) co_return tl::unexpected(std::move(done.error()));
+  co_return Status{};
+}
+
+Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
+  const std::string command = striped ? "SPAS" : "PASV";
+  const auto reply = co_await control_->demand(command);
+  if (!reply) co_return tl::unexpected(reply.error());
+  if (striped) co_return striped_passive_ports(*reply);
+  const auto port = passive_port(*reply);
+  if (!port) co_return tl::unexpected(port.error());
+  co_return std::vector<Endpoint>(1, *port);
+}
+
+Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path, std::string source) {
+  if (!keeps_journals_) co_return std::nullopt;
+  const auto named = co_await control_->ask("SITE UPLOAD " + source);
+  if (!named) co_return tl::unexpected(named.error());
+  keeps_journals_ = named->is_completion();
+  if (!keeps_journals_) co_return std::nullopt;
+  const auto answer = co_await control_->ask("SITE HAVE " + path);
+  if (!answer) co_return tl::unexpected(answer.error());
+  if (!answer->is_completion()) co_return std::nullopt;
+  co_return ranges_of(*answer);
+}
+
+Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
+  if (have.empty()) co_return Status{};
+  const std::string what =
+      has_blocks_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
+  const auto answer = co_await control_->ask("REST " + what);
+  if (!answer) co_return tl::unexpected(answer.error());
+  if (!answer->is_intermediate()) co_return refused("go on with a file at the " + control_->name(), *answer);
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
+                                 std::shared_ptr<Promise<Status>> done) {
+  last_word_.cancel();  // of the last transfer
+  const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
+  if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
+  const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
+  const std::function<void()> watch = lifetime_.guard([this, moved] { watch_the_rest(moved); });
+  boost::asio::co_spawn(
+      io_,
+      [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, cancel,
+       watch]() -> Task<void> {
+        Status outcome;
+        for (bool ended = false; !ended;) {
+          const auto reply = co_await control->reply(moved);
+          if (reply && reply->is_preliminary()) {
+            const auto ranges = ranges_of(*reply);
+            if (ranges && reply->code == kRangeMarker) markers(*ranges);
+            continue;
+          }
+          ended = true;
+          if (!reply) outcome = tl::unexpected(reply.error());
+          if (reply && !reply->is_completion()) outcome = refused(doing, *reply);
+        }
+        if (!outcome)
+          cancel(outcome.error());
+        else
+          watch();
+        done->set(std::move(outcome));
+      },
+      boost::asio::detached);
+  co_return Status{};
+}
+
+/// The server says that all is done. What of the data is still on its way moves, or will never come.
+void RemoteServer::watch_the_rest(ControlLink::Moved moved) {
+  const std::uint64_t before = moved();
+  last_word_.expires_after(patience_);
+  last_word_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
+    if (moved() != before) return watch_the_rest(moved);
+    path_.cancel({Errc::peer_lost, "finish a transfer with the " + control_->name(),
+                  "it says that all is done, and the data do not come to their end"});
+  }));
+}
+
+void RemoteServer::hear_last_word() {
+  constexpr std::chrono::seconds kLastWord{3};  // guess: a round trip, and the time to close a file
+  last_word_.expires_after(kLastWord);
+  last_word_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) control_->close();
+  }));
+}
+
+void RemoteServer::end_with(std::shared_ptr<Promise<Status>> other) {
+  boost::asio::co_spawn(
+      io_,
+      [control = control_, other]() -> Task<void> {
+        if (const Status ended = co_await other->get(); !ended) control->close();
+      },
+      boost::asio::detached);
+}
+
+Task<void> RemoteServer::quit() {
+  path_.close();
+  std::ignore = co_await control_->ask("QUIT");  // politeness; everything is where it belongs
+}
+
+}  // namespace udtcat::gridftp

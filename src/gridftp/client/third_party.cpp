@@ -1,0 +1,147 @@
+/// async_copy(): two servers, whose data connections do not touch us.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gridftp/client/attempts.hpp"
+#include "gridftp/client/outcome.hpp"
+#include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/transfer.hpp"
+#include "gridftp/dialogue/data_port.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// Threads: confined to the io_context thread.
+class Copy {
+ public:
+  Copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, const TransferOptions& options, SharedProgress progress)
+      : io_(io), from_(std::move(from)), to_(std::move(to)), options_(options), progress_(std::move(progress)) {}
+
+  [[nodiscard]] Task<Status> attempt();
+
+ private:
+  [[nodiscard]] Task<Status> look(RemoteServer& source);
+  [[nodiscard]] Task<Status> introduce(RemoteServer& source, RemoteServer& target);
+  [[nodiscard]] Task<Status> move(RemoteServer& source, RemoteServer& target);
+  [[nodiscard]] Task<Status> check(RemoteServer& target);
+
+  boost::asio::io_context& io_;
+  const FtpUrl from_;
+  const FtpUrl to_;
+  const TransferOptions options_;
+  const SharedProgress progress_;
+  std::optional<std::uint64_t> size_;
+  std::optional<std::string> changed_;
+  std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();  // at the target, by its markers
+};
+
+/// What the source is, and whether it still is what it was.
+Task<Status> Copy::look(RemoteServer& source) {
+  const auto size = co_await source.size_of(from_.path);
+  if (!size) co_return tl::unexpected(size.error());
+  const auto changed = co_await source.time_of(from_.path);
+  if (!changed) co_return tl::unexpected(changed.error());
+  if (changed_ && (*size != size_ || *changed != changed_))
+    co_return fail(Errc::remote_read_failed, "copy " + from_.to_string(), "it has changed meanwhile");
+  size_ = *size;
+  changed_ = *changed;
+  co_return Status{};
+}
+
+/// The source calls where the target listens.
+Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
+  if (!source.has_blocks() || !target.has_blocks())
+    co_return fail(Errc::stream_refused, "copy " + from_.to_string() + " to " + to_.to_string(),
+                   "both servers have to speak MODE E");
+  const bool striped = options_.stripes > 0;
+  const auto where = co_await target.ask_where(striped);
+  if (!where) co_return tl::unexpected(where.error());
+  std::string command = striped ? "SPOR" : "PORT";
+  for (const Endpoint& port : *where) command += ' ' + to_data_port(port);
+  auto told = co_await source.control().demand(command);
+  if (!told) co_return tl::unexpected(std::move(told.error()));
+  co_return Status{};
+}
+
+Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
+  if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
+  if (size_ && !options_.range) {
+    const auto told = co_await target.control().ask(fmt::format("ALLO {}", *size_));
+    if (!told) co_return tl::unexpected(told.error());
+  }
+  for (RemoteServer* server : {&target, &source})
+    if (auto left = co_await server->leave_out(*have_); !left) co_return left;
+  const auto stored = std::make_shared<Promise<Status>>(io_);
+  const auto retrieved = std::make_shared<Promise<Status>>(io_);
+  const ControlLink::Moved moved = counter_of(progress_);
+  const MarkerHandler markers = [have = have_, progress = progress_](const ByteRanges& more) {
+    const std::uint64_t before = have->bytes();
+    for (const ByteRange& range : more.ranges())
+      if (!have->add(range)) return;
+    progress->bytes += have->bytes() - before;
+    progress->kept_bytes = have->bytes();
+  };
+  const std::string store =
+      options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, to_.path) : "STOR " + to_.path;
+  const std::string retrieve =
+      options_.range ? fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), from_.path)
+                     : "RETR " + from_.path;
+  if (auto begun = co_await target.begin(store, moved, markers, stored); !begun) co_return begun;
+  if (auto begun = co_await source.begin(retrieve, moved, ignore_markers(), retrieved); !begun) co_return begun;
+  // Whichever fails first is not going to be helped by the other; and a source that has nothing leaves the target waiting.
+  source.end_with(stored);
+  target.end_with(retrieved);
+  auto took = co_await stored->get();
+  auto gave = co_await retrieved->get();
+  // Of two complaints one is the other's consequence: a broken connection, or that we hung up.
+  if (!took && is_final(took.error())) co_return took;
+  if (!gave && (is_final(gave.error()) || took || took.error().code != Errc::stream_refused)) co_return gave;
+  co_return took;
+}
+
+Task<Status> Copy::check(RemoteServer& target) {
+  ++progress_->files;
+  if (!size_ || options_.range) co_return Status{};
+  progress_->bytes = std::max(progress_->bytes, *size_);
+  const auto size = co_await target.size_of(to_.path);
+  if (!size) co_return tl::unexpected(size.error());
+  if (!*size || **size == *size_) co_return Status{};
+  co_return fail(Errc::stream_refused, "copy to " + to_.to_string(),
+                 fmt::format("it has {} of {} bytes", **size, *size_));
+}
+
+Task<Status> Copy::attempt() {
+  auto source = co_await RemoteServer::log_in(io_, from_, options_);
+  if (!source) co_return tl::unexpected(std::move(source.error()));
+  auto target = co_await RemoteServer::log_in(io_, to_, options_);
+  if (!target) co_return tl::unexpected(std::move(target.error()));
+  if (auto looked = co_await look(**source); !looked) co_return looked;
+  if (auto met = co_await introduce(**source, **target); !met) co_return met;
+  if (auto moved = co_await move(**source, **target); !moved) co_return moved;
+  if (auto looked = co_await look(**source); !looked) co_return looked;
+  if (auto checked = co_await check(**target); !checked) co_return checked;
+  co_await (*source)->quit();
+  co_await (*target)->quit();
+  co_return Status{};
+}
+
+Task<Status> copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options,
+                  SharedProgress progress) {
+  Copy job(io, std::move(from), std::move(to), options, progress);
+  const auto attempt = [&job] { return job.attempt(); };
+  co_return co_await with_retries(io, options, progress, attempt);
+}
+
+}  // namespace
+
+void async_copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options, SharedProgress progress,
+                TransferHandler handler) {
+  run_transfer(io, copy(io, std::move(from), std::move(to), std::move(options), std::move(progress)),
+               std::move(handler));
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,83 @@
+/// Gets, puts and copies files: our end of transfers with FTP servers that speak MODE E. See docs/spec/gridftp.md §4.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/key.hpp>
+#include <udtcat/local_stream.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/dialogue/url.hpp"
+#include "gridftp/files/byte_ranges.hpp"
+
+namespace udtcat::gridftp {
+
+/// What data connections run over; see DataStack.
+enum class DataKind { tcp, udt, session };
+
+inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
+
+struct DataOptions {
+  DataKind kind = DataKind::tcp;
+  SessionOptions session;
+  TransportOptions transport;
+  std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
+  std::chrono::milliseconds connect_patience = kConnectPatience;
+};
+
+struct TransferOptions {
+  std::size_t parallelism = 1;     ///< data connections to each address
+  std::size_t stripes = 0;         ///< addresses of ours that a striped server may send to; 0: not striped
+  std::optional<ByteRange> range;  ///< which bytes of the source; none: all
+  std::size_t block_bytes = 1'048'576;
+  std::chrono::milliseconds patience{60'000};  ///< silence of the server after which it is lost
+  std::size_t retries = 5;                     ///< in a row that move nothing
+  std::chrono::milliseconds retry_pause{1'000};
+  DataOptions data;
+};
+
+/// One file: here, and there.
+struct TransferJob {
+  FtpUrl remote;
+  std::string path;                   ///< the local file
+  std::unique_ptr<LocalStream> pipe;  ///< takes its place, where there is one
+};
+
+/// How far it is.
+struct TransferProgress {
+  std::uint64_t bytes = 0;          ///< of payload moved since the start, also what was moved twice
+  std::uint64_t kept_bytes = 0;     ///< of the file under way, that need not be moved again
+  std::uint64_t resumed_bytes = 0;  ///< that were there already
+  std::uint64_t files = 0;          ///< whole, at their places
+};
+
+/// Called once, on the io_context thread.
+using TransferHandler = std::function<void(Status)>;
+using SharedProgress = std::shared_ptr<TransferProgress>;
+
+/// Files one after the other; those of one server share its control connection, and their data connections where that can be.
+/// A local file has its name when it is whole; until then it is FILE.part, which a later call goes on with.
+/// errors (to the handler): Errc::cannot_resolve, Errc::cannot_reach, Errc::stream_refused with what the server said,
+/// Errc::connection_broken for a file that did not come whole, Errc::protocol_violated, Errc::local_write_failed
+void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                    SharedProgress progress, TransferHandler handler);
+/// A range is of the local file, and goes to the same place in the remote one.
+/// errors (to the handler): as of async_download(), and Errc::local_read_failed
+void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                  SharedProgress progress, TransferHandler handler);
+/// From one server to the other, whose programs meet by themselves. A key is for them to have.
+/// errors (to the handler): as of async_download()
+void async_copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options, SharedProgress progress,
+                TransferHandler handler);
+
+}  // namespace udtcat::gridftp

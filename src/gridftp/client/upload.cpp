@@ -1,0 +1,304 @@
+/// async_upload().
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "gridftp/client/attempts.hpp"
+#include "gridftp/client/outcome.hpp"
+#include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/transfer.hpp"
+#include "gridftp/files/disk_threads.hpp"
+#include "gridftp/files/restart_journal.hpp"
+#include "gridftp/mode_e/block_source.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// The journal of an upload to a server that keeps none: what it says it has, written on the threads for disks, one by one.
+/// Threads: confined to the io_context thread.
+class SentJournal {
+ public:
+  SentJournal(boost::asio::io_context& io, RestartJournal journal) : io_(io), journal_(std::move(journal)), free_(io) {}
+
+  [[nodiscard]] Task<ByteRanges> load() {
+    co_return co_await on_disk(io_, [this] { return journal_.load().value_or(ByteRanges()); });
+  }
+  /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
+  [[nodiscard]] Task<void> save(ByteRanges have) {
+    next_ = std::move(have);
+    if (std::exchange(busy_, true)) co_return;  // who writes takes this one too
+    while (next_) {
+      const ByteRanges now = *std::exchange(next_, std::nullopt);
+      std::ignore = co_await on_disk(io_, [&] { return journal_.save(now); });
+    }
+    busy_ = false;
+    free_.notify();
+  }
+  [[nodiscard]] Task<void> remove() {
+    next_.reset();
+    while (busy_) co_await free_.wait();
+    co_await on_disk(io_, [this] { return journal_.remove(), true; });
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  const RestartJournal journal_;
+  std::optional<ByteRanges> next_;  // to be saved
+  bool busy_ = false;
+  Signal free_;
+};
+
+/// One file on its way, over as many attempts as it takes. What comes out of a pipe has one attempt.
+/// Threads: confined to the io_context thread.
+class Upload {
+ public:
+  Upload(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
+      : io_(io), job_(std::move(job)), options_(options), progress_(std::move(progress)) {}
+
+  [[nodiscard]] Task<Status> attempt(RemoteServer& server);
+  [[nodiscard]] bool has_one_attempt() const { return from_pipe_; }
+
+ private:
+  struct What {
+    std::shared_ptr<BlockSource> source;
+    std::optional<ByteRange> range;  // none: of unknown length
+  };
+  [[nodiscard]] Task<Result<What>> open(RemoteServer& server);
+  struct Opened {
+    BlockStore file;
+    std::optional<std::uint64_t> size;
+    std::string source;  // its name as it is now
+  };
+  [[nodiscard]] Task<Result<Opened>> open_file();
+  [[nodiscard]] Task<Status> recall(RemoteServer& server, ByteRange range);
+  [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
+  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes);
+  [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
+  [[nodiscard]] MarkerHandler markers();
+  [[nodiscard]] SendRequest request_for(const What& what) const;
+
+  boost::asio::io_context& io_;
+  TransferJob job_;
+  const TransferOptions options_;
+  const SharedProgress progress_;
+  bool from_pipe_ = false;
+  bool gave_up_having_ = false;  // the server did not want to go on: once
+  std::string source_;           // as it was at the first attempt
+  std::shared_ptr<SentJournal> journal_;
+  std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
+};
+
+/// The source as it is now. What an earlier attempt sent of another one is worth nothing.
+Task<Result<Upload::Opened>> Upload::open_file() {
+  auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
+    auto file = BlockStore::open_to_read(FilePlace(job_.path));
+    if (!file) return tl::unexpected(std::move(file.error()));
+    const auto size = file->size();
+    std::string now = fmt::format("{}-{}", size.value_or(0), file->changed());
+    return Opened{std::move(*file), size, std::move(now)};
+  });
+  if (!opened) co_return tl::unexpected(std::move(opened.error()));
+  if (!source_.empty() && source_ != opened->source)
+    co_return fail(Errc::local_read_failed, "put " + job_.path, "it has changed meanwhile; the next call begins anew");
+  co_return opened;
+}
+
+/// What the server has of this very file from an earlier attempt, or an earlier call. A server of ours knows; of others we know
+/// what they said, and they have at least so much.
+Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
+  if (options_.range || !server.has_blocks()) {
+    *have_ = {};
+    co_return Status{};
+  }
+  auto there = co_await server.has_of(job_.remote.path, source_);
+  if (!there) co_return tl::unexpected(std::move(there.error()));
+  if (*there) {
+    // The proof at the end is of one transfer, which then has to be the whole of it.
+    *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(**there);
+  } else if (!journal_) {
+    journal_ =
+        std::make_shared<SentJournal>(io_, RestartJournal(FilePlace(job_.path).with_suffix(".sent"),
+                                                          fmt::format("{} {}", job_.remote.to_string(), source_)));
+    *have_ = co_await journal_->load();
+  }
+  if (gave_up_having_) *have_ = {};
+  if (have_->empty()) co_return Status{};
+  const std::uint64_t end = have_->ranges().back().end;
+  if (end > range.end) *have_ = {};
+  if (!*there) {
+    const auto size = co_await server.size_of(job_.remote.path);
+    if (!size) co_return tl::unexpected(size.error());
+    if (size->value_or(0) < end) *have_ = {};
+  }
+  if (have_->empty()) co_return Status{};
+  progress_->resumed_bytes += have_->bytes();
+  core::log().info("going on with {}: the server has {} of {} bytes", job_.path, have_->bytes(), range.end);
+  co_return Status{};
+}
+
+Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
+  if (job_.pipe) {
+    from_pipe_ = true;
+    if (options_.range)
+      co_return fail(Errc::bad_argument, "put a range of a pipe",
+                     "a range is of a file, which can be read at any place");
+    co_return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
+  }
+  if (from_pipe_) co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
+  auto opened = co_await open_file();
+  if (!opened) co_return tl::unexpected(std::move(opened.error()));
+  const auto size = opened->size;
+  if (!size && !options_.range)
+    co_return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
+  const ByteRange range = options_.range.value_or(ByteRange{0, size.value_or(0)});
+  if (size && range.end > *size)
+    co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
+                   fmt::format("it has {}", *size));
+  source_ = opened->source;
+  if (auto recalled = co_await recall(server, range); !recalled) co_return tl::unexpected(std::move(recalled.error()));
+  co_return What{std::make_shared<FileSource>(io_, std::move(opened->file), have_->missing_from(range)), range};
+}
+
+MarkerHandler Upload::markers() {
+  if (options_.range) return ignore_markers();  // they count from its beginning, and it is not gone on with
+  return [&io = io_, have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
+    for (const ByteRange& range : more.ranges())
+      if (!have->add(range)) return;
+    progress->kept_bytes = have->bytes();
+    if (!journal) return;
+    boost::asio::co_spawn(
+        io, [journal, now = *have]() -> Task<void> { co_await journal->save(now); }, boost::asio::detached);
+  };
+}
+
+SendRequest Upload::request_for(const What& what) const {
+  SendRequest request;
+  request.source = what.source;
+  request.offset_on_wire = options_.range ? options_.range->begin : 0;
+  request.block_bytes = options_.block_bytes;
+  request.sent = [progress = progress_](std::size_t bytes) { progress->bytes += bytes; };
+  return request;
+}
+
+Task<Status> Upload::attempt(RemoteServer& server) {
+  auto what = co_await open(server);
+  if (!what) co_return tl::unexpected(std::move(what.error()));
+  progress_->kept_bytes = have_->bytes();
+  const auto range = what->range;
+  if (auto sent = co_await send(server, std::move(*what)); !sent) {
+    // A server that has lost what it had is not asked for it again.
+    if (is_final(sent.error()) && !gave_up_having_ && !have_->empty()) {
+      core::log().info("{}: from the beginning, then", sent.error().message());
+      gave_up_having_ = true;
+      *have_ = {};
+      if (journal_) co_await journal_->remove();
+      co_return fail(Errc::connection_broken, sent.error().what, sent.error().cause);  // once more
+    }
+    co_return sent;
+  }
+  auto checked = co_await check(server, range);
+  if (checked && journal_) co_await journal_->remove();
+  co_return checked;
+}
+
+Task<Status> Upload::send(RemoteServer& server, What what) {
+  DataPath& path = server.path();
+  if (path.stance() != DataPath::Stance::active || !path.has_kept()) {
+    auto where = co_await server.ask_where(options_.stripes > 0);
+    if (!where) co_return tl::unexpected(std::move(where.error()));
+    path.aim(std::move(*where));
+  }
+  if (what.range && server.has_blocks())
+    if (auto told = co_await server.control().ask(fmt::format("ALLO {}", what.range->bytes())); !told)
+      co_return tl::unexpected(std::move(told.error()));
+  if (!server.has_blocks() && options_.range)
+    co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
+  if (auto left = co_await server.leave_out(*have_); !left) co_return left;
+  const bool anew = have_->empty();
+  const std::uint64_t sent_before = progress_->bytes;
+  const auto done = std::make_shared<Promise<Status>>(io_);
+  const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
+                                             : "STOR " + job_.remote.path;
+  auto begun = co_await server.begin(command, counter_of(progress_), markers(), done);
+  if (!begun) co_return begun;
+  Status moved;
+  if (server.has_blocks()) {
+    moved = co_await path.send(options_.parallelism, request_for(what));
+  } else {
+    const auto connection = co_await path.single();
+    const SendRequest request = request_for(what);
+    if (connection)
+      moved = co_await path.alone(*connection, send_stream_mode(**connection, request));
+    else
+      moved = tl::unexpected(connection.error());
+  }
+  auto status = co_await judge(server, moved, done);
+  if (!path.peer_states() || options_.data.session.statements != Statements::wanted) co_return status;
+  if (status) status = co_await prove(server, anew, progress_->bytes - sent_before);
+  if (!status) gave_up_having_ = true;
+  co_return status;
+}
+
+/// Whether the server did what it was asked for, as it says itself in the session.
+Task<Status> Upload::prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes) {
+  const auto said = co_await server.path().hear_statement(options_.patience);
+  if (!said) co_return tl::unexpected(said.error());
+  if (!anew)
+    co_return fail(Errc::connection_broken, "put " + job_.remote.to_string(),
+                   "a part of it went before and is unproved: once more, from the beginning");
+  const Request asked{.deed = options_.range ? Statement::Deed::stored : Statement::Deed::published,
+                      .path = job_.remote.path,
+                      .range = options_.range,
+                      .moved_bytes = sent_bytes};
+  co_return compare(asked, *said);
+}
+
+/// A server that was told of too few connections says that all is well; its file tells.
+Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
+  ++progress_->files;
+  if (range) {
+    const auto same = co_await open_file();
+    if (!same) co_return tl::unexpected(same.error());
+  }
+  if (options_.range || !range) co_return Status{};
+  const auto size = co_await server.size_of(job_.remote.path);
+  if (!size) co_return tl::unexpected(size.error());
+  if (!*size || **size == range->end) co_return Status{};
+  co_return fail(Errc::stream_refused, "put " + job_.remote.to_string(),
+                 fmt::format("{} bytes were sent, and it has {}", range->end, **size));
+}
+
+Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                        SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  for (TransferJob& job : jobs) {
+    const FtpUrl url = job.remote;
+    Upload upload(io, std::move(job), options, progress);
+    const auto attempt = [&]() -> Task<Status> {
+      if (auto here = co_await be_at(io, server, url, options); !here) co_return here;
+      auto status = co_await upload.attempt(*server);
+      if (!status) server.reset();
+      if (!status && upload.has_one_attempt() && is_cut(status.error(), true))
+        co_return fail(Errc::remote_write_failed, status.error().what,
+                       status.error().cause + "; what came out of a pipe cannot be sent again");
+      co_return status;
+    };
+    auto status = co_await with_retries(io, options, progress, attempt);
+    if (!status) co_return status;
+  }
+  if (server) co_await server->quit();
+  co_return Status{};
+}
+
+}  // namespace
+
+void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                  SharedProgress progress, TransferHandler handler) {
+  run_transfer(io, upload_all(io, std::move(jobs), std::move(options), std::move(progress)), std::move(handler));
+}
+
+}  // namespace udtcat::gridftp

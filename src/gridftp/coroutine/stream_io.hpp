@@ -1,0 +1,65 @@
+/// A local stream as coroutines see it: exact reads and whole writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <udtcat/local_stream.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/coroutine/task.hpp"
+
+namespace udtcat::gridftp {
+
+/// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
+class StreamIo {
+ public:
+  /// carrier   what the stream needs to live: it goes with it
+  /// session   what its peer said of statements; none: there is no session
+  explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {},
+                    std::optional<Statements> session = {})
+      : carrier_(std::move(carrier)), stream_(std::move(stream)), session_(session) {}
+
+  /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
+  /// errors: Errc::connection_broken
+  [[nodiscard]] Task<Result<std::size_t>> read(std::span<std::byte> into);
+  /// What is there now: without waiting, so that one buffer may serve many streams.  none: nothing; 0: the end
+  [[nodiscard]] Result<std::optional<std::size_t>> take(std::span<std::byte> into);
+  /// Returns when take() would give something.
+  [[nodiscard]] Task<void> wait_readable();
+  /// errors: Errc::connection_broken
+  [[nodiscard]] Task<Status> write(std::span<const std::byte> from);
+  /// No more will be written; returns when the system has taken it all.  errors: Errc::connection_broken
+  [[nodiscard]] Task<Status> finish();
+  void abort() {
+    stream_->abort();
+    place_.reset();  // whoever still waits for a disk with the stream in his hands
+  }
+  /// Gives the stream what goes with it until its end or abort(), and a counter of the bytes that move from now on, either way.
+  void settle(std::shared_ptr<void> place, std::shared_ptr<std::uint64_t> moved) {
+    place_ = std::move(place);
+    moved_bytes_ = std::move(moved);
+  }
+  [[nodiscard]] std::string name() const { return stream_->source_name(); }
+  [[nodiscard]] bool in_session() const { return session_.has_value(); }
+  [[nodiscard]] Statements peer_statements() const { return session_.value_or(Statements::none); }
+
+ private:
+  void count(std::size_t bytes) {
+    if (moved_bytes_) *moved_bytes_ += bytes;
+  }
+
+  std::shared_ptr<void> place_;
+  std::shared_ptr<std::uint64_t> moved_bytes_;
+  const std::shared_ptr<void> carrier_;
+  const std::unique_ptr<LocalStream> stream_;
+  const std::optional<Statements> session_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,50 @@
+#include "gridftp/dialogue/command.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr unsigned char kTelnetFirst =
+    0xf0;  // spec: RFC 854: commands; no UTF-8 text has such a byte but as a lead of four
+
+FtpCommand command_of(std::string_view line) {
+  const auto blank = line.find(' ');
+  FtpCommand command;
+  for (const char letter : line.substr(0, blank))
+    if (static_cast<unsigned char>(letter) < kTelnetFirst)
+      command.verb += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  if (blank != std::string_view::npos) command.argument = line.substr(blank + 1);
+  return command;
+}
+
+}  // namespace
+
+void CommandReader::push(std::string_view bytes) {
+  arrived_.erase(0, taken_);
+  searched_ -= taken_;
+  taken_ = 0;
+  arrived_ += bytes;
+}
+
+Result<std::optional<FtpCommand>> CommandReader::next() {
+  if (!failed_) {
+    const auto end = arrived_.find('\n', searched_);
+    if (end != std::string::npos && end - taken_ <= kMostBytes) {
+      std::string_view line = std::string_view(arrived_).substr(taken_, end - taken_);
+      searched_ = taken_ = end + 1;
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      return command_of(line);
+    }
+    arrived_.erase(0, std::exchange(taken_, 0));  // not a line at a time: there may be very many
+    searched_ = arrived_.size();
+    if (end == std::string::npos && arrived_.size() <= kMostBytes) return std::nullopt;
+    failed_ = true;
+  }
+  return fail(Errc::protocol_violated, "read an FTP command", "it is too long");
+}
+
+}  // namespace udtcat::gridftp

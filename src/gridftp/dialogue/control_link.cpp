@@ -1,0 +1,106 @@
+#include "gridftp/dialogue/control_link.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "gridftp/coroutine/signal.hpp"
+#include "gridftp/coroutine/silence_watch.hpp"
+
+namespace udtcat::gridftp {
+
+struct ControlLink::State {
+  State(boost::asio::io_context& context, std::shared_ptr<StreamIo> over)
+      : io(context), stream(std::move(over)), changed(context), taken(context) {}
+
+  void end(Error why);
+  static Task<void> read_on(std::shared_ptr<State> state);
+  static Task<void> write(std::shared_ptr<State> state, std::string text);
+
+  boost::asio::io_context& io;
+  const std::shared_ptr<StreamIo> stream;
+  std::string heard;
+  std::optional<Error> ended;
+  bool writing = false;
+  Signal changed;  // something was heard or written, or it is the end
+  Signal taken;    // there is room in `heard`
+};
+
+void ControlLink::State::end(Error why) {
+  if (ended) return;
+  ended = std::move(why);
+  stream->abort();
+  changed.notify();
+  taken.notify();
+}
+
+Task<void> ControlLink::State::read_on(std::shared_ptr<State> state) {
+  constexpr std::size_t kPieceBytes = 16'384;  // guess
+  std::array<std::byte, kPieceBytes> piece{};
+  while (!state->ended) {
+    while (!state->ended && state->heard.size() > kMostUnheardBytes) co_await state->taken.wait();
+    const auto taken = state->stream->take(piece);
+    if (!taken) co_return state->end(taken.error());
+    if (!*taken) {
+      co_await state->stream->wait_readable();
+      continue;
+    }
+    if (**taken == 0) co_return state->end({Errc::connection_broken, "hear " + state->stream->name(), "it hung up"});
+    // SAFETY: any byte is a char.
+    state->heard.append(reinterpret_cast<const char*>(piece.data()), **taken);
+    state->changed.notify();
+  }
+}
+
+Task<void> ControlLink::State::write(std::shared_ptr<State> state, std::string text) {
+  const auto written = co_await state->stream->write(std::as_bytes(std::span(text)));
+  if (!written) co_return state->end(written.error());  // who waits for it is told so
+  state->writing = false;
+  state->changed.notify();
+}
+
+ControlLink::ControlLink(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer)
+    : state_(std::make_shared<State>(io, std::move(stream))), local_(local), peer_(peer) {
+  boost::asio::co_spawn(io, State::read_on(state_), boost::asio::detached);
+}
+
+ControlLink::~ControlLink() { close(); }
+
+Task<Result<std::string>> ControlLink::hear(std::chrono::milliseconds patience, Moved moved) {
+  const auto state = state_;
+  const SilenceWatch watch(state->io, patience, std::move(moved), [state] { state->changed.notify(); });
+  while (state->heard.empty() && !state->ended && !watch.is_over()) co_await state->changed.wait();
+  if (!state->heard.empty()) {
+    state->taken.notify();
+    co_return std::exchange(state->heard, {});
+  }
+  if (!state->ended) state->end({Errc::peer_lost, "hear " + state->stream->name(), "it says nothing"});
+  co_return tl::unexpected(*state->ended);
+}
+
+Task<Status> ControlLink::say(std::string text, std::chrono::milliseconds patience) {
+  const auto state = state_;
+  if (state->ended) co_return tl::unexpected(*state->ended);
+  state->writing = true;
+  boost::asio::co_spawn(state->io, State::write(state, std::move(text)), boost::asio::detached);
+  const SilenceWatch watch(state->io, patience, {}, [state] { state->changed.notify(); });
+  while (state->writing && !state->ended && !watch.is_over()) co_await state->changed.wait();
+  if (state->writing && !state->ended)
+    state->end({Errc::peer_lost, "speak to " + state->stream->name(), "it takes nothing"});
+  if (state->ended && state->writing) co_return tl::unexpected(*state->ended);
+  co_return Status{};
+}
+
+Task<void> ControlLink::finish() {
+  const auto state = state_;
+  if (!state->ended) std::ignore = co_await state->stream->finish();  // whether it worked: the peer is going anyway
+}
+
+void ControlLink::close() {
+  state_->end({Errc::interrupted, "hear " + state_->stream->name(), "the connection was closed here"});
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,130 @@
+#include "gridftp/dialogue/data_port.hpp"
+
+#include <array>
+#include <charconv>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/core/invariant.hpp"
+#include "lib/core/printable.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kNumbers = 6;  // spec: RFC 959 §4.1.2: four of the address, two of the port
+using Numbers = std::array<std::uint8_t, kNumbers>;
+
+tl::unexpected<Error> no_data_port(std::string_view text) {
+  return fail(Errc::protocol_violated, "read the address of a data connection", core::printable(text, 80));
+}
+
+/// How many characters of `text` are six numbers with commas between; 0: it does not begin so.
+std::size_t read_numbers(std::string_view text, Numbers& numbers) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    if (i > 0 && (at == end || *at++ != ',')) return 0;
+    const auto [next, error] = std::from_chars(at, end, numbers[i]);
+    if (error != std::errc{}) return 0;
+    at = next;
+  }
+  return static_cast<std::size_t>(at - text.data());
+}
+
+Endpoint endpoint_of(const Numbers& numbers) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr =
+      htonl(static_cast<std::uint32_t>(numbers[0]) << 24 | static_cast<std::uint32_t>(numbers[1]) << 16 |
+            static_cast<std::uint32_t>(numbers[2]) << 8 | numbers[3]);
+  address.sin_port = htons(static_cast<std::uint16_t>(numbers[4] << 8 | numbers[5]));
+  // SAFETY: it is a sockaddr_in.
+  return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address).value_or(Endpoint());
+}
+
+}  // namespace
+
+std::string to_data_port(const Endpoint& endpoint) {
+  UDTCAT_INVARIANT(endpoint.family() == AddressFamily::ipv4, "who has another address uses EPRT or EPSV");
+  std::string text = endpoint.host_to_string();
+  for (char& each : text)
+    if (each == '.') each = ',';
+  return fmt::format("{},{},{}", text, endpoint.port() >> 8, endpoint.port() & 0xff);
+}
+
+Result<Endpoint> parse_data_port(std::string_view text) {
+  Numbers numbers{};
+  if (text.empty() || read_numbers(text, numbers) != text.size()) return no_data_port(text);
+  return endpoint_of(numbers);
+}
+
+Result<Endpoint> parse_extended_port(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 1; at < text.size();) {
+    const auto end = text.find(text.front(), at);
+    if (end == std::string_view::npos) return no_data_port(text);
+    words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  if (words.size() != 3) return no_data_port(text);
+  std::uint16_t port = 0;
+  const char* const end = words[2].data() + words[2].size();
+  if (const auto read = std::from_chars(words[2].data(), end, port); read.ec != std::errc{} || port == 0)
+    return no_data_port(text);
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  ipv4.sin_port = htons(port);
+  sockaddr_in6 ipv6{};
+  ipv6.sin6_family = AF_INET6;
+  ipv6.sin6_port = htons(port);
+  // SAFETY: a sockaddr_in and a sockaddr_in6 are what is said of them.
+  if (words[0] == "1" && ::inet_pton(AF_INET, words[1].c_str(), &ipv4.sin_addr) == 1)
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv4), sizeof ipv4);
+  // An IPv4 address in the clothes of an IPv6 one would be another than it is compared as.
+  if (words[0] == "2" && ::inet_pton(AF_INET6, words[1].c_str(), &ipv6.sin6_addr) == 1 &&
+      !IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
+    return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv6), sizeof ipv6);
+  return no_data_port(text);
+}
+
+Status may_connect(const Endpoint& target, const Endpoint& peer) {
+  constexpr std::uint16_t kFirstFreePort = 1024;  // spec: RFC 2577 §3: a data connection to a service is an attack
+  const std::string what = "bring data to " + target.to_string();
+  if (target.is_wildcard() || bridge::to_asio(target).address().is_multicast())
+    return fail(Errc::bad_argument, what, "that is no host's address");
+  if (target.port() < kFirstFreePort) return fail(Errc::bad_argument, what, "that port is a service's");
+  if (target.is_loopback() && !peer.is_loopback())
+    return fail(Errc::bad_argument, what, "that would be this host itself, not " + peer.host_to_string());
+  return {};
+}
+
+std::optional<WrittenDataPort> find_data_port(std::string_view line) {
+  for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    Numbers numbers{};
+    if (const std::size_t bytes = read_numbers(line.substr(at), numbers); bytes > 0)
+      return WrittenDataPort{endpoint_of(numbers), at, bytes};
+    at = line.find_first_not_of("0123456789", at);
+    if (at == std::string_view::npos) break;
+  }
+  return std::nullopt;
+}
+
+Result<Endpoint> passive_port(const Reply& reply) {
+  for (const std::string& line : reply.lines)
+    if (auto port = find_data_port(line)) return port->endpoint;
+  return no_data_port(reply.text());
+}
+
+Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply) {
+  std::vector<Endpoint> ports;
+  for (const std::string& line : reply.lines)
+    if (auto port = find_data_port(line)) ports.push_back(port->endpoint);
+  if (ports.empty() || ports.size() > kMostDataPorts) return no_data_port(reply.text());
+  return ports;
+}
+
+}  // namespace udtcat::gridftp

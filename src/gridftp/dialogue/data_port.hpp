@@ -1,0 +1,45 @@
+/// Where a data connection goes, as PORT, PASV, SPOR and SPAS write it.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/dialogue/reply.hpp"
+
+namespace udtcat::gridftp {
+
+inline constexpr std::size_t kMostDataPorts = 256;  // guess: hosts of a striped server
+
+/// "127,0,0,1,11,3". `endpoint` is IPv4: the notation has no room for anything else.
+[[nodiscard]] std::string to_data_port(const Endpoint& endpoint);
+/// The same, alone. Total.  errors: Errc::protocol_violated
+[[nodiscard]] Result<Endpoint> parse_data_port(std::string_view text);
+
+/// As EPRT writes it: "|1|192.0.2.1|9000|". Total.  spec: RFC 2428 §2.  errors: Errc::protocol_violated
+[[nodiscard]] Result<Endpoint> parse_extended_port(std::string_view text);
+
+/// Whether data may be connected to `target` for a client that speaks from `peer`: not to what is no host's address, to a port of
+/// the system's services, or to our own loopback for somebody elsewhere.  spec: RFC 2577 §3.  errors: Errc::bad_argument
+[[nodiscard]] Status may_connect(const Endpoint& target, const Endpoint& peer);
+
+/// Where in a line six numbers stand, and what they say.
+struct WrittenDataPort {
+  Endpoint endpoint;
+  std::size_t at = 0;
+  std::size_t bytes = 0;
+};
+/// The first six numbers anywhere in a line. Total.
+[[nodiscard]] std::optional<WrittenDataPort> find_data_port(std::string_view line);
+
+/// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
+[[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);
+/// Of a 229 to SPAS: a line each, at most kMostDataPorts.  errors: Errc::protocol_violated
+[[nodiscard]] Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply);
+
+}  // namespace udtcat::gridftp

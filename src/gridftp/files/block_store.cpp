@@ -1,0 +1,174 @@
+#include "gridftp/files/block_store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr const char* kUnfinished = ".part";  // custom
+constexpr std::size_t kHoleBytes = 4'096;     // spec: a page, below which no file system leaves a hole
+
+tl::unexpected<Error> failed(Errc code, const char* doing, const FilePlace& place, int error) {
+  return fail(code, std::string(doing) + ' ' + place.shown(), errno_text(error));
+}
+
+/// Whether it can be read and written at offsets.  returns  0, or an errno
+int check_kind(const bridge::Descriptor& descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor.number(), &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ? ESPIPE : 0;
+}
+
+std::size_t to_page_end(std::uint64_t offset, std::size_t bytes) {
+  return std::min<std::size_t>(kHoleBytes - offset % kHoleBytes, bytes);
+}
+
+}  // namespace
+
+Result<BlockStore> BlockStore::open_to_read(const FilePlace& place) {
+  auto descriptor = place.open(O_RDONLY, Errc::local_read_failed);
+  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+  return of(std::move(*descriptor), place.shown());
+}
+
+Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string shown) {
+  const FilePlace place(std::move(shown));
+  if (const int error = check_kind(descriptor); error != 0)
+    return failed(Errc::local_read_failed, "read", place, error);
+  return BlockStore(std::move(descriptor), place);
+}
+
+Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
+  if (place.is_special()) return open_in_place(place);
+  if (place.is_directory()) return failed(Errc::local_write_failed, "write", place, EISDIR);
+  const FilePlace unfinished = place.with_suffix(kUnfinished);
+  for (;;) {
+    auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
+    if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+    if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
+      return fail(Errc::out_of_resources, "write " + place.shown(), "another transfer is writing it");
+    // Between the two another transfer may have given it its name: then what is open is a file that is whole.
+    if (!unfinished.leads_to(*descriptor)) continue;
+    BlockStore store(std::move(*descriptor), unfinished);
+    store.publish_as_ = place;
+    store.holes_from_ = store.size().value_or(UINT64_MAX);
+    return store;
+  }
+}
+
+Result<BlockStore> BlockStore::open_in_place(const FilePlace& place) {
+  auto descriptor = place.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
+  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
+  if (const int error = check_kind(*descriptor); error != 0)
+    return failed(Errc::local_write_failed, "write", place, error);
+  return BlockStore(std::move(*descriptor), place);
+}
+
+std::optional<std::uint64_t> BlockStore::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_.number(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Status BlockStore::unchanged() const {
+  if (!opened_size_ || (size() == opened_size_ && changed() == opened_changed_)) return {};
+  return fail(Errc::local_read_failed, "read " + place_.shown(), "it has changed meanwhile");
+}
+
+std::int64_t BlockStore::changed() const {
+  struct stat status {};
+  if (::fstat(descriptor_.number(), &status) != 0) return 0;
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
+}
+
+Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byte> into) const {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t got =
+        ::pread(descriptor_.number(), into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(Errc::local_read_failed, "read", place_, errno);
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
+/// Bytes at the front of `from` that need not be written, as they are zero there already; at most to the end of a page.
+std::size_t BlockStore::hole_at(std::uint64_t offset, std::span<const std::byte> from) const {
+  if (offset < holes_from_) return 0;
+  const auto piece = from.first(to_page_end(offset, from.size()));
+  const bool zero = piece.front() == std::byte{0} && std::memcmp(piece.data(), piece.data() + 1, piece.size() - 1) == 0;
+  return zero ? piece.size() : 0;
+}
+
+Status BlockStore::write_first(std::uint64_t offset, std::span<const std::byte> from) const {
+  while (!from.empty()) {
+    std::size_t data = 0;
+    std::size_t hole = 0;
+    while (data < from.size() && (hole = hole_at(offset + data, from.subspan(data))) == 0)
+      data += to_page_end(offset + data, from.size() - data);
+    if (auto written = write_at(offset, from.first(data)); !written) return written;
+    offset += data + hole;
+    from = from.subspan(data + hole);
+  }
+  return {};
+}
+
+Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
+  while (!from.empty()) {
+    const ssize_t put = ::pwrite(descriptor_.number(), from.data(), from.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return failed(Errc::local_write_failed, "write", place_, errno);
+    from = from.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return {};
+}
+
+Status BlockStore::reach(std::uint64_t bytes) const {
+  if (size().value_or(bytes) >= bytes) return {};
+  if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
+    return failed(Errc::local_write_failed, "set the size of", place_, errno);
+  return {};
+}
+
+Status BlockStore::sync() const {
+  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", place_, errno);
+  return {};
+}
+
+Status BlockStore::publish(std::uint64_t bytes) const {
+  if (!publish_as_) return {};
+  if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
+    return failed(Errc::local_write_failed, "set the size of", place_, errno);
+  if (auto synced = sync(); !synced) return synced;
+  return place_.rename_to(*publish_as_);
+}
+
+void BlockStore::clear() {
+  // Where that fails, what is there has to be overwritten, zeros too.
+  holes_from_ = publish_as_ && ::ftruncate(descriptor_.number(), 0) == 0 ? 0 : UINT64_MAX;
+}
+
+void BlockStore::discard() const {
+  if (publish_as_) place_.remove();
+}
+
+Status BlockStore::close() {
+  if (const auto error = descriptor_.close()) return failed(Errc::local_write_failed, "write", place_, error.value());
+  return {};
+}
+
+}  // namespace udtcat::gridftp

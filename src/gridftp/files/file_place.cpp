@@ -1,0 +1,98 @@
+#include "gridftp/files/file_place.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr mode_t kNewFileMode = 0666;        // spec: POSIX: the umask takes from it
+constexpr std::size_t kMostNameBytes = 255;  // spec: Linux NAME_MAX
+
+/// FNV-1a: the same in every process, and a collision does no harm, as whoever goes on with a file knows it by more than its name.
+std::uint64_t hash_of(std::string_view text) {
+  constexpr std::uint64_t kBasis = 14'695'981'039'346'656'037U;  // spec: draft-eastlake-fnv
+  constexpr std::uint64_t kPrime = 1'099'511'628'211U;           // spec: draft-eastlake-fnv
+  std::uint64_t hash = kBasis;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * kPrime;
+  return hash;
+}
+
+/// As much of the name as leaves room for a hash of it and the suffix; a letter of several bytes stays whole or goes.
+std::string with_room(const std::string& path, const std::string& suffix) {
+  const auto slash = path.rfind('/');
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  const std::string_view name = std::string_view(path).substr(begin);
+  if (name.size() + suffix.size() <= kMostNameBytes || name.size() > kMostNameBytes) return path + suffix;
+  const std::string hash = fmt::format("~{:016x}", hash_of(name));
+  std::size_t kept = kMostNameBytes - hash.size() - suffix.size();
+  while (kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0U) == 0x80U) --kept;
+  return path.substr(0, begin + kept) + hash + suffix;
+}
+
+}  // namespace
+
+FilePlace::FilePlace(std::string path) : name_(std::move(path)), shown_(name_) {}
+
+FilePlace::FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown)
+    : directory_(std::move(directory)), name_(std::move(name)), shown_(std::move(shown)) {}
+
+FilePlace FilePlace::with_suffix(const std::string& suffix) const {
+  FilePlace other = *this;
+  other.name_ = with_room(name_, suffix);
+  other.shown_ = with_room(shown_, suffix);
+  return other;
+}
+
+int FilePlace::directory() const { return directory_ ? directory_->number() : AT_FDCWD; }
+
+Result<bridge::Descriptor> FilePlace::open(int flags, Errc code) const {
+  if (directory_) flags |= O_NOFOLLOW;
+  bridge::Descriptor descriptor(::openat(directory(), name_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, kNewFileMode));
+  if (!descriptor.is_open()) return fail(code, "open " + shown_, errno_text(errno));
+  return descriptor;
+}
+
+bool FilePlace::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
+
+bool FilePlace::is_directory() const {
+  struct stat status {};
+  return ::fstatat(directory(), name_.c_str(), &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool FilePlace::is_special() const {
+  struct stat status {};
+  return ::fstatat(directory(), name_.c_str(), &status, directory_ ? AT_SYMLINK_NOFOLLOW : 0) == 0 &&
+         !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+std::optional<std::uint64_t> FilePlace::size() const {
+  struct stat status {};
+  if (::fstatat(directory(), name_.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+bool FilePlace::leads_to(const bridge::Descriptor& descriptor) const {
+  struct stat here {};
+  struct stat open {};
+  return ::fstatat(directory(), name_.c_str(), &here, 0) == 0 && ::fstat(descriptor.number(), &open) == 0 &&
+         here.st_dev == open.st_dev && here.st_ino == open.st_ino;
+}
+
+Status FilePlace::rename_to(const FilePlace& to) const {
+  if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
+  return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, errno_text(errno));
+}
+
+void FilePlace::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }
+
+}  // namespace udtcat::gridftp

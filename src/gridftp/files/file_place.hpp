@@ -1,0 +1,52 @@
+/// A name in a directory: where a file is, or will be.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::gridftp {
+
+/// Threads: immutable.
+class FilePlace {
+ public:
+  /// As every program of the user sees it.
+  explicit FilePlace(std::string path);
+  /// `name`, which holds no '/', in an opened directory, and not where a symbolic link of that name leads.
+  /// shown   for messages
+  FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
+
+  /// The same place with something behind its name: "file" and ".part". Of a name that has no room for it a part stays, and a hash.
+  [[nodiscard]] FilePlace with_suffix(const std::string& suffix) const;
+  /// Never waits for the other end of a pipe.
+  /// flags   of open(2).  errors: as said by `code`
+  [[nodiscard]] Result<bridge::Descriptor> open(int flags, Errc code) const;
+  [[nodiscard]] bool exists() const;
+  [[nodiscard]] bool is_directory() const;
+  /// It is there, and neither a file nor a directory.
+  [[nodiscard]] bool is_special() const;
+  /// Of a file; none where nothing is, or something else.
+  [[nodiscard]] std::optional<std::uint64_t> size() const;
+  /// Whether this is still a name of what is open.
+  [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
+  /// What stands at `to` gives way.  errors: Errc::local_write_failed
+  [[nodiscard]] Status rename_to(const FilePlace& to) const;
+  /// Nothing happens where nothing is.
+  void remove() const;
+  /// For messages.
+  [[nodiscard]] const std::string& shown() const { return shown_; }
+
+ private:
+  [[nodiscard]] int directory() const;
+
+  std::shared_ptr<const bridge::Descriptor> directory_;  // none: the current one
+  std::string name_;
+  std::string shown_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,92 @@
+#include "gridftp/files/restart_journal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMostBytes = 4'194'304;                       // guess: ByteRanges::kMostRanges of 64 bytes
+constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
+constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
+
+/// In pieces: of what lies in /proc/sys Linux gives nothing to who asks for too much at once.
+std::string read_all(const bridge::Descriptor& descriptor) {
+  std::string text;
+  std::array<char, 4'096> piece{};
+  while (text.size() < kMostBytes) {
+    const ssize_t got = ::read(descriptor.number(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+/// Which start of the machine this is.
+const std::string& this_boot() {
+  static const std::string boot = [] {
+    const auto file = FilePlace(kBootId).open(O_RDONLY, Errc::local_read_failed);
+    std::string text = file ? read_all(*file) : "";
+    std::erase(text, '\n');
+    return text.empty() ? std::string(kSynced) : text;
+  }();
+  return boot;
+}
+
+Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const FilePlace& place) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(descriptor.number(), text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(Errc::local_write_failed, "write " + place.shown(), errno_text(errno));
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+std::string head_of(std::string_view boot, std::string_view identity) {
+  return fmt::format("udtcat restart 1\nboot {}\nof {}\nhave ", boot, identity);
+}
+
+}  // namespace
+
+std::string RestartJournal::to_text(std::string_view boot, std::string_view identity, const ByteRanges& have) {
+  return head_of(boot, identity) + have.to_text() + '\n';
+}
+
+std::optional<ByteRanges> RestartJournal::parse(std::string_view text, std::string_view boot,
+                                                std::string_view identity) {
+  const std::string head = head_of(boot, identity);
+  if (!text.starts_with(head) || !text.ends_with('\n')) return std::nullopt;
+  text.remove_prefix(head.size());
+  if (text.empty()) return std::nullopt;
+  text.remove_suffix(1);
+  auto ranges = ByteRanges::parse(text);
+  if (!ranges) return std::nullopt;
+  return std::move(*ranges);
+}
+
+bool RestartJournal::needs_sync() { return this_boot() == kSynced; }
+
+std::optional<ByteRanges> RestartJournal::load() const {
+  const auto file = place_.open(O_RDONLY, Errc::local_read_failed);
+  return file ? parse(read_all(*file), this_boot(), identity_) : std::nullopt;
+}
+
+Status RestartJournal::save(const ByteRanges& have) const {
+  const FilePlace next = place_.with_suffix(".new");
+  auto file = next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  auto saved = write_all(*file, to_text(this_boot(), identity_, have), next);
+  if (saved) saved = next.rename_to(place_);
+  if (!saved) next.remove();
+  return saved;
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,42 @@
+/// What of a file has come, for whoever goes on after a cut: FILE.part.have beside FILE.part.  spec: docs/spec/gridftp.md §5
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/files/byte_ranges.hpp"
+#include "gridftp/files/file_place.hpp"
+
+namespace udtcat::gridftp {
+
+/// What it says holds only for the same source, and only until the machine is started anew, when what was written may be lost. Where
+/// the system does not tell one start from another, data have to be on the disk before the journal says that they are there. Every
+/// call may wait for the disk: see DiskThreads.
+/// Threads: unsynchronised.
+class RestartJournal {
+ public:
+  /// identity   of what is transferred: one line, compared as a whole
+  RestartJournal(FilePlace place, std::string identity) : place_(std::move(place)), identity_(std::move(identity)) {}
+
+  /// None where there is no journal, or one of something else.
+  [[nodiscard]] std::optional<ByteRanges> load() const;
+  /// Data have to be on the disk before save() speaks of them.
+  [[nodiscard]] static bool needs_sync();
+  /// Takes the place of what was saved before, in one step.  errors: Errc::local_write_failed
+  [[nodiscard]] Status save(const ByteRanges& have) const;
+  void remove() const { place_.remove(); }
+
+  /// The file's text. Total: what is not a journal of `identity` and `boot` is none.
+  [[nodiscard]] static std::string to_text(std::string_view boot, std::string_view identity, const ByteRanges& have);
+  [[nodiscard]] static std::optional<ByteRanges> parse(std::string_view text, std::string_view boot,
+                                                       std::string_view identity);
+
+ private:
+  FilePlace place_;
+  std::string identity_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,101 @@
+#include "gridftp/gateway/control_stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kPieceBytes = 16'384;  // guess: a marker of many ranges
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  // SAFETY: bytes may be looked at as chars.
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+ControlStream::ControlStream(boost::asio::io_context& io, std::unique_ptr<LocalStream> socket, LocalPeer local,
+                             std::shared_ptr<ControlPorts> ports, ViolationHandler on_violation)
+    : io_(io),
+      socket_(std::move(socket)),
+      ports_(std::move(ports)),
+      on_violation_(std::move(on_violation)),
+      relay_(local, *ports_),
+      piece_(kPieceBytes) {}
+
+std::error_code ControlStream::judge(const Status& status) {
+  if (status) return {};
+  on_violation_(status.error());
+  return status.error().code;
+}
+
+LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
+  while (given_bytes_ == out_.to_session.size()) {
+    out_.to_session.clear();
+    given_bytes_ = 0;
+    const ReadResult read = socket_->read_some(piece_);
+    if (read.state != ReadState::data) return read;
+    const auto error = judge(relay_.from_local(text_of(std::span(piece_).first(read.bytes)), out_));
+    if (error) return {.state = ReadState::failed, .error = error};
+    write_on();  // the relay may have answered
+  }
+  const std::size_t bytes = std::min(into.size(), out_.to_session.size() - given_bytes_);
+  std::memcpy(into.data(), out_.to_session.data() + given_bytes_, bytes);
+  given_bytes_ += bytes;
+  return {.state = ReadState::data, .bytes = bytes};
+}
+
+void ControlStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  writing_ = std::move(handler);
+  writing_bytes_ = from.size();
+  if (const auto error = judge(relay_.from_session(text_of(from), out_))) return settle(error);
+  write_on();
+  if (!writes_) settle({});
+}
+
+void ControlStream::async_finish(FinishHandler handler) {
+  finishing_ = std::move(handler);
+  if (!writes_) settle({});
+}
+
+void ControlStream::write_on() {
+  if (writes_ || out_.to_local.empty()) return;
+  being_written_ = std::exchange(out_.to_local, {});
+  written_bytes_ = 0;
+  writes_ = true;
+  on_written({}, 0);
+}
+
+void ControlStream::on_written(std::error_code error, std::size_t bytes) {
+  written_bytes_ += bytes;
+  const auto rest = std::as_bytes(std::span(being_written_)).subspan(written_bytes_);
+  if (!error && !rest.empty())
+    return socket_->async_write_some(
+        rest, lifetime_.guard([this](std::error_code why, std::size_t more) { on_written(why, more); }));
+  writes_ = false;
+  if (!error) write_on();
+  if (!writes_) settle(error);
+}
+
+/// Tells whoever waits that all is written, or why it is not. Posted: it may be from inside the call that asked.
+void ControlStream::settle(std::error_code error) {
+  if (writing_)
+    boost::asio::post(io_, lifetime_.guard([handler = std::exchange(writing_, nullptr), error, bytes = writing_bytes_] {
+      handler(error, error ? 0 : bytes);
+    }));
+  if (!finishing_) return;
+  if (!error) return socket_->async_finish(std::exchange(finishing_, nullptr));
+  boost::asio::post(io_, lifetime_.guard([handler = std::exchange(finishing_, nullptr), error] { handler(error); }));
+}
+
+void ControlStream::abort() {
+  lifetime_.end();
+  socket_->abort();
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,146 @@
+#include "gridftp/gateway/gateway_session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "gridftp/gateway/control_stream.hpp"
+#include "gridftp/gateway/greeted_stream.hpp"
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/tcp_stream.hpp"
+#include "lib/bridge/trouble_digest.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+using boost::asio::ip::tcp;
+
+namespace {
+
+constexpr std::size_t kMostArrivals = 256;  // guess: a quarter of the descriptors a process has by default
+constexpr auto kServerPatience = std::chrono::seconds(10);  // guess: who is up answers in a round trip
+
+Endpoint peer_of(const tcp::socket& socket) {
+  boost::system::error_code error;
+  return bridge::from_asio(socket.remote_endpoint(error));  // who has gone already has none
+}
+
+std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
+  return std::make_unique<bridge::TcpStream>(std::move(socket), bridge::TcpEnd::receipted);
+}
+
+}  // namespace
+
+GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
+                               TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience)
+    : io_(io),
+      connection_(connection),
+      server_(std::move(server)),
+      on_trouble_(std::move(on_trouble)),
+      greeting_patience_(greeting_patience) {}
+
+// ---- Streams that we open --------------------------------------------------------------------------------------------
+
+void GatewaySession::take_client(tcp::socket socket) {
+  const Endpoint client = peer_of(socket);
+  connection_.open_stream(
+      std::make_unique<GreetedStream>(to_line({}), make_control_stream(std::move(socket), LocalPeer::client)),
+      lifetime_.guard([this, client](const StreamOutcome& outcome) { on_stream_ended(client, outcome); }));
+}
+
+void GatewaySession::open_data_stream(const Endpoint& announced, tcp::socket socket) {
+  const Endpoint peer = peer_of(socket);
+  core::log().debug("data of {} for {}", peer.to_string(), announced.to_string());
+  connection_.open_stream(
+      std::make_unique<GreetedStream>(to_line({announced}), make_receipted(std::move(socket))),
+      lifetime_.guard([this, peer](const StreamOutcome& outcome) { on_stream_ended(peer, outcome); }));
+}
+
+std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket socket, LocalPeer local) {
+  boost::system::error_code error;
+  const Endpoint ours = bridge::from_asio(socket.local_endpoint(error));
+  const Endpoint peer = peer_of(socket);
+  auto on_data = [this](const Endpoint& announced, tcp::socket data) { open_data_stream(announced, std::move(data)); };
+  auto on_shortage = [this](const Endpoint& at, std::error_code why) {
+    on_trouble_(at, {Errc::out_of_resources, "accept data on tcp " + at.to_string(), bridge::cause_of(why)});
+  };
+  const auto ports = std::make_shared<ControlPorts>(io_, ours, peer, lifetime_.guard(std::move(on_data)),
+                                                    lifetime_.guard(std::move(on_shortage)));
+  std::erase_if(controls_, [](const auto& control) { return control.expired(); });
+  controls_.push_back(ports);
+  return std::make_unique<ControlStream>(io_, make_receipted(std::move(socket)), local, ports,
+                                         lifetime_.guard([this, peer](const Error& why) { on_trouble_(peer, why); }));
+}
+
+// ---- Streams that the other gateway opens ----------------------------------------------------------------------------
+
+void GatewaySession::take_stream(StreamId id) {
+  // A peer could open and give up streams faster than they are connected.
+  if (arrivals_.size() >= kMostArrivals) {
+    const Error busy{Errc::stream_refused, "take a stream of GridFTP", "too many at once"};
+    connection_.refuse_stream(id, busy);
+    return on_trouble_(connection_.peer(), busy);
+  }
+  Arrival& arrival = arrivals_.try_emplace(id, io_).first->second;
+  arrival.timer.expires_after(greeting_patience_);
+  arrival.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
+    if (!cancelled) refuse(id, {Errc::stream_refused, "take a stream of GridFTP", "it does not say what it is"});
+  }));
+  const auto line = [this, id](const Result<std::string>& said, const LateStream::Seat& seat) {
+    on_line(id, said, seat);
+  };
+  connection_.accept_stream(id, std::make_unique<LateStream>(io_, kMostGreetingBytes, lifetime_.guard(line)),
+                            lifetime_.guard([this, id](const StreamOutcome& outcome) {
+                              arrivals_.erase(id);
+                              on_stream_ended(connection_.peer(), outcome);
+                            }));
+}
+
+void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const LateStream::Seat& seat) {
+  if (!arrivals_.contains(id)) return;  // its time was over already
+  if (!line) return refuse(id, line.error());
+  const auto greeting = parse_gateway_greeting(*line);
+  if (!greeting) return refuse(id, greeting.error());
+  if (greeting->data && !is_announced(*greeting->data))
+    return refuse(id, {Errc::stream_refused, "connect data to " + greeting->data->to_string(), "nobody announced it"});
+  if (!greeting->data && !server_)
+    return refuse(id, {Errc::stream_refused, "take a control connection", "this gateway has no server"});
+  connect(id, *greeting, seat);
+}
+
+bool GatewaySession::is_announced(const Endpoint& endpoint) {
+  return std::ranges::any_of(controls_, [&](const std::weak_ptr<ControlPorts>& control) {
+    const auto ports = control.lock();
+    return ports && ports->has_announced(endpoint);
+  });
+}
+
+void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Seat& seat) {
+  Arrival& arrival = arrivals_.at(id);
+  arrival.timer.cancel();
+  const std::string name = greeting.data ? greeting.data->to_string() : server_->name;
+  auto done = [this, id, greeting, seat, name](std::error_code error, tcp::socket socket) {
+    if (error) return refuse(id, {Errc::local_connect_failed, "connect tcp " + name, bridge::cause_of(error)});
+    arrivals_.erase(id);
+    on_connected(greeting, seat, std::move(socket));
+  };
+  arrival.attempt.emplace(io_, greeting.data ? std::vector{*greeting.data} : server_->targets, kServerPatience,
+                          std::move(done));
+}
+
+void GatewaySession::on_connected(const GatewayGreeting& greeting, const LateStream::Seat& seat, tcp::socket socket) {
+  seat.take(greeting.data ? make_receipted(std::move(socket))
+                          : make_control_stream(std::move(socket), LocalPeer::server));
+}
+
+void GatewaySession::refuse(StreamId id, const Error& why) {
+  arrivals_.erase(id);
+  connection_.refuse_stream(id, why);  // its end is told in on_stream_ended()
+}
+
+void GatewaySession::on_stream_ended(const Endpoint& where, const StreamOutcome& outcome) {
+  core::log().debug("stream of {} ended: {}", where.to_string(), outcome.error ? outcome.error->message() : "whole");
+  if (outcome.error && bridge::is_trouble(*outcome.error)) on_trouble_(where, *outcome.error);
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,82 @@
+/// One session between two gateways: its streams are control and data connections of FTP.  spec: docs/spec/gridftp.md §6
+///
+///   near:  client ─► take_client() ─► control stream ─────► take_stream() ─► the FTP server     :far
+///          data   ◄─ take_stream() ◄──── data stream ◄───── a port that stands in ◄─ data
+///   and data the other way round likewise
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/gateway/control_ports.hpp"
+#include "gridftp/gateway/gateway_greeting.hpp"
+#include "gridftp/gateway/late_stream.hpp"
+#include "lib/bridge/tcp_connect.hpp"
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::gridftp {
+
+inline constexpr std::chrono::milliseconds kGreetingPatience{10'000};  // spec: docs/spec/gridftp.md §6
+
+/// Where control connections from the other side go.
+struct ServerBehind {
+  std::vector<Endpoint> targets;
+  std::string name;  ///< for messages
+};
+
+/// Threads: confined to the io_context thread. The connection must outlive it, or own it.
+class GatewaySession {
+ public:
+  /// One line for the operator.
+  using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
+
+  /// server   none: this gateway is the clients' one, and takes no control connection from the other
+  GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
+                 TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience = kGreetingPatience);
+
+  /// A control connection of a client's.
+  void take_client(boost::asio::ip::tcp::socket socket);
+  /// The other gateway has opened a stream.
+  void take_stream(StreamId id);
+
+ private:
+  /// A stream that has not been connected yet.
+  struct Arrival {
+    explicit Arrival(boost::asio::io_context& io) : timer(io) {}
+    boost::asio::steady_timer timer;
+    std::optional<bridge::TcpConnect> attempt;
+  };
+
+  void on_line(StreamId id, const Result<std::string>& line, const LateStream::Seat& seat);
+  void connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Seat& seat);
+  void on_connected(const GatewayGreeting& greeting, const LateStream::Seat& seat, boost::asio::ip::tcp::socket socket);
+  void refuse(StreamId id, const Error& why);
+  void open_data_stream(const Endpoint& announced, boost::asio::ip::tcp::socket socket);
+  [[nodiscard]] std::unique_ptr<LocalStream> make_control_stream(boost::asio::ip::tcp::socket socket, LocalPeer local);
+  [[nodiscard]] bool is_announced(const Endpoint& endpoint);
+  void on_stream_ended(const Endpoint& where, const StreamOutcome& outcome);
+
+  boost::asio::io_context& io_;
+  Connection& connection_;
+  const std::optional<ServerBehind> server_;
+  const TroubleHandler on_trouble_;
+  const std::chrono::milliseconds greeting_patience_;
+  std::map<StreamId, Arrival> arrivals_;               // at most kMostArrivals
+  std::vector<std::weak_ptr<ControlPorts>> controls_;  // each belongs to its control stream: at most as many as streams
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,75 @@
+#include "gridftp/gateway/late_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+namespace udtcat::gridftp {
+
+void LateStream::Seat::take(std::unique_ptr<LocalStream> local) const {
+  if (const auto stream = stream_.lock()) return (*stream)->seat(std::move(local));
+  local->abort();
+}
+
+LateStream::LateStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line)
+    : io_(io), most_line_bytes_(most_line_bytes), on_line_(std::move(on_line)) {}
+
+LocalStream::ReadResult LateStream::read_some(std::span<std::byte> into) {
+  return local_ ? local_->read_some(into) : ReadResult{.state = ReadState::would_block};
+}
+
+void LateStream::async_wait_readable(WaitHandler handler) {
+  if (local_) return local_->async_wait_readable(std::move(handler));
+  waiting_ = std::move(handler);
+}
+
+void LateStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  if (local_) return local_->async_write_some(from, std::move(handler));
+  if (on_line_) return take_line(from, std::move(handler));
+  unwritten_ = from;
+  writing_ = std::move(handler);
+}
+
+void LateStream::take_line(std::span<const std::byte> from, WriteHandler handler) {
+  const auto room = from.first(std::min(from.size(), most_line_bytes_ - line_.size()));
+  const auto end = std::ranges::find(room, std::byte{'\n'});
+  const bool ended = end != room.end();
+  const std::size_t bytes = static_cast<std::size_t>(end - room.begin()) + (ended ? 1 : 0);
+  for (const std::byte each : room.first(bytes)) line_ += static_cast<char>(each);
+  const auto done = [handler = std::move(handler), bytes] { handler({}, bytes); };
+  boost::asio::post(io_, lifetime_.guard(done));
+  if (ended) {
+    line_.pop_back();
+    tell(std::move(line_));
+  } else if (line_.size() == most_line_bytes_) {
+    tell(fail(Errc::stream_refused, "take a stream of GridFTP", "its first line is too long"));
+  }
+}
+
+void LateStream::tell(Result<std::string> line) {
+  boost::asio::post(io_, lifetime_.guard([this, on_line = std::exchange(on_line_, nullptr), line = std::move(line)] {
+    on_line(line, Seat(self_));
+  }));
+}
+
+void LateStream::async_finish(FinishHandler handler) {
+  if (local_) return local_->async_finish(std::move(handler));
+  finishing_ = std::move(handler);
+  if (on_line_) tell(fail(Errc::stream_refused, "take a stream of GridFTP", "it ended before it said what it is"));
+}
+
+void LateStream::seat(std::unique_ptr<LocalStream> local) {
+  local_ = std::move(local);
+  if (waiting_) local_->async_wait_readable(std::exchange(waiting_, nullptr));
+  if (writing_) local_->async_write_some(unwritten_, std::exchange(writing_, nullptr));
+  if (finishing_) local_->async_finish(std::exchange(finishing_, nullptr));
+}
+
+void LateStream::abort() {
+  lifetime_.end();
+  self_.reset();
+  if (local_) local_->abort();
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,73 @@
+/// A stream of the peer's whose local end depends on its first line.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::gridftp {
+
+///   line ──LineHandler──► waiting ──Seat::take()──► seated: all goes to the local end, behind the line
+///
+/// Nothing is read before it is seated; what is written behind the line waits, within the stream's credit.
+/// Threads: confined to the io_context thread.
+class LateStream final : public LocalStream {
+ public:
+  /// Where the local end is put.
+  class Seat {
+   public:
+    /// Resets `local` where the stream has ended meanwhile.
+    void take(std::unique_ptr<LocalStream> local) const;
+
+   private:
+    friend class LateStream;
+    explicit Seat(std::weak_ptr<LateStream*> stream) : stream_(std::move(stream)) {}
+    std::weak_ptr<LateStream*> stream_;
+  };
+  /// With the line, without its end; or with why there is none.  errors: Errc::stream_refused
+  using LineHandler = std::function<void(Result<std::string> line, Seat seat)>;
+
+  /// `on_line` is called once, never from inside another call.
+  LateStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line);
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
+  void async_wait_readable(WaitHandler handler) override;
+  void receipted() override { local_->receipted(); }
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
+  void async_finish(FinishHandler handler) override;
+  void abort() override;
+  [[nodiscard]] std::string source_name() const override { return name(); }
+  [[nodiscard]] std::string sink_name() const override { return name(); }
+
+ private:
+  void seat(std::unique_ptr<LocalStream> local);
+  void take_line(std::span<const std::byte> from, WriteHandler handler);
+  void tell(Result<std::string> line);
+  [[nodiscard]] std::string name() const {
+    return local_ ? local_->sink_name() : "a stream that was not connected yet";
+  }
+
+  boost::asio::io_context& io_;
+  const std::size_t most_line_bytes_;
+  LineHandler on_line_;  // empty once it was called
+  std::string line_;
+  std::unique_ptr<LocalStream> local_;
+  // What is asked for before there is a local end; one of each at most.
+  WaitHandler waiting_;
+  std::span<const std::byte> unwritten_;
+  WriteHandler writing_;
+  FinishHandler finishing_;
+  std::shared_ptr<LateStream*> self_ = std::make_shared<LateStream*>(this);
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::gridftp

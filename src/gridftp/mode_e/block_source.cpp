@@ -1,0 +1,57 @@
+#include "gridftp/mode_e/block_source.hpp"
+
+#include <algorithm>
+
+#include "gridftp/files/disk_threads.hpp"
+
+namespace udtcat::gridftp {
+
+void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes) {
+  const std::size_t ahead = std::max<std::size_t>(1, source.ahead(most));  // who asks for nothing learns nothing
+  if (room.size() < front_bytes + ahead) room.resize(front_bytes + ahead);
+}
+
+Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> into) {
+  while (first_ < ranges_.size() && ranges_[first_].begin >= ranges_[first_].end) ++first_;
+  ByteRange block;
+  if (first_ < ranges_.size()) {
+    ByteRange& left = ranges_[first_];
+    block = {left.begin, left.begin + std::min<std::uint64_t>(into.size(), left.bytes())};
+    left.begin = block.end;  // before the wait: the next who asks gets what follows
+  }
+  ++reading_;
+  const auto got = co_await on_disk(io_, [&]() -> Result<std::size_t> {
+    auto read = file_.read_at(block.begin, into.first(block.bytes()));
+    if (!read || *read == into.size()) return read;
+    // A short read is the end of the range or of a file that shrank: size and time have to be as at open().
+    if (auto same = file_.unchanged(); !same) return tl::unexpected(std::move(same.error()));
+    return read;
+  });
+  --reading_;
+  if (!got) co_return tl::unexpected(got.error());
+  if (*got < block.bytes()) first_ = ranges_.size();
+  block.end = block.begin + *got;
+  co_return block.bytes() > 0 ? std::optional(block) : std::nullopt;
+}
+
+std::size_t FileSource::ahead(std::size_t most) const {
+  for (std::size_t i = first_; i < ranges_.size(); ++i)
+    if (ranges_[i].begin < ranges_[i].end) return std::min<std::uint64_t>(most, ranges_[i].bytes());
+  return 0;
+}
+
+Task<Result<std::optional<ByteRange>>> PipeSource::next(std::span<std::byte> into) {
+  while (busy_) co_await free_.wait();
+  if (ended_) co_return std::nullopt;
+  busy_ = true;
+  const auto got = co_await from_.read(into);
+  busy_ = false;
+  ended_ = !got || *got < into.size();
+  free_.notify();
+  if (!got) co_return fail(Errc::local_read_failed, got.error().what, got.error().cause);
+  const ByteRange block{read_bytes_, read_bytes_ + *got};
+  read_bytes_ = block.end;
+  co_return block.bytes() > 0 ? std::optional(block) : std::nullopt;
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,71 @@
+/// Where the blocks of a file come from that is sent on several connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/coroutine/signal.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/files/block_store.hpp"
+#include "gridftp/files/byte_ranges.hpp"
+
+namespace udtcat::gridftp {
+
+/// Threads: confined to the io_context thread; several connections may ask at a time.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  /// Fills the front of `into` with bytes that nobody else is given.  returns  which bytes of the file they are; none: that was all
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] virtual Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) = 0;
+  /// How many bytes next() would find now, as far as that is known: no more memory need be taken for it.
+  [[nodiscard]] virtual std::size_t ahead(std::size_t most) const { return most; }
+  /// Somebody who asked waits for a disk.
+  [[nodiscard]] virtual bool is_reading() const { return false; }
+};
+
+/// Makes `room` as large as the source's next block and what goes in front of it; larger it may be.
+void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes = 0);
+
+/// Ranges of a file, read on the threads for disks.
+class FileSource final : public BlockSource {
+ public:
+  /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read is an error.
+  FileSource(boost::asio::io_context& io, BlockStore file, std::vector<ByteRange> ranges)
+      : io_(io), file_(std::move(file)), ranges_(std::move(ranges)) {}
+  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+  [[nodiscard]] std::size_t ahead(std::size_t most) const override;
+  [[nodiscard]] bool is_reading() const override { return reading_ > 0; }
+
+ private:
+  boost::asio::io_context& io_;
+  const BlockStore file_;
+  std::vector<ByteRange> ranges_;
+  std::size_t first_ = 0;    // of ranges_
+  std::size_t reading_ = 0;  // calls of next() that wait
+};
+
+/// What somebody says in order, whole blocks while he goes on.
+class PipeSource final : public BlockSource {
+ public:
+  PipeSource(boost::asio::io_context& io, std::unique_ptr<LocalStream> from) : from_(std::move(from)), free_(io) {}
+  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+
+ private:
+  StreamIo from_;
+  std::uint64_t read_bytes_ = 0;
+  bool busy_ = false;  // somebody reads
+  bool ended_ = false;
+  Signal free_;
+};
+
+}  // namespace udtcat::gridftp

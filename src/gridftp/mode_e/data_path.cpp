@@ -1,0 +1,263 @@
+#include "gridftp/mode_e/data_path.hpp"
+
+#include <array>
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/mode_e/block_header.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::chrono::minutes kTakesGoodbye{10};  // guess: what was sent before it may be on its way for long
+
+/// A kept connection goes with a word, so that the peer knows it for an orderly end. Who never takes it does not keep it for ever.
+void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
+  boost::asio::co_spawn(
+      io,
+      [&io, connection]() -> Task<void> {
+        boost::asio::steady_timer late(io, kTakesGoodbye);
+        late.async_wait([still = std::weak_ptr(connection)](const boost::system::error_code& in_time) {
+          if (const auto lingers = still.lock(); lingers && !in_time) lingers->abort();
+        });
+        BlockHeader header;
+        header.descriptor = BlockHeader::kClose;
+        const auto bytes = encode(header);
+        if (co_await connection->write(bytes)) std::ignore = co_await connection->finish();  // nobody is there to tell
+      },
+      boost::asio::detached);
+}
+
+}  // namespace
+
+void DataPath::use(std::shared_ptr<DataStack> stack) {
+  close();
+  stack_ = std::move(stack);
+}
+
+Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_t count,
+                                               std::optional<Endpoint> only_from) {
+  close();
+  only_from_ = std::move(only_from);
+  std::vector<Endpoint> locals;
+  for (std::size_t address = 0; address < count; ++address) {
+    auto door = stack_->listen(
+        local, lifetime_.guard([this, address](std::shared_ptr<StreamIo> connection, const Endpoint& peer) {
+          on_connection({std::move(connection), address}, peer);
+        }));
+    if (!door) return tl::unexpected(std::move(door.error()));
+    locals.push_back((*door)->local());
+    doors_.push_back(std::move(*door));
+  }
+  stance_ = Stance::passive;
+  return locals;
+}
+
+void DataPath::aim(std::vector<Endpoint> at) {
+  close();
+  aim_ = std::move(at);
+  stance_ = Stance::active;
+}
+
+void DataPath::close() {
+  if (kept_to_send_)
+    for (const DataConnection& connection : kept_) say_goodbye(io_, connection.io);
+  lifetime_.end();
+  kept_.clear();
+  early_.clear();
+  refused_.reset();
+  aim_.clear();
+  doors_.clear();
+  receiver_.reset();
+  sender_.reset();
+  stance_ = Stance::none;
+  peer_states_ = false;
+}
+
+void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
+  core::log().debug("a data connection from {}", peer.to_string());
+  if (only_from_ && only_from_->with_port(0) != peer.with_port(0))
+    return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
+                            only_from_->host_to_string());
+  auto its_place = place();
+  if (!its_place) return refuse(std::move(its_place.error()));
+  connection.io->settle(std::move(*its_place), moved_bytes_);
+  peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
+  if (receiving_) return receiver_->take(std::move(connection));
+  if (early_.size() >= kMostEarly)
+    return core::log().warn("data from {} dropped: too many connections", peer.to_string());
+  early_.push_back(std::move(connection));
+  came_.notify();
+}
+
+/// Its peer may have sent something on it by now, which nobody will ever see.
+void DataPath::refuse(Error why) {
+  core::log().warn("{}", why.message());
+  if (receiving_) return receiver_->fail(std::move(why));
+  refused_ = std::move(why);
+  came_.notify();
+}
+
+Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sink) {
+  receiver_ = std::make_unique<Receiver>(io_, std::move(file), std::move(sink));
+  receiving_ = true;
+  if (!kept_to_send_)
+    for (DataConnection& connection : std::exchange(kept_, {})) receiver_->take(std::move(connection));
+  for (DataConnection& connection : std::exchange(early_, {})) receiver_->take(std::move(connection));
+  if (auto refused = std::exchange(refused_, {})) receiver_->fail(std::move(*refused));
+  auto status = co_await receiver_->result();
+  receiving_ = false;
+  kept_to_send_ = false;
+  if (status) kept_ = receiver_->release();
+  arrived_ = receiver_->file().arrived();
+  received_bytes_ = receiver_->received_bytes();
+  receiver_.reset();  // and with it the sink: somebody may want to write the same file
+  co_return status;
+}
+
+Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
+  auto its_place = place();
+  if (!its_place) co_return tl::unexpected(std::move(its_place.error()));
+  auto made = co_await stack_->connect(to);
+  if (made) (*made)->settle(std::move(*its_place), moved_bytes_);
+  co_return made;
+}
+
+/// In rounds: how many there are is the sender's affair, but each address has one.
+Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
+  if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
+  std::vector<DataConnection> made;
+  for (std::size_t round = 0; round < parallelism; ++round)
+    for (std::size_t address = 0; address < aim_.size(); ++address) {
+      auto connection = co_await connect(aim_[address]);
+      if (!connection && round > 0 && connection.error().code == Errc::out_of_resources) co_return made;
+      if (!connection) co_return tl::unexpected(std::move(connection.error()));
+      if (cancelled_) co_return tl::unexpected(*cancelled_);
+      peer_states_ = peer_states_ || (*connection)->peer_statements() == Statements::made;
+      made.push_back({std::move(*connection), address});
+    }
+  co_return made;
+}
+
+Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
+  cancelled_.reset();
+  auto over = co_await connections(parallelism);
+  if (!over) co_return tl::unexpected(std::move(over.error()));
+  if (cancelled_) co_return tl::unexpected(*cancelled_);
+  const bool keeps = !request.close_connections;
+  sender_ = std::make_unique<Sender>(io_, *over, std::move(request));
+  auto status = co_await sender_->result();
+  kept_to_send_ = true;
+  if (status && keeps) kept_ = std::move(*over);
+  co_return status;
+}
+
+Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
+  cancelled_.reset();
+  if (stance_ == Stance::active) {
+    auto made = co_await connect(aim_.front());
+    if (made && cancelled_) co_return tl::unexpected(*cancelled_);
+    co_return made;
+  }
+  while (early_.empty() && !cancelled_ && !refused_) co_await came_.wait();
+  if (cancelled_) co_return tl::unexpected(*cancelled_);
+  if (early_.empty()) co_return tl::unexpected(*std::exchange(refused_, {}));
+  auto connection = std::move(early_.front().io);
+  early_.pop_front();
+  co_return connection;
+}
+
+struct DataPath::Alone {
+  Alone(boost::asio::io_context& io, std::shared_ptr<StreamIo> on) : over(std::move(on)), done(io) {}
+  const std::shared_ptr<StreamIo> over;
+  Promise<Status> done;
+};
+
+Task<Status> DataPath::alone(std::shared_ptr<StreamIo> over, Task<Status> moving) {
+  const auto state = std::make_shared<Alone>(io_, std::move(over));
+  alone_ = state;
+  boost::asio::co_spawn(
+      io_,
+      [state, moving = std::move(moving)]() mutable -> Task<void> {
+        // Who waits on a connection that is broken off is not called again, but destroyed.
+        const std::shared_ptr<Alone> told(state.get(), [state](Alone* what) {
+          what->done.set(udtcat::fail(Errc::connection_broken, "transfer a file", "its connection was broken off"));
+        });
+        state->done.set(co_await std::move(moving));
+      },
+      boost::asio::detached);
+  auto status = co_await state->done.get();
+  alone_.reset();
+  if (!status && cancelled_) co_return tl::unexpected(*cancelled_);
+  co_return status;
+}
+
+Task<Status> DataPath::state(Statement done) {
+  const auto message = encode(done);
+  const auto to = kept_;
+  for (const DataConnection& each : to) {
+    if (each.io->peer_statements() != Statements::wanted) continue;
+    if (auto said = co_await alone(each.io, each.io->write(message)); !said) co_return said;
+  }
+  co_return Status{};
+}
+
+namespace {
+
+Task<Status> read_statement(StreamIo& from, Statement& into) {
+  std::array<std::byte, kStatementPrefixBytes> prefix{};
+  const auto begun = co_await from.read(prefix);
+  if (!begun) co_return tl::unexpected(begun.error());
+  const auto bytes = *begun < prefix.size() ? Result<std::size_t>(0) : statement_body_bytes(prefix);
+  if (!bytes) co_return tl::unexpected(bytes.error());
+  std::vector<std::byte> body(*bytes);
+  const auto read = co_await from.read(body);
+  if (!read) co_return tl::unexpected(read.error());
+  if (body.empty() || *read < body.size())
+    co_return udtcat::fail(Errc::connection_broken, "hear what the server did from " + from.name(), "it hung up");
+  auto statement = decode_statement_body(body);
+  if (!statement) co_return tl::unexpected(std::move(statement.error()));
+  into = std::move(*statement);
+  co_return Status{};
+}
+
+}  // namespace
+
+Task<Result<Statement>> DataPath::hear_statement(std::chrono::milliseconds patience) {
+  boost::asio::steady_timer late(io_, patience);
+  late.async_wait(lifetime_.guard([this](const boost::system::error_code& in_time) {
+    if (!in_time) cancel({Errc::peer_lost, "hear what the server did", "it says nothing in its session"});
+  }));
+  std::optional<Statement> first;
+  const auto from = kept_;
+  for (const DataConnection& each : from) {
+    Statement said;
+    if (each.io->peer_statements() != Statements::made)
+      co_return udtcat::fail(Errc::protocol_violated, "hear what the server did",
+                             "data came from two different servers");
+    if (auto heard = co_await alone(each.io, read_statement(*each.io, said)); !heard)
+      co_return tl::unexpected(std::move(heard.error()));
+    if (first && *first != said)
+      co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it says two different things");
+    first = std::move(said);
+  }
+  if (!first)
+    co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it kept no connection to say it on");
+  co_return std::move(*first);
+}
+
+void DataPath::cancel(const Error& why) {
+  cancelled_ = why;
+  came_.notify();
+  if (receiver_) receiver_->fail(why);
+  if (sender_) sender_->fail(why);
+  if (alone_) alone_->over->abort();
+}
+
+}  // namespace udtcat::gridftp

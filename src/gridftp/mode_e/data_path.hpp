@@ -1,0 +1,128 @@
+/// The data connections of one control connection: where they come from or go to, and those that are kept for the next file.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/coroutine/signal.hpp"
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/dialogue/statement.hpp"
+#include "gridftp/mode_e/data_places.hpp"
+#include "gridftp/mode_e/data_stack.hpp"
+#include "gridftp/mode_e/receiver.hpp"
+#include "gridftp/mode_e/sender.hpp"
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::gridftp {
+
+/// Both ends of a control connection have one; ours and theirs take opposite stances.
+///
+///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new stance ends what was there
+///
+/// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction takes it again.
+/// Threads: confined to the io_context thread; one transfer at a time.
+class DataPath {
+ public:
+  enum class Stance { none, passive, active };
+  static constexpr std::size_t kMostEarly = 64;  // guess: as many connections as a peer may be told to make
+
+  /// A place for one connection more, which has it as long as it lives.
+  using Admit = std::function<Result<DataPlaces::Place>()>;
+
+  /// admit   none: there is always a place
+  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, Admit admit = {})
+      : io_(io), stack_(std::move(stack)), admit_(std::move(admit)), came_(io) {}
+  /// Ends everything, and says so to the peer where it waits for more.
+  ~DataPath() { close(); }
+  DataPath(const DataPath&) = delete;
+  DataPath& operator=(const DataPath&) = delete;
+
+  /// From now on another stack; whatever was there ends.
+  void use(std::shared_ptr<DataStack> stack);
+  /// Ports of ours, where the peer's connections come.  errors: those of DataStack::listen()
+  /// only_from   the one host that may bring any, whatever its port; none: every host
+  [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1,
+                                                     std::optional<Endpoint> only_from = {});
+  /// The peer's ports, which we connect to when there is something to send.
+  void aim(std::vector<Endpoint> at);
+  void close();
+
+  [[nodiscard]] Stance stance() const { return stance_; }
+  /// Connections are kept from the last file: no new ones will be made.
+  [[nodiscard]] bool has_kept() const { return !kept_.empty(); }
+  /// Ports of ours or of theirs, each of which has an EOF of its own.
+  [[nodiscard]] std::size_t addresses() const { return stance_ == Stance::active ? aim_.size() : doors_.size(); }
+
+  /// In MODE E; passive. `file` counts as many addresses as we have.
+  /// errors: those of Receiver::result(); that of a connection that had no place
+  [[nodiscard]] Task<Status> receive(IncomingFile file, std::shared_ptr<BlockSink> sink);
+  /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have places.
+  /// errors: those of Sender::result() and DataStack::connect(); that of having no place for one to each address
+  [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
+  /// In stream mode, with either stance: the one connection, which is made or awaited.
+  /// errors: those of DataStack::connect(), that of cancel(), that of having no place
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
+  /// What moves on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
+  [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);
+  /// Says on each kept connection what was done, if its peer wants to hear that.  errors: Errc::connection_broken, that of cancel()
+  [[nodiscard]] Task<Status> state(Statement done);
+  /// A peer of this stance has said, inside its session, that it makes statements.
+  [[nodiscard]] bool peer_states() const { return peer_states_; }
+  /// After a transfer with such a peer: what it says that it did.
+  /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `patience`
+  [[nodiscard]] Task<Result<Statement>> hear_statement(std::chrono::milliseconds patience);
+  /// The transfer that is under way, if any, ends with `why`.
+  void cancel(const Error& why);
+
+  /// By all connections, either way, headers too.
+  [[nodiscard]] std::uint64_t moved_bytes() const { return *moved_bytes_; }
+  /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
+  [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : arrived_; }
+  [[nodiscard]] std::uint64_t received_bytes() const {
+    return receiver_ ? receiver_->received_bytes() : received_bytes_;
+  }
+
+ private:
+  struct Alone;
+  [[nodiscard]] Result<DataPlaces::Place> place() const { return admit_ ? admit_() : DataPlaces::Place(); }
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to);
+  void refuse(Error why);
+  void on_connection(DataConnection connection, const Endpoint& peer);
+  [[nodiscard]] Task<Result<std::vector<DataConnection>>> connections(std::size_t parallelism);
+
+  boost::asio::io_context& io_;
+  std::shared_ptr<DataStack> stack_;
+  const Admit admit_;
+  const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
+  Stance stance_ = Stance::none;
+  std::vector<std::unique_ptr<DataDoor>> doors_;
+  std::optional<Endpoint> only_from_;
+  std::vector<Endpoint> aim_;
+  std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
+  std::optional<Error> refused_;      // a connection that the next transfer would have needed
+  std::vector<DataConnection> kept_;
+  bool kept_to_send_ = false;  // which way they went
+  bool peer_states_ = false;
+  std::unique_ptr<Receiver> receiver_;
+  bool receiving_ = false;
+  ByteRanges arrived_;  // by the last transfer
+  std::uint64_t received_bytes_ = 0;
+  std::unique_ptr<Sender> sender_;
+  std::shared_ptr<Alone> alone_;    // in stream mode, the transfer under way
+  std::optional<Error> cancelled_;  // while a transfer waits for its connections
+  Signal came_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,56 @@
+/// Receives one file on MODE E data connections.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/files/incoming_file.hpp"
+#include "gridftp/mode_e/block_sink.hpp"
+
+namespace udtcat::gridftp {
+
+/// A data connection, and which of our addresses it was made to, or which of the peer's it goes to.
+struct DataConnection {
+  std::shared_ptr<StreamIo> io;
+  std::size_t address = 0;
+};
+
+/// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the file is there.
+/// A connection that ends before it has said anything was a stranger's, and is forgotten.
+/// Threads: confined to the io_context thread.
+class Receiver {
+ public:
+  Receiver(boost::asio::io_context& io, IncomingFile file, std::shared_ptr<BlockSink> sink);
+  /// Breaks off every connection that has not been released.
+  ~Receiver();
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  /// One more connection. Beyond IncomingFile::kMostConnections it is dropped.
+  void take(DataConnection connection);
+  /// Waits until the file is there, and whole, or never will be.
+  /// errors: Errc::protocol_violated, Errc::connection_broken, those of the sink, that of fail()
+  [[nodiscard]] Task<Status> result();
+  /// Whoever waits for the result gets this.
+  void fail(Error why);
+  /// After a good result: the connections whose sender has not closed them, for the next file.
+  [[nodiscard]] std::vector<DataConnection> release();
+
+  [[nodiscard]] const IncomingFile& file() const;
+  /// Payload stored so far.
+  [[nodiscard]] std::uint64_t received_bytes() const;
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;  // shared with the coroutine of each connection
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,197 @@
+/// make_session_stack(): data connections are streams of our sessions, one session for each port that is called.
+#include <list>
+#include <map>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/peering.hpp>
+
+#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/mode_e/data_stack.hpp"
+#include "lib/bridge/stream_pair.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+std::string name_of(const Endpoint& peer) { return "session with " + peer.to_string(); }
+
+/// Sessions that nobody uses any more, until their peers have answered the goodbye.
+class Farewells : public std::enable_shared_from_this<Farewells> {
+ public:
+  explicit Farewells(boost::asio::io_context& io) : io_(io) {}
+  void take(std::unique_ptr<Connection> connection) {
+    const std::uint64_t number = next_++;
+    Connection& leaving = *leaving_.emplace(number, std::move(connection)).first->second;
+    leaving.on_closed([weak = weak_from_this(), number](const Status&) {
+      // Posted: this is the connection's own handler.
+      if (const auto self = weak.lock())
+        boost::asio::post(self->io_, [weak, number] {
+          if (const auto still = weak.lock()) still->leaving_.erase(number);
+        });
+    });
+    leaving.close();
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  std::map<std::uint64_t, std::unique_ptr<Connection>> leaving_;
+  std::uint64_t next_ = 0;
+};
+
+/// A session that lives as long as one of its streams.
+class Carrier {
+ public:
+  Carrier(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::weak_ptr<Farewells> farewells)
+      : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), farewells_(std::move(farewells)) {
+    connection_->on_closed([this](const Status& status) {
+      closed_ = true;
+      core::log().debug("{}: {}", name_of(peer_), status ? "closed" : status.error().message());
+    });
+  }
+  ~Carrier() {
+    const auto farewells = farewells_.lock();
+    if (farewells && !closed_) farewells->take(std::move(connection_));
+  }
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+
+  [[nodiscard]] bool is_closed() const { return closed_; }
+  [[nodiscard]] Connection& connection() { return *connection_; }
+  [[nodiscard]] const Endpoint& peer() const { return peer_; }
+  [[nodiscard]] static std::shared_ptr<StreamIo> open_stream(const std::shared_ptr<Carrier>& carrier) {
+    auto [theirs, ours] = bridge::make_stream_pair(carrier->io_, name_of(carrier->peer_));
+    carrier->connection_->open_stream(std::move(theirs), log_outcome(carrier->peer_));
+    return std::make_shared<StreamIo>(std::move(ours), carrier, carrier->connection_->peer_statements());
+  }
+  [[nodiscard]] static std::shared_ptr<StreamIo> accept_stream(const std::shared_ptr<Carrier>& carrier, StreamId id) {
+    auto [theirs, ours] = bridge::make_stream_pair(carrier->io_, name_of(carrier->peer_));
+    carrier->connection_->accept_stream(id, std::move(theirs), log_outcome(carrier->peer_));
+    return std::make_shared<StreamIo>(std::move(ours), carrier, carrier->connection_->peer_statements());
+  }
+
+ private:
+  [[nodiscard]] static Connection::OutcomeHandler log_outcome(const Endpoint& peer) {
+    return [name = name_of(peer)](const StreamOutcome& outcome) {
+      core::log().debug("{}: a stream ended: {}", name, outcome.error ? outcome.error->message() : "whole");
+    };
+  }
+
+  boost::asio::io_context& io_;
+  std::unique_ptr<Connection> connection_;
+  const Endpoint peer_;
+  const std::weak_ptr<Farewells> farewells_;
+  bool closed_ = false;
+};
+
+class SessionDoor final : public DataDoor {
+ public:
+  SessionDoor(boost::asio::io_context& io, std::weak_ptr<Farewells> farewells, DataStack::ConnectionHandler handler)
+      : io_(io), farewells_(std::move(farewells)), handler_(std::move(handler)) {}
+
+  [[nodiscard]] Status open(ListenRequest request) {
+    auto listener = udtcat::listen(
+        io_, std::move(request), [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); },
+        [](const Endpoint& peer, const Error& why) {
+          core::log().warn("data from {} refused: {}", peer.to_string(), why.message());
+        });
+    if (!listener) return tl::unexpected(std::move(listener.error()));
+    listener_ = std::move(*listener);
+    return {};
+  }
+  [[nodiscard]] Endpoint local() const override { return listener_->local_endpoints().front(); }
+
+ private:
+  void welcome(std::unique_ptr<Connection> connection) {
+    const auto carrier = std::make_shared<Carrier>(io_, std::move(connection), farewells_);
+    std::erase_if(carriers_, [](const auto& each) { return each->is_closed(); });
+    carriers_.push_back(carrier);
+    carrier->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<Carrier>(carrier)](StreamId id) {
+      if (const auto alive = weak.lock()) handler_(Carrier::accept_stream(alive, id), alive->peer());
+    }));
+  }
+
+  boost::asio::io_context& io_;
+  const std::weak_ptr<Farewells> farewells_;
+  const DataStack::ConnectionHandler handler_;
+  std::list<std::shared_ptr<Carrier>> carriers_;  // as many as hold the key and come
+  std::unique_ptr<Listener> listener_;
+  core::Lifetime lifetime_;
+};
+
+class SessionStack final : public DataStack {
+ public:
+  SessionStack(boost::asio::io_context& io, const SessionOptions& session, const TransportOptions& transport,
+               std::optional<Key> key, std::chrono::milliseconds patience)
+      : io_(io), session_(session), transport_(transport), key_(std::move(key)), patience_(patience) {}
+
+  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
+    std::erase_if(sessions_, [](const auto& each) { return each.second.expired(); });
+    auto carrier = sessions_[to.to_string()].lock();
+    if (!carrier || carrier->is_closed()) {
+      auto dialled = co_await dial(to);
+      if (!dialled) co_return tl::unexpected(std::move(dialled.error()));
+      carrier = std::move(*dialled);
+      sessions_[to.to_string()] = carrier;
+    }
+    co_return Carrier::open_stream(carrier);
+  }
+
+  Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) override {
+    ListenRequest request;
+    request.locals.push_back(local);
+    request.key = duplicate_key();
+    request.session = session_;
+    request.transport = transport_;
+    auto door = std::make_unique<SessionDoor>(io_, farewells_, std::move(handler));
+    if (auto opened = door->open(std::move(request)); !opened) return tl::unexpected(std::move(opened.error()));
+    return door;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Key> duplicate_key() const {
+    return key_ ? std::optional(key_->duplicate()) : std::nullopt;
+  }
+  [[nodiscard]] Task<Result<std::shared_ptr<Carrier>>> dial(Endpoint to) {
+    DialRequest request;
+    request.addresses.push_back(to);
+    request.peer_name = to.to_string();
+    request.timeout = patience_;
+    request.key = duplicate_key();
+    request.session = session_;
+    request.transport = transport_;
+    Promise<Status> answer(io_);
+    std::shared_ptr<Carrier> carrier;
+    const auto dialer =
+        udtcat::dial(io_, std::move(request), [&, this](Result<std::unique_ptr<Connection>> connection) {
+          if (!connection) return answer.set(tl::unexpected(std::move(connection.error())));
+          carrier = std::make_shared<Carrier>(io_, std::move(*connection), farewells_);
+          answer.set(Status{});
+        });
+    const Status dialled = co_await answer.get();
+    if (!dialled) co_return tl::unexpected(dialled.error());
+    co_return carrier;
+  }
+
+  boost::asio::io_context& io_;
+  const SessionOptions session_;
+  const TransportOptions transport_;
+  const std::optional<Key> key_;
+  const std::chrono::milliseconds patience_;
+  const std::shared_ptr<Farewells> farewells_ = std::make_shared<Farewells>(io_);
+  std::map<std::string, std::weak_ptr<Carrier>> sessions_;  // by the port called
+};
+
+}  // namespace
+
+std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
+                                              const TransportOptions& transport, std::optional<Key> key,
+                                              std::chrono::milliseconds patience) {
+  return std::make_shared<SessionStack>(io, session, transport, std::move(key), patience);
+}
+
+}  // namespace udtcat::gridftp

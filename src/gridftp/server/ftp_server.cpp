@@ -1,0 +1,149 @@
+#include "gridftp/server/ftp_server.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <udtcat/bridges.hpp>
+
+#include "gridftp/client/remote_server.hpp"
+#include "gridftp/dialogue/local_address.hpp"
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/prefix_counts.hpp"
+
+namespace udtcat::gridftp {
+
+using boost::asio::ip::tcp;
+
+FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options)
+    : io_(io), service_(new Service{std::move(root), std::move(options)}) {}
+
+Status FtpServer::listen(const std::vector<Endpoint>& locals) {
+  for (const Endpoint& local : locals) {
+    auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
+    if (!bound) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(bound.error()));
+    doors_.push_back(std::make_unique<bridge::TcpAcceptor>(
+        std::move(*bound),
+        [this](tcp::socket socket) {
+          boost::system::error_code gone;
+          const Endpoint here = bridge::from_asio(socket.local_endpoint(gone));
+          const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
+          if (gone) return;
+          auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
+          welcome(std::make_unique<ControlLink>(io_, std::move(stream), here, peer), false);
+        },
+        [](const Endpoint& at, std::error_code error) {
+          core::log().warn("accept tcp {}: {}", at.to_string(), error.message());
+        }));
+  }
+  return {};
+}
+
+Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
+  DataOptions data = options_.data;
+  data.kind = DataKind::session;
+  data.session.purpose = Purpose::gridftp;
+  const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
+  sealed_stack_ = make_stack(io_, data);
+  for (const Endpoint& local : locals) {
+    auto door = sealed_stack_->listen(local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream,
+                                                                             const Endpoint& peer) {
+      welcome(std::make_unique<ControlLink>(io_, std::move(stream), local_address_towards(io_, peer), peer), has_key);
+    }));
+    if (!door) return tl::unexpected(std::move(door.error()));
+    sealed_doors_.push_back(std::move(*door));
+  }
+  return {};
+}
+
+namespace {
+
+/// On a place that somebody else has; the greatest counts. The fullest prefix gives, and there strangers before the longest idle.
+using Claim = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
+
+}  // namespace
+
+bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
+  core::PrefixCounts held;
+  for (const auto& [number, guest] : clients_) held.add(guest.prefix);
+  const bool has_its_share = held.of(newcomer) >= share.clients;
+  if (!has_its_share && held.all() < options_.most_clients) return true;
+  std::optional<Claim> greatest;
+  auto leaves = clients_.end();
+  for (auto guest = clients_.begin(); guest != clients_.end(); ++guest) {
+    const auto& [prefix, proved, client] = guest->second;
+    const bool in_exchange = prefix == newcomer && !client->is_logged_in();
+    const bool has_more = !has_its_share && held.of(prefix) > held.of(newcomer);
+    const auto idle = client->is_logged_in() ? client->idle() : ServedClient::Clock::duration::zero();
+    if (!(in_exchange || has_more) || !idle || (proved && client->is_logged_in())) continue;
+    const Claim claim{held.of(prefix), !client->is_logged_in(), *idle};
+    if (greatest && claim <= *greatest) continue;  // of equals the oldest
+    greatest = claim;
+    leaves = guest;
+  }
+  if (leaves == clients_.end()) return false;
+  leaves->second.client->dismiss();
+  forget(leaves);
+  return true;
+}
+
+void FtpServer::send_away(std::unique_ptr<ControlLink> link) {
+  core::log().warn("{} sent away: {} clients are here", link->peer().to_string(), clients_.size());
+  boost::asio::co_spawn(
+      io_,
+      [kept = std::shared_ptr<ControlLink>(std::move(link))]() -> Task<void> {
+        constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
+        if (co_await kept->say("421 Too many clients: later.\r\n", kPatience)) co_await kept->finish();
+      },
+      boost::asio::detached);
+}
+
+void FtpServer::welcome(std::unique_ptr<ControlLink> link, bool has_key) {
+  const core::Prefix prefix = core::prefix_of(link->peer());
+  const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
+  if (!has_room_for(prefix, share)) return send_away(std::move(link));
+  const std::string name = link->peer().to_string();
+  const std::uint64_t number = next_number_++;
+  core::log().info("{} connected", name);
+  // Posted: it is the client that calls.
+  auto gone = lifetime_.guard([this, number, name] {
+    core::log().info("{} left", name);
+    boost::asio::post(io_, lifetime_.guard([this, number] {
+      if (const auto guest = clients_.find(number); guest != clients_.end()) forget(guest);
+    }));
+  });
+  auto client = std::make_unique<ServedClient>(io_, std::move(link), service_, share, std::move(gone));
+  clients_.emplace(number, Guest{prefix, has_key, std::move(client)});
+}
+
+void FtpServer::forget(Guests::iterator guest) {
+  moved_before_ += guest->second.client->moved_bytes();
+  clients_.erase(guest);
+}
+
+void FtpServer::stop() {
+  doors_.clear();
+  sealed_doors_.clear();
+  for (const auto& [number, guest] : clients_) guest.client->close();
+}
+
+std::vector<Endpoint> FtpServer::local_endpoints() const {
+  std::vector<Endpoint> locals;
+  for (const auto& door : doors_) locals.push_back(door->local_endpoint());
+  for (const auto& door : sealed_doors_) locals.push_back(door->local());
+  return locals;
+}
+
+std::uint64_t FtpServer::moved_bytes() const {
+  std::uint64_t moved = moved_before_;
+  for (const auto& [number, guest] : clients_) moved += guest.client->moved_bytes();
+  return moved;
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,68 @@
+/// Serves a directory to GridFTP clients.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/mode_e/data_stack.hpp"
+#include "gridftp/server/serve_options.hpp"
+#include "gridftp/server/served_client.hpp"
+#include "gridftp/server/served_root.hpp"
+#include "lib/bridge/tcp_acceptor.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/core/prefix.hpp"
+
+namespace udtcat::gridftp {
+
+/// Threads: confined to the io_context thread.
+class FtpServer {
+ public:
+  FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options);
+
+  /// Clients come by TCP.  errors: Errc::cannot_bind
+  [[nodiscard]] Status listen(const std::vector<Endpoint>& locals);
+  /// Clients come by sessions of ours, and have proved the key; each stream is a client.  errors: Errc::cannot_bind
+  [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
+  /// A client that has come. Where there are too many, somebody of the prefix that holds the most gives way, if it holds more than the
+  /// newcomer's: the oldest who has not logged in, or who has been idle the longest and has not proved the key. Where that prefix
+  /// has its share, or nobody can give way, it is the newcomer's own oldest who has not logged in, or the newcomer. All are told so.
+  void welcome(std::unique_ptr<ControlLink> link, bool has_key);
+  /// Lets nobody in any more, and breaks off who is there.
+  void stop();
+
+  [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
+  /// Payload moved either way since the start.
+  [[nodiscard]] std::uint64_t moved_bytes() const;
+
+ private:
+  struct Guest {
+    core::Prefix prefix;
+    bool has_key;
+    std::unique_ptr<ServedClient> client;
+  };
+  using Guests = std::map<std::uint64_t, Guest>;
+  [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Share& share);
+  void send_away(std::unique_ptr<ControlLink> link);
+  void forget(Guests::iterator guest);
+
+  boost::asio::io_context& io_;
+  const std::shared_ptr<Service> service_;
+  const ServeOptions& options_ = service_->options;
+  std::vector<std::unique_ptr<bridge::TcpAcceptor>> doors_;
+  std::shared_ptr<DataStack> sealed_stack_;
+  std::vector<std::unique_ptr<DataDoor>> sealed_doors_;
+  Guests clients_;  // in the order in which they came
+  std::uint64_t next_number_ = 0;
+  std::uint64_t moved_before_ = 0;  // for clients that have gone
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,91 @@
+#include "gridftp/server/listing.hpp"
+
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+/// False for a name with a line end: a program would read two names.
+bool fits_a_line(const FileFacts& facts) { return facts.name.find_first_of("\r\n") == std::string::npos; }
+
+std::string printable_name(std::string name) {
+  for (char& each : name)
+    if (each == '\r' || each == '\n') each = '?';
+  return name;
+}
+
+const char* type_of(FileFacts::Kind kind) {
+  switch (kind) {
+    case FileFacts::Kind::file:
+      return "file";
+    case FileFacts::Kind::directory:
+      return "dir";
+    case FileFacts::Kind::other:
+      break;
+  }
+  return "OS.unix=other";
+}
+
+/// spec: RFC 3659 §7.5.5: e enter, l list, c create, m make directories; r read, w write, d delete, f rename
+std::string permissions(const FileFacts& facts, bool read_only) {
+  const bool changes = facts.writable && !read_only;
+  if (facts.kind == FileFacts::Kind::directory) return changes ? "elcmdf" : "el";
+  return changes ? "rwdf" : "r";
+}
+
+std::string long_line(const FileFacts& facts) {
+  std::string mode = facts.kind == FileFacts::Kind::directory ? "d" : "-";
+  for (unsigned bit = 0400; bit != 0; bit >>= 1) mode += (facts.mode & bit) != 0 ? "rwxrwxrwx"[mode.size() - 1] : '-';
+  const std::time_t changed = facts.changed;
+  std::tm broken{};
+  ::gmtime_r(&changed, &broken);
+  return fmt::format("{}   1 udtcat   udtcat   {:>12} {:%b %d  %Y} {}", mode, facts.size_bytes, broken,
+                     printable_name(facts.name));
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm broken{};
+  ::gmtime_r(&time, &broken);
+  return fmt::format("{:%Y%m%d%H%M%S}", broken);
+}
+
+std::string facts_line(const FileFacts& facts, bool read_only) {
+  return fmt::format("Type={};Size={};Modify={};Perm={};UNIX.mode={:04o}; {}", type_of(facts.kind), facts.size_bytes,
+                     time_text(facts.changed), permissions(facts, read_only), facts.mode, printable_name(facts.name));
+}
+
+std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only) {
+  std::string text;
+  std::size_t left_out = 0;
+  for (const FileFacts& facts : all) {
+    if (form != ListingForm::long_lines && !fits_a_line(facts)) {
+      ++left_out;
+      continue;
+    }
+    switch (form) {
+      case ListingForm::facts:
+        text += facts_line(facts, read_only);
+        break;
+      case ListingForm::names:
+        text += facts.name;
+        break;
+      case ListingForm::long_lines:
+        text += long_line(facts);
+        break;
+    }
+    text += "\r\n";
+  }
+  if (left_out > 0) core::log().warn("{} names with a line end are left out of a listing", left_out);
+  return text;
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,44 @@
+/// Offers and limits of a server, and what its clients have in common.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include <udtcat/options.hpp>
+
+#include "gridftp/client/transfer.hpp"
+#include "gridftp/mode_e/data_places.hpp"
+#include "gridftp/server/served_root.hpp"
+
+namespace udtcat::gridftp {
+
+/// The most that the clients of one prefix, an IPv4 /24 or an IPv6 /56, have together.
+struct Share {
+  std::size_t clients;                       ///< beyond it, 421
+  std::size_t data_connections;              ///< either way; beyond it, 425
+  std::chrono::milliseconds stall_patience;  ///< of a transfer of which nothing moves: then 426
+};
+
+struct ServeOptions {
+  bool read_only = false;
+  bool third_party = false;              ///< data may go to, and come from, other hosts than the client's
+  DataOptions data;                      ///< for sessions: the key, if there is one
+  Protection least = Protection::clear;  ///< of the data: what is weaker is refused
+  /// Beyond it, 421.
+  std::size_t most_clients = 256;           ///< guess: eight clusters of 32 nodes
+  std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
+  // guess: an eighth, enough for a site and short of all; no network pauses for a minute
+  Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(60)};
+  // guess: more, for the nodes of a cluster; who is at the other end of a pipe may pause as long as a client may be silent
+  Share of_key_holders{.clients = 128, .data_connections = 128, .stall_patience = std::chrono::seconds(600)};
+  std::chrono::seconds login_patience{60};  ///< guess
+  std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
+};
+
+struct Service {
+  const ServedRoot root;
+  const ServeOptions options;
+  DataPlaces data_places{options.most_data_connections};
+};
+
+}  // namespace udtcat::gridftp

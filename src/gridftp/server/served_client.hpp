@@ -1,0 +1,44 @@
+/// A server's dialogue with one client.  spec: RFC 959, RFC 2389, RFC 3659; docs/spec/gridftp.md §4
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/io_context.hpp>
+
+#include "gridftp/dialogue/control_link.hpp"
+#include "gridftp/server/serve_options.hpp"
+
+namespace udtcat::gridftp {
+
+/// Talks until the client leaves, is silent for too long, or close() is called.
+/// Threads: confined to the io_context thread.
+class ServedClient {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// share     of the clients from its prefix
+  /// on_gone   is called once, at the end
+  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
+               const Share& share, std::function<void()> on_gone);
+  ~ServedClient();
+  ServedClient(const ServedClient&) = delete;
+  ServedClient& operator=(const ServedClient&) = delete;
+
+  /// What is under way is broken off.
+  void close();
+  /// Another gets this one's place: it is told so, and need not be kept for that.
+  void dismiss();
+  [[nodiscard]] bool is_logged_in() const;
+  /// Since it came, or its last command was done; none: one is under way.
+  [[nodiscard]] std::optional<Clock::duration> idle() const;
+  [[nodiscard]] std::uint64_t moved_bytes() const;
+
+ private:
+  class Dialogue;
+  const std::shared_ptr<Dialogue> dialogue_;  // shared with its coroutines
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,154 @@
+#include "gridftp/server/served_root.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gridftp/files/open_beneath.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr mode_t kNewDirectoryMode = 0777;  // spec: POSIX: the umask takes from it
+
+tl::unexpected<Error> failed(Errc code, const char* doing, const std::string& path) {
+  return fail(code, std::string(doing) + ' ' + path, errno_text(errno));
+}
+
+FileFacts facts_from(const struct stat& status, std::string name, bool writable) {
+  FileFacts facts;
+  facts.name = std::move(name);
+  facts.kind = S_ISREG(status.st_mode)   ? FileFacts::Kind::file
+               : S_ISDIR(status.st_mode) ? FileFacts::Kind::directory
+                                         : FileFacts::Kind::other;
+  facts.size_bytes = static_cast<std::uint64_t>(status.st_size);
+  facts.changed = status.st_mtime;
+  facts.mode = status.st_mode & 0777U;
+  facts.writable = writable;
+  return facts;
+}
+
+}  // namespace
+
+/// Closes what it walks through.
+struct DirectoryWalk::Handle {
+  explicit Handle(bridge::Descriptor descriptor) : stream(::fdopendir(descriptor.number())) {
+    if (stream != nullptr) std::ignore = descriptor.release();
+  }
+  ~Handle() {
+    if (stream != nullptr) ::closedir(stream);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  DIR* const stream;
+};
+
+/// A path's directory, opened, and its last word.
+struct ServedRoot::Parted {
+  std::shared_ptr<const bridge::Descriptor> directory;
+  std::string name;
+};
+
+Result<ServedRoot> ServedRoot::open(const std::string& directory) {
+  bridge::Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root.is_open()) return failed(Errc::bad_argument, "serve the directory", directory);
+  if (!open_beneath(root.number(), ".", O_RDONLY | O_DIRECTORY).is_open() && errno == ENOSYS)
+    return fail(Errc::bad_argument, "serve the directory " + directory,
+                "this system cannot keep a peer inside: it takes openat2(), Linux 5.6");
+  return ServedRoot(std::move(root));
+}
+
+Result<bridge::Descriptor> ServedRoot::open_to_read(const std::string& path) const {
+  auto descriptor = open_beneath(root_->number(), path, O_RDONLY);
+  if (!descriptor.is_open()) return failed(Errc::local_read_failed, "read", path);
+  return descriptor;
+}
+
+Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
+  std::string_view trimmed = path;
+  while (trimmed.ends_with('/')) trimmed.remove_suffix(1);
+  const auto slash = trimmed.rfind('/');
+  const std::string name(slash == std::string_view::npos ? trimmed : trimmed.substr(slash + 1));
+  const std::string parent(slash == std::string_view::npos ? std::string_view(".") : trimmed.substr(0, slash + 1));
+  if (name.empty() || name == "." || name == "..")
+    return fail(Errc::local_write_failed, "write " + path, "it names a directory that is there already");
+  auto directory = open_beneath(root_->number(), parent, O_RDONLY | O_DIRECTORY);
+  if (!directory.is_open()) return failed(Errc::local_write_failed, "write", path);
+  return Parted{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
+}
+
+Result<FilePlace> ServedRoot::place_of(const std::string& path) const {
+  auto parted = part(path);
+  if (!parted) return tl::unexpected(std::move(parted.error()));
+  return FilePlace(std::move(parted->directory), std::move(parted->name), path);
+}
+
+Result<FileFacts> ServedRoot::facts_of(const std::string& path) const {
+  const auto descriptor = open_beneath(root_->number(), path, O_PATH);
+  struct stat status {};
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
+    return failed(Errc::local_read_failed, "look at", path);
+  const bool writable = ::faccessat(descriptor.number(), "", W_OK, AT_EMPTY_PATH) == 0;
+  return facts_from(status, path, writable);
+}
+
+Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
+  auto descriptor = open_beneath(root_->number(), path, O_RDONLY | O_DIRECTORY);
+  if (!descriptor.is_open()) return failed(Errc::local_read_failed, "list", path);
+  auto handle = std::make_shared<DirectoryWalk::Handle>(std::move(descriptor));
+  if (handle->stream == nullptr) return failed(Errc::local_read_failed, "list", path);
+  return DirectoryWalk(std::move(handle), path);
+}
+
+Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
+  std::vector<FileFacts> slice;
+  const int directory = ::dirfd(handle_->stream);
+  while (slice.size() < most_entries) {
+    errno = 0;
+    const dirent* entry = ::readdir(handle_->stream);
+    if (entry == nullptr && errno != 0) return failed(Errc::local_read_failed, "list", shown_);
+    if (entry == nullptr) break;
+    const std::string name = static_cast<const char*>(entry->d_name);
+    struct stat status {};
+    // Gone since, or a link, which may lead outside: its own facts, then.
+    if (name == "." || name == ".." || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    const bool writable = ::faccessat(directory, name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    slice.push_back(facts_from(status, name, writable));
+  }
+  std::ranges::sort(slice, {}, &FileFacts::name);
+  return slice;
+}
+
+Status ServedRoot::make_directory(const std::string& path) const {
+  const auto parted = part(path);
+  if (!parted) return tl::unexpected(parted.error());
+  if (::mkdirat(parted->directory->number(), parted->name.c_str(), kNewDirectoryMode) != 0)
+    return failed(Errc::local_write_failed, "make the directory", path);
+  return {};
+}
+
+Status ServedRoot::remove(const std::string& path, bool directory) const {
+  const auto parted = part(path);
+  if (!parted) return tl::unexpected(parted.error());
+  if (::unlinkat(parted->directory->number(), parted->name.c_str(), directory ? AT_REMOVEDIR : 0) != 0)
+    return failed(Errc::local_write_failed, "remove", path);
+  return {};
+}
+
+Status ServedRoot::rename(const std::string& from, const std::string& to) const {
+  const auto source = place_of(from);
+  if (!source) return tl::unexpected(source.error());
+  const auto target = place_of(to);
+  if (!target) return tl::unexpected(target.error());
+  return source->rename_to(*target);
+}
+
+}  // namespace udtcat::gridftp

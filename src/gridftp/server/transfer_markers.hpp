@@ -1,0 +1,42 @@
+/// What a server says while data move: 112 how fast, 111 what is safe.  spec: docs/spec/gridftp.md §5
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/dialogue/reply.hpp"
+#include "gridftp/files/byte_ranges.hpp"
+
+namespace udtcat::gridftp {
+
+inline constexpr std::chrono::milliseconds kMarkerInterval{1'000};  // guess: Globus' server has 5 s
+
+[[nodiscard]] Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_t bytes);
+[[nodiscard]] Reply range_marker(const ByteRanges& safe);
+
+/// Speaks from its making until stop().
+/// Threads: confined to the io_context thread.
+class TransferMarkers {
+ public:
+  using Say = std::function<Task<Status>(Reply)>;
+  /// safe   what is stored so that it need not come again; none where we send
+  TransferMarkers(boost::asio::io_context& io, Say say, std::function<std::uint64_t()> moved,
+                  std::function<ByteRanges()> safe);
+  ~TransferMarkers();
+  TransferMarkers(const TransferMarkers&) = delete;
+  TransferMarkers& operator=(const TransferMarkers&) = delete;
+  /// Returns when nothing more will be said.
+  [[nodiscard]] Task<void> stop();
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;  // shared with the coroutine that speaks
+};
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,132 @@
+#include "gridftp/xio/acceptor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/core/log.hpp"
+
+namespace udtcat::gridftp::xio {
+
+Result<std::shared_ptr<Acceptor>> Acceptor::make(std::shared_ptr<boost::asio::io_context> io, const Settings& settings,
+                                                 std::optional<Key> key, PortRange ports) {
+  auto event = WakeEvent::make();
+  if (!event) return tl::unexpected(event.error());
+  std::shared_ptr<Acceptor> made(new Acceptor(std::move(io), std::move(*event)));
+  for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
+    const Status listening = made->listen(settings, key, static_cast<std::uint16_t>(port));
+    if (listening) return made;
+    if (port == ports.last || listening.error().code != Errc::cannot_bind) return tl::unexpected(listening.error());
+  }
+  return fail(Errc::cannot_bind, "listen for data connections", "the range of ports is empty");
+}
+
+Status Acceptor::listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port) {
+  auto locals = resolve({.host = "", .port = port}, AddressFamily::any);
+  if (!locals) return tl::unexpected(locals.error());
+  ListenRequest request{std::move(*locals), std::nullopt, settings.session, settings.transport};
+  if (key) request.key = key->duplicate();
+  // Weak: the listener is ours.
+  auto listener = udtcat::listen(
+      *io_, std::move(request),
+      [weak = weak_from_this()](std::unique_ptr<Connection> connection) {
+        if (const auto self = weak.lock()) self->welcome(std::move(connection));
+      },
+      [weak = weak_from_this()](const Endpoint&, const Error& why) {
+        if (const auto self = weak.lock()) self->on_refused(why);
+      });
+  if (!listener) return tl::unexpected(listener.error());
+  port_ = (*listener)->local_endpoints().front().port();
+  listener_ = std::move(*listener);
+  return {};
+}
+
+/// Whoever dials gives up, and would not say so here: without this a transfer between two keys waits for ever. Once somebody has
+/// proved the key, strangers are none of its business.
+void Acceptor::on_refused(const Error& why) {
+  core::log().debug("{}", why.message());
+  const bool spoke_our_language = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;
+  if (!spoke_our_language || welcomed_ || nobody_else_) return;
+  nobody_else_.emplace(*io_, kRefusalPatience);
+  nobody_else_->async_wait([weak = weak_from_this(), why](const boost::system::error_code& cancelled) {
+    const auto self = weak.lock();
+    if (cancelled || !self) return;
+    const std::lock_guard lock(self->mutex_);
+    self->refused_ = why;
+    if (std::exchange(self->asked_, false)) self->event_.raise();
+  });
+}
+
+void Acceptor::welcome(std::unique_ptr<Connection> connection) {
+  welcomed_ = true;
+  nobody_else_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    refused_.reset();
+  }
+  const Place place = carriers_.emplace(carriers_.end());
+  *place = std::make_unique<Carrier>(
+      *io_, std::move(connection),
+      [this, place] {
+        if (!listener_ && !(*place)->closing()) (*place)->close();
+      },
+      [this, place] { carriers_.erase(place); });
+  Carrier& carrier = **place;
+  carrier.connection().on_stream([this, &carrier](StreamId id) { on_stream(carrier, id); });
+}
+
+void Acceptor::on_stream(Carrier& carrier, StreamId id) {
+  const auto refuse = [&](const char* why) {
+    carrier.connection().refuse_stream(id, {Errc::stream_refused, "data connection refused", why});
+  };
+  if (!listener_) return refuse("the transfer that it was for is over");
+  auto link = Link::make(io_);
+  if (!link) return refuse(link.error().what.c_str());
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kMaxWaitingLinks) return refuse("too many wait to be accepted");
+    waiting_.push_back(*link);
+    if (std::exchange(asked_, false)) event_.raise();
+  }
+  carrier.take(id, *link);
+}
+
+std::optional<Acceptor::Accepted> Acceptor::accept() {
+  const std::lock_guard lock(mutex_);
+  if (!waiting_.empty()) {
+    Accepted accepted{std::move(waiting_.front()), std::nullopt};
+    waiting_.pop_front();
+    return accepted;
+  }
+  if (refused_) return Accepted{nullptr, refused_};
+  asked_ = true;
+  return std::nullopt;
+}
+
+void Acceptor::stop() {
+  if (!listener_) return;
+  listener_->stop();
+  listener_.reset();
+  nobody_else_.reset();
+  std::deque<std::shared_ptr<Link>> unwanted;
+  {
+    const std::lock_guard lock(mutex_);
+    unwanted.swap(waiting_);
+  }
+  for (const auto& link : unwanted) link->abandon();
+  for (const auto& carrier : carriers_)
+    if (carrier->idle() && !carrier->closing()) carrier->close();
+}
+
+void Acceptor::close() {
+  stop();
+  for (const auto& carrier : carriers_)
+    if (!carrier->closing()) carrier->close();
+}
+
+bool Acceptor::settled() const {
+  return std::all_of(carriers_.begin(), carriers_.end(), [](const auto& carrier) { return carrier->settled(); });
+}
+
+}  // namespace udtcat::gridftp::xio

@@ -1,0 +1,81 @@
+/// The passive side of a transfer: a UDP port, and the data connections that come to it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "gridftp/xio/carrier.hpp"
+#include "gridftp/xio/link.hpp"
+#include "gridftp/xio/settings.hpp"
+#include "gridftp/xio/wake_event.hpp"
+
+namespace udtcat::gridftp::xio {
+
+/// Data connections that came and were not asked for yet; further ones are refused.
+inline constexpr std::size_t kMaxWaitingLinks = 256;  // guess: more than anybody's parallelism
+
+/// How long, after somebody with another key or protection was turned away, the right one may still come.
+inline constexpr auto kRefusalPatience = std::chrono::seconds(3);  // guess: it was told of the port at the same time
+
+/// Threads: internally synchronised: accept() and what follows it may be called from any thread; the rest is confined to the
+/// io_context thread.
+class Acceptor final : public std::enable_shared_from_this<Acceptor> {
+ public:
+  /// errors: Errc::cannot_bind, if no port of the range is to be had; Errc::out_of_resources
+  [[nodiscard]] static Result<std::shared_ptr<Acceptor>> make(std::shared_ptr<boost::asio::io_context> io,
+                                                              const Settings& settings, std::optional<Key> key,
+                                                              PortRange ports);
+
+  struct Accepted {
+    std::shared_ptr<Link> link;
+    std::optional<Error> error;  ///< who came was refused, and nobody else came
+  };
+  /// A data connection or an error, if there is one; else the event is raised when there is.
+  [[nodiscard]] std::optional<Accepted> accept();
+  [[nodiscard]] const WakeEvent& event() const { return event_; }
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+  /// Lets no more peers in, and no more streams of those that are. What nobody has accepted ends.
+  void stop();
+  /// Nothing is left of it. Only once stopped.
+  [[nodiscard]] bool over() const { return !listener_ && carriers_.empty(); }
+  /// stop(), and goodbye to all who came.
+  void close();
+  /// As Carrier::settled(), of all.
+  [[nodiscard]] bool settled() const;
+
+ private:
+  using Place = std::list<std::unique_ptr<Carrier>>::iterator;
+
+  Acceptor(std::shared_ptr<boost::asio::io_context> io, WakeEvent event)
+      : io_(std::move(io)), event_(std::move(event)) {}
+  [[nodiscard]] Status listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port);
+  void on_refused(const Error& why);
+  void welcome(std::unique_ptr<Connection> connection);
+  void on_stream(Carrier& carrier, StreamId id);
+
+  const std::shared_ptr<boost::asio::io_context> io_;
+  const WakeEvent event_;
+  std::uint16_t port_ = 0;              // constant once made
+  std::unique_ptr<Listener> listener_;  // none once stopped
+  std::list<std::unique_ptr<Carrier>> carriers_;
+  std::optional<boost::asio::steady_timer> nobody_else_;  // since the first refusal, until somebody is let in
+  bool welcomed_ = false;
+
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<Link>> waiting_;  // the mutex's; at most kMaxWaitingLinks
+  std::optional<Error> refused_;               // the mutex's: nobody has come but one without our key
+  bool asked_ = false;                         // the mutex's: somebody waits for the event
+};
+
+}  // namespace udtcat::gridftp::xio

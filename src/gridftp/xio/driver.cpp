@@ -1,0 +1,474 @@
+/// The driver as Globus XIO loads it: what of ours answers which call of Globus.
+///
+/// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at once waits for
+/// an event that Globus' own loop watches. So it serves programs with and without threads alike (ADR-0017).
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "gridftp/xio/engine.hpp"
+#include "gridftp/xio/globus.hpp"
+#include "gridftp/xio/settings.hpp"
+#include "lib/core/dumps.hpp"
+#include "lib/crypto/secret_bytes.hpp"
+#include "lib/crypto/secret_text.hpp"
+
+namespace udtcat::gridftp::xio {
+namespace {
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+/// The key that the environment had when it was first asked for. Its text is overwritten there, but the variable stays: the
+/// program's other threads may be looking.
+/// Threads: internally synchronised.
+class EnvironmentKey {
+ public:
+  [[nodiscard]] Result<std::optional<Key>> find(const Settings& settings) {
+    const std::lock_guard lock(mutex_);
+    if (char* value = std::getenv(kKeyVariable); value != nullptr && *value != '\0')
+      text_ = crypto::take_text({value, std::strlen(value)});
+    auto key = find_key(settings, environment, text_.view());
+    if (key && *key && !std::exchange(dumps_are_forbidden_, true)) {
+      std::ignore = core::forbid_core_dumps(false);
+      core::forbid_tracing();
+    }
+    return key;
+  }
+  /// Never destroyed, as Process.
+  static EnvironmentKey& self() {
+    static auto* const key = new EnvironmentKey();
+    return *key;
+  }
+
+ private:
+  std::mutex mutex_;
+  crypto::SecretText text_;
+  bool dumps_are_forbidden_ = false;
+};
+
+// ---- The engine of this process --------------------------------------------------------------------------------------------
+
+/// Threads: internally synchronised.
+class Process {
+ public:
+  [[nodiscard]] Result<Engine*> engine() {
+    const std::lock_guard lock(mutex_);
+    if (!engine_) {
+      // What OpenSSL does at the end of the process it registers when it is first used. What we do then has to come before.
+      std::byte first_use{};
+      std::ignore = crypto::randomise({&first_use, 1});
+      static const Leaver leaver;
+      auto started = Engine::start();
+      if (!started) return tl::unexpected(started.error());
+      engine_ = std::move(*started);
+    }
+    return engine_.get();
+  }
+  /// An engine that is gone has stopped its acceptors.
+  void release(std::shared_ptr<Acceptor> acceptor) {
+    const std::lock_guard lock(mutex_);
+    if (engine_) engine_->release(std::move(acceptor));
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    engine_.reset();
+  }
+  /// Never destroyed: threads of the program may outlive its statics.
+  static Process& self() {
+    static auto* const process = new Process();
+    return *process;
+  }
+
+ private:
+  struct Leaver {
+    Leaver() = default;
+    Leaver(const Leaver&) = delete;
+    Leaver& operator=(const Leaver&) = delete;
+    ~Leaver() { self().leave(); }
+  };
+  std::mutex mutex_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// ---- Options ---------------------------------------------------------------------------------------------------------------
+
+const Settings& settings_of(const void* attribute) {
+  static const Settings defaults;
+  return attribute == nullptr ? defaults : *static_cast<const Settings*>(attribute);
+}
+
+globus_result_t attribute_init(void** out) {
+  *out = new Settings();
+  return GLOBUS_SUCCESS;
+}
+
+globus_result_t attribute_copy(void** out, void* from) {
+  *out = new Settings(settings_of(from).duplicate());
+  return GLOBUS_SUCCESS;
+}
+
+globus_result_t attribute_destroy(void* attribute) {
+  const std::unique_ptr<Settings> owned(static_cast<Settings*>(attribute));
+  return GLOBUS_SUCCESS;
+}
+
+/// Without a table of options Globus hands on their text as it stands, so that none is lost for being unknown.
+globus_result_t attribute_cntl(void* attribute, int command, va_list arguments) {
+  if (command != GLOBUS_XIO_SET_STRING_OPTIONS) return no_such_command(command);
+  const char* text = va_arg(arguments, const char*);
+  const Status set = static_cast<Settings*>(attribute)->set_all(text == nullptr ? "" : text);
+  return set ? GLOBUS_SUCCESS : to_globus(set.error());
+}
+
+// ---- A data connection -------------------------------------------------------------------------------------------------------
+
+/// What Globus calls a handle. `operation`s are those that wait.
+struct Handle {
+  explicit Handle(std::shared_ptr<Link> of)
+      : link(std::move(of)), reading(link->read_event()), writing(link->write_event()) {}
+
+  const std::shared_ptr<Link> link;
+  globus_xio_operation_t read_operation = nullptr;   // an open or a read
+  globus_xio_operation_t write_operation = nullptr;  // a write or a close
+  Waiting reading;
+  Waiting writing;
+};
+
+/// What accept gives to open.
+struct AcceptedLink {
+  std::shared_ptr<Link> link;
+};
+
+void finish_open(std::unique_ptr<Handle> handle, globus_xio_operation_t operation, const Progress& progress) {
+  if (progress.error) return globus_xio_driver_finished_open(nullptr, operation, to_globus(*progress.error));
+  globus_xio_driver_finished_open(handle.release(), operation, GLOBUS_SUCCESS);
+}
+
+void on_open_event(globus_result_t result, globus_size_t, void* argument) {
+  std::unique_ptr<Handle> handle(static_cast<Handle*>(argument));
+  globus_xio_operation_t operation = handle->read_operation;
+  Progress progress;
+  if (result == GLOBUS_SUCCESS) {
+    progress = handle->link->open_progress();
+    if (progress.done) return finish_open(std::move(handle), operation, progress);
+    result = handle->reading.start(operation, on_open_event, handle.get());
+    if (result == GLOBUS_SUCCESS) return std::ignore = handle.release(), void();
+  }
+  handle->link->abandon();
+  globus_xio_driver_finished_open(nullptr, operation, result);
+}
+
+Result<std::shared_ptr<Link>> dial(const globus_xio_contact_t* contact, const Settings& settings) {
+  const std::string port_text = contact->port == nullptr ? "" : contact->port;
+  Contact to{contact->host == nullptr ? "" : contact->host, 0};
+  const char* const end = port_text.data() + port_text.size();
+  const auto number = std::from_chars(port_text.data(), end, to.port);
+  if (to.host.empty() || number.ec != std::errc() || number.ptr != end || to.port == 0)
+    return fail(Errc::bad_argument, "open a data connection", "the contact has no host or no port");
+  auto key = EnvironmentKey::self().find(settings);
+  if (!key) return tl::unexpected(key.error());
+  auto engine = Process::self().engine();
+  if (!engine) return tl::unexpected(engine.error());
+  return (*engine)->dial(to, settings, std::move(*key));
+}
+
+globus_result_t open(const globus_xio_contact_t* contact, void* driver_link, void* attribute,
+                     globus_xio_operation_t operation) {
+  std::shared_ptr<Link> link;
+  if (driver_link != nullptr) {
+    link = std::move(static_cast<AcceptedLink*>(driver_link)->link);
+  } else {
+    auto dialled = dial(contact, settings_of(attribute));
+    if (!dialled) return to_globus(dialled.error());
+    link = std::move(*dialled);
+  }
+  auto handle = std::make_unique<Handle>(std::move(link));
+  handle->read_operation = operation;
+  const Progress progress = handle->link->open_progress();
+  if (progress.done) {
+    finish_open(std::move(handle), operation, progress);
+    return GLOBUS_SUCCESS;
+  }
+  Handle* const waiting = handle.release();
+  const globus_result_t started = waiting->reading.start(operation, on_open_event, waiting);
+  if (started != GLOBUS_SUCCESS) {
+    handle.reset(waiting);
+    handle->link->abandon();
+  }
+  return started;
+}
+
+void finish_read(globus_xio_operation_t operation, const Progress& progress) {
+  globus_result_t result = GLOBUS_SUCCESS;
+  if (progress.error)
+    result = to_globus(*progress.error);
+  else if (progress.ended)
+    result = end_of_file();
+  globus_xio_driver_finished_read(operation, result, progress.bytes);
+}
+
+void on_read_event(globus_result_t result, globus_size_t, void* argument) {
+  auto& handle = *static_cast<Handle*>(argument);
+  globus_xio_operation_t operation = handle.read_operation;
+  if (result == GLOBUS_SUCCESS) {
+    const Progress progress = handle.link->read_progress();
+    if (progress.done) return finish_read(operation, progress);
+    result = handle.reading.start(operation, on_read_event, &handle);
+    if (result == GLOBUS_SUCCESS) return;
+  }
+  globus_xio_driver_finished_read(operation, result, handle.link->stop_read());
+}
+
+globus_result_t read(void* driver_handle, const globus_xio_iovec_t* pieces, int count,
+                     globus_xio_operation_t operation) {
+  auto& handle = *static_cast<Handle*>(driver_handle);
+  std::vector<std::span<std::byte>> into;
+  for (int i = 0; i < count; ++i) into.emplace_back(static_cast<std::byte*>(pieces[i].iov_base), pieces[i].iov_len);
+  handle.read_operation = operation;
+  const Progress progress = handle.link->start_read(std::move(into), globus_xio_operation_get_wait_for(operation));
+  if (progress.done) {
+    finish_read(operation, progress);
+    return GLOBUS_SUCCESS;
+  }
+  const globus_result_t started = handle.reading.start(operation, on_read_event, &handle);
+  if (started != GLOBUS_SUCCESS) std::ignore = handle.link->stop_read();
+  return started;
+}
+
+void finish_write(globus_xio_operation_t operation, const Progress& progress) {
+  globus_xio_driver_finished_write(operation, progress.error ? to_globus(*progress.error) : GLOBUS_SUCCESS,
+                                   progress.bytes);
+}
+
+void on_write_event(globus_result_t result, globus_size_t, void* argument) {
+  auto& handle = *static_cast<Handle*>(argument);
+  globus_xio_operation_t operation = handle.write_operation;
+  if (result == GLOBUS_SUCCESS) {
+    const Progress progress = handle.link->write_progress();
+    if (progress.done) return finish_write(operation, progress);
+    result = handle.writing.start(operation, on_write_event, &handle);
+    if (result == GLOBUS_SUCCESS) return;
+  }
+  globus_xio_driver_finished_write(operation, result, handle.link->stop_write());
+}
+
+globus_result_t write(void* driver_handle, const globus_xio_iovec_t* pieces, int count,
+                      globus_xio_operation_t operation) {
+  auto& handle = *static_cast<Handle*>(driver_handle);
+  std::vector<std::span<const std::byte>> from;
+  for (int i = 0; i < count; ++i)
+    from.emplace_back(static_cast<const std::byte*>(pieces[i].iov_base), pieces[i].iov_len);
+  handle.write_operation = operation;
+  const Progress progress = handle.link->start_write(std::move(from));
+  if (progress.done) {
+    finish_write(operation, progress);
+    return GLOBUS_SUCCESS;
+  }
+  const globus_result_t started = handle.writing.start(operation, on_write_event, &handle);
+  if (started != GLOBUS_SUCCESS) std::ignore = handle.link->stop_write();
+  return started;
+}
+
+void finish_close(std::unique_ptr<Handle> handle, globus_result_t result) {
+  globus_xio_operation_t operation = handle->write_operation;
+  handle.reset();
+  globus_xio_driver_finished_close(operation, result);
+}
+
+void on_close_event(globus_result_t result, globus_size_t, void* argument) {
+  std::unique_ptr<Handle> handle(static_cast<Handle*>(argument));
+  if (result == GLOBUS_SUCCESS) {
+    const Progress progress = handle->link->close_progress();
+    if (progress.done)
+      return finish_close(std::move(handle), progress.error ? to_globus(*progress.error) : GLOBUS_SUCCESS);
+    result = handle->writing.start(handle->write_operation, on_close_event, handle.get());
+    if (result == GLOBUS_SUCCESS) return std::ignore = handle.release(), void();
+  }
+  handle->link->abandon();  // cancelled: who does not want to know whether all arrived is not told so
+  finish_close(std::move(handle), result);
+}
+
+globus_result_t close(void* driver_handle, void*, globus_xio_operation_t operation) {
+  std::unique_ptr<Handle> handle(static_cast<Handle*>(driver_handle));
+  handle->write_operation = operation;
+  const Progress progress = handle->link->start_close();
+  if (progress.done) {
+    finish_close(std::move(handle), progress.error ? to_globus(*progress.error) : GLOBUS_SUCCESS);
+    return GLOBUS_SUCCESS;
+  }
+  Handle* const waiting = handle.release();
+  const globus_result_t started = waiting->writing.start(operation, on_close_event, waiting);
+  if (started == GLOBUS_SUCCESS) return GLOBUS_SUCCESS;
+  handle.reset(waiting);
+  handle->link->abandon();
+  finish_close(std::move(handle), started);
+  return GLOBUS_SUCCESS;
+}
+
+// ---- The passive side --------------------------------------------------------------------------------------------------------
+
+/// What Globus calls a server.
+struct Server {
+  explicit Server(std::shared_ptr<Acceptor> of) : acceptor(std::move(of)), waiting(acceptor->event()) {}
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() { Process::self().release(acceptor); }
+
+  const std::shared_ptr<Acceptor> acceptor;
+  globus_xio_operation_t operation = nullptr;
+  std::string contact;
+  Waiting waiting;  // ends before what it waits for
+};
+
+Result<std::unique_ptr<Server>> listen(const Settings& settings) {
+  auto key = EnvironmentKey::self().find(settings);
+  if (!key) return tl::unexpected(key.error());
+  PortRange ports;
+  if (const auto range = environment("GLOBUS_UDP_PORT_RANGE"); range && !range->empty()) {
+    const auto parsed = parse_port_range(*range);
+    if (!parsed) return tl::unexpected(parsed.error());
+    ports = *parsed;
+  }
+  auto engine = Process::self().engine();
+  if (!engine) return tl::unexpected(engine.error());
+  auto acceptor = (*engine)->listen(settings, std::move(*key), ports);
+  if (!acceptor) return tl::unexpected(acceptor.error());
+  return std::make_unique<Server>(std::move(*acceptor));
+}
+
+globus_result_t server_init(void* attribute, const globus_xio_contact_t*, globus_xio_operation_t operation) {
+  auto server = listen(settings_of(attribute));
+  if (!server) return to_globus(server.error());
+  // Who dials knows the host from elsewhere; only the port is ours to tell.
+  std::string host = "0.0.0.0";
+  std::string port = std::to_string((*server)->acceptor->port());
+  (*server)->contact = host + ":" + port;
+  globus_xio_contact_t contact{};
+  contact.unparsed = (*server)->contact.data();
+  contact.host = host.data();
+  contact.port = port.data();
+  const globus_result_t passed = globus_xio_driver_pass_server_init(operation, &contact, server->get());
+  if (passed == GLOBUS_SUCCESS) std::ignore = server->release();
+  return passed;
+}
+
+globus_result_t server_destroy(void* driver_server) {
+  const std::unique_ptr<Server> server(static_cast<Server*>(driver_server));
+  return GLOBUS_SUCCESS;
+}
+
+void finish_accept(globus_xio_operation_t operation, const Acceptor::Accepted& accepted) {
+  if (accepted.error) return globus_xio_driver_finished_accept(operation, nullptr, to_globus(*accepted.error));
+  globus_xio_driver_finished_accept(operation, new AcceptedLink{accepted.link}, GLOBUS_SUCCESS);
+}
+
+void on_accept_event(globus_result_t result, globus_size_t, void* argument) {
+  auto& server = *static_cast<Server*>(argument);
+  globus_xio_operation_t operation = server.operation;
+  if (result == GLOBUS_SUCCESS) {
+    if (const auto accepted = server.acceptor->accept()) return finish_accept(operation, *accepted);
+    result = server.waiting.start(operation, on_accept_event, &server);
+    if (result == GLOBUS_SUCCESS) return;
+  }
+  globus_xio_driver_finished_accept(operation, nullptr, result);
+}
+
+globus_result_t accept(void* driver_server, globus_xio_operation_t operation) {
+  auto& server = *static_cast<Server*>(driver_server);
+  if (const auto accepted = server.acceptor->accept()) {
+    finish_accept(operation, *accepted);
+    return GLOBUS_SUCCESS;
+  }
+  server.operation = operation;
+  return server.waiting.start(operation, on_accept_event, &server);
+}
+
+globus_result_t link_destroy(void* driver_link) {
+  const std::unique_ptr<AcceptedLink> accepted(static_cast<AcceptedLink*>(driver_link));
+  if (accepted->link) accepted->link->abandon();
+  return GLOBUS_SUCCESS;
+}
+
+// ---- Questions ---------------------------------------------------------------------------------------------------------------
+
+/// Globus frees what it is given.
+globus_result_t give_text(va_list arguments, const std::string& text) {
+  *va_arg(arguments, char**) = globus_libc_strdup(text.c_str());
+  return GLOBUS_SUCCESS;
+}
+
+globus_result_t answer_of_link(Link& link, int command, va_list arguments) {
+  if (command != GLOBUS_XIO_GET_REMOTE_CONTACT && command != GLOBUS_XIO_GET_REMOTE_NUMERIC_CONTACT)
+    return no_such_command(command);
+  return give_text(arguments, link.peer().to_string());
+}
+
+globus_result_t handle_cntl(void* driver_handle, int command, va_list arguments) {
+  return answer_of_link(*static_cast<Handle*>(driver_handle)->link, command, arguments);
+}
+
+globus_result_t link_cntl(void* driver_link, int command, va_list arguments) {
+  return answer_of_link(*static_cast<AcceptedLink*>(driver_link)->link, command, arguments);
+}
+
+globus_result_t server_cntl(void* driver_server, int command, va_list arguments) {
+  if (command != GLOBUS_XIO_GET_LOCAL_CONTACT && command != GLOBUS_XIO_GET_LOCAL_NUMERIC_CONTACT)
+    return no_such_command(command);
+  return give_text(arguments, static_cast<Server*>(driver_server)->contact);
+}
+
+// ---- The module --------------------------------------------------------------------------------------------------------------
+
+globus_result_t driver_init(globus_xio_driver_t* out) {
+  globus_xio_driver_t driver = nullptr;
+  if (const globus_result_t made = globus_xio_driver_init(&driver, "udtcat", nullptr); made != GLOBUS_SUCCESS)
+    return made;
+  globus_xio_driver_set_transport(driver, open, close, read, write, handle_cntl);
+  globus_xio_driver_set_server(driver, server_init, accept, server_destroy, server_cntl, link_cntl, link_destroy);
+  globus_xio_driver_set_attr(driver, attribute_init, attribute_copy, attribute_cntl, attribute_destroy);
+  *out = driver;
+  return GLOBUS_SUCCESS;
+}
+
+void driver_destroy(globus_xio_driver_t driver) { globus_xio_driver_destroy(driver); }
+
+}  // namespace
+}  // namespace udtcat::gridftp::xio
+
+extern "C" {
+
+GlobusXIODefineDriver(udtcat, udtcat::gridftp::xio::driver_init, udtcat::gridftp::xio::driver_destroy);
+
+static int udtcat_activate();
+static int udtcat_deactivate();
+
+static char udtcat_module_name[] = "globus_xio_udtcat_driver";
+
+/// What Globus looks for in libglobus_xio_udtcat_driver.so.
+GlobusXIODefineModule(udtcat) = {
+    udtcat_module_name, udtcat_activate, udtcat_deactivate, nullptr, nullptr, nullptr, nullptr};
+
+static int udtcat_activate() {
+  if (const int rc = globus_module_activate(GLOBUS_XIO_SYSTEM_MODULE); rc != GLOBUS_SUCCESS) return rc;
+  return static_cast<int>(GlobusXIORegisterDriver(udtcat));
+}
+
+static int udtcat_deactivate() {
+  udtcat::gridftp::xio::Process::self().leave();
+  GlobusXIOUnRegisterDriver(udtcat);
+  return globus_module_deactivate(GLOBUS_XIO_SYSTEM_MODULE);
+}
+
+}  // extern "C"

@@ -1,0 +1,215 @@
+#include "gridftp/xio/engine.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <future>
+#include <system_error>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/crypto/secret_bytes.hpp"
+
+namespace udtcat::gridftp::xio {
+namespace {
+
+constexpr auto kDialTimeout = std::chrono::seconds(30);     // guess: as long as TCP's own are endured
+constexpr auto kLookAgain = std::chrono::milliseconds(10);  // guess: nobody sees it at the end of a process
+
+bool same_key(const std::optional<Key>& one, const std::optional<Key>& other) {
+  if (!one || !other) return !one && !other;
+  return crypto::same(one->bytes(), other->bytes());
+}
+
+bool same_session(const DialRequest& one, const DialRequest& other) {
+  return one.peer_name == other.peer_name && one.session.protection == other.session.protection &&
+         one.session.own_name == other.session.own_name && one.session.expected_peer == other.session.expected_peer &&
+         one.session.threads == other.session.threads && one.session.lanes == other.session.lanes &&
+         one.session.block_bytes == other.session.block_bytes && one.transport.rate == other.transport.rate &&
+         same_key(one.key, other.key);
+}
+
+/// What same_session() looks at.
+DialRequest identity_of(const DialRequest& request) {
+  DialRequest identity;
+  identity.peer_name = request.peer_name;
+  identity.session = request.session;
+  identity.transport = request.transport;
+  if (request.key) identity.key = request.key->duplicate();
+  return identity;
+}
+
+/// What is started meanwhile takes no signal: those are for the program's own threads.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::start() {
+  std::unique_ptr<Engine> engine(new Engine());
+  if (auto started = engine->start_thread(); !started) return tl::unexpected(started.error());
+  return engine;
+}
+
+Engine::Engine()
+    : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), patience_(*io_), look_(*io_) {}
+
+Status Engine::start_thread() {
+  const NoSignals masked;
+  try {
+    thread_ = std::thread([this] { io_->run(); });
+  } catch (const std::system_error& error) {
+    return fail(Errc::out_of_resources, "start a thread", errno_text(error.code().value()));
+  }
+  return {};
+}
+
+Engine::~Engine() {
+  if (!thread_.joinable()) return;
+  boost::asio::post(*io_, [this] { begin_leaving(); });
+  thread_.join();
+  // What the thread left half done is ours now.
+  const Error gone{Errc::interrupted, "transfer", "the program ends"};
+  for (auto& outgoing : outgoing_)
+    for (const auto& link : outgoing.waiting) link->on_over(gone);
+}
+
+// ---- Active --------------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Link>> Engine::dial(const Contact& contact, const Settings& settings, std::optional<Key> key) {
+  auto addresses = resolve({.host = contact.host, .port = contact.port}, AddressFamily::any);
+  if (!addresses) return tl::unexpected(addresses.error());
+  auto link = Link::make(io_);
+  if (!link) return link;
+  auto request = std::make_shared<DialRequest>();
+  request->addresses = std::move(*addresses);
+  request->peer_name = contact.host + ":" + std::to_string(contact.port);
+  request->timeout = kDialTimeout;
+  request->key = std::move(key);
+  request->session = settings.session;
+  request->transport = settings.transport;
+  boost::asio::post(*io_, [this, request, made = *link] { connect(std::move(*request), made); });
+  return link;
+}
+
+void Engine::connect(DialRequest request, const std::shared_ptr<Link>& link) {
+  if (leaving_ != Leaving::no) return link->on_over(Error{Errc::interrupted, "transfer", "the program ends"});
+  for (auto& known : outgoing_) {
+    if (!same_session(known.identity, request)) continue;
+    if (!known.carrier) return known.waiting.push_back(link);
+    if (!known.carrier->closing()) return known.carrier->open(link);
+  }
+  const Place place = outgoing_.emplace(outgoing_.end());
+  place->waiting.push_back(link);
+  place->identity = identity_of(request);
+  place->dialer = udtcat::dial(*io_, std::move(request), [this, place](Result<std::unique_ptr<Connection>> made) {
+    on_dialled(place, std::move(made));
+  });
+}
+
+void Engine::on_dialled(Place place, Result<std::unique_ptr<Connection>> connection) {
+  place->dialer.reset();
+  const auto waiting = std::exchange(place->waiting, {});
+  if (!connection) {
+    for (const auto& link : waiting) link->on_over(connection.error());
+    return forget(place);
+  }
+  place->carrier = std::make_unique<Carrier>(
+      *io_, std::move(*connection),
+      [place] {
+        if (place->carrier->idle() && !place->carrier->closing()) place->carrier->close();
+      },
+      [this, place] { forget(place); });
+  for (const auto& link : waiting) place->carrier->open(link);
+  if (place->carrier->idle()) place->carrier->close();
+}
+
+/// Later: what is forgotten may be what calls.
+void Engine::forget(Place place) {
+  boost::asio::post(*io_, [this, place] {
+    outgoing_.erase(place);
+    leave_if_over();
+  });
+}
+
+// ---- Passive -------------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Acceptor>> Engine::listen(const Settings& settings, std::optional<Key> key, PortRange ports) {
+  std::promise<Result<std::shared_ptr<Acceptor>>> made;
+  boost::asio::post(*io_, [&] {
+    drop_over_acceptors();
+    auto acceptor = Acceptor::make(io_, settings, std::move(key), ports);
+    if (acceptor) acceptors_.push_back(*acceptor);
+    made.set_value(std::move(acceptor));
+  });
+  return made.get_future().get();
+}
+
+void Engine::release(std::shared_ptr<Acceptor> acceptor) {
+  boost::asio::post(*io_, [this, acceptor = std::move(acceptor)] {
+    acceptor->stop();
+    drop_over_acceptors();
+  });
+}
+
+void Engine::drop_over_acceptors() {
+  std::erase_if(acceptors_, [](const auto& acceptor) { return acceptor->over(); });
+}
+
+// ---- The end -------------------------------------------------------------------------------------------------------------
+
+/// What its user has closed may still be on its way; what is open goes down with us.
+void Engine::begin_leaving() {
+  leaving_ = Leaving::waiting;
+  for (const auto& acceptor : acceptors_) acceptor->stop();
+  patience_.expires_after(kEndPatience);
+  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) say_goodbye();
+  });
+  leave_if_over();
+}
+
+void Engine::say_goodbye() {
+  leaving_ = Leaving::goodbye;
+  for (auto& outgoing : outgoing_)
+    if (outgoing.carrier && !outgoing.carrier->closing()) outgoing.carrier->close();
+  for (const auto& acceptor : acceptors_) acceptor->close();
+  patience_.expires_after(kGoodbyePatience);
+  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) io_->stop();
+  });
+  leave_if_over();
+}
+
+bool Engine::settled() const {
+  return std::all_of(outgoing_.begin(), outgoing_.end(),
+                     [](const auto& outgoing) { return !outgoing.carrier || outgoing.carrier->settled(); }) &&
+         std::all_of(acceptors_.begin(), acceptors_.end(), [](const auto& acceptor) { return acceptor->settled(); });
+}
+
+void Engine::leave_if_over() {
+  if (leaving_ == Leaving::no) return;
+  drop_over_acceptors();
+  if (leaving_ == Leaving::waiting && settled()) return say_goodbye();
+  const bool dialling =
+      std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.carrier != nullptr; });
+  if (leaving_ == Leaving::goodbye && !dialling && acceptors_.empty()) return io_->stop();
+  look_.expires_after(kLookAgain);
+  look_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) leave_if_over();
+  });
+}
+
+}  // namespace udtcat::gridftp::xio

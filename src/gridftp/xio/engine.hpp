@@ -1,0 +1,89 @@
+/// Our one thread within a program that is not ours: sessions, listeners, and the links that they carry.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "gridftp/xio/acceptor.hpp"
+#include "gridftp/xio/carrier.hpp"
+#include "gridftp/xio/link.hpp"
+#include "gridftp/xio/settings.hpp"
+
+namespace udtcat::gridftp::xio {
+
+/// Where a data connection is to go.
+struct Contact {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+/// How long the end of the process waits for the peers' ends of links that its user has closed: what it wrote is there already.
+inline constexpr auto kEndPatience = std::chrono::milliseconds(300);  // guess: a round trip across an ocean
+/// And then for the goodbyes, which bring the last receipts.
+inline constexpr auto kGoodbyePatience = std::chrono::seconds(2);  // guess: some round trips of a bad path
+
+/// Data connections to one contact with one key and the same options are streams of one session: the first dials.
+/// Threads: internally synchronised; no call waits for the network. Our thread takes no signals.
+class Engine {
+ public:
+  /// errors: Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<Engine>> start();
+  /// Ends every session in order where that can be done in kEndPatience and kGoodbyePatience.
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// A link that opens, or fails to. Waits for the system's resolver if the host is a name.
+  /// errors: Errc::cannot_resolve, Errc::out_of_resources
+  [[nodiscard]] Result<std::shared_ptr<Link>> dial(const Contact& contact, const Settings& settings,
+                                                   std::optional<Key> key);
+  /// errors: Errc::cannot_bind, Errc::out_of_resources
+  [[nodiscard]] Result<std::shared_ptr<Acceptor>> listen(const Settings& settings, std::optional<Key> key,
+                                                         PortRange ports);
+  /// The acceptor's user is done with it.
+  void release(std::shared_ptr<Acceptor> acceptor);
+
+ private:
+  /// A session that we dialled, or dial.
+  struct Outgoing {
+    DialRequest identity;
+    std::unique_ptr<Dialer> dialer;
+    std::vector<std::shared_ptr<Link>> waiting;  // for the session; as many as the program opens
+    std::unique_ptr<Carrier> carrier;
+  };
+  using Place = std::list<Outgoing>::iterator;
+
+  Engine();
+  [[nodiscard]] Status start_thread();
+  void connect(DialRequest request, const std::shared_ptr<Link>& link);
+  void on_dialled(Place place, Result<std::unique_ptr<Connection>> connection);
+  void forget(Place place);
+
+  void begin_leaving();
+  void say_goodbye();
+  void leave_if_over();
+  [[nodiscard]] bool settled() const;
+  void drop_over_acceptors();
+
+  const std::shared_ptr<boost::asio::io_context> io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  enum class Leaving { no, waiting, goodbye } leaving_ = Leaving::no;
+  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer look_;
+  std::list<Outgoing> outgoing_;
+  std::list<std::shared_ptr<Acceptor>> acceptors_;
+  std::thread thread_;
+};
+
+}  // namespace udtcat::gridftp::xio

@@ -1,0 +1,157 @@
+/// One data connection between the host program's threads and ours.
+///
+///   their write ─► ring ─► a block                     source_*()
+///   their read ◄─ the block that arrived, in place     sink_*()
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/xio/wake_event.hpp"
+#include "lib/bridge/byte_ring.hpp"
+
+namespace udtcat::gridftp::xio {
+
+/// Written and not yet taken for the wire. Full: a write goes on when half of it, or all that the write lacks, is free.
+inline constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // guess: a MODE E block of globus-url-copy, twice
+/// How long a close waits for a peer that is there and takes nothing.
+inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
+
+/// How far an operation is. While it is not done its event is raised once it can be asked again.
+struct Progress {
+  bool done = false;
+  std::size_t bytes = 0;
+  bool ended = false;                         ///< read: the peer's end, after `bytes`
+  std::optional<Error> error = std::nullopt;  ///< after `bytes`
+};
+
+///   opening ──► open ──► closed by its user, once the peer has all
+///   any ──fail()──► failed
+///
+/// One operation of a kind at a time: an open or a read, and a write or a close.
+/// Threads: internally synchronised. The user's side may call from any thread and never waits; what begins with source_ and sink_,
+/// and the calls of the session's side, are confined to the io_context thread. What is copied under the mutex is one block at most.
+class Link final : public std::enable_shared_from_this<Link> {
+ public:
+  using GiveUpHandler = std::function<void(const Error&)>;
+
+  /// errors: Errc::out_of_resources
+  [[nodiscard]] static Result<std::shared_ptr<Link>> make(std::shared_ptr<boost::asio::io_context> io);
+
+  // The user's side.
+  [[nodiscard]] const WakeEvent& read_event() const { return read_event_; }    ///< of open and read
+  [[nodiscard]] const WakeEvent& write_event() const { return write_event_; }  ///< of write and close
+  [[nodiscard]] Progress open_progress();
+  /// `into` stays valid until the read is done or stopped.
+  /// at_least   done with so many bytes; 0: with what is there. No room and 0: done when there is something to read
+  [[nodiscard]] Progress start_read(std::vector<std::span<std::byte>> into, std::size_t at_least);
+  [[nodiscard]] Progress read_progress();
+  /// Withdraws the read; gives the bytes it has got.
+  std::size_t stop_read();
+  [[nodiscard]] Progress start_write(std::vector<std::span<const std::byte>> from);
+  [[nodiscard]] Progress write_progress();
+  std::size_t stop_write();
+  /// Done when the peer's consumer has all that was written, and the end; at once if nothing was. What still arrives is nobody's, and
+  /// the peer is told so.
+  [[nodiscard]] Progress start_close();
+  [[nodiscard]] Progress close_progress();
+  /// The user is gone: what is not done is not wanted any more.
+  void abandon();
+
+  // The session's side.
+  /// The stream stands; `give_up` ends it with an error.
+  void on_open(Endpoint peer, GiveUpHandler give_up);
+  /// The stream is over, or was never had. Nothing after that changes anything.
+  void on_over(const std::optional<Error>& error);
+  /// Nobody reads or writes any more, and nobody waits.
+  [[nodiscard]] bool left();
+  /// 0.0.0.0:0 before it is open.
+  [[nodiscard]] Endpoint peer();
+
+  // The stream's side: as LocalStream says.
+  [[nodiscard]] LocalStream::ReadResult source_read(std::span<std::byte> into);
+  void source_wait(LocalStream::WaitHandler handler);
+  void source_receipted();
+  void sink_write(std::span<const std::byte> from, LocalStream::WriteHandler handler);
+  void sink_finish(LocalStream::FinishHandler handler);
+  void detach();
+
+ private:
+  struct Reading {
+    std::vector<std::span<std::byte>> into;  // what is left to fill
+    std::size_t next = 0;
+    std::size_t bytes = 0;
+    std::size_t at_least = 0;
+  };
+  struct Writing {
+    std::vector<std::span<const std::byte>> from;  // what is left to take
+    std::size_t next = 0;
+    std::size_t bytes = 0;
+    std::size_t left = 0;
+  };
+
+  Link(std::shared_ptr<boost::asio::io_context> io, WakeEvent read_event, WakeEvent write_event);
+
+  [[nodiscard]] Progress read_on();
+  [[nodiscard]] Progress write_on();
+  [[nodiscard]] bool satisfied(const Reading& reading) const;
+  void fill_reading();
+  void wake_reader();
+  void wake_writer();
+  void poke();
+  void serve();
+  void watch_close();
+  [[nodiscard]] bool left_locked() const { return close_asked_ || abandoned_; }
+
+  const std::shared_ptr<boost::asio::io_context> io_;
+  const WakeEvent read_event_;
+  const WakeEvent write_event_;
+
+  std::mutex mutex_;
+  // All below, but for what is marked, is the mutex's.
+  bool open_ = false;
+  bool over_ = false;
+  bool abandoned_ = false;
+  bool close_asked_ = false;
+  bool receipted_ = false;  // the peer's consumer has all we said, and the end
+  bool poked_ = false;
+  bool reader_waits_ = false;
+  bool writer_waits_ = false;
+  std::optional<Error> error_;
+  Endpoint peer_;
+
+  bridge::ByteRing outgoing_{kRingBytes};  // its bytes: see ByteRing
+  bool wrote_ = false;
+  std::optional<Writing> writing_;
+
+  std::optional<Reading> reading_;
+  std::span<const std::byte> offered_;  // of the block that arrived, what is not taken yet
+  std::size_t offered_bytes_ = 0;       // all of it
+  bool ended_ = false;
+  bool left_unread_ = false;  // bytes came that nobody read
+
+  // Confined to the io_context thread.
+  LocalStream::WaitHandler source_waiter_;
+  LocalStream::WriteHandler sink_writer_;
+  LocalStream::FinishHandler sink_finisher_;
+  GiveUpHandler give_up_;
+  std::optional<boost::asio::steady_timer> close_timer_;  // none once over
+};
+
+/// The link as a session's stream sees it.
+[[nodiscard]] std::unique_ptr<LocalStream> make_link_stream(std::shared_ptr<Link> link);
+
+}  // namespace udtcat::gridftp::xio

@@ -1,0 +1,33 @@
+#include "lib/bridge/asio_terms.hpp"
+
+#include <cstring>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::bridge {
+
+std::error_code from_asio(const boost::system::error_code& error) {
+  if (error.category() == boost::system::system_category()) return {error.value(), std::generic_category()};
+  return error;
+}
+
+std::string cause_of(const std::error_code& error) {
+  return error.category() == std::generic_category() ? errno_text(error.value()) : error.message();
+}
+
+Endpoint from_asio(const boost::asio::ip::tcp::endpoint& endpoint) {
+  return Endpoint::from_sockaddr(endpoint.data(), endpoint.size()).value_or(Endpoint());
+}
+
+boost::asio::ip::tcp::endpoint to_asio(const Endpoint& endpoint) {
+  boost::asio::ip::tcp::endpoint result;
+  UDTCAT_INVARIANT(endpoint.size_bytes() > 0 && endpoint.size_bytes() <= result.capacity(),
+                   "an endpoint that was resolved is an IPv4 or IPv6 address");
+  std::memcpy(result.data(), endpoint.data(), endpoint.size_bytes());
+  result.resize(endpoint.size_bytes());
+  return result;
+}
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,234 @@
+#include "lib/bridge/child_process.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+namespace udtcat::bridge {
+
+namespace {
+
+constexpr auto kGroupLook =
+    std::chrono::milliseconds(100);  // guess: the numbers of processes come round in seconds at the soonest
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) return fail(Errc::out_of_resources, "make a pipe", errno_text(last_error().value()));
+  Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+  for (const int end : ends) std::ignore = ::fcntl(end, F_SETFD, FD_CLOEXEC);  // fails for no open descriptor
+  return pipe;
+}
+
+std::vector<char*> argv_of(const std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (const std::string& word : words)
+    argv.push_back(const_cast<char*>(word.c_str()));  // exec() promises not to write
+  argv.push_back(nullptr);
+  return argv;
+}
+
+/// Everything here is allowed between fork() and exec() of a process with threads: no memory is asked for.
+int run_program(const char* program, char* const* argv, const std::optional<std::uint64_t>& core_limit_bytes) {
+  if (core_limit_bytes) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_CORE, &limit) == 0) {
+      limit.rlim_cur = *core_limit_bytes;
+      std::ignore = ::setrlimit(RLIMIT_CORE, &limit);  // fails only where somebody has lowered the hard limit since
+    }
+  }
+  // Handlers go by themselves; what is ignored or blocked would stay.
+  std::ignore = ::signal(SIGPIPE, SIG_DFL);
+  std::ignore = ::signal(SIGXFSZ, SIG_DFL);
+  std::ignore = ::signal(SIGUSR1, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  std::ignore = ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  close_on_exec_above(STDERR_FILENO);
+  std::ignore = ::execvp(program, argv);
+  return errno;
+}
+
+/// The child's side of the fork; says through `trouble` why it could not go on.
+[[noreturn]] void be_child(const ChildRequest& request, char* const* argv, const std::array<int, 3>& standard,
+                           int trouble, const ChildKeeper* keeper) {
+  constexpr int kNotStarted = 127;  // spec: what a shell exits with
+  if (keeper != nullptr) {
+    std::ignore = ::setsid();  // fails for who leads a group already, which is as good
+    keeper->keep_my_group();
+  }
+  int error = 0;
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO && error == 0; ++number) {
+    const int from = standard[static_cast<std::size_t>(number)];
+    if (from >= 0 && ::dup2(from, number) < 0) error = errno;
+  }
+  if (error == 0) error = run_program(request.program.c_str(), argv, request.core_limit_bytes);
+  std::ignore = ::write(trouble, &error, sizeof error);
+  ::_exit(kNotStarted);
+}
+
+/// Waits until the child runs its program.  returns  the errno that kept it from doing so, or 0
+int trouble_of(int from) {
+  int error = 0;
+  for (;;) {
+    const ssize_t got = ::read(from, &error, sizeof error);
+    if (got < 0 && errno == EINTR) continue;
+    return got == sizeof error ? error : 0;
+  }
+}
+
+tl::unexpected<Error> not_run(const std::string& program, int error) {
+  return fail(Errc::local_connect_failed, "run " + program, errno_text(error));
+}
+
+/// Whether one of the group has not died yet: kill() finds those, too, whom nobody has buried.  spec: proc(5), "stat"
+bool has_living_member(pid_t group) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator process("/proc", error), none; !error && process != none;
+       process.increment(error)) {
+    std::string stat;
+    std::ifstream file(process->path() / "stat");
+    std::getline(file, stat);
+    const auto name_end = stat.rfind(')');
+    if (name_end == std::string::npos) continue;
+    std::istringstream behind_name(stat.substr(name_end + 1));
+    char state = 0;
+    pid_t parent = 0;
+    pid_t its_group = 0;
+    if (behind_name >> state >> parent >> its_group && its_group == group && state != 'Z' && state != 'X') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int become(const ChildRequest& request) {
+  const std::vector<char*> argv = argv_of(request.words);
+  const itimerval none{};
+  std::ignore = ::setitimer(ITIMER_REAL, &none, nullptr);  // an alarm of ours would outlive us
+  return run_program(request.program.c_str(), argv.data(), request.core_limit_bytes);
+}
+
+ChildProcess::ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end)
+    : leads_group_(leads_group), io_(io), on_end_(std::move(on_end)), child_ends_(io, SIGCHLD), group_timer_(io) {}
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_context& io, const ChildRequest& request,
+                                                          EndHandler on_end) {
+  std::unique_ptr<ChildProcess> child(new ChildProcess(io, request.own_session, std::move(on_end)));
+  auto input = make_pipe();
+  auto output = request.pipe_stdout ? make_pipe() : Result<Pipe>(Pipe{});
+  auto errors = request.pipe_stderr ? make_pipe() : Result<Pipe>(Pipe{});
+  auto trouble = make_pipe();
+  for (const auto* pipe : {&input, &output, &errors, &trouble})
+    if (!*pipe) return tl::unexpected(pipe->error());
+  if (request.own_session) {
+    auto keeper = ChildKeeper::start(input->write);
+    if (!keeper) return tl::unexpected(std::move(keeper.error()));
+    child->keeper_ = std::move(*keeper);
+  }
+  const std::vector<char*> argv = argv_of(request.words);
+  const std::array<int, 3> standard{input->read.number(), output->write.number(), errors->write.number()};
+  child->pid_ = ::fork();
+  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble->write.number(), child->keeper_.get());
+  if (child->pid_ < 0) return not_run(request.program, errno);
+  std::ignore = trouble->write.close();
+  if (const int error = trouble_of(trouble->read.number()); error != 0) {
+    std::ignore = ::waitpid(child->pid_, nullptr, 0);
+    child->keeper_.reset();
+    return not_run(request.program, error);
+  }
+  child->pipes_ = {std::move(input->write), std::move(output->read), std::move(errors->read)};
+  child->wait_for_end();
+  return child;
+}
+
+ChildProcess::~ChildProcess() {
+  if (keeper_) signal(SIGKILL);
+}
+
+void ChildProcess::end_input() {
+  if (keeper_) keeper_->end_input();
+}
+
+void ChildProcess::wait_for_end() {
+  child_ends_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled, int) {
+    if (!cancelled) reap();
+  }));
+}
+
+void ChildProcess::reap() {
+  int status = 0;
+  const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+  if (ended == 0) return wait_for_end();  // it was somebody else's
+  if (ended < 0)
+    end_ = {.status = 127};  // unknown: somebody else has buried it
+  else if (WIFSIGNALED(status))
+    end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
+  else
+    end_ = {.status = WEXITSTATUS(status)};
+  watch_group();
+  if (when_ended_) boost::asio::post(io_, std::exchange(when_ended_, nullptr));
+  const EndHandler handler = std::move(on_end_);
+  handler(*end_);
+}
+
+/// Once nobody is left of the group its number may be another's: it is asked for often enough to notice before that.
+void ChildProcess::watch_group() {
+  if (!leads_group_) return;
+  if (!group_lives()) {
+    group_is_gone_ = true;
+    return keeper_.reset();
+  }
+  group_timer_.expires_after(kGroupLook);
+  group_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) watch_group();
+  }));
+}
+
+void ChildProcess::when_ended(std::function<void()> handler) {
+  if (end_) return boost::asio::post(io_, std::move(handler));
+  when_ended_ = std::move(handler);
+}
+
+void ChildProcess::signal(int number) const {
+  if (end_ || pid_ < 0) return;  // its number may be another's by now
+  std::ignore = ::kill(leads_group_ ? -pid_ : pid_, number);
+}
+
+bool ChildProcess::group_lives() const {
+  return leads_group_ && !group_is_gone_ && (::kill(-pid_, 0) == 0 || errno == EPERM);
+}
+
+bool ChildProcess::group_is_out_of_reach() const { return group_lives() && ::kill(-pid_, 0) != 0 && errno == EPERM; }
+
+bool ChildProcess::group_outlives_a_kill() const {
+  return group_is_out_of_reach() || (group_lives() && has_living_member(pid_));
+}
+
+bool ChildProcess::input_is_cut_for_somebody() const {
+  return group_lives() && keeper_ && keeper_->input_is_cut_for_somebody();
+}
+
+void ChildProcess::signal_group(int number) const {
+  if (group_lives()) std::ignore = ::kill(-pid_, number);  // the last of them may have gone meanwhile
+}
+
+}  // namespace udtcat::bridge

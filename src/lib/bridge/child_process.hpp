@@ -1,0 +1,107 @@
+/// A program that we start, the pipes that lead to it, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/child_keeper.hpp"
+#include "lib/bridge/descriptor.hpp"
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+struct ChildRequest {
+  std::string program;             ///< a path, or a name that is looked for in $PATH
+  std::vector<std::string> words;  ///< argv, its first word included
+  bool pipe_stdout = true;         ///< false: the child writes to our stdout
+  bool pipe_stderr = true;         ///< false: the child writes to our stderr
+  bool own_session = true;         ///< it leads a process group without our terminal, which a keeper watches
+  std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
+};
+
+/// How a child ended: by itself, with a status, or by a signal.
+struct ChildEnd {
+  int status = 0;
+  int signal = 0;  ///< 0: it exited with `status`
+  bool dumped_core = false;
+};
+
+/// Our ends of the child's pipes.
+struct ChildPipes {
+  Descriptor input;   ///< leads to its stdin
+  Descriptor output;  ///< comes from its stdout; not open where that is ours
+  Descriptor errors;  ///< likewise of its stderr
+};
+
+/// Makes what runs now into the program: no threads, descriptors beyond stderr, blocked or ignored signals of ours stay.
+/// returns  the errno, only when it failed
+[[nodiscard]] int become(const ChildRequest& request);
+
+/// Threads: confined to the io_context thread, where the handler is called, never from inside start().
+class ChildProcess {
+ public:
+  using EndHandler = std::function<void(ChildEnd)>;
+
+  /// errors: Errc::local_connect_failed when the program cannot be run; Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<ChildProcess>> start(boost::asio::io_context& io,
+                                                                   const ChildRequest& request, EndHandler on_end);
+  /// A child with a keeper that has not ended is killed, and its group with it; any other goes on by itself.
+  ~ChildProcess();
+
+  /// Once: hands the pipes to their user.
+  [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
+  /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do, nor our death, ends
+  /// the stdin of a child that
+  /// lives within reach of our signals.
+  void end_input();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// How it ended; none: it lives.
+  [[nodiscard]] const std::optional<ChildEnd>& end() const { return end_; }
+  /// `handler` is called after the one given to start(); at once where it has ended. One at a time.
+  void when_ended(std::function<void()> handler);
+  /// To its whole process group where it leads one. Nothing after its end.
+  void signal(int number) const;
+  /// Whether anybody is left of the group that it leads, itself included.
+  [[nodiscard]] bool group_lives() const;
+  /// Whether all who are left of it run as another user, whom no signal of ours reaches.
+  [[nodiscard]] bool group_is_out_of_reach() const;
+  /// Whether somebody of it lives although it was sent SIGKILL: out of our reach, or not dead yet. Looks through /proc.
+  [[nodiscard]] bool group_outlives_a_kill() const;
+  /// Whether the end of its stdin has not come, and somebody of the group could still take our going for that.
+  [[nodiscard]] bool input_is_cut_for_somebody() const;
+  /// To whoever is left of the group that it leads, also after its own end.
+  void signal_group(int number) const;
+
+ private:
+  ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end);
+  void wait_for_end();
+  void reap();
+  void watch_group();
+
+  const bool leads_group_;
+  boost::asio::io_context& io_;
+  EndHandler on_end_;
+  std::function<void()> when_ended_;
+  boost::asio::signal_set child_ends_;  // before the child, so that no end is missed
+  pid_t pid_ = -1;
+  std::optional<ChildEnd> end_;
+  bool group_is_gone_ = false;
+  ChildPipes pipes_;
+  std::unique_ptr<ChildKeeper> keeper_;
+  boost::asio::steady_timer group_timer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,109 @@
+#include "lib/bridge/child_stream.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace udtcat::bridge {
+
+namespace {
+
+constexpr auto kStatusPatience = std::chrono::seconds(1);  // guess: who leaves its input ends soon, or goes on for long
+constexpr int kSignalBase = 256;                           // our own: above any status
+
+class ChildCategory final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "child"; }
+  [[nodiscard]] std::string message(int value) const override {
+    if (value < kSignalBase) return fmt::format("ended with status {}", value);
+    return fmt::format("was ended by signal {}", value - kSignalBase);
+  }
+};
+
+}  // namespace
+
+std::error_code error_of(const ChildEnd& end) {
+  static const ChildCategory category;
+  if (end.signal != 0) return {kSignalBase + end.signal, category};
+  return end.status == 0 ? std::error_code{} : std::error_code(end.status, category);
+}
+
+Result<std::unique_ptr<LocalStream>> ChildStream::make(boost::asio::io_context& io, ChildProcess& child,
+                                                       Descriptor input, Descriptor output, ChildProof proof) {
+  const StdioHalves halves{.read = output.is_open(), .write = input.is_open()};
+  std::unique_ptr<ChildStream> stream(new ChildStream(io, child, halves, proof));
+  auto pipes = make_stdio_stream(io, output.release(), input.release(), halves);
+  if (!pipes) return tl::unexpected(std::move(pipes.error()));
+  stream->pipes_ = std::move(*pipes);
+  return stream;
+}
+
+ChildStream::ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildProof proof)
+    : child_(child), halves_(halves), proof_(proof), patience_(io) {
+  if (proof_ == ChildProof::success) child_.when_ended(lifetime_.guard([this] { on_child_ended(); }));
+}
+
+ChildStream::~ChildStream() = default;
+
+LocalStream::ReadResult ChildStream::read_some(std::span<std::byte> into) {
+  const ReadResult read = pipes_->read_some(into);
+  if (read.state != ReadState::end || !awaits_status(halves_.read)) return read;
+  source_ended_ = true;
+  if (!child_.end()) return {.state = ReadState::would_block};
+  if (const std::error_code error = error_of(*child_.end())) return {.state = ReadState::failed, .error = error};
+  return read;
+}
+
+void ChildStream::async_wait_readable(WaitHandler handler) {
+  if (source_ended_ && !child_.end()) {
+    waiting_ = std::move(handler);
+    return;
+  }
+  pipes_->async_wait_readable(std::move(handler));
+}
+
+void ChildStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  pipes_->async_write_some(
+      from, lifetime_.guard([this, handler = std::move(handler)](std::error_code error, std::size_t bytes) {
+        if (!error) return handler({}, bytes);
+        settle(error, [handler](std::error_code settled) { handler(settled, 0); });
+      }));
+}
+
+void ChildStream::async_finish(FinishHandler handler) {
+  pipes_->async_finish(lifetime_.guard([this, handler = std::move(handler)](std::error_code error) {
+    child_.end_input();
+    settle(error, handler);
+  }));
+}
+
+/// The child's own status says more than that it has left its input.
+void ChildStream::settle(std::error_code error, std::function<void(std::error_code)> handler) {
+  if (!awaits_status(halves_.write)) return handler(error);
+  unsettled_ = error;
+  settling_ = std::move(handler);
+  if (child_.end()) return on_child_ended();
+  if (!error) return;  // all was taken: however long it works on that
+  patience_.expires_after(kStatusPatience);
+  patience_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && settling_) std::exchange(settling_, nullptr)(unsettled_);
+  }));
+}
+
+void ChildStream::on_child_ended() {
+  patience_.cancel();
+  if (waiting_) std::exchange(waiting_, nullptr)();
+  if (!settling_) return;
+  const std::error_code status = error_of(*child_.end());
+  std::exchange(settling_, nullptr)(status ? status : unsettled_);
+}
+
+void ChildStream::abort() {
+  lifetime_.end();
+  waiting_ = nullptr;
+  settling_ = nullptr;
+  pipes_->abort();
+}
+
+}  // namespace udtcat::bridge

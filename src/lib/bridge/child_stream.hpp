@@ -1,0 +1,70 @@
+/// A child's stdin and stdout as one local stream.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/child_process.hpp"
+#include "lib/bridge/descriptor.hpp"
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+/// The condition on which the child's input and output count as ended.
+enum class ChildProof {
+  taken,    ///< that it has read all, as of any pipe
+  success,  ///< that it has ended with status 0, besides
+};
+
+/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: where the stream is aborted or destroyed before,
+/// the child's keeper holds it open.
+/// Threads: confined to the io_context thread.
+class ChildStream final : public LocalStream {
+ public:
+  /// input, output   our ends of the child's pipes; not open: that half is off. The child must outlive the stream.
+  /// errors: Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<LocalStream>> make(boost::asio::io_context& io, ChildProcess& child,
+                                                                 Descriptor input, Descriptor output, ChildProof proof);
+  ~ChildStream() override;
+  ChildStream(const ChildStream&) = delete;
+  ChildStream& operator=(const ChildStream&) = delete;
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
+  void async_wait_readable(WaitHandler handler) override;
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
+  void async_finish(FinishHandler handler) override;
+  void abort() override;
+  [[nodiscard]] std::string source_name() const override { return "command"; }
+  [[nodiscard]] std::string sink_name() const override { return "command"; }
+
+ private:
+  ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildProof proof);
+  [[nodiscard]] bool awaits_status(bool half_is_on) const { return half_is_on && proof_ == ChildProof::success; }
+  void settle(std::error_code error, std::function<void(std::error_code)> handler);
+  void on_child_ended();
+
+  ChildProcess& child_;
+  const StdioHalves halves_;
+  const ChildProof proof_;
+  bool source_ended_ = false;
+  WaitHandler waiting_;                            // for the child's end, behind that of its output
+  std::function<void(std::error_code)> settling_;  // what was written, by the child's status or by unsettled_
+  std::error_code unsettled_;
+  std::unique_ptr<LocalStream> pipes_;
+  boost::asio::steady_timer patience_;
+  core::Lifetime lifetime_;
+};
+
+/// "ended with status 3", "was ended by signal 15"; none of a child that went well.
+[[nodiscard]] std::error_code error_of(const ChildEnd& end);
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,161 @@
+#include "lib/bridge/fd_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include <poll.h>
+
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::bridge {
+
+Result<std::unique_ptr<FdReader>> FdReader::start(boost::asio::io_context& io, int number) {
+  Descriptor owned(number);
+  Result<StopEvent> stop = StopEvent::make();
+  if (!stop) return tl::unexpected(stop.error());
+  std::unique_ptr<FdReader> reader(new FdReader(io, owned.release(), std::move(*stop)));
+  try {
+    reader->thread_ = std::thread(&FdReader::run, reader.get());
+  } catch (const std::system_error& error) {
+    return fail(Errc::out_of_resources, "start a thread that reads", errno_text(error.code().value()));
+  }
+  return reader;
+}
+
+FdReader::FdReader(boost::asio::io_context& io, int number, StopEvent stop)
+    : stop_(std::move(stop)), descriptor_(number, Half::read), readable_(io), ring_(kRingBytes) {
+  if (descriptor_.kind() == DescriptorKind::file) turn_ = Turn::thread;
+}
+
+FdReader::~FdReader() { stop(); }
+
+void FdReader::run() {
+  for (;;) {
+    const std::span<std::byte> space = wait_for_turn();
+    if (space.empty()) return;
+    const std::optional<Transfer> transfer = read_next(space);
+    if (!transfer) return;
+    if (transfer->bytes == 0) std::ignore = descriptor_.close();  // everything it had has been read
+    deliver(*transfer);
+  }
+}
+
+/// returns  empty: to stop, or nothing is left to read
+std::span<std::byte> FdReader::wait_for_turn() {
+  std::unique_lock lock(mutex_);
+  // A consumer that takes little at a time must not make us read as little at a time.
+  const auto ours = [this] { return turn_ != Turn::io_thread && ring_.free_bytes() >= kReadBytes; };
+  changed_.wait(lock, [&] { return stopping_ || state_ != State::reading || ours(); });
+  if (stopping_ || state_ != State::reading) return {};
+  const std::span<std::byte> space = ring_.writable();
+  return space.first(std::min(space.size(), kReadBytes));
+}
+
+/// returns  none: to stop; never State::would_block
+std::optional<Transfer> FdReader::read_next(std::span<std::byte> into) {
+  // Where a read never waits it comes first: a FIFO opened again after its last writer left has no hang-up for poll() to
+  // tell, and its end shows in read() only.
+  bool wait = !descriptor_.never_waits();
+  for (;;) {
+    if (wait && stop_.wait(descriptor_.number(), POLLIN) == StopEvent::Wake::stop) return std::nullopt;
+    const Transfer transfer = descriptor_.read_some(into);
+    if (transfer.state != Transfer::State::would_block) return transfer;
+    wait = true;
+  }
+}
+
+void FdReader::deliver(const Transfer& transfer) {
+  const std::lock_guard lock(mutex_);
+  ring_.commit(transfer.bytes);
+  if (transfer.bytes == 0) note_end(transfer);
+  if (turn_ == Turn::thread_once) turn_ = Turn::io_thread;
+  if (std::exchange(reader_waits_, false)) readable_.complete();
+}
+
+/// Under mutex_; the descriptor is closed already.
+void FdReader::note_end(const Transfer& last) {
+  state_ = last.state == Transfer::State::failed ? State::failed : State::ended;
+  error_ = last.error;
+  changed_.notify_one();
+}
+
+LocalStream::ReadResult FdReader::read_some(std::span<std::byte> into) {
+  UDTCAT_INVARIANT(!into.empty(), "the caller asks only when it has room");
+  const LocalStream::ReadResult taken = take_from_ring(into);
+  if (taken.state != LocalStream::ReadState::would_block) return taken;
+  {
+    const std::lock_guard lock(mutex_);
+    if (turn_ != Turn::io_thread) return taken;
+  }
+  return read_now(into);
+}
+
+LocalStream::ReadResult FdReader::take_from_ring(std::span<std::byte> into) {
+  using ReadState = LocalStream::ReadState;
+  std::size_t taken = 0;
+  std::unique_lock lock(mutex_);
+  while (taken < into.size() && ring_.size_bytes() > 0) {
+    const std::span<const std::byte> oldest = ring_.readable();
+    const std::size_t bytes = std::min(oldest.size(), into.size() - taken);
+    lock.unlock();  // the thread goes on reading; it does not touch what readable() lent
+    std::memcpy(into.data() + taken, oldest.data(), bytes);
+    lock.lock();
+    const bool was_short = ring_.free_bytes() < kReadBytes;
+    ring_.consume(bytes);
+    if (was_short && ring_.free_bytes() >= kReadBytes) changed_.notify_one();
+    taken += bytes;
+  }
+  if (taken > 0) return {.state = ReadState::data, .bytes = taken};
+  if (state_ == State::reading) return {.state = ReadState::would_block};
+  if (state_ == State::ended) return {.state = ReadState::end};
+  return {.state = ReadState::failed, .error = error_};
+}
+
+/// The thread sleeps meanwhile.
+LocalStream::ReadResult FdReader::read_now(std::span<std::byte> into) {
+  using ReadState = LocalStream::ReadState;
+  const std::optional<Transfer> transfer = descriptor_.read_now(into);
+  if (transfer && transfer->state == Transfer::State::would_block) return {.state = ReadState::would_block};
+  if (transfer && transfer->bytes > 0) return {.state = ReadState::data, .bytes = transfer->bytes};
+  if (transfer) std::ignore = descriptor_.close();  // everything it had has been read
+  const std::lock_guard lock(mutex_);
+  if (!transfer) {
+    turn_ = Turn::thread;
+    changed_.notify_one();
+    return {.state = ReadState::would_block};
+  }
+  note_end(*transfer);
+  if (state_ == State::ended) return {.state = ReadState::end};
+  return {.state = ReadState::failed, .error = error_};
+}
+
+void FdReader::async_wait_readable(LocalStream::WaitHandler handler) {
+  readable_.expect(std::move(handler));
+  const std::lock_guard lock(mutex_);
+  if (ring_.size_bytes() > 0 || state_ != State::reading) return readable_.complete();
+  reader_waits_ = true;
+  if (turn_ != Turn::io_thread) return;
+  turn_ = Turn::thread_once;
+  changed_.notify_one();
+}
+
+void FdReader::stop() {
+  stop_.request();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+  readable_.drop();
+  std::ignore = descriptor_.close();  // given up: nobody is left to tell
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::reading) {
+    state_ = State::failed;
+    error_ = std::make_error_code(std::errc::operation_canceled);
+  }
+}
+
+}  // namespace udtcat::bridge

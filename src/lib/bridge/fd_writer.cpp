@@ -1,0 +1,164 @@
+#include "lib/bridge/fd_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <tuple>
+#include <utility>
+
+#include <poll.h>
+
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kFirstLook = 1ms;     // guess: the reader of a short stream is a few milliseconds behind
+constexpr auto kLongestLook = 20ms;  // guess: fifty looks a second at a stalled consumer cost nothing that shows
+
+/// A write to a pipe without readers then says EPIPE, and no more.
+void block_sigpipe_here() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  const int error = ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  UDTCAT_INVARIANT(error == 0, "pthread_sigmask fails only by a bad argument");
+}
+
+bool sigpipe_is_ignored() {
+  struct sigaction action {};
+  return ::sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, int number, bool until_read) {
+  Descriptor owned(number);
+  Result<StopEvent> stop = StopEvent::make();
+  if (!stop) return tl::unexpected(stop.error());
+  std::unique_ptr<FdWriter> writer(new FdWriter(io, owned.release(), until_read, std::move(*stop)));
+  try {
+    writer->thread_ = std::thread(&FdWriter::run, writer.get());
+  } catch (const std::system_error& error) {
+    return fail(Errc::out_of_resources, "start a thread that writes", errno_text(error.code().value()));
+  }
+  return writer;
+}
+
+FdWriter::FdWriter(boost::asio::io_context& io, int number, bool until_read, StopEvent stop)
+    : stop_(std::move(stop)),
+      until_read_(until_read),
+      sigpipe_ignored_(sigpipe_is_ignored()),
+      descriptor_(number, Half::write),
+      written_(io),
+      finished_(io) {
+  descriptor_.close_as_a_failure(true);
+}
+
+FdWriter::~FdWriter() { stop(); }
+
+void FdWriter::async_write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
+  UDTCAT_INVARIANT(!from.empty(), "the caller writes only when it has bytes");
+  written_.expect(std::move(handler));
+  const std::optional<Transfer> transfer = write_now(from);
+  if (!transfer || transfer->state == Transfer::State::would_block) return give(Job::write, from);
+  written_.complete(transfer->error, transfer->bytes);
+}
+
+/// returns  none: only the thread may
+std::optional<Transfer> FdWriter::write_now(std::span<const std::byte> from) const {
+  if (descriptor_.kind() == DescriptorKind::fifo && !sigpipe_ignored_) return std::nullopt;
+  return descriptor_.write_now(from);
+}
+
+void FdWriter::async_finish(LocalStream::FinishHandler handler) {
+  finished_.expect(std::move(handler));
+  give(Job::finish, {});
+}
+
+void FdWriter::give(Job job, std::span<const std::byte> from) {
+  const std::lock_guard lock(mutex_);
+  UDTCAT_INVARIANT(job_ == Job::none, "one operation at a time, and none after the finish");
+  job_ = job;
+  from_ = from;
+  job_given_.notify_one();
+}
+
+void FdWriter::run() {
+  block_sigpipe_here();
+  while (work_off(wait_for_job())) continue;
+}
+
+FdWriter::Job FdWriter::wait_for_job() {
+  std::unique_lock lock(mutex_);
+  job_given_.wait(lock, [this] { return job_ != Job::none; });
+  return job_;
+}
+
+/// returns  false: that was the last one
+bool FdWriter::work_off(Job job) {
+  if (job == Job::write) {
+    const std::optional<Transfer> transfer = write(from_);
+    if (!transfer) return false;
+    const std::lock_guard lock(mutex_);
+    if (job_ == Job::stop) return false;
+    job_ = Job::none;  // before the handler can give the next one
+    written_.complete(transfer->error, transfer->bytes);
+    return true;
+  }
+  if (job == Job::finish) {
+    if (const std::optional<std::error_code> error = finish()) finished_.complete(*error);
+  }
+  return false;
+}
+
+/// returns  none: to stop; never State::would_block
+std::optional<Transfer> FdWriter::write(std::span<const std::byte> from) {
+  bool wait = !descriptor_.never_waits();
+  for (;;) {
+    if (wait && stop_.wait(descriptor_.number(), POLLOUT) == StopEvent::Wake::stop) return std::nullopt;
+    const Transfer transfer = descriptor_.write_some(from);
+    if (transfer.state != Transfer::State::would_block) return transfer;
+    wait = true;
+  }
+}
+
+/// returns  none: to stop
+std::optional<std::error_code> FdWriter::finish() {
+  std::optional<std::error_code> error = descriptor_.end_writing();
+  if (!*error && until_read_) error = wait_until_taken();
+  if (!error) return std::nullopt;
+  if (!*error) descriptor_.close_as_a_failure(false);
+  const std::error_code close_error = descriptor_.close();
+  return *error ? error : close_error;
+}
+
+/// The system wakes nobody when a pipe or socket has become empty, and room in it is not emptiness: so this looks again
+/// and again, soon at first, and in between waits for the request to stop.
+std::optional<std::error_code> FdWriter::wait_until_taken() {
+  for (auto pause = kFirstLook;; pause = std::min(pause * 2, kLongestLook)) {
+    const std::optional<std::error_code> verdict = consumer_verdict(descriptor_.number(), descriptor_.kind());
+    if (verdict) return verdict;
+    if (stop_.wait_for(pause) == StopEvent::Wake::stop) return std::nullopt;
+  }
+}
+
+void FdWriter::stop() {
+  end_thread();
+  std::ignore = descriptor_.close();  // given up, which a TCP socket's other side sees as a reset
+}
+
+void FdWriter::end_thread() {
+  stop_.request();
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = Job::stop;
+    job_given_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+  written_.drop();
+  finished_.drop();
+}
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,77 @@
+#include "lib/bridge/tcp_service.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/tcp_stream.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+constexpr std::size_t kMostAttempts = 256;  // guess: a quarter of the descriptors a process has by default
+constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
+
+}  // namespace
+
+ConnectingService::ConnectingService(boost::asio::io_context& io, std::vector<Endpoint> targets,
+                                     std::string target_name, TroubleHandler on_trouble)
+    : io_(io),
+      targets_(std::move(targets)),
+      target_name_(std::move(target_name)),
+      trouble_(io, std::move(on_trouble)) {}
+
+void ConnectingService::serve(Connection& connection) {
+  const auto served = std::make_shared<Served>(Served{connection, connection.peer()});
+  connection.on_stream(lifetime_.guard([this, served](StreamId id) { connect(served, id); }));
+}
+
+void ConnectingService::connect(const std::shared_ptr<Served>& served, StreamId id) {
+  // A peer could open and give up streams faster than the target answers.
+  if (attempts_.size() >= kMostAttempts) {
+    const Error busy{Errc::local_connect_failed, "connect tcp " + target_name_, "too many attempts at once"};
+    served->connection.refuse_stream(id, busy);
+    return trouble_.report(served->peer, busy);
+  }
+  const std::uint64_t attempt = attempts_made_++;
+  auto on_answer = [this, attempt, to = std::weak_ptr<Served>(served), id](std::error_code error,
+                                                                           boost::asio::ip::tcp::socket socket) {
+    attempts_.erase(attempt);
+    const std::shared_ptr<Served> still_served = to.lock();
+    if (!still_served) return TcpConnect::reset(socket);
+    answer(*still_served, id, error, std::move(socket));
+  };
+  attempts_.try_emplace(attempt, io_, targets_, kConnectPatience, std::move(on_answer));
+}
+
+void ConnectingService::answer(Served& served, StreamId id, std::error_code error,
+                               boost::asio::ip::tcp::socket socket) {
+  if (error) {
+    const Error reason{Errc::local_connect_failed, "connect tcp " + target_name_, cause_of(error)};
+    served.connection.refuse_stream(id, reason);
+    return trouble_.report(served.peer, reason);
+  }
+  served.connection.accept_stream(id, std::make_unique<TcpStream>(std::move(socket), TcpEnd::receipted),
+                                  lifetime_.guard([this, peer = served.peer, id](const StreamOutcome& outcome) {
+                                    on_stream_ended(peer, id, outcome);
+                                  }));
+}
+
+void ConnectingService::on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome) {
+  core::log().debug("stream {} of {} ended: {}", id, peer.to_string(),
+                    outcome.error ? outcome.error->message() : "whole");
+  if (outcome.error && is_trouble(*outcome.error)) trouble_.report(peer, *outcome.error);
+}
+
+}  // namespace udtcat::bridge
+
+namespace udtcat {
+
+std::unique_ptr<TcpService> make_tcp_service(boost::asio::io_context& io, std::vector<Endpoint> targets,
+                                             std::string target_name, TcpService::TroubleHandler on_trouble) {
+  return std::make_unique<bridge::ConnectingService>(io, std::move(targets), std::move(target_name),
+                                                     std::move(on_trouble));
+}
+
+}  // namespace udtcat

@@ -1,0 +1,101 @@
+#include "lib/bridge/tcp_stream.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <udtcat/bridges.hpp>
+
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+using boost::asio::ip::tcp;
+
+std::string name_of(const tcp::socket& socket) {
+  boost::system::error_code error;
+  const tcp::endpoint peer = socket.remote_endpoint(error);
+  return error ? "tcp, disconnected" : "tcp " + from_asio(peer).to_string();
+}
+
+}  // namespace
+
+TcpStream::TcpStream(tcp::socket socket, TcpEnd end)
+    : socket_(std::move(socket)), name_(name_of(socket_)), open_halves_(end == TcpEnd::receipted ? 2 : 0) {
+  boost::system::error_code error;
+  // Each may fail on a socket that the peer has reset meanwhile; the first read or write tells that.
+  socket_.non_blocking(true, error);
+  socket_.set_option(tcp::no_delay(true), error);
+  socket_.set_option(boost::asio::socket_base::keep_alive(true), error);
+  if (open_halves_ > 0) close_as_a_reset(true);
+}
+
+TcpStream::~TcpStream() {
+  boost::system::error_code error;
+  socket_.close(error);  // by itself it would take the reset back first
+}
+
+/// Without a reset the other side would take a stream cut short for one that ended.
+void TcpStream::close_as_a_reset(bool on) {
+  boost::system::error_code error;
+  socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // not connected any more: nobody to tell
+}
+
+void TcpStream::half_has_ended() {
+  if (open_halves_ > 0 && --open_halves_ == 0) close_as_a_reset(false);
+}
+
+LocalStream::ReadResult TcpStream::read_some(std::span<std::byte> into) {
+  UDTCAT_INVARIANT(!into.empty(), "the caller asks only when it has room");
+  boost::system::error_code error;
+  const std::size_t bytes = socket_.read_some(boost::asio::buffer(into.data(), into.size()), error);
+  if (!error) return {.state = ReadState::data, .bytes = bytes};
+  if (error == boost::asio::error::would_block || error == boost::asio::error::try_again)
+    return {.state = ReadState::would_block};
+  if (error == boost::asio::error::eof) return {.state = ReadState::end};
+  return {.state = ReadState::failed, .error = from_asio(error)};
+}
+
+void TcpStream::async_wait_readable(WaitHandler handler) {
+  // An error of the wait is an error of the read that follows.
+  socket_.async_wait(tcp::socket::wait_read,
+                     lifetime_.guard([handler = std::move(handler)](const boost::system::error_code&) { handler(); }));
+}
+
+void TcpStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  socket_.async_write_some(
+      boost::asio::buffer(from.data(), from.size()),
+      lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& error, std::size_t bytes) {
+        handler(from_asio(error), bytes);
+      }));
+}
+
+void TcpStream::async_finish(FinishHandler handler) {
+  half_has_ended();  // first: whoever sees the end may see all of it
+  boost::system::error_code error;
+  socket_.shutdown(tcp::socket::shutdown_send, error);
+  boost::asio::post(socket_.get_executor(),
+                    lifetime_.guard([handler = std::move(handler), error] { handler(from_asio(error)); }));
+}
+
+void TcpStream::abort() {
+  lifetime_.end();
+  close_as_a_reset(true);
+  boost::system::error_code error;
+  socket_.close(error);
+}
+
+}  // namespace udtcat::bridge
+
+namespace udtcat {
+
+std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket) {
+  return std::make_unique<bridge::TcpStream>(std::move(socket), bridge::TcpEnd::always);
+}
+
+}  // namespace udtcat

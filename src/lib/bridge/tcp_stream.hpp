@@ -1,0 +1,49 @@
+/// One connected TCP socket as a local stream. make_tcp_stream() is in <udtcat/bridges.hpp>.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <udtcat/local_stream.hpp>
+
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+/// When a TCP connection that is closed has ended well. Before that its close is a reset, even by this process's death.
+enum class TcpEnd {
+  always,     ///< what it carries proves its end by itself
+  receipted,  ///< both directions have ended, and all that was read has been receipted: of a stream of a connection
+};
+
+/// Threads: confined to the io_context thread.
+class TcpStream final : public LocalStream {
+ public:
+  TcpStream(boost::asio::ip::tcp::socket socket, TcpEnd end);
+  ~TcpStream() override;
+  TcpStream(const TcpStream&) = delete;
+  TcpStream& operator=(const TcpStream&) = delete;
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
+  void async_wait_readable(WaitHandler handler) override;
+  void receipted() override { half_has_ended(); }
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
+  void async_finish(FinishHandler handler) override;
+  void abort() override;
+  [[nodiscard]] std::string source_name() const override { return name_; }
+  [[nodiscard]] std::string sink_name() const override { return name_; }
+
+ private:
+  void close_as_a_reset(bool on);
+  void half_has_ended();
+
+  boost::asio::ip::tcp::socket socket_;
+  const std::string name_;
+  std::size_t open_halves_;  // until both have ended, any close is a reset
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,84 @@
+#include "lib/bridge/trouble_digest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace udtcat::bridge {
+namespace {
+
+/// The cause is a text by the time a stream has ended; these are the texts of a consumer or producer that hung up, in our
+/// spelling and in the C library's.
+bool is_plain_disconnect(const std::string& cause) {
+  constexpr std::array kDisconnects{EPIPE, ECONNRESET, ENOTCONN};
+  return std::any_of(kDisconnects.begin(), kDisconnects.end(), [&](int error) {
+    return cause == errno_text(error) || cause == std::generic_category().message(error);
+  });
+}
+
+Error standing_for(const Error& error, std::size_t count) {
+  const std::string cause = error.cause.empty() ? make_error_code(error.code).message() : error.cause;
+  return {error.code, error.what, fmt::format("{} ({} more like it)", cause, count)};
+}
+
+}  // namespace
+
+std::optional<TroubleDigest::Line> TroubleDigest::add(const Endpoint& where, const Error& error, TimePoint now) {
+  std::string text = error.message();
+  const auto known = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) { return kind.text == text; });
+  if (known != kinds_.end()) {
+    if (known->counted > 0 || now - known->told_at < kTroubleInterval) {
+      ++known->counted;
+      known->latest = {where, error};
+      return std::nullopt;
+    }
+    kinds_.erase(known);  // quiet for an interval: it is news again
+  }
+  make_room(now);
+  kinds_.push_back({{where, error}, std::move(text), now});
+  return Line{where, error};
+}
+
+std::vector<TroubleDigest::Line> TroubleDigest::take_due(TimePoint now) {
+  std::vector<Line> lines;
+  for (Kind& kind : kinds_) {
+    if (kind.counted == 0 || now - kind.told_at < kTroubleInterval) continue;
+    lines.push_back({kind.latest.where, standing_for(kind.latest.error, std::exchange(kind.counted, 0))});
+    kind.told_at = now;
+  }
+  std::stable_sort(kinds_.begin(), kinds_.end(), [](const Kind& a, const Kind& b) { return a.told_at < b.told_at; });
+  return lines;
+}
+
+std::optional<TroubleDigest::TimePoint> TroubleDigest::next_due() const {
+  const auto counted = std::find_if(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return kind.counted > 0; });
+  if (counted == kinds_.end()) return std::nullopt;
+  return counted->told_at + kTroubleInterval;
+}
+
+void TroubleDigest::make_room(TimePoint now) {
+  std::erase_if(kinds_,
+                [now](const Kind& kind) { return kind.counted == 0 && now - kind.told_at >= kTroubleInterval; });
+  if (kinds_.size() == kMaxTroubleKinds) kinds_.erase(kinds_.begin());
+}
+
+bool is_trouble(const Error& stream_error) {
+  switch (stream_error.code) {
+    case Errc::local_read_failed:
+    case Errc::local_write_failed:
+      return !is_plain_disconnect(stream_error.cause);
+    case Errc::local_connect_failed:
+    case Errc::remote_connect_failed:
+    case Errc::stream_refused:
+    case Errc::out_of_resources:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace udtcat::bridge

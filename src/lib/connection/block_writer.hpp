@@ -1,0 +1,50 @@
+/// Cuts what all streams have to say into blocks.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "lib/connection/frame.hpp"
+#include "lib/connection/stream.hpp"
+
+namespace udtcat::connection {
+
+/// Control frames first, then the streams that are ready, in turn. Takes what is there and never waits for more: when
+/// the source is slower than the path each write becomes a block at once; when it is faster, blocks fill while earlier ones are on their
+/// way.
+/// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their number.
+/// Threads: confined to the io_context thread. Streams are forgotten before they die.
+class BlockWriter {
+ public:
+  /// Beyond this the multiplexer stops reading from the peer until it takes what we have to say.
+  static constexpr std::size_t kMaxControlBytes = 256 * 1024;  // guess: 1024 streams' resets
+  /// What one stream may put into a block while others wait.
+  static constexpr std::size_t kTurnBytes = 64 * 1024;  // guess: four turns in a block of the default size
+
+  void queue(const Frame& frame);
+  void add_ready(Stream& stream);
+  void forget(Stream& stream);
+
+  [[nodiscard]] bool has_control() const { return control_begin_ < control_.size(); }
+  [[nodiscard]] bool has_data() const { return !ready_.empty(); }
+  [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
+
+  /// Fills `payload` from its start and gives the bytes used, 0 when there was nothing after all.
+  /// payload     at least kMinBlockBytes
+  /// with_data   false: control frames only
+  [[nodiscard]] std::size_t compose(std::span<std::byte> payload, bool with_data);
+
+ private:
+  [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
+  [[nodiscard]] std::size_t take_turn(std::span<std::byte> room);
+
+  std::vector<std::byte> control_;  // whole frames
+  std::size_t control_begin_ = 0;
+  std::deque<Stream*> ready_;
+  std::unordered_set<Stream*> in_ready_;
+};
+
+}  // namespace udtcat::connection

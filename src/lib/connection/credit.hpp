@@ -1,0 +1,85 @@
+/// How much one end may send on a stream, and how the other decides it. See docs/spec/stream.md §4.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "lib/connection/time.hpp"
+
+namespace udtcat::connection {
+
+inline constexpr std::uint64_t kWindowBudgetBytes = 128 * 1024 * 1024;  // spec: stream.md §4
+
+/// What all windows of a session may grow to together. Initial windows are granted without asking, as many as streams.
+/// Threads: unsynchronised.
+class WindowBudget {
+ public:
+  explicit WindowBudget(std::uint64_t limit_bytes = kWindowBudgetBytes) : limit_bytes_(limit_bytes) {}
+  void take_initial(std::uint64_t bytes) { taken_bytes_ += bytes; }
+  [[nodiscard]] bool try_take(std::uint64_t bytes) {
+    if (bytes > left_bytes()) return false;
+    taken_bytes_ += bytes;
+    return true;
+  }
+  void give_back(std::uint64_t bytes) { taken_bytes_ -= bytes; }
+  [[nodiscard]] std::uint64_t left_bytes() const { return limit_bytes_ - std::min(limit_bytes_, taken_bytes_); }
+  /// No stream leaves the others with less than a quarter.
+  [[nodiscard]] std::uint64_t most_per_stream_bytes() const { return limit_bytes_ - limit_bytes_ / 4; }
+
+ private:
+  const std::uint64_t limit_bytes_;
+  std::uint64_t taken_bytes_ = 0;
+};
+
+/// The sender's half: how far it may go.
+/// Threads: unsynchronised.
+class SendCredit {
+ public:
+  explicit SendCredit(std::uint64_t initial_window_bytes) : limit_bytes_(initial_window_bytes) {}
+  [[nodiscard]] std::uint64_t available_bytes() const { return limit_bytes_ - sent_bytes_; }
+  [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_; }
+  /// bytes   at most available_bytes()
+  void on_sent(std::uint64_t bytes);
+  /// False if the limit would shrink: a violation.
+  [[nodiscard]] bool on_grant(std::uint64_t limit_bytes);
+
+ private:
+  std::uint64_t limit_bytes_;
+  std::uint64_t sent_bytes_ = 0;
+};
+
+/// The receiver's half: what it has promised to hold, and when to promise more.
+/// Threads: unsynchronised. The budget must outlive it.
+class ReceiveCredit {
+ public:
+  ReceiveCredit(std::uint64_t initial_window_bytes, WindowBudget& budget);
+  ~ReceiveCredit();
+  ReceiveCredit(const ReceiveCredit&) = delete;
+  ReceiveCredit& operator=(const ReceiveCredit&) = delete;
+
+  /// False if the peer sent more than it was granted: a violation.
+  [[nodiscard]] bool on_received(std::uint64_t bytes);
+  /// The consumer took bytes. Gives the new limit when it is time to announce one.
+  /// rtt   of the connection, as far as it is known
+  [[nodiscard]] std::optional<std::uint64_t> on_consumed(std::uint64_t bytes, TimePoint now,
+                                                         std::chrono::microseconds rtt);
+
+  [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
+  [[nodiscard]] std::uint64_t consumed_bytes() const { return consumed_bytes_; }
+  [[nodiscard]] std::uint64_t window_bytes() const { return window_bytes_; }
+
+ private:
+  void grow(std::uint64_t bytes);
+
+  WindowBudget& budget_;
+  std::uint64_t window_bytes_;
+  std::uint64_t limit_bytes_;
+  std::uint64_t received_bytes_ = 0;
+  std::uint64_t consumed_bytes_ = 0;
+  std::optional<TimePoint> measured_since_;  // the consumer has begun; when it had taken measured_from_bytes_
+  std::uint64_t measured_from_bytes_ = 0;
+};
+
+}  // namespace udtcat::connection

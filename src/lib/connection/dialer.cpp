@@ -1,0 +1,87 @@
+/// dial(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
+#include <memory>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "lib/connection/attempts.hpp"
+#include "lib/connection/flow_dialing.hpp"
+#include "lib/connection/multiplexer.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/session/establish.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+class SessionDialer final : public Dialer {
+ public:
+  SessionDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
+      : io_(io),
+        request_(std::move(request)),
+        handler_(std::move(handler)),
+        attempts_(
+            io, request_, key(), [this](std::unique_ptr<transport::Channel> channel) { establish(std::move(channel)); },
+            [this](const Error& error) { finish(tl::unexpected(error)); }) {}
+
+ private:
+  using Made = Result<std::unique_ptr<Connection>>;
+
+  [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
+
+  void establish(std::unique_ptr<transport::Channel> channel) {
+    establishing_ = std::make_unique<session::Establishing>(
+        io_, session::Role::connector, std::move(channel), key(), request_.session,
+        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
+          if (!session) return attempts_.try_again_after(session.error());
+          if ((*session)->join_key() == nullptr) return connect(std::move(*session));
+          open_flows(std::move(*session));
+        }));
+    establishing_->start();
+  }
+
+  void open_flows(std::unique_ptr<session::Session> session) {
+    flow_dialing_ = std::make_unique<FlowDialing>(
+        io_, *attempts_.engine(), std::move(session),
+        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> whole) {
+          const auto done = std::move(flow_dialing_);  // what it has opened of a session that failed closes now
+          if (!whole) return attempts_.try_again_after(whole.error());
+          connect(std::move(*whole));
+        }));
+  }
+
+  void connect(std::unique_ptr<session::Session> session) {
+    finish(Multiplexer::create(io_, std::move(session), request_.session, attempts_.engine()));
+  }
+
+  void finish(Made result) {
+    lifetime_.end();
+    attempts_.finish();
+    // Posted: the handler may destroy this dialer, and an attempt that failed may still be saying why to the peer.
+    boost::asio::post(
+        io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(result))] {
+          if (*kept) establishing_.reset();  // it still knows the exporter's secret
+          handler(std::move(*kept));
+        }));
+  }
+
+  boost::asio::io_context& io_;
+  const DialRequest request_;
+  Handler handler_;
+  Attempts attempts_;
+  std::unique_ptr<session::Establishing> establishing_;
+  std::unique_ptr<FlowDialing> flow_dialing_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace
+}  // namespace udtcat::connection
+
+namespace udtcat {
+
+std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler) {
+  return std::make_unique<connection::SessionDialer>(io, std::move(request), std::move(handler));
+}
+
+}  // namespace udtcat

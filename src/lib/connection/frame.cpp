@@ -1,0 +1,162 @@
+#include "lib/connection/frame.hpp"
+
+#include <algorithm>
+
+#include "lib/core/byte_order.hpp"
+#include "lib/core/printable.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+enum class FrameType : std::uint8_t {
+  open = 0x01,
+  data = 0x02,
+  fin = 0x03,
+  receipt = 0x04,
+  credit = 0x05,
+  reset = 0x06,
+  ping = 0x10,
+  pong = 0x11,
+  close = 0x12,
+};
+
+template <typename... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+void write_header(std::span<std::byte> out, FrameType type, StreamId stream, std::size_t length_bytes) {
+  core::store_be<std::uint32_t>(out,
+                                (static_cast<std::uint32_t>(type) << 24) | static_cast<std::uint32_t>(length_bytes));
+  core::store_be<std::uint32_t>(out.subspan(4), stream);
+}
+
+/// Grows `out` by a frame and gives its body to fill.
+std::span<std::byte> grow(std::vector<std::byte>& out, FrameType type, StreamId stream, std::size_t length_bytes) {
+  const std::size_t start = out.size();
+  out.resize(start + kFrameHeaderBytes + length_bytes);
+  auto frame = std::span(out).subspan(start);
+  write_header(frame, type, stream, length_bytes);
+  return frame.subspan(kFrameHeaderBytes);
+}
+
+void append_number(std::vector<std::byte>& out, FrameType type, StreamId stream, std::uint64_t value) {
+  core::store_be<std::uint64_t>(grow(out, type, stream, sizeof value), value);
+}
+
+std::span<const std::byte> cut_text(std::string_view text) {
+  return std::as_bytes(std::span(text.substr(0, kMaxTextBytes)));
+}
+
+tl::unexpected<Error> malformed(const char* why) { return fail(Errc::protocol_violated, "read frame", why); }
+
+using Body = decltype(Frame::body);
+
+template <typename Number>
+Result<Body> decode_number(std::span<const std::byte> body) {
+  if (body.size() != sizeof(std::uint64_t)) return malformed("a number frame is not 8 bytes long");
+  return Number{core::load_be<std::uint64_t>(body)};
+}
+
+std::string shown(std::span<const std::byte> text) {
+  // SAFETY: any object's bytes may be read as char.
+  return core::printable({reinterpret_cast<const char*>(text.data()), text.size()}, kMaxTextBytes);
+}
+
+Result<Body> decode_reset(std::span<const std::byte> body) {
+  if (body.size() < 5 || body.size() > 5 + kMaxTextBytes) return malformed("a reset has the wrong length");
+  const auto cause = std::to_integer<std::uint8_t>(body[0]);
+  if (cause < 1 || cause > 5) return malformed("a reset has an unknown cause");
+  return Reset{static_cast<ResetCause>(cause), core::load_be<std::uint32_t>(body.subspan(1)), shown(body.subspan(5))};
+}
+
+Result<Body> decode_close(std::span<const std::byte> body) {
+  if (body.empty() || body.size() > 1 + kMaxTextBytes) return malformed("a close has the wrong length");
+  const auto reason = std::to_integer<std::uint8_t>(body[0]);
+  if (reason > 4) return malformed("a close has an unknown reason");
+  return Close{static_cast<CloseReason>(reason), shown(body.subspan(1))};
+}
+
+Result<Body> decode_body(FrameType type, std::span<const std::byte> body) {
+  switch (type) {
+    case FrameType::open:
+      if (!body.empty()) return malformed("an open has a body");
+      return Open{};
+    case FrameType::data:
+      if (body.empty()) return malformed("a data frame is empty");
+      return Data{body};
+    case FrameType::fin:
+      return decode_number<Fin>(body);
+    case FrameType::receipt:
+      return decode_number<Receipt>(body);
+    case FrameType::credit:
+      return decode_number<CreditGrant>(body);
+    case FrameType::reset:
+      return decode_reset(body);
+    case FrameType::ping:
+      return decode_number<Ping>(body);
+    case FrameType::pong:
+      return decode_number<Pong>(body);
+    case FrameType::close:
+      return decode_close(body);
+  }
+  return malformed("a frame has an unknown type");
+}
+
+bool speaks_of_session(FrameType type) {
+  return type == FrameType::ping || type == FrameType::pong || type == FrameType::close;
+}
+
+}  // namespace
+
+void append_frame(std::vector<std::byte>& out, const Frame& frame) {
+  const StreamId id = frame.stream;
+  std::visit(Overloaded{
+                 [&](const Open&) { grow(out, FrameType::open, id, 0); },
+                 [&](const Data& data) {
+                   std::ranges::copy(data.bytes, grow(out, FrameType::data, id, data.bytes.size()).begin());
+                 },
+                 [&](const Fin& fin) { append_number(out, FrameType::fin, id, fin.total_bytes); },
+                 [&](const Receipt& receipt) { append_number(out, FrameType::receipt, id, receipt.total_bytes); },
+                 [&](const CreditGrant& grant) { append_number(out, FrameType::credit, id, grant.limit_bytes); },
+                 [&](const Reset& reset) {
+                   const auto text = cut_text(reset.text);
+                   auto body = grow(out, FrameType::reset, id, 5 + text.size());
+                   body[0] = static_cast<std::byte>(reset.cause);
+                   core::store_be<std::uint32_t>(body.subspan(1), reset.errno_value);
+                   std::ranges::copy(text, body.subspan(5).begin());
+                 },
+                 [&](const Ping& ping) { append_number(out, FrameType::ping, id, ping.token); },
+                 [&](const Pong& pong) { append_number(out, FrameType::pong, id, pong.token); },
+                 [&](const Close& close) {
+                   const auto text = cut_text(close.text);
+                   auto body = grow(out, FrameType::close, id, 1 + text.size());
+                   body[0] = static_cast<std::byte>(close.reason);
+                   std::ranges::copy(text, body.subspan(1).begin());
+                 },
+             },
+             frame.body);
+}
+
+void write_data_header(std::span<std::byte, kFrameHeaderBytes> out, StreamId stream, std::size_t length_bytes) {
+  write_header(out, FrameType::data, stream, length_bytes);
+}
+
+Result<std::optional<Frame>> FrameReader::next() {
+  if (rest_.empty()) return std::nullopt;
+  if (rest_.size() < kFrameHeaderBytes) return malformed("a frame header is cut short");
+  const auto word = core::load_be<std::uint32_t>(rest_);
+  const auto type = static_cast<FrameType>(word >> 24);
+  const std::size_t length = word & 0x00ff'ffff;
+  const auto stream = core::load_be<std::uint32_t>(rest_.subspan(4));
+  if (length > rest_.size() - kFrameHeaderBytes) return malformed("a frame is longer than its block");
+  if (speaks_of_session(type) != (stream == kSessionStream)) return malformed("a frame speaks of the wrong stream");
+  auto body = decode_body(type, rest_.subspan(kFrameHeaderBytes, length));
+  if (!body) return tl::unexpected(body.error());
+  rest_ = rest_.subspan(kFrameHeaderBytes + length);
+  return Frame{stream, std::move(*body)};
+}
+
+}  // namespace udtcat::connection

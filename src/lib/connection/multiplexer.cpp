@@ -1,0 +1,500 @@
+#include "lib/connection/multiplexer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/core/available_cores.hpp"
+#include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+std::size_t block_buffer_bytes(const session::Session& session) {
+  return session::buffer_bytes_for(session.agreed().block_bytes);
+}
+
+/// What waits in the transport for a repair is granted too, so that both together keep within what the transport may keep.
+std::uint64_t window_budget_bytes(const session::Session& session) {
+  const std::uint64_t retained = session.retained_limit_bytes();
+  return retained > 0 ? retained : kWindowBudgetBytes;
+}
+
+/// Twice the window budget, since a slice may pin up to twice its bytes, and what is being read and opened.
+std::size_t receive_buffer_limit(const session::Session& session, std::size_t in_flight) {
+  const std::uint64_t windows =
+      std::max<std::uint64_t>(window_budget_bytes(session), kMaxOpenStreams * session::kInitialWindowBytes);
+  return 2 * windows / session.agreed().block_bytes + in_flight + 2;
+}
+
+/// What is being made, and what the transport keeps until it is acknowledged: session::Session copies what fills little of a buffer.
+std::size_t send_buffer_limit(session::Session& session, std::size_t in_flight) {
+  const std::uint64_t retained = session.retained_limit_bytes() * session::kSparseShare;
+  return in_flight + 1 + retained / session.agreed().block_bytes;
+}
+
+std::size_t cipher_threads(const session::Session& session, const SessionOptions& options) {
+  if (session.keys() == nullptr) return 0;
+  const std::size_t wanted = options.threads.value_or(core::available_cores());
+  // One core: a hand-off to another thread is all cost.
+  return wanted <= 1 ? 0 : std::min(wanted, session.agreed().lanes);
+}
+
+Error error_of(const Close& close, const Endpoint& peer) {
+  const std::string who = "peer " + peer.to_string();
+  switch (close.reason) {
+    case CloseReason::done:
+      break;
+    case CloseReason::interrupted:
+      return {Errc::peer_interrupted, who + " was interrupted", close.text};
+    case CloseReason::tampered:
+    case CloseReason::protocol_violated:
+      return {Errc::peer_reports_tampering, who + " broke off", close.text};
+    case CloseReason::failed:
+      return {Errc::connection_broken, who + " broke off", close.text};
+  }
+  return {Errc::connection_broken, who + " closed the connection", "before the streams had ended"};
+}
+
+/// That it was an interruption the peer knows from the reason.
+std::string text_for_peer(const Error& error) {
+  return error.code == Errc::interrupted ? error.cause : error.message();
+}
+
+CloseReason reason_of(Errc code) {
+  switch (code) {
+    case Errc::interrupted:
+      return CloseReason::interrupted;
+    case Errc::tampered:
+      return CloseReason::tampered;
+    case Errc::protocol_violated:
+      return CloseReason::protocol_violated;
+    default:
+      return CloseReason::failed;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context& io,
+                                                        std::unique_ptr<session::Session> session,
+                                                        const SessionOptions& options,
+                                                        std::shared_ptr<void> keep_alive) {
+  const std::size_t threads = cipher_threads(*session, options);
+  std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, threads, std::move(keep_alive)));
+  if (auto started = made->start(); !started) return tl::unexpected(started.error());
+  return made;
+}
+
+Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session,
+                         const SessionOptions& options, std::size_t threads, std::shared_ptr<void> keep_alive)
+    : keep_alive_(std::move(keep_alive)),
+      io_(io),
+      blocks_in_flight_limit_(2 * threads + 2 * session->agreed().flows + 2),
+      peer_(session->peer()),
+      budget_(window_budget_bytes(*session)),
+      send_buffers_(block_buffer_bytes(*session), send_buffer_limit(*session, blocks_in_flight_limit_)),
+      receive_buffers_(block_buffer_bytes(*session), receive_buffer_limit(*session, blocks_in_flight_limit_)),
+      session_(std::move(session)),
+      next_own_id_(session_->role() == session::Role::connector ? 0 : 1),
+      next_peer_id_(1 - next_own_id_),
+      liveness_(options.idle_timeout, std::chrono::steady_clock::now()),
+      tick_(io) {
+  const auto& agreed = session_->agreed();
+  stats_.lanes = session_->keys() != nullptr ? agreed.lanes : 0;
+  stats_.threads = threads;
+  stats_.flows = agreed.flows;
+  stats_.protection = agreed.protection;
+  if (session_->keys() != nullptr) stats_.cipher = agreed.cipher;
+}
+
+Status Multiplexer::start() {
+  const auto& agreed = session_->agreed();
+  auto lanes = session::LanePool::create(
+      io_, {agreed.protection, agreed.cipher, agreed.lanes, stats_.threads, session_->role()}, session_->keys(),
+      [this](Result<session::Block> block) { on_sealed(std::move(block)); },
+      [this](Result<session::Block> block) { on_opened(std::move(block)); });
+  if (!lanes) return tl::unexpected(lanes.error());
+  lanes_ = std::move(*lanes);
+  session_->forget_keys();
+  take_channel_stats();
+  arm_tick();
+  // Posted, so that the owner can set its handlers before the first frame arrives.
+  boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));
+  return {};
+}
+
+Multiplexer::~Multiplexer() = default;
+
+// ---- Streams -------------------------------------------------------------------------------------------------------
+
+StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) {
+  UDTCAT_INVARIANT(next_own_id_ <= kLastStreamId,
+                   "two thousand million streams are more than a connection lives to see");
+  const StreamId id = next_own_id_;
+  next_own_id_ += 2;
+  Entry& entry = add_stream(id, std::move(done));
+  send({id, Open{}});
+  entry.stream->attach(std::move(local));
+  if (state_ != State::open)
+    entry.stream->fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
+  return id;
+}
+
+void Multiplexer::on_stream(StreamHandler handler) { on_stream_ = std::move(handler); }
+
+void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) {
+  const auto awaited = awaited_.extract(id);
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) {  // the peer reset it, or the connection ended, while the owner made up its mind
+    local->abort();
+    const Error gone{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
+    const Error why = awaited ? awaited.mapped().value_or(gone) : gone;
+    boost::asio::post(io_, lifetime_.guard([done = std::move(done), why] { done({why}); }));
+    return;
+  }
+  found->second.done = std::move(done);
+  found->second.stream->attach(std::move(local));
+}
+
+void Multiplexer::refuse_stream(StreamId id, const Error& reason) {
+  awaited_.erase(id);
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  const auto cause = reason.code == Errc::local_connect_failed ? ResetCause::connect_failed : ResetCause::refused;
+  found->second.stream->reset(cause, reason);
+}
+
+Multiplexer::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
+  const auto& agreed = session_->agreed();
+  StreamHost& host = *this;
+  auto stream = std::make_unique<Stream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_);
+  ++stats_.streams_opened;
+  return streams_.emplace(id, Entry{std::move(stream), std::move(done)}).first->second;
+}
+
+void Multiplexer::send(Frame frame) {
+  if (goodbye_sent_) return;
+  writer_.queue(frame);
+  wake();
+}
+
+void Multiplexer::source_ready(Stream& stream) {
+  writer_.add_ready(stream);
+  wake();
+}
+
+void Multiplexer::count_consumed(std::size_t bytes) {
+  stats_.bytes_received += bytes;
+  read_on();
+}
+
+void Multiplexer::stream_over(Stream& stream, StreamOutcome outcome) {
+  writer_.forget(stream);
+  const auto found = streams_.find(stream.id());
+  Entry entry = std::move(found->second);
+  streams_.erase(found);
+  if (const auto awaited = awaited_.find(stream.id()); awaited != awaited_.end()) awaited->second = outcome.error;
+  retired_.push_back(std::move(entry.stream));
+  boost::asio::post(io_, lifetime_.guard([this, done = std::move(entry.done), outcome = std::move(outcome)]() mutable {
+    retired_.clear();
+    read_on();  // what the stream held is free
+    if (done) done(std::move(outcome));
+  }));
+}
+
+bool Multiplexer::was_opened(StreamId id) const {
+  const bool own = (id & 1U) == (next_own_id_ & 1U);
+  return id < (own ? next_own_id_ : next_peer_id_);
+}
+
+// ---- Outgoing: compose, seal, write --------------------------------------------------------------------------------
+
+/// Composes blocks at the end of this turn of the event loop, so that what many streams say in it shares a block.
+void Multiplexer::wake() {
+  if (wake_scheduled_) return;
+  wake_scheduled_ = true;
+  boost::asio::post(io_, lifetime_.guard([this] {
+    wake_scheduled_ = false;
+    pump();
+  }));
+}
+
+void Multiplexer::pump() {
+  if (state_ == State::over || goodbye_sent_) return;
+  if (pong_due_) writer_.queue({kSessionStream, Pong{*std::exchange(pong_due_, std::nullopt)}});
+  const bool with_data = !liveness_.quiet(now());
+  while (blocks_in_flight_ < blocks_in_flight_limit_ && (writer_.has_control() || (with_data && writer_.has_data())))
+    if (!send_block(with_data)) break;
+  note_goodbye();
+}
+
+bool Multiplexer::send_block(bool with_data) {
+  auto memory = send_buffers_.acquire();
+  if (!memory) return false;
+  const std::size_t room = session_->agreed().block_bytes;
+  const auto payload = memory->bytes().subspan(session::kPayloadOffsetBytes, room);
+  const std::size_t used = writer_.compose(payload, with_data);
+  if (used == 0) return false;
+  session::Block block = session_->next_block(std::move(*memory));
+  block.payload_bytes = used;
+  session_->finish_header(block);
+  ++blocks_in_flight_;
+  ++stats_.blocks_sent;
+  liveness_.on_sent(now());
+  lanes_->seal(std::move(block));
+  return true;
+}
+
+void Multiplexer::on_sealed(Result<session::Block> block) {
+  if (!block) return break_off(block.error(), false);
+  session_->async_write(std::move(*block), lifetime_.guard([this](const Status& status) { on_written(status); }));
+}
+
+void Multiplexer::on_written(const Status& status) {
+  --blocks_in_flight_;
+  if (state_ == State::over) return;
+  if (!status && farewell_) return end(tl::unexpected(*farewell_), {});
+  // The read that is outstanding says why; after their goodbye there is none, and nothing that it could tell.
+  if (!status && goodbye_received_) return end({}, {});
+  if (!status) return;
+  pump();
+  read_on();
+  finish_when_agreed();
+}
+
+// ---- Incoming: read, open, take frames -----------------------------------------------------------------------------
+
+void Multiplexer::read_on() {
+  if (reading_ || read_error_ || state_ == State::over || farewell_ || goodbye_received_) return;
+  if (opening_ >= blocks_in_flight_limit_ || writer_.control_bytes() > BlockWriter::kMaxControlBytes) return;
+  auto memory = receive_buffers_.acquire();
+  if (!memory) return;  // consumers hold all of them; each that takes bytes calls this again
+  reading_ = true;
+  session_->async_read(std::move(*memory), [this](Result<session::Block> block) { on_record(std::move(block)); });
+}
+
+void Multiplexer::on_record(Result<session::Block> block) {
+  reading_ = false;
+  if (state_ == State::over || farewell_) return;
+  if (!block) {
+    read_error_ = std::move(block.error());
+    return take_read_error();
+  }
+  ++opening_;
+  lanes_->open(std::move(*block));
+  read_on();
+}
+
+/// What was read before the error counts first: the peer's CLOSE may be among it.
+void Multiplexer::take_read_error() {
+  if (read_error_ && opening_ == 0) break_off(*read_error_, read_error_->code != Errc::connection_broken);
+}
+
+void Multiplexer::on_opened(Result<session::Block> block) {
+  --opening_;
+  if (state_ == State::over || farewell_) return;
+  if (!block) return break_off(block.error(), true);
+  ++stats_.blocks_received;
+  if (auto taken = take_frames(*block); !taken) return break_off(taken.error(), true);
+  take_read_error();
+  read_on();
+}
+
+Status Multiplexer::take_frames(session::Block& block) {
+  FrameReader frames(block.payload());
+  for (;;) {
+    auto frame = frames.next();
+    if (!frame) return tl::unexpected(frame.error());
+    if (!*frame) return {};
+    if (goodbye_received_) return udtcat::fail(Errc::protocol_violated, "read frame", "it follows a close");
+    if (auto taken = take_frame(**frame, block); !taken) return taken;
+    if (state_ == State::over || farewell_) return {};
+  }
+}
+
+Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
+  if (const auto* ping = std::get_if<Ping>(&frame.body)) {
+    pong_due_ = ping->token;
+    wake();
+    return {};
+  }
+  if (std::holds_alternative<Pong>(frame.body)) return {};
+  if (const auto* close = std::get_if<Close>(&frame.body)) {
+    on_close_frame(*close);
+    return {};
+  }
+  if (std::holds_alternative<Open>(frame.body)) return on_open(frame.stream);
+  const auto found = streams_.find(frame.stream);
+  if (found != streams_.end()) return take_stream_frame(*found->second.stream, frame, block);
+  if (was_opened(frame.stream)) return {};  // crossed with the stream's end
+  return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(frame.stream), "it was never opened");
+}
+
+Status Multiplexer::take_stream_frame(Stream& stream, Frame& frame, session::Block& block) {
+  if (const auto* data = std::get_if<Data>(&frame.body)) {
+    // Keep the block for its one big piece; at most one can fill half of it.
+    if (!block.memory.empty() && data->bytes.size() >= block.memory.bytes().size() / 2)
+      return stream.on_data({std::move(block.memory), {}, data->bytes});
+    std::vector<std::byte> copy(data->bytes.begin(), data->bytes.end());
+    const std::span<const std::byte> rest(copy);
+    return stream.on_data({core::Buffer(), std::move(copy), rest});
+  }
+  if (const auto* fin = std::get_if<Fin>(&frame.body)) return stream.on_fin(fin->total_bytes);
+  if (const auto* receipt = std::get_if<Receipt>(&frame.body)) return stream.on_receipt(receipt->total_bytes);
+  if (const auto* grant = std::get_if<CreditGrant>(&frame.body)) return stream.on_credit(grant->limit_bytes);
+  stream.on_reset(std::get<Reset>(frame.body));
+  return {};
+}
+
+Status Multiplexer::on_open(StreamId id) {
+  if (id != next_peer_id_)
+    return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "opened out of turn");
+  if (id > kLastStreamId)
+    return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "the numbers are used up");
+  // Streams that have ended are kept until this turn of the event loop is over; only a flood makes many of them in one.
+  if (std::max(retired_.size(), awaited_.size()) >= kMaxEndedStreams)
+    return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "streams come and go in a flood");
+  next_peer_id_ += 2;
+  const bool welcome = on_stream_ && streams_.size() < kMaxOpenStreams;
+  add_stream(id, nullptr);
+  if (!welcome) {
+    refuse_stream(
+        id, {Errc::stream_refused, "stream refused", on_stream_ ? "too many are open" : "this end takes no streams"});
+    return {};
+  }
+  awaited_.emplace(id, std::nullopt);
+  boost::asio::post(io_, lifetime_.guard([this, id] { on_stream_(id); }));
+  return {};
+}
+
+// ---- Liveness --------------------------------------------------------------------------------------------------------
+
+void Multiplexer::arm_tick() {
+  tick_.expires_after(kLivenessTick);
+  tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) on_tick();
+  }));
+}
+
+/// What queues in hosts and path adds to the round trip is no reason for a larger window; another path is, after a while.
+void Multiplexer::take_channel_stats() {
+  channel_stats_ = session_->stats();
+  if (!channel_stats_.rtt) return;
+  const auto rtt = *channel_stats_.rtt;
+  least_rtt_ = least_rtt_.count() == 0 ? rtt : std::min(rtt, least_rtt_ + least_rtt_ / 8);
+}
+
+void Multiplexer::on_tick() {
+  if (state_ == State::over) return;
+  if (goodbye_deadline_ && now() >= *goodbye_deadline_)
+    return farewell_ ? end(tl::unexpected(*farewell_), {}) : end({}, {});
+  if (farewell_) return arm_tick();
+  const bool was_quiet = liveness_.quiet(now());
+  liveness_.on_tick(now());
+  take_channel_stats();
+  liveness_.on_bytes_received(session_->heard_bytes(), now());
+  const auto verdict = liveness_.judge(now(), session_->port_closed_since());
+  if (verdict != Liveness::Verdict::alive) {
+    const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
+    return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
+                      verdict == Liveness::Verdict::port_closed ? "its port is closed: the process is gone"
+                                                                : "nothing has arrived for " + seconds + " s"},
+                     false);
+  }
+  if (liveness_.ping_due(now()))
+    send({kSessionStream, Ping{static_cast<std::uint64_t>(now().time_since_epoch().count())}});
+  if (was_quiet && !liveness_.quiet(now())) wake();
+  arm_tick();
+}
+
+// ---- The end ---------------------------------------------------------------------------------------------------------
+
+void Multiplexer::on_closed(ClosedHandler handler) {
+  on_closed_ = std::move(handler);
+  if (closed_unreported_) report(*std::exchange(closed_unreported_, std::nullopt));
+}
+
+void Multiplexer::close() {
+  if (state_ != State::open || farewell_) return;
+  state_ = State::closing;
+  const Error interrupted{Errc::interrupted, "the connection was closed", "before the stream had ended"};
+  while (!streams_.empty()) streams_.begin()->second.stream->reset(ResetCause::interrupted, interrupted);
+  say_goodbye();
+}
+
+/// Composes our CLOSE behind everything said so far, past the limit on blocks in flight if need be.
+void Multiplexer::say_goodbye() {
+  const Close close =
+      farewell_ ? Close{reason_of(farewell_->code), text_for_peer(*farewell_)} : Close{CloseReason::done, {}};
+  goodbye_deadline_ = now() + (farewell_ ? std::chrono::seconds(kFarewellDrain) : kCloseWait);
+  writer_.queue({kSessionStream, close});
+  while (writer_.has_control())
+    if (!send_block(false)) break;
+  note_goodbye();
+}
+
+/// Without a buffer the CLOSE goes out later, from pump(): the transport gives one back with each block it takes.
+void Multiplexer::note_goodbye() {
+  if ((state_ == State::closing || farewell_) && !writer_.has_control()) goodbye_sent_ = true;
+}
+
+void Multiplexer::on_close_frame(const Close& close) {
+  goodbye_received_ = true;
+  if (close.reason != CloseReason::done || !streams_.empty()) return break_off(error_of(close, peer_), false);
+  if (state_ == State::open) {
+    state_ = State::closing;
+    say_goodbye();
+  }
+  finish_when_agreed();
+}
+
+void Multiplexer::finish_when_agreed() {
+  if (!goodbye_sent_ || blocks_in_flight_ > 0) return;
+  if (farewell_) return end(tl::unexpected(*farewell_), kFarewellDrain);
+  if (goodbye_received_) end({}, kFarewellDrain);
+}
+
+void Multiplexer::abort(const Error& reason) { break_off(reason, true); }
+
+/// Fails every stream and ends, after telling the peer why where that can still help.
+void Multiplexer::break_off(Error error, bool tell_peer) {
+  if (state_ == State::over || farewell_) return;
+  // Everything was receipted both ways: what happens to the link now takes nothing away.
+  if (state_ == State::closing && goodbye_sent_ && streams_.empty() && error.code != Errc::tampered) return end({}, {});
+  core::log().debug("connection to {}: {}", peer_.to_string(), error.message());
+  while (!streams_.empty()) streams_.begin()->second.stream->fail(error);
+  if (!tell_peer || goodbye_sent_) return end(tl::unexpected(std::move(error)), {});
+  farewell_ = std::move(error);
+  say_goodbye();
+}
+
+void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
+  if (state_ == State::over) return;
+  state_ = State::over;
+  channel_stats_ = session_->stats();
+  session_->close(drain);
+  tick_.cancel();
+  if (on_closed_)
+    report(std::move(how));
+  else
+    closed_unreported_ = std::move(how);
+}
+
+void Multiplexer::report(Status how) {
+  boost::asio::post(io_, lifetime_.guard([handler = on_closed_, how = std::move(how)] { handler(how); }));
+}
+
+ConnectionStats Multiplexer::stats() {
+  if (state_ != State::over) channel_stats_ = session_->stats();
+  stats_.packets_sent = channel_stats_.packets_sent;
+  stats_.packets_lost = channel_stats_.packets_lost;
+  stats_.packets_resent = channel_stats_.packets_resent;
+  stats_.rtt = channel_stats_.rtt;
+  return stats_;
+}
+
+}  // namespace udtcat::connection

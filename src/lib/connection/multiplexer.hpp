@@ -1,0 +1,155 @@
+/// The connection: streams above, records below, one thread.
+///
+///   source ─ fill ─► BlockWriter ─ Block ─► LanePool.seal ─► Session.async_write        pump()
+///   sink ◄─ Stream ◄─ FrameReader ◄─ Block ─ LanePool.open ◄─ Session.async_read         read_on()
+///
+/// This is the hub that connection state machines grow into; what can be decided without it lives in Stream, BlockWriter,
+/// ReceiveCredit and Liveness.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/connection.hpp>
+
+#include "lib/connection/block_writer.hpp"
+#include "lib/connection/liveness.hpp"
+#include "lib/connection/stream.hpp"
+#include "lib/core/buffer.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/session/lane_pool.hpp"
+#include "lib/session/session.hpp"
+
+namespace udtcat::connection {
+
+/// How long a peer that is alive may take to answer CLOSE. A dead one is noticed by its silence.
+inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
+/// Streams ended in one turn of the event loop, or waiting for their owner's word: more is a flood.
+inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxOpenStreams;  // guess
+inline constexpr StreamId kLastStreamId = 0xffff'fff0;                // guess: well before the session's own number
+inline constexpr auto kFarewellDrain = std::chrono::seconds(2);       // guess: a dozen round trips of a bad path
+
+///   open ──close() or their CLOSE──► closing ──both CLOSEs──► over
+///   any ──error, abort()──► over
+class Multiplexer final : public Connection, private StreamHost {
+ public:
+  /// keep_alive   what the session's channel needs to live: its engine
+  /// errors       Errc::cipher_failed; Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<Connection>> create(boost::asio::io_context& io,
+                                                                  std::unique_ptr<session::Session> session,
+                                                                  const SessionOptions& options,
+                                                                  std::shared_ptr<void> keep_alive);
+  ~Multiplexer();
+
+  StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
+  void on_stream(StreamHandler handler) override;
+  void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
+  void refuse_stream(StreamId id, const Error& reason) override;
+  void on_closed(ClosedHandler handler) override;
+  void close() override;
+  void abort(const Error& reason) override;
+  [[nodiscard]] ConnectionStats stats() override;
+  [[nodiscard]] Endpoint peer() const override { return peer_; }
+  [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }
+  [[nodiscard]] bool peer_sends() const override { return session_->agreed().peer_sends; }
+  [[nodiscard]] Statements peer_statements() const override { return session_->agreed().peer_statements; }
+
+ private:
+  enum class State { open, closing, over };
+  struct Entry {
+    std::unique_ptr<Stream> stream;
+    OutcomeHandler done;
+  };
+
+  Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session, const SessionOptions& options,
+              std::size_t threads, std::shared_ptr<void> keep_alive);
+  [[nodiscard]] Status start();
+
+  // StreamHost
+  void send(Frame frame) override;
+  void source_ready(Stream& stream) override;
+  void count_sent(std::size_t bytes) override { stats_.bytes_sent += bytes; }
+  void count_consumed(std::size_t bytes) override;
+  void stream_over(Stream& stream, StreamOutcome outcome) override;
+  [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
+  [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
+
+  void wake();
+  void pump();
+  [[nodiscard]] bool send_block(bool with_data);
+  void on_sealed(Result<session::Block> block);
+  void on_written(const Status& status);
+
+  void read_on();
+  void on_record(Result<session::Block> block);
+  void take_read_error();
+  void on_opened(Result<session::Block> block);
+  [[nodiscard]] Status take_frames(session::Block& block);
+  [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
+  [[nodiscard]] Status take_stream_frame(Stream& stream, Frame& frame, session::Block& block);
+  [[nodiscard]] Status on_open(StreamId id);
+  void on_close_frame(const Close& close);
+
+  void take_channel_stats();
+  void arm_tick();
+  void on_tick();
+
+  Entry& add_stream(StreamId id, OutcomeHandler done);
+  [[nodiscard]] bool was_opened(StreamId id) const;
+  void say_goodbye();
+  void note_goodbye();
+  void finish_when_agreed();
+  void break_off(Error error, bool tell_peer);
+  void end(Status how, std::chrono::milliseconds drain);
+  void report(Status how);
+
+  const std::shared_ptr<void> keep_alive_;  // destroyed last
+  boost::asio::io_context& io_;
+  const std::size_t blocks_in_flight_limit_;
+  const Endpoint peer_;
+  State state_ = State::open;
+
+  WindowBudget budget_;
+  core::BufferPool send_buffers_;
+  core::BufferPool receive_buffers_;
+  std::unique_ptr<session::Session> session_;
+  std::unique_ptr<session::LanePool> lanes_;
+
+  BlockWriter writer_;
+  std::size_t blocks_in_flight_ = 0;  // composed and not yet taken by the transport
+  bool wake_scheduled_ = false;
+  bool goodbye_sent_ = false;  // our CLOSE is composed; nothing follows it
+  bool goodbye_received_ = false;
+  std::optional<TimePoint> goodbye_deadline_;  // for the CLOSE to go out, or to be answered
+  std::optional<Error> farewell_;              // why we break off, while our CLOSE is on its way
+
+  bool reading_ = false;             // a record is being read
+  std::size_t opening_ = 0;          // records with the lanes
+  std::optional<Error> read_error_;  // sticky; waits until the lanes are empty
+
+  std::unordered_map<StreamId, Entry> streams_;
+  /// Opened by the peer, not yet accepted or refused; with the error of those that ended meanwhile.
+  std::unordered_map<StreamId, std::optional<Error>> awaited_;
+  std::vector<std::unique_ptr<Stream>> retired_;  // ended streams, until nothing on the stack uses them
+  StreamId next_own_id_;
+  StreamId next_peer_id_;
+
+  Liveness liveness_;
+  boost::asio::steady_timer tick_;
+  transport::ChannelStats channel_stats_;   // as of the last tick
+  std::chrono::microseconds least_rtt_{0};  // of late; 0: not known yet
+  std::optional<std::uint64_t> pong_due_;  // the latest PING's token: answering each would let a peer queue without end
+  ConnectionStats stats_;
+
+  StreamHandler on_stream_;
+  ClosedHandler on_closed_;
+  std::optional<Status> closed_unreported_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::connection

@@ -1,0 +1,216 @@
+#include "lib/connection/stream.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+tl::unexpected<Error> violation(StreamId id, const char* why) {
+  return fail(Errc::protocol_violated, "stream " + std::to_string(id), why);
+}
+
+/// The peer's words for what became of the stream at its end.
+Error error_of(const Reset& reset) {
+  switch (reset.cause) {
+    case ResetCause::read_failed:
+      return {Errc::remote_read_failed, "remote read failed", reset.text};
+    case ResetCause::write_failed:
+      return {Errc::remote_write_failed, "remote write failed", reset.text};
+    case ResetCause::connect_failed:
+      return {Errc::remote_connect_failed, "remote connect failed", reset.text};
+    case ResetCause::refused:
+      return {Errc::stream_refused, "the other end refused the stream", reset.text};
+    case ResetCause::interrupted:
+      break;
+  }
+  return {Errc::peer_interrupted, "the other end was interrupted", reset.text};
+}
+
+}  // namespace
+
+Stream::Stream(StreamId id, StreamHost& host, std::uint64_t send_window_bytes, std::uint64_t receive_window_bytes,
+               WindowBudget& budget)
+    : id_(id), host_(host), send_credit_(send_window_bytes), receive_credit_(receive_window_bytes, budget) {}
+
+void Stream::attach(std::unique_ptr<LocalStream> local) {
+  UDTCAT_INVARIANT(!local_, "a stream is opened or accepted once");
+  local_ = std::move(local);
+  host_.source_ready(*this);
+  write_on();
+}
+
+// ---- Outgoing: source → block ------------------------------------------------------------------------------------
+
+bool Stream::can_fill() const {
+  return !over_ && local_ && outgoing_ == Half::open && !source_waits_ && send_credit_.available_bytes() > 0;
+}
+
+std::size_t Stream::fill(std::span<std::byte> room) {
+  UDTCAT_INVARIANT(room.size() >= kMinFillBytes && can_fill(), "the block writer asks first");
+  constexpr std::size_t kFinBytes = kFrameHeaderBytes + sizeof(std::uint64_t);
+  auto body = room.subspan(kFrameHeaderBytes, room.size() - kFrameHeaderBytes - kFinBytes);
+  body = body.first(std::min<std::uint64_t>(body.size(), send_credit_.available_bytes()));
+  const std::size_t bytes = read_source(body);
+  if (over_) return 0;  // the reset says how far the stream came; these bytes are nobody's
+  std::size_t used = 0;
+  if (bytes > 0) {
+    write_data_header(room.first<kFrameHeaderBytes>(), id_, bytes);
+    used = kFrameHeaderBytes + bytes;
+    send_credit_.on_sent(bytes);
+    host_.count_sent(bytes);
+  }
+  if (outgoing_ == Half::finished) {
+    std::vector<std::byte> fin;
+    append_frame(fin, {id_, Fin{send_credit_.sent_bytes()}});
+    std::ranges::copy(fin, room.subspan(used).begin());
+    used += fin.size();
+  }
+  return used;
+}
+
+/// Takes what the source has, up to the room; notes its end.
+std::size_t Stream::read_source(std::span<std::byte> room) {
+  std::size_t bytes = 0;
+  while (bytes < room.size()) {
+    const auto read = local_->read_some(room.subspan(bytes));
+    if (read.state == LocalStream::ReadState::data) {
+      bytes += read.bytes;
+      continue;
+    }
+    if (read.state == LocalStream::ReadState::would_block) wait_for_source();
+    if (read.state == LocalStream::ReadState::end) outgoing_ = Half::finished;
+    if (read.state == LocalStream::ReadState::failed) fail_locally(ResetCause::read_failed, read.error);
+    break;
+  }
+  return bytes;
+}
+
+void Stream::wait_for_source() {
+  source_waits_ = true;
+  local_->async_wait_readable(lifetime_.guard([this] {
+    source_waits_ = false;
+    if (!over_) host_.source_ready(*this);
+  }));
+}
+
+Status Stream::on_credit(std::uint64_t limit_bytes) {
+  if (!send_credit_.on_grant(limit_bytes)) return violation(id_, "its credit shrank");
+  if (can_fill()) host_.source_ready(*this);
+  return {};
+}
+
+Status Stream::on_receipt(std::uint64_t total_bytes) {
+  if (outgoing_ != Half::finished) return violation(id_, "a receipt for a stream that had not ended");
+  if (total_bytes != send_credit_.sent_bytes()) return violation(id_, "a receipt over another number of bytes");
+  outgoing_ = Half::receipted;
+  receipted_bytes_ = total_bytes;
+  if (local_) local_->receipted();
+  end_when_receipted();
+  return {};
+}
+
+// ---- Incoming: block → sink --------------------------------------------------------------------------------------
+
+Status Stream::on_data(Slice slice) {
+  if (incoming_ != Half::open) return violation(id_, "data after its end");
+  if (!receive_credit_.on_received(slice.rest.size())) return violation(id_, "more data than its credit");
+  keep(std::move(slice));
+  write_on();
+  return {};
+}
+
+/// Behind what waits already; a small piece joins the small one before it, unless that is being written.
+void Stream::keep(Slice slice) {
+  constexpr std::size_t kGatherBytes = 64 * 1024;  // guess: a write of this size is no longer small
+  const bool last_is_idle = arrived_.size() > 1 || (arrived_.size() == 1 && !sink_busy_);
+  if (!last_is_idle || !slice.memory.empty() || !arrived_.back().memory.empty() ||
+      arrived_.back().copy.size() + slice.copy.size() > kGatherBytes)
+    return arrived_.push_back(std::move(slice));
+  Slice& last = arrived_.back();
+  const std::size_t written = last.copy.size() - last.rest.size();
+  last.copy.insert(last.copy.end(), slice.copy.begin(), slice.copy.end());
+  last.rest = std::span<const std::byte>(last.copy).subspan(written);
+}
+
+Status Stream::on_fin(std::uint64_t total_bytes) {
+  if (incoming_ != Half::open) return violation(id_, "a second end");
+  if (total_bytes != receive_credit_.received_bytes())
+    return violation(id_, "its end names another number of bytes than arrived");
+  incoming_ = Half::finished;
+  write_on();
+  return {};
+}
+
+void Stream::write_on() {
+  if (over_ || !local_ || sink_busy_) return;
+  if (arrived_.empty()) return finish_when_drained();
+  sink_busy_ = true;
+  local_->async_write_some(arrived_.front().rest, lifetime_.guard([this](std::error_code error, std::size_t bytes) {
+    on_written(error, bytes);
+  }));
+}
+
+void Stream::on_written(std::error_code error, std::size_t bytes) {
+  sink_busy_ = false;
+  if (over_) return;
+  if (error) return fail_locally(ResetCause::write_failed, error);
+  Slice& slice = arrived_.front();
+  slice.rest = slice.rest.subspan(bytes);
+  if (slice.rest.empty()) arrived_.pop_front();
+  host_.count_consumed(bytes);
+  const auto limit = receive_credit_.on_consumed(bytes, host_.now(), host_.rtt());
+  if (limit && incoming_ == Half::open) host_.send({id_, CreditGrant{*limit}});
+  write_on();
+}
+
+void Stream::finish_when_drained() {
+  if (incoming_ != Half::finished) return;
+  sink_busy_ = true;
+  local_->async_finish(lifetime_.guard([this](std::error_code error) { on_drained(error); }));
+}
+
+void Stream::on_drained(std::error_code error) {
+  if (over_) return;
+  if (error) return fail_locally(ResetCause::write_failed, error);
+  incoming_ = Half::receipted;  // sink_busy_ stays set: nothing is ever written again
+  host_.send({id_, Receipt{receive_credit_.received_bytes()}});
+  end_when_receipted();
+}
+
+// ---- The end ---------------------------------------------------------------------------------------------------------
+
+void Stream::end_when_receipted() {
+  if (outgoing_ == Half::receipted && incoming_ == Half::receipted) end(std::nullopt);
+}
+
+void Stream::on_reset(const Reset& reset) { end(error_of(reset)); }
+
+void Stream::reset(ResetCause cause, Error error) {
+  if (over_) return;
+  host_.send({id_, Reset{cause, 0, error.message()}});
+  end(std::move(error));
+}
+
+/// Names the side and the cause at both ends.
+void Stream::fail_locally(ResetCause cause, std::error_code error) {
+  const bool reading = cause == ResetCause::read_failed;
+  const std::string where = reading ? local_->source_name() : local_->sink_name();
+  host_.send({id_, Reset{cause, static_cast<std::uint32_t>(error.value()), where + ": " + error.message()}});
+  end(Error{reading ? Errc::local_read_failed : Errc::local_write_failed,
+            (reading ? "local read from " : "local write to ") + where + " failed", error.message()});
+}
+
+void Stream::fail(Error error) { end(std::move(error)); }
+
+void Stream::end(std::optional<Error> error) {
+  if (over_) return;
+  over_ = true;
+  if (error && local_) local_->abort();
+  host_.stream_over(*this, StreamOutcome{std::move(error), send_credit_.sent_bytes(), receipted_bytes_,
+                                         receive_credit_.consumed_bytes()});
+}
+
+}  // namespace udtcat::connection

@@ -1,0 +1,121 @@
+/// One stream: pulls from the local source into blocks, pushes what arrives to the local sink, ends with proof.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/connection/credit.hpp"
+#include "lib/connection/frame.hpp"
+#include "lib/core/buffer.hpp"
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::connection {
+
+/// Bytes that arrived and wait for the consumer. A big piece keeps the block it came in; small ones are copied out and
+/// gathered, so that what is held is at most about twice what credit allows, however finely the peer cuts its data.
+struct Slice {
+  core::Buffer memory;          ///< empty for a copy
+  std::vector<std::byte> copy;  ///< empty for a piece that kept its block
+  std::span<const std::byte> rest;
+};
+
+class Stream;
+
+/// What a stream needs from its multiplexer.
+class StreamHost {
+ public:
+  virtual void send(Frame frame) = 0;
+  /// The stream's source may have bytes, and there is credit for them.
+  virtual void source_ready(Stream& stream) = 0;
+  virtual void count_sent(std::size_t bytes) = 0;
+  /// The consumer took bytes; the blocks that held them may be free.
+  virtual void count_consumed(std::size_t bytes) = 0;
+  [[nodiscard]] virtual TimePoint now() const = 0;
+  /// The connection's, as it was not long ago; 0: not known yet.
+  [[nodiscard]] virtual std::chrono::microseconds rtt() const = 0;
+  /// Called once. The stream is not used after it, and is destroyed later, not within the call.
+  virtual void stream_over(Stream& stream, StreamOutcome outcome) = 0;
+
+ protected:
+  ~StreamHost() = default;
+};
+
+///   outgoing:  open ──FIN──► finished ──their RECEIPT──► receipted
+///   incoming:  open ──FIN──► finished ──consumer has all, our RECEIPT──► receipted
+///   over when both are receipted, or by a reset from either end, or with the connection
+///
+/// Threads: confined to the io_context thread. The host must outlive it.
+class Stream {
+ public:
+  Stream(StreamId id, StreamHost& host, std::uint64_t send_window_bytes, std::uint64_t receive_window_bytes,
+         WindowBudget& budget);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  [[nodiscard]] StreamId id() const { return id_; }
+  [[nodiscard]] bool attached() const { return local_ != nullptr; }
+  /// Bytes flow from now on; those that came before have waited.
+  void attach(std::unique_ptr<LocalStream> local);
+
+  /// Whether fill() has something to do now.
+  [[nodiscard]] bool can_fill() const;
+  /// Writes at most one DATA frame, and FIN when the source has ended, into `room`; gives the bytes used.
+  /// room   at least kMinFillBytes
+  static constexpr std::size_t kMinFillBytes = 64;
+  [[nodiscard]] std::size_t fill(std::span<std::byte> room);
+
+  /// Frames from the peer.  errors: Errc::protocol_violated
+  [[nodiscard]] Status on_data(Slice slice);
+  [[nodiscard]] Status on_fin(std::uint64_t total_bytes);
+  [[nodiscard]] Status on_receipt(std::uint64_t total_bytes);
+  [[nodiscard]] Status on_credit(std::uint64_t limit_bytes);
+  void on_reset(const Reset& reset);
+
+  /// Ends the stream from this side and tells the peer.
+  void reset(ResetCause cause, Error error);
+  /// Ends it without a word: the connection is gone.
+  void fail(Error error);
+
+ private:
+  enum class Half { open, finished, receipted };
+
+  void fail_locally(ResetCause cause, std::error_code error);
+  [[nodiscard]] std::size_t read_source(std::span<std::byte> room);
+  void wait_for_source();
+  void keep(Slice slice);
+  void write_on();
+  void on_written(std::error_code error, std::size_t bytes);
+  void finish_when_drained();
+  void on_drained(std::error_code error);
+  void end_when_receipted();
+  void end(std::optional<Error> error);
+
+  const StreamId id_;
+  StreamHost& host_;
+  bool over_ = false;
+
+  Half outgoing_ = Half::open;
+  SendCredit send_credit_;
+  bool source_waits_ = false;  // async_wait_readable is outstanding
+  std::uint64_t receipted_bytes_ = 0;
+
+  Half incoming_ = Half::open;
+  ReceiveCredit receive_credit_;
+  std::deque<Slice> arrived_;  // bounded by receive_credit_
+  bool sink_busy_ = false;     // a write or the finish is outstanding
+
+  std::unique_ptr<LocalStream> local_;  // last but one: its threads end before what they write from
+
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::connection

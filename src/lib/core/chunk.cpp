@@ -1,0 +1,99 @@
+#include "lib/core/chunk.hpp"
+
+#include <array>
+#include <new>
+#include <vector>
+
+namespace udtcat::core {
+
+namespace {
+
+constexpr std::size_t kLineBytes = 64;  // spec: a cache line of x86-64 and of most ARM
+constexpr std::size_t kMostIdle = 32;   // guess: what two receives of 16 trains need
+
+/// The unit of a chunk's memory: aligned for the widest vector instructions, and left as it comes.
+struct alignas(kLineBytes) Line {
+  std::array<std::byte, kLineBytes> bytes;
+};
+
+}  // namespace
+
+/// In use it owns itself by its count, and keeps its home; idle it is its home's.
+struct ChunkRef::Chunk {
+  std::unique_ptr<Line[]> lines;
+  std::size_t references = 0;
+  std::shared_ptr<Home> home;
+};
+
+struct ChunkRef::Home {
+  std::size_t chunk_bytes = 0;
+  std::size_t in_use = 0;
+  std::size_t most_idle = kMostIdle;
+  std::vector<std::unique_ptr<Chunk>> idle;
+
+  /// Null where there is no memory.
+  [[nodiscard]] std::unique_ptr<Chunk> give() {
+    if (idle.empty()) return fresh();
+    auto chunk = std::move(idle.back());
+    idle.pop_back();
+    return chunk;
+  }
+  void take_back(std::unique_ptr<Chunk> chunk) {
+    --in_use;
+    if (idle.size() < most_idle) idle.push_back(std::move(chunk));
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Chunk> fresh() const {
+    std::unique_ptr<Chunk> chunk(new (std::nothrow) Chunk);
+    if (chunk == nullptr) return nullptr;
+    chunk->lines.reset(new (std::nothrow) Line[(chunk_bytes + kLineBytes - 1) / kLineBytes]);
+    if (chunk->lines == nullptr) chunk.reset();
+    return chunk;
+  }
+};
+
+ChunkRef::ChunkRef(const ChunkRef& other) noexcept : chunk_(other.chunk_) {
+  if (chunk_ != nullptr) ++chunk_->references;
+}
+
+ChunkRef::~ChunkRef() {
+  if (chunk_ == nullptr || --chunk_->references != 0) return;
+  // Its home may have nobody else left, and then ends here with what it kept.
+  const auto home = std::move(chunk_->home);
+  home->take_back(std::unique_ptr<Chunk>(chunk_));
+}
+
+std::span<std::byte> ChunkRef::bytes() const {
+  if (chunk_ == nullptr) return {};
+  // SAFETY: the lines lie one behind the other and are nothing but bytes.
+  return {reinterpret_cast<std::byte*>(chunk_->lines.get()), chunk_->home->chunk_bytes};
+}
+
+bool ChunkRef::sole() const { return chunk_ != nullptr && chunk_->references == 1; }
+
+ChunkPool::ChunkPool(std::size_t chunk_bytes) : home_(std::make_shared<ChunkRef::Home>()) {
+  home_->chunk_bytes = chunk_bytes;
+  home_->idle.reserve(kMostIdle);
+}
+
+ChunkPool::~ChunkPool() {
+  // Nobody will ask for another: what is still out is freed as it comes home.
+  home_->most_idle = 0;
+  home_->idle.clear();
+}
+
+ChunkRef ChunkPool::acquire() {
+  auto chunk = home_->give();
+  if (chunk == nullptr) return {};
+  ++home_->in_use;
+  chunk->references = 1;
+  chunk->home = home_;
+  return ChunkRef(chunk.release());
+}
+
+std::size_t ChunkPool::chunk_bytes() const { return home_->chunk_bytes; }
+
+std::size_t ChunkPool::in_use() const { return home_->in_use; }
+
+}  // namespace udtcat::core

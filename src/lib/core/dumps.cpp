@@ -1,0 +1,27 @@
+#include "lib/core/dumps.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <sys/resource.h>
+
+namespace udtcat::core {
+
+std::uint64_t forbid_core_dumps(bool for_good) {
+  rlimit core{};
+  std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
+  const std::uint64_t before = std::exchange(core.rlim_cur, 0);
+  if (for_good) core.rlim_max = 0;
+  std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // lowering a limit is always allowed
+  return before;
+}
+
+void allow_core_dumps(std::uint64_t limit_bytes) {
+  rlimit core{};
+  std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
+  core.rlim_cur = std::min<rlim_t>(limit_bytes, core.rlim_max);
+  std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // up to the hard limit is always allowed
+}
+
+}  // namespace udtcat::core

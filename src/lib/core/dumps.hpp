@@ -1,0 +1,18 @@
+/// Keeps what a process knows from core dumps and from other processes of its user.
+#pragma once
+
+#include <cstdint>
+
+namespace udtcat::core {
+
+/// for_good   nobody can raise the limit again
+/// returns    what the soft limit was
+std::uint64_t forbid_core_dumps(bool for_good);
+
+/// Gives back what forbid_core_dumps() took; nothing where it is gone for good.
+void allow_core_dumps(std::uint64_t limit_bytes);
+
+/// The platform's part: dumps_linux.cpp, dumps_default.cpp.
+void forbid_tracing();
+
+}  // namespace udtcat::core

@@ -1,0 +1,18 @@
+/// Prefixes that one host or site controls as a whole.
+#pragma once
+
+#include <cstdint>
+
+#include <udtcat/endpoint.hpp>
+
+namespace udtcat::core {
+
+/// The first bits of an address, as a number; never the same for the two families.
+using Prefix = std::uint64_t;
+
+/// What a site has: a /24, a /56.
+[[nodiscard]] Prefix prefix_of(const Endpoint& endpoint);
+/// What a host has: a /32, a /64.
+[[nodiscard]] Prefix host_of(const Endpoint& endpoint);
+
+}  // namespace udtcat::core

@@ -1,0 +1,109 @@
+#include "lib/crypto/aead.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "lib/core/invariant.hpp"
+#include "lib/crypto/evp.hpp"
+#include "lib/crypto/openssl_error.hpp"
+
+namespace udtcat::crypto {
+
+namespace {
+
+const char* openssl_name(Cipher cipher) {
+  switch (cipher) {
+    case Cipher::aes_256_gcm:
+      return "AES-256-GCM";
+    case Cipher::aes_128_gcm:
+      return "AES-128-GCM";
+    case Cipher::chacha20_poly1305:
+      return "ChaCha20-Poly1305";
+  }
+  UDTCAT_INVARIANT(false, "decoders and parsers make only ciphers that exist");
+}
+
+constexpr int kTagLength = static_cast<int>(kTagBytes);
+
+}  // namespace
+
+struct Aead::Context {
+  // Reads or writes in place, or takes associated data where there is no output. The size fits: blocks are at most 1 MiB.
+  bool update(unsigned char* out, std::span<const std::byte> in) {
+    UDTCAT_INVARIANT(in.size() <= INT_MAX, "the record layer seals blocks of at most kMaxBlockBytes");
+    int length = 0;
+    return in.empty() || EVP_CipherUpdate(evp.get(), out, &length, uchars(in.data()), static_cast<int>(in.size())) == 1;
+  }
+
+  // A new message: new nonce, the key stays scheduled.
+  bool begin(std::span<const std::byte, kNonceBytes> nonce, std::span<const std::byte> aad) {
+    return EVP_CipherInit_ex2(evp.get(), nullptr, nullptr, uchars(nonce.data()), -1, nullptr) == 1 &&
+           update(nullptr, aad);
+  }
+
+  // The last bytes of both modes are out already; only the tag is made or compared.
+  bool finish() {
+    unsigned char none[EVP_MAX_BLOCK_LENGTH];
+    int length = 0;
+    return EVP_CipherFinal_ex(evp.get(), none, &length) == 1;
+  }
+
+  const Cipher cipher;  // constant after construction
+  const AeadDirection direction;
+  EvpCipherContext evp{EVP_CIPHER_CTX_new()};
+};
+
+Result<Aead> Aead::create(Cipher cipher, AeadDirection direction, std::span<const std::byte> key) {
+  UDTCAT_INVARIANT(key.size() == key_bytes(cipher), "the caller cuts the key to the cipher's length");
+  auto context = std::make_unique<Context>(Context{cipher, direction});
+  const EvpCipher evp_cipher(EVP_CIPHER_fetch(nullptr, openssl_name(cipher), nullptr));
+  if (!evp_cipher || !context->evp ||
+      EVP_CipherInit_ex2(context->evp.get(), evp_cipher.get(), uchars(key.data()), nullptr,
+                         direction == AeadDirection::seal ? 1 : 0, nullptr) != 1)
+    return openssl_failed(std::string("set up ") + openssl_name(cipher));
+  return Aead(std::move(context));
+}
+
+std::size_t Aead::key_bytes(Cipher cipher) { return cipher == Cipher::aes_128_gcm ? 16 : 32; }
+
+Aead::Aead(std::unique_ptr<Context> context) : context_(std::move(context)) {}
+Aead::Aead(Aead&&) noexcept = default;
+Aead& Aead::operator=(Aead&&) noexcept = default;
+Aead::~Aead() = default;
+
+Status Aead::rekey(std::span<const std::byte> key) {
+  UDTCAT_INVARIANT(key.size() == key_bytes(context_->cipher), "the caller cuts the key to the cipher's length");
+  if (EVP_CipherInit_ex2(context_->evp.get(), nullptr, uchars(key.data()), nullptr, -1, nullptr) != 1)
+    return openssl_failed("change the key");
+  return {};
+}
+
+Status Aead::seal(std::span<const std::byte, kNonceBytes> nonce, std::span<const std::byte> aad,
+                  std::span<std::byte> payload, std::span<std::byte, kTagBytes> tag) {
+  UDTCAT_INVARIANT(context_->direction == AeadDirection::seal, "a lane seals or opens, never both");
+  if (!context_->begin(nonce, aad) || !context_->update(uchars(payload.data()), payload) || !context_->finish() ||
+      EVP_CIPHER_CTX_ctrl(context_->evp.get(), EVP_CTRL_AEAD_GET_TAG, kTagLength, tag.data()) != 1)
+    return openssl_failed("seal a block");
+  return {};
+}
+
+Status Aead::open(std::span<const std::byte, kNonceBytes> nonce, std::span<const std::byte> aad,
+                  std::span<std::byte> payload, std::span<const std::byte, kTagBytes> tag) {
+  UDTCAT_INVARIANT(context_->direction == AeadDirection::open, "a lane seals or opens, never both");
+  std::array<std::byte, kTagBytes> expected;  // OpenSSL takes it through a pointer to non-const
+  std::copy(tag.begin(), tag.end(), expected.begin());
+  if (!context_->begin(nonce, aad) || !context_->update(uchars(payload.data()), payload) ||
+      EVP_CIPHER_CTX_ctrl(context_->evp.get(), EVP_CTRL_AEAD_SET_TAG, kTagLength, expected.data()) != 1) {
+    erase(payload);
+    return openssl_failed("open a record");
+  }
+  if (!context_->finish()) {
+    // What was decrypted is the forger's; nobody may see it by mistake.
+    erase(payload);
+    clear_openssl_errors();
+    return fail(Errc::tampered, "open a record");
+  }
+  return {};
+}
+
+}  // namespace udtcat::crypto

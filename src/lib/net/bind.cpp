@@ -1,0 +1,63 @@
+#include "lib/net/bind.hpp"
+
+#include <utility>
+
+#include <netinet/in.h>
+
+namespace udtcat::net {
+
+namespace {
+
+constexpr int kPortsToTry = 16;  // guess: a port free in one family is rarely taken in the other
+
+using BeforeBind = std::function<Status(UdpSocket&, const Endpoint&)>;
+
+Result<BoundSocket> bind_one(const Endpoint& wanted, const BeforeBind& before_bind) {
+  auto socket = UdpSocket::open(wanted.family());
+  if (!socket) return tl::unexpected(socket.error());
+  if (before_bind)
+    if (auto prepared = before_bind(*socket, wanted); !prepared) return tl::unexpected(prepared.error());
+  if (auto bound = socket->bind(wanted); !bound) return tl::unexpected(bound.error());
+  auto local = socket->local_endpoint();
+  if (!local) return tl::unexpected(local.error());
+  return BoundSocket{std::move(*socket), *local};
+}
+
+Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, const BeforeBind& before_bind) {
+  std::vector<BoundSocket> bound;
+  for (const Endpoint& local : locals) {
+    auto one = bind_one(bound.empty() ? local : local.with_port(bound.front().local.port()), before_bind);
+    if (!one) return tl::unexpected(one.error());
+    bound.push_back(std::move(*one));
+  }
+  return bound;
+}
+
+}  // namespace
+
+Result<std::vector<BoundSocket>> bind_on_one_port(const std::vector<Endpoint>& locals, const BeforeBind& before_bind) {
+  if (locals.empty()) return fail(Errc::bad_argument, "listen", "no address is given");
+  auto bound = bind_all(locals, before_bind);
+  for (int i = 1; !bound && locals.front().port() == 0 && i < kPortsToTry; ++i) bound = bind_all(locals, before_bind);
+  return bound;
+}
+
+Endpoint wildcard(AddressFamily family) {
+  sockaddr_in any4{};
+  any4.sin_family = AF_INET;
+  sockaddr_in6 any6{};
+  any6.sin6_family = AF_INET6;
+  // SAFETY: each is the structure that its family says.
+  const auto any = family == AddressFamily::ipv6
+                       ? Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&any6), sizeof any6)
+                       : Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&any4), sizeof any4);
+  return any.value_or(Endpoint());
+}
+
+std::optional<std::size_t> first_hop_mtu(const Endpoint& peer) {
+  auto socket = UdpSocket::open(peer.family());
+  if (!socket || !socket->connect(peer)) return std::nullopt;
+  return socket->path_mtu();
+}
+
+}  // namespace udtcat::net

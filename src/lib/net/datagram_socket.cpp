@@ -1,0 +1,56 @@
+#include "lib/net/datagram_socket.hpp"
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "lib/net/train_receiver.hpp"
+#include "lib/net/train_sender.hpp"
+
+namespace udtcat::net {
+
+struct DatagramSocket::State {
+  State(UdpSocket given, bool offload) : socket(std::move(given)), sender(socket, offload) {}
+
+  UdpSocket socket;
+  TrainSender sender;
+  TrainReceiver receiver;
+};
+
+Result<DatagramSocket> DatagramSocket::make(UdpSocket socket, const Options& options) {
+  auto state = std::make_unique<State>(std::move(socket), options.offload);
+  state->socket.wish_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
+  if (auto prepared = state->receiver.prepare(state->socket, options); !prepared)
+    return tl::unexpected(std::move(prepared).error());
+  return DatagramSocket(std::move(state));
+}
+
+DatagramSocket::DatagramSocket(std::unique_ptr<State> state) : state_(std::move(state)) {}
+DatagramSocket::DatagramSocket(DatagramSocket&&) noexcept = default;
+DatagramSocket& DatagramSocket::operator=(DatagramSocket&&) noexcept = default;
+DatagramSocket::~DatagramSocket() = default;
+
+SendResult DatagramSocket::send(const DatagramTrain& train) { return state_->sender.send(state_->socket, train); }
+
+std::size_t DatagramSocket::receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks) {
+  return state_->receiver.receive(state_->socket, into, most, chunks);
+}
+
+std::uint64_t DatagramSocket::receive_drops() const { return state_->receiver.drops(); }
+
+std::size_t DatagramSocket::receive_buffer_bytes() const {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  const int known = ::getsockopt(state_->socket.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+  return known == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+std::size_t DatagramSocket::max_train_datagrams() const { return state_->sender.max_train_datagrams(); }
+
+void DatagramSocket::probe_path_mtu(bool on) { state_->sender.probe_path_mtu(state_->socket, on); }
+
+const UdpSocket& DatagramSocket::socket() const { return state_->socket; }
+
+UdpSocket& DatagramSocket::socket() { return state_->socket; }
+
+}  // namespace udtcat::net

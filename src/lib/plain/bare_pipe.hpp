@@ -1,0 +1,114 @@
+/// A local stream over a channel and nothing between them: no session, no frames, no proof.
+///
+///   source ─ read_some ─► piece ─► Channel.async_write           pull()
+///   sink ◄─ async_write_some ◄─ piece ◄─ Channel.async_read_some  read_on()
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/plain.hpp>
+
+#include "lib/core/buffer.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/transport/channel.hpp"
+
+namespace udtcat::plain {
+
+inline constexpr std::size_t kBarePieceBytes = 256 * kKiB;  // guess: the default block
+inline constexpr std::size_t kBareWrites = 4;               // guess: outstanding at a time
+inline constexpr std::size_t kBareArrivedPieces = 4;        // guess: read and not yet written
+// After our last byte is acknowledged: what the peer had sent by then is still on its way up to us.
+inline constexpr std::chrono::milliseconds kLastWordsQuiet{100};   // spec: docs/man/udtcat.1, PLAIN UDT
+inline constexpr std::chrono::milliseconds kLastWordsMost{2'000};  // spec: docs/man/udtcat.1, PLAIN UDT
+
+///   outgoing:  open ──source ends──► draining ──acknowledged, or the connection ends──► settled
+///                └──────── source is empty from the start, read failed ──────────────────┘
+///   incoming:  open ──peer closes, connection breaks, last words are over──► settled
+///   over when both are settled and the sink has all
+///
+/// Threads: confined, as PlainPipe.
+class BarePipe final : public PlainPipe {
+ public:
+  /// keep_alive   what the channel needs to live: its engine
+  BarePipe(boost::asio::io_context& io, std::unique_ptr<transport::Channel> channel, std::shared_ptr<void> keep_alive);
+
+  void bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler done) override;
+  void abort(const Error& reason) override;
+  [[nodiscard]] ConnectionStats stats() override;
+  [[nodiscard]] Endpoint peer() const override { return channel_->peer(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Outgoing { open, draining, settled };
+  enum class Incoming { open, settled };
+  struct Arrived {
+    core::Buffer memory;
+    std::span<const std::byte> rest;
+  };
+
+  void pull();
+  [[nodiscard]] std::size_t read_source(std::span<std::byte> room);
+  void wait_for_source();
+  void send_piece();
+  void on_sent(const Status& status);
+  void on_source_end();
+  void drain();
+  void on_drained(const Status& status);
+  void note_unsent(Error error);
+
+  void read_on();
+  void on_read(const Result<std::size_t>& read);
+  void on_peer_closed();
+  [[nodiscard]] bool source_has_more();
+  void hear_last_words(Clock::time_point until);
+
+  void write_on();
+  void on_written(std::error_code error, std::size_t bytes);
+
+  void arm_tick();
+  void look_for_the_peer();
+  void break_off(Error error);
+  void settle();
+  void end(std::optional<Error> error);
+
+  const std::shared_ptr<void> keep_alive_;  // destroyed last
+  boost::asio::io_context& io_;
+  bool receives_ = true;
+  DoneHandler done_;
+  bool over_ = false;
+  bool closed_ = false;       // by us
+  bool peer_closed_ = false;  // in order
+  std::optional<Error> error_;
+  std::optional<Error> unsent_;  // why the peer did not get all; counts if nothing else is wrong
+
+  Outgoing outgoing_ = Outgoing::open;
+  bool source_waits_ = false;           // async_wait_readable is outstanding
+  std::size_t writes_ = 0;              // outstanding with the channel
+  std::shared_ptr<std::byte[]> piece_;  // being filled, shared with the writes that took its front
+  std::span<std::byte> room_;           // what is left of it
+  std::uint64_t sent_bytes_ = 0;
+
+  Incoming incoming_ = Incoming::open;
+  core::BufferPool pieces_{kBarePieceBytes, kBareArrivedPieces};
+  core::Buffer reading_;         // empty: no read is outstanding
+  std::deque<Arrived> arrived_;  // bounded by pieces_
+  bool sink_busy_ = false;       // a write or the finish is outstanding
+  std::uint64_t consumed_bytes_ = 0;
+
+  boost::asio::steady_timer tick_;
+  boost::asio::steady_timer last_words_;
+  std::unique_ptr<transport::Channel> channel_;  // its threads end before the buffers they fill
+  std::unique_ptr<LocalStream> local_;           // last but one: its threads end before what they write from
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::plain

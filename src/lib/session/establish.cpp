@@ -1,0 +1,267 @@
+#include "lib/session/establish.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
+#include "lib/session/items.hpp"
+
+namespace udtcat::session {
+namespace {
+
+/// RFC 8446 §5.1: what a TLS peer's first byte can be, seen by an end that speaks clear.
+bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && first <= std::byte{23}; }
+
+}  // namespace
+
+Establishing::Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel,
+                           const Key* key, const SessionOptions& options, Handler handler)
+    : io_(io),
+      role_(role),
+      key_(key),
+      options_(options),
+      handler_(std::move(handler)),
+      offer_(make_offer(options, kInitialWindowBytes)),
+      first_words_timer_(io),
+      deadline_timer_(io),
+      channel_(std::move(channel)) {
+  UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
+                   "only clear runs without a key; cli checks it");
+}
+
+void Establishing::start() {
+  arm_deadlines();
+  boost::asio::post(io_, lifetime_.guard([this] {
+    if (key_ != nullptr) return start_tls();
+    start_clear();
+  }));
+}
+
+void Establishing::arm_deadlines() {
+  first_words_timer_.expires_after(kFirstWordsDeadline);
+  first_words_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (cancelled || !channel_ || heard_) return;
+    const bool silent = channel_->stats().bytes_received == 0;
+    if (silent || role_ == Role::listener)
+      give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(),
+               silent ? "it said nothing in time" : "its first words did not come whole in time"});
+  }));
+  deadline_timer_.expires_after(kHandshakeDeadline);
+  deadline_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && channel_)
+      give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(), "not finished in time"});
+  }));
+}
+
+// ---- TLS ----------------------------------------------------------------------------------------------------------
+
+void Establishing::start_tls() {
+  auto tls = TlsHandshake::create(role_, *key_);
+  if (!tls) return give_up(tls.error());
+  tls_ = std::move(*tls);
+  // The flows that join must not overtake our Finished: where there may be some, the answer waits for that.
+  const bool offers_early = role_ == Role::connector && offer_.flows == 1;
+  const auto early = offers_early ? encode(offer_) : std::vector<std::byte>();
+  if (auto started = tls_->start(early); !started) return give_up(started.error());
+  flush_tls();
+  read_tls_record();
+}
+
+void Establishing::read_tls_record() {
+  input_.clear();
+  read_exactly(kTlsRecordHeaderBytes, &Establishing::on_tls_header);
+}
+
+void Establishing::on_tls_header() {
+  if (role_ == Role::listener && begins_with_magic(input_))
+    return read_exactly(kParameterPrefixBytes - kTlsRecordHeaderBytes, &Establishing::on_bare_prefix);
+  const auto body_bytes = tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>());
+  if (!body_bytes) return give_up(body_bytes.error());
+  read_exactly(*body_bytes, &Establishing::on_tls_record);
+}
+
+void Establishing::on_tls_record() {
+  heard_ = true;
+  const bool was_done = tls_->done();
+  auto received = tls_->receive(input_);
+  flush_tls();
+  if (!received) return give_up(received.error());
+  if (!was_done && tls_->done())
+    if (auto offered = offer_again_if_unread(); !offered) return give_up(offered.error());
+  take_message();
+}
+
+/// The listener may not have taken early data, as after a retry of its own.
+Status Establishing::offer_again_if_unread() {
+  if (role_ != Role::connector || tls_->early_data_taken()) return {};
+  return send_message(encode(offer_));
+}
+
+void Establishing::flush_tls() {
+  if (auto output = tls_->take_output(); !output.empty()) write(std::move(output));
+}
+
+// ---- Bare words to a listener ---------------------------------------------------------------------------------------
+
+/// A further flow of a session, or a peer at clear. Only a join is read any further.
+void Establishing::on_bare_prefix() {
+  const auto prefix = decode_prefix(input_);
+  if (!join_handler_ || !prefix || prefix->kind != MessageKind::join) return refuse_bare_peer();
+  read_exactly(prefix->body_bytes, &Establishing::on_bare_message);
+}
+
+void Establishing::on_bare_message() {
+  const auto join = decode_join(input_);
+  if (!join) return give_up(join.error());
+  retire();
+  const JoinHandler handler = std::move(join_handler_);
+  handler(*join, std::move(channel_));
+}
+
+void Establishing::refuse_bare_peer() {
+  // A peer at clear does not read TLS alerts: say it in its own language.
+  write(encode(
+      Answer(Refusal{"this end wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
+  give_up(tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>()).error());
+}
+
+// ---- Parameters ---------------------------------------------------------------------------------------------------
+
+void Establishing::start_clear() {
+  if (role_ == Role::connector) write(encode(offer_));
+  input_.clear();
+  read_exactly(kParameterPrefixBytes, &Establishing::on_clear_prefix);
+}
+
+void Establishing::on_clear_prefix() {
+  if (is_tls_content_type(input_.front())) {
+    if (role_ == Role::listener) write(encode(Answer(Refusal{"this end runs --protect clear, without a key"})));
+    return give_up({Errc::parameters_refused, "handshake with " + channel_->peer().to_string(),
+                    "the other end wants a key, this one runs --protect clear"});
+  }
+  const auto prefix = decode_prefix(input_);
+  if (!prefix) return give_up(prefix.error());
+  const bool joins = role_ == Role::listener && join_handler_ && prefix->kind == MessageKind::join;
+  read_exactly(prefix->body_bytes, joins ? &Establishing::on_bare_message : &Establishing::take_message);
+}
+
+/// Goes on when a whole message is there: at clear it has just been read; under TLS it may come in several records.
+void Establishing::take_message() {
+  if (!tls_) return on_message(input_);
+  const auto plaintext = tls_->take_input();
+  message_.insert(message_.end(), plaintext.begin(), plaintext.end());
+  if (agreed_ && plaintext.empty()) return finish_when_proved();
+  if (message_.size() < kParameterPrefixBytes) return read_tls_record();
+  const auto message_bytes = parameter_message_bytes(message_);
+  if (!message_bytes) return give_up(message_bytes.error());
+  if (message_.size() < *message_bytes) return read_tls_record();
+  if (message_.size() > *message_bytes)
+    return give_up({Errc::protocol_violated, "read the peer's parameters", "more than one message"});
+  on_message(message_);
+}
+
+void Establishing::on_message(std::span<const std::byte> message) {
+  if (role_ == Role::listener) return on_offer(message);
+  on_answer(message);
+}
+
+void Establishing::on_offer(std::span<const std::byte> message) {
+  const auto offer = decode_offer(message);
+  if (!offer) return give_up(offer.error());
+  Answer answer = decide(*offer, options_, kInitialWindowBytes);
+  if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
+    if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
+  if (auto sent = send_message(encode(answer)); !sent) return give_up(sent.error());
+  if (const auto* refusal = std::get_if<Refusal>(&answer))
+    return give_up({Errc::parameters_refused, "agree with " + channel_->peer().to_string(), refusal->reason});
+  agreed_ = agree(*offer, std::get<Acceptance>(answer));
+  finish_when_proved();
+}
+
+/// An offer in early data may be a recording of one: nobody has a session before the key is proved.
+void Establishing::finish_when_proved() {
+  if (tls_ && !tls_->done()) return read_tls_record();
+  finish(*agreed_);
+}
+
+void Establishing::on_answer(std::span<const std::byte> message) {
+  const auto answer = decode_answer(message);
+  if (!answer) return give_up(answer.error());
+  const auto agreed = agree(offer_, *answer);
+  if (!agreed) return give_up(agreed.error());
+  finish(*agreed);
+}
+
+Status Establishing::send_message(std::vector<std::byte> message) {
+  if (!tls_) {
+    write(std::move(message));
+    return {};
+  }
+  if (auto written = tls_->write(message); !written) return written;
+  flush_tls();
+  return {};
+}
+
+// ---- Both ends meet ----------------------------------------------------------------------------------------------
+
+/// None at clear: there is no secret.
+Result<std::optional<KeySchedule>> Establishing::key_schedule(const Agreed& agreed) {
+  if (!tls_) return std::nullopt;
+  auto exporter = tls_->exporter(exporter_context(agreed));
+  if (!exporter) return tl::unexpected(exporter.error());
+  auto schedule = KeySchedule::from_exporter(*exporter);
+  if (!schedule) return tl::unexpected(schedule.error());
+  return std::optional(std::move(*schedule));
+}
+
+Result<std::unique_ptr<Session>> Establishing::make_session(const Agreed& agreed) {
+  auto keys = key_schedule(agreed);
+  if (!keys) return tl::unexpected(keys.error());
+  auto flow_key = *keys ? (*keys)->flow_key() : crypto::Secret32();
+  if (!flow_key) return tl::unexpected(flow_key.error());
+  if (agreed.protection < Protection::safe) keys->reset();
+  auto session = Session::create(io_, role_, agreed, std::move(*keys), std::move(channel_));
+  if (session && agreed.flows > 1) (*session)->await_flows(JoinKey(std::move(*flow_key), agreed.session_id));
+  return session;
+}
+
+void Establishing::finish(const Agreed& agreed) {
+  retire();
+  auto session = make_session(agreed);
+  const Handler handler = std::move(handler_);
+  handler(std::move(session));
+}
+
+/// What it was to do is done.
+void Establishing::retire() {
+  over_ = true;
+  first_words_timer_.cancel();
+  deadline_timer_.cancel();
+  lifetime_.end();
+}
+
+void Establishing::give_up(Error error) {
+  if (over_) return;
+  retire();
+  channel_->close(kRefusalDrain);
+  const Handler handler = std::move(handler_);
+  handler(tl::unexpected(std::move(error)));
+}
+
+void Establishing::write(std::vector<std::byte> bytes) {
+  // A write that fails ends the channel, and the read that is always outstanding says so.
+  channel_->async_write(core::SharedBytes::adopt(std::move(bytes)), [](const Status&) {});
+}
+
+/// Appends `bytes` to input_ and goes on with `next`.
+void Establishing::read_exactly(std::size_t bytes, void (Establishing::*next)()) {
+  if (bytes == 0) return (this->*next)();
+  const std::size_t before = input_.size();
+  input_.resize(before + bytes);
+  channel_->async_read(std::span(input_).subspan(before), lifetime_.guard([this, next](Status status) {
+    if (!status) return give_up(status.error());
+    (this->*next)();
+  }));
+}
+
+}  // namespace udtcat::session

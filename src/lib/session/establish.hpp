@@ -1,0 +1,101 @@
+/// From a channel to a session: TLS, offer and answer, keys. See docs/spec/handshake.md.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/key.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/session/join.hpp"
+#include "lib/session/session.hpp"
+#include "lib/session/tls_handshake.hpp"
+
+namespace udtcat::session {
+
+inline constexpr auto kFirstWordsDeadline = std::chrono::seconds(3);  // spec: handshake.md §7
+inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);  // spec: handshake.md §7
+inline constexpr auto kRefusalDrain =
+    std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
+
+/// One handshake in progress. Destroying it breaks the channel off. After its handler has reported an error it still holds the
+/// channel, closing, so that the peer learns why: keep it for kRefusalDrain.
+/// Threads: confined to the io_context thread; the handler is called once, not from inside start().
+class Establishing {
+ public:
+  using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
+  using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
+
+  /// key   none exactly at Protection::clear; must outlive this
+  Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel, const Key* key,
+               const SessionOptions& options, Handler handler);
+  Establishing(const Establishing&) = delete;
+  Establishing& operator=(const Establishing&) = delete;
+
+  /// Listener only: a channel that says JOIN first is handed to `handler`, its proof unchecked, and Handler is not called.
+  /// Without this it is refused as a peer that speaks no TLS.
+  void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
+
+  /// A session of several flows has its first, and a join key for the others.
+  /// errors (to the handler): Errc::cannot_reach when no byte came in time; Errc::authentication_failed;
+  /// Errc::parameters_refused; Errc::protocol_violated; Errc::connection_broken
+  void start();
+
+ private:
+  void arm_deadlines();
+  void start_tls();
+  void read_tls_record();
+  void on_tls_header();
+  void on_tls_record();
+  void on_bare_prefix();
+  void on_bare_message();
+  void refuse_bare_peer();
+  void start_clear();
+  [[nodiscard]] Status offer_again_if_unread();
+  void on_clear_prefix();
+  void take_message();
+  void finish_when_proved();
+  void on_message(std::span<const std::byte> message);
+  void on_offer(std::span<const std::byte> message);
+  void on_answer(std::span<const std::byte> message);
+  [[nodiscard]] Status send_message(std::vector<std::byte> message);
+  void flush_tls();
+  void write(std::vector<std::byte> bytes);
+  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const Agreed& agreed);
+  [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const Agreed& agreed);
+  void finish(const Agreed& agreed);
+  void retire();
+  void give_up(Error error);
+  void read_exactly(std::size_t bytes, void (Establishing::*next)());
+
+  boost::asio::io_context& io_;
+  const Role role_;
+  const Key* const key_;
+  const SessionOptions options_;
+  Handler handler_;
+  JoinHandler join_handler_;         // may be none
+  std::optional<TlsHandshake> tls_;  // none at clear
+  const Offer offer_;                // the connector's own
+  std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
+  std::vector<std::byte> input_;     // the TLS record or clear message being read
+  std::vector<std::byte> message_;   // application data so far
+  bool heard_ = false;               // the peer's first TLS record
+  bool over_ = false;
+  boost::asio::steady_timer first_words_timer_;
+  boost::asio::steady_timer deadline_timer_;
+  std::unique_ptr<transport::Channel> channel_;  // last but one: its threads end before the buffers they fill
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::session

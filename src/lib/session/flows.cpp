@@ -1,0 +1,55 @@
+#include "lib/session/flows.hpp"
+
+#include <algorithm>
+
+namespace udtcat::session {
+
+Flow& Flows::choose(BlockNumber number) {
+  if (flows_.size() == 1) return flows_.front();
+  auto& longest_without = *std::min_element(
+      flows_.begin(), flows_.end(), [](const Flow& one, const Flow& other) { return one.least_out < other.least_out; });
+  Flow& chosen = number - longest_without.least_out >= kFlowTurn ? longest_without : least_loaded();
+  chosen.least_out = number + 1;
+  return chosen;
+}
+
+Flow& Flows::least_loaded() {
+  std::size_t best = turn_;
+  for (std::size_t i = 1; i < flows_.size(); ++i) {
+    const std::size_t next = (turn_ + i) % flows_.size();
+    if (flows_[next].untaken_bytes < flows_[best].untaken_bytes) best = next;
+  }
+  turn_ = (best + 1) % flows_.size();
+  return flows_[best];
+}
+
+transport::ChannelStats Flows::stats() {
+  transport::ChannelStats sum = flows_.front().channel->stats();
+  for (auto flow = flows_.begin() + 1; flow != flows_.end(); ++flow) {
+    const transport::ChannelStats more = flow->channel->stats();
+    sum.bytes_received += more.bytes_received;
+    sum.packets_sent += more.packets_sent;
+    sum.packets_lost += more.packets_lost;
+    sum.packets_resent += more.packets_resent;
+  }
+  return sum;
+}
+
+std::uint64_t Flows::retained_limit_bytes() const {
+  std::uint64_t sum = 0;
+  for (const Flow& flow : flows_) sum += flow.channel->retained_limit_bytes();
+  return sum;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() {
+  std::optional<std::chrono::steady_clock::time_point> latest;
+  // No time at all is before every time.
+  for (Flow& flow : flows_) latest = std::max(latest, flow.channel->port_closed_since());
+  return latest;
+}
+
+void Flows::close(std::chrono::milliseconds drain) {
+  for (Flow& flow : flows_) flow.channel->close(drain);
+}
+
+}  // namespace udtcat::session

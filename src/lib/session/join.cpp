@@ -1,0 +1,98 @@
+#include "lib/session/join.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "lib/crypto/hkdf.hpp"
+#include "lib/session/items.hpp"
+
+namespace udtcat::session {
+
+namespace {
+
+constexpr std::string_view kJoinLabel = "join";      // spec: handshake.md §8
+constexpr std::string_view kJoinedLabel = "joined";  // spec: handshake.md §8
+
+template <std::size_t Size>
+std::optional<std::array<std::byte, Size>> bytes_of(const ItemReader& items, ItemType type) {
+  const auto value = items.find(type);
+  if (!value || value->size() != Size) return std::nullopt;
+  std::array<std::byte, Size> bytes;
+  std::copy(value->begin(), value->end(), bytes.begin());
+  return bytes;
+}
+
+Result<Proof> prove(const crypto::Secret32& key, std::string_view label, const SessionId& session_id,
+                    std::uint8_t flow) {
+  std::array<std::byte, kSessionIdBytes + 1> context;
+  std::copy(session_id.begin(), session_id.end(), context.begin());
+  context.back() = std::byte{flow};
+  Proof proof;
+  if (auto done = crypto::hkdf_expand(key, label, context, proof); !done) return tl::unexpected(done.error());
+  return proof;
+}
+
+Status check_proof(const Result<Proof>& right, const Proof& shown) {
+  if (!right) return tl::unexpected(right.error());
+  if (!crypto::same(*right, shown)) return fail(Errc::authentication_failed, "join a session", "its proof is wrong");
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Join& join) {
+  ItemWriter writer(MessageKind::join);
+  writer.add(ItemType::session, join.session_id);
+  writer.add_u8(ItemType::flow, join.flow);
+  writer.add(ItemType::proof, join.proof);
+  return writer.finish();
+}
+
+std::vector<std::byte> encode(const Joined& joined) {
+  ItemWriter writer(MessageKind::joined);
+  writer.add(ItemType::proof, joined.proof);
+  return writer.finish();
+}
+
+Result<Join> decode_join(std::span<const std::byte> in) {
+  const auto opened = open_message(in);
+  if (!opened) return tl::unexpected(opened.error());
+  if (opened->kind != MessageKind::join) return bad_message("it is not a join");
+  const auto session_id = bytes_of<kSessionIdBytes>(opened->items, ItemType::session);
+  if (!session_id) return bad_item("session");
+  const auto flow = opened->items.u8(ItemType::flow);
+  if (!flow || *flow < 1 || *flow >= kMaxFlows) return bad_item("flow");
+  const auto proof = bytes_of<kProofBytes>(opened->items, ItemType::proof);
+  if (!proof) return bad_item("proof");
+  return Join{*session_id, *flow, *proof};
+}
+
+Result<Joined> decode_joined(std::span<const std::byte> in) {
+  const auto opened = open_message(in);
+  if (!opened) return tl::unexpected(opened.error());
+  if (opened->kind != MessageKind::joined) return bad_message("it is not the answer to a join");
+  const auto proof = bytes_of<kProofBytes>(opened->items, ItemType::proof);
+  if (!proof) return bad_item("proof");
+  return Joined{*proof};
+}
+
+Result<Join> JoinKey::join(std::uint8_t flow) const {
+  return prove(key_, kJoinLabel, session_id_, flow).map([&](const Proof& proof) {
+    return Join{session_id_, flow, proof};
+  });
+}
+
+Result<Joined> JoinKey::joined(std::uint8_t flow) const {
+  return prove(key_, kJoinedLabel, session_id_, flow).map([](const Proof& proof) { return Joined{proof}; });
+}
+
+Status JoinKey::check(const Join& join) const {
+  return check_proof(prove(key_, kJoinLabel, join.session_id, join.flow), join.proof);
+}
+
+Status JoinKey::check(const Joined& joined, std::uint8_t flow) const {
+  return check_proof(prove(key_, kJoinedLabel, session_id_, flow), joined.proof);
+}
+
+}  // namespace udtcat::session

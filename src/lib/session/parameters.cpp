@@ -1,0 +1,182 @@
+#include "lib/session/parameters.hpp"
+
+#include <algorithm>
+
+#include "lib/core/printable.hpp"
+#include "lib/session/items.hpp"
+
+namespace udtcat::session {
+
+namespace {
+
+constexpr std::size_t kMaxCiphers = 16;       // spec: handshake.md §4
+constexpr std::size_t kMaxReasonBytes = 256;  // spec: handshake.md §4
+constexpr std::uint8_t kSendsBit = 1;         // spec: handshake.md §4
+constexpr std::uint8_t kReceivesBit = 2;      // spec: handshake.md §4
+
+std::optional<Cipher> known_cipher(std::uint8_t number) {
+  const auto cipher = static_cast<Cipher>(number);
+  switch (cipher) {
+    case Cipher::aes_256_gcm:
+    case Cipher::aes_128_gcm:
+    case Cipher::chacha20_poly1305:
+      return cipher;
+  }
+  return std::nullopt;
+}
+
+// What offers and acceptances have in common, by the same names.
+template <typename Message>
+void add_common(ItemWriter& writer, const Message& message) {
+  writer.add_u32(ItemType::block, message.block_bytes);
+  writer.add_u16(ItemType::lanes, message.lanes);
+  writer.add_u8(ItemType::directions,
+                static_cast<std::uint8_t>((message.sends ? kSendsBit : 0) | (message.receives ? kReceivesBit : 0)));
+  writer.add_u32(ItemType::window, message.initial_window_bytes);
+  if (message.flows > 1) writer.add_u8(ItemType::flows, message.flows);
+  if (message.purpose != kNoPurpose) writer.add_u8(ItemType::purpose, static_cast<std::uint8_t>(message.purpose));
+  if (!message.name.empty()) writer.add_text(ItemType::name, message.name);
+  if (message.statements != Statements::none)
+    writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
+}
+
+// None said is the empty name.
+Result<std::string> read_name(const ItemReader& items, ItemType type, const char* what) {
+  const auto name = items.text(type);
+  if (name && !is_end_name(*name)) return bad_item(what);
+  return std::string(name.value_or(""));
+}
+
+template <typename Message>
+Status read_common(const ItemReader& items, Message& message) {
+  const auto block = items.u32(ItemType::block);
+  if (!block || *block < kMinBlockBytes || *block > kMaxBlockBytes) return bad_item("block");
+  const auto lanes = items.u16(ItemType::lanes);
+  if (!lanes || *lanes < 1 || *lanes > kMaxLanes) return bad_item("lanes");
+  const auto directions = items.u8(ItemType::directions);
+  if (!directions || *directions > (kSendsBit | kReceivesBit)) return bad_item("directions");
+  const auto window = items.u32(ItemType::window);
+  if (!window) return bad_item("window");
+  // An end that knows of no flows has one.
+  const auto flows = items.find(ItemType::flows) ? items.u8(ItemType::flows) : std::uint8_t{1};
+  if (!flows || *flows < 1 || *flows > kMaxFlows) return bad_item("flows");
+  const auto purpose = items.find(ItemType::purpose) ? items.u8(ItemType::purpose) : std::uint8_t{0};
+  if (!purpose) return bad_item("purpose");
+  auto name = read_name(items, ItemType::name, "name");
+  if (!name) return tl::unexpected(std::move(name).error());
+  message.purpose = static_cast<Purpose>(*purpose);
+  message.name = std::move(*name);
+  const auto statements = items.find(ItemType::statements) ? items.u8(ItemType::statements) : std::uint8_t{0};
+  if (!statements || *statements > static_cast<std::uint8_t>(Statements::wanted)) return bad_item("statements");
+  message.statements = static_cast<Statements>(*statements);
+  message.block_bytes = *block;
+  message.lanes = *lanes;
+  message.flows = *flows;
+  message.sends = (*directions & kSendsBit) != 0;
+  message.receives = (*directions & kReceivesBit) != 0;
+  message.initial_window_bytes = *window;
+  return {};
+}
+
+std::optional<std::vector<Cipher>> read_ciphers(std::span<const std::byte> list) {
+  std::vector<Cipher> ciphers;
+  if (list.size() > kMaxCiphers) return std::nullopt;
+  for (auto at = list.begin(); at != list.end(); ++at) {
+    if (std::find(list.begin(), at, *at) != at) return std::nullopt;
+    if (const auto cipher = known_cipher(std::to_integer<std::uint8_t>(*at))) ciphers.push_back(*cipher);
+  }
+  return ciphers;
+}
+
+Result<Answer> read_acceptance(const ItemReader& items) {
+  Acceptance acceptance;
+  const auto cipher = items.u8(ItemType::cipher);
+  if (!cipher || !known_cipher(*cipher)) return bad_item("cipher");
+  acceptance.cipher = *known_cipher(*cipher);
+  if (Status common = read_common(items, acceptance); !common) return tl::unexpected(std::move(common).error());
+  if (acceptance.flows == 1) return acceptance;
+  const auto session = items.find(ItemType::session);
+  if (!session || session->size() != kSessionIdBytes) return bad_item("session");
+  std::copy(session->begin(), session->end(), acceptance.session_id.begin());
+  return acceptance;
+}
+
+Result<Answer> read_refusal(const ItemReader& items) {
+  const auto reason = items.text(ItemType::reason);
+  if (!reason || reason->size() > kMaxReasonBytes) return bad_item("reason");
+  return Refusal{core::printable(*reason, kMaxReasonBytes)};
+}
+
+std::vector<std::byte> encode(const Acceptance& acceptance) {
+  ItemWriter writer(MessageKind::acceptance);
+  writer.add_u8(ItemType::cipher, static_cast<std::uint8_t>(acceptance.cipher));
+  add_common(writer, acceptance);
+  if (acceptance.flows > 1) writer.add(ItemType::session, acceptance.session_id);
+  return writer.finish();
+}
+
+std::vector<std::byte> encode(const Refusal& refusal) {
+  ItemWriter writer(MessageKind::refusal);
+  const std::string reason = core::printable(refusal.reason, kMaxReasonBytes);
+  writer.add_text(ItemType::reason, reason);
+  return writer.finish();
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Offer& offer) {
+  ItemWriter writer(MessageKind::offer);
+  writer.add_u8(ItemType::protection, static_cast<std::uint8_t>(offer.protection));
+  if (offer.protection >= Protection::safe) writer.add(ItemType::ciphers, std::as_bytes(std::span(offer.ciphers)));
+  add_common(writer, offer);
+  if (!offer.peer.empty()) writer.add_text(ItemType::peer, offer.peer);
+  return writer.finish();
+}
+
+std::vector<std::byte> encode(const Answer& answer) {
+  return std::visit([](const auto& message) { return encode(message); }, answer);
+}
+
+Result<Offer> decode_offer(std::span<const std::byte> in) {
+  const Result<OpenedMessage> opened = open_message(in);
+  if (!opened) return tl::unexpected(opened.error());
+  if (opened->kind != MessageKind::offer) return bad_message("it is not an offer");
+  const ItemReader& items = opened->items;
+  Offer offer;
+  const auto protection = items.u8(ItemType::protection);
+  if (!protection || *protection > static_cast<std::uint8_t>(Protection::private_)) return bad_item("protection");
+  offer.protection = static_cast<Protection>(*protection);
+  if (offer.protection >= Protection::safe) {
+    const auto list = items.find(ItemType::ciphers);
+    const auto ciphers = list ? read_ciphers(*list) : std::nullopt;
+    if (!ciphers) return bad_item("ciphers");
+    offer.ciphers = *ciphers;
+  }
+  if (Status common = read_common(items, offer); !common) return tl::unexpected(std::move(common).error());
+  auto peer = read_name(items, ItemType::peer, "peer");
+  if (!peer) return tl::unexpected(std::move(peer).error());
+  offer.peer = std::move(*peer);
+  return offer;
+}
+
+Result<Answer> decode_answer(std::span<const std::byte> in) {
+  const Result<OpenedMessage> opened = open_message(in);
+  if (!opened) return tl::unexpected(opened.error());
+  switch (opened->kind) {
+    case MessageKind::acceptance:
+      return read_acceptance(opened->items);
+    case MessageKind::refusal:
+      return read_refusal(opened->items);
+    case MessageKind::offer:
+    case MessageKind::join:
+    case MessageKind::joined:
+      break;
+  }
+  return bad_message("it is not an answer");
+}
+
+Result<std::size_t> parameter_message_bytes(std::span<const std::byte> prefix) {
+  return decode_prefix(prefix).map([](Prefix decoded) { return kParameterPrefixBytes + decoded.body_bytes; });
+}
+
+}  // namespace udtcat::session

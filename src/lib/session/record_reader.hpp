@@ -1,0 +1,79 @@
+/// Reads records in the order of their numbers, whatever flow each comes by. See docs/spec/record.md §5.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/buffer.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/crypto/header_cipher.hpp"
+#include "lib/session/flows.hpp"
+#include "lib/session/parameters.hpp"
+#include "lib/session/record_format.hpp"
+
+namespace udtcat::session {
+
+/// How long the other flows may bring nothing after one has ended: a session that ends well ends all of them in this time.
+inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
+
+/// Each flow is read up to its next header, the rest of a record when it is the next one: no memory is held for blocks out of
+/// order, and a flow that is ahead is held back by its own transport.
+/// Threads: confined to the io_context thread. After destruction no handler is called; the flows are closed before it.
+class RecordReader {
+ public:
+  using Handler = std::function<void(Result<Block>)>;
+
+  /// flows     must outlive this, but for the calls of their handlers
+  /// headers   none at auth and clear
+  RecordReader(boost::asio::io_context& io, Flows& flows, const Agreed& agreed,
+               std::optional<crypto::HeaderCipher> headers);
+
+  /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time. Errors are sticky, and
+  /// `handler` is never called from inside.
+  /// errors   Errc::tampered (Errc::protocol_violated at auth and clear) for a header that cannot be right;
+  ///          Errc::connection_broken
+  void async_read(core::Buffer memory, Handler handler);
+
+  /// How much has come that brings the next record nearer: the sign of life. What comes on flows that are ahead is none, since the
+  /// flow that they wait for may be dead.
+  [[nodiscard]] std::uint64_t heard_bytes();
+
+  /// Before the channels are closed: nothing more is waited for, and a read in progress is not answered.
+  void stop();
+
+ private:
+  void read_header(Flow& flow);
+  void on_header(Flow& flow);
+  [[nodiscard]] Status check_header(Flow& flow);
+  [[nodiscard]] bool shown_by_another(const Flow& flow, BlockNumber number) const;
+  [[nodiscard]] bool take_next();
+  [[nodiscard]] bool may_bring_next(const Flow& flow) const;
+  void go_on();
+  void read_body(Flow& flow);
+  void on_ended(Flow& flow, const Error& error);
+  void arm_grace();
+  void on_grace_over(BlockNumber armed_at);
+  [[nodiscard]] tl::unexpected<Error> refuse(std::string why) const;
+  void give_up(Error error);
+  void finish(Result<Block> outcome);
+
+  Flows& flows_;
+  const Agreed agreed_;
+  std::optional<crypto::HeaderCipher> headers_;
+  BlockNumber next_ = 0;  // to be handed on, or with its body being read one more
+  bool reading_body_ = false;
+  Block reading_;  // stays until its body is read, even after an error: the transport writes to it
+  Handler handler_;
+  std::optional<Error> failure_;  // sticky
+  std::optional<Error> ended_;    // of the first flow that ended
+  boost::asio::steady_timer grace_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::session

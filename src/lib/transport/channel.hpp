@@ -1,0 +1,84 @@
+/// The seam between the session and a transport: a reliable, ordered, unauthenticated byte pipe.
+///
+/// Nothing a channel says is believed: its end is not the end of a stream, and its bytes are checked above.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/shared_bytes.hpp"
+
+namespace udtcat::transport {
+
+/// The cause of Errc::cannot_reach when the host answered that nobody has the port open.
+inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICMP port unreachable)";
+/// The cause of Errc::cannot_reach when the port is open and its owner takes no more connections.
+inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
+
+struct ChannelStats {
+  std::uint64_t bytes_received =
+      0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
+  std::uint64_t packets_sent = 0;  ///< including those sent again
+  std::uint64_t packets_lost = 0;  ///< the peer asked for them again
+  std::uint64_t packets_resent = 0;
+  std::optional<std::chrono::microseconds> rtt;  ///< none before one was measured
+};
+
+/// It breaks by itself when the peer is silent, or acknowledges nothing of what it has said to have room for, during
+/// TransportOptions::idle_timeout; a peer that says it has no room may take its time.
+/// Threads: confined to the io_context thread it was made for; handlers are posted there. After close() every
+/// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken, one
+/// that waits for the drain as it comes about, or both, when the drain is over, with Errc::connection_broken. After
+/// destruction none is called.
+class Channel {
+ public:
+  using ReadHandler = std::function<void(Status)>;
+  using ReadSomeHandler = std::function<void(Result<std::size_t>)>;
+  using WriteHandler = std::function<void(Status)>;
+  using DrainedHandler = std::function<void(Status)>;
+
+  virtual ~Channel() = default;
+
+  /// Reads exactly into.size() bytes, more than 0. One read at a time; `into` stays valid until the handler.
+  /// errors: Errc::connection_broken, sticky, whether the peer closed, vanished or was shut down by a forgery
+  virtual void async_read(std::span<std::byte> into, ReadHandler handler) = 0;
+
+  /// Reads what there is, waiting for the first byte; `into` is not empty and stays valid until the handler. Counts as
+  /// the one read at a time. 0: the peer closed in order, and all that had arrived has been read; sticky, unproved.
+  /// errors: Errc::connection_broken, sticky, where the peer vanished instead or bytes of it were lost
+  virtual void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) = 0;
+
+  /// Takes all of `from`, in the order of the calls, and may share it until the peer's transport has it. Several writes
+  /// may be outstanding, the caller bounds them; the handler says that the bytes were taken up and that it is time for
+  /// more, not that they arrived.
+  virtual void async_write(core::SharedBytes from, WriteHandler handler) = 0;
+
+  /// Calls back when the peer's transport has acknowledged all that was written before this call. One at a time; what is
+  /// written after it may wait for it.  errors: Errc::connection_broken, also where the peer closed first
+  virtual void async_drained(DrainedHandler handler) = 0;
+
+  /// Stops reading at once; keeps sending what was written until the peer's transport has it all or `drain` is over;
+  /// then closes. Returns at once.
+  virtual void close(std::chrono::milliseconds drain) = 0;
+
+  /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has them.
+  [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
+  [[nodiscard]] virtual ChannelStats stats() = 0;
+  [[nodiscard]] virtual Endpoint peer() const = 0;
+  /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.
+  [[nodiscard]] virtual bool proved_key() const { return false; }
+  /// When the peer's host last said that nobody has the peer's port open (ICMP port unreachable), if it did
+  /// since the last byte arrived. Forgeable, so only ever a hint beside silence.
+  [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;
+};
+
+}  // namespace udtcat::transport

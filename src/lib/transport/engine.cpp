@@ -1,0 +1,21 @@
+#include "lib/transport/engine.hpp"
+
+#include "lib/transport/libudt/libudt_engine.hpp"
+#include "lib/transport/native/native_engine.hpp"
+
+namespace udtcat::transport {
+
+bool has_engine(TransportKind kind) { return kind == TransportKind::native || libudt::kIsLinked; }
+
+Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
+                                            const Key* key) {
+  switch (options.kind) {
+    case TransportKind::native:
+      return native::make_native_engine(io, options, key);
+    case TransportKind::libudt:
+      return libudt::make_libudt_engine(io, options);
+  }
+  return fail(Errc::bad_argument, "make a transport", "no such kind");
+}
+
+}  // namespace udtcat::transport

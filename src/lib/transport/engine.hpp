@@ -1,0 +1,53 @@
+/// Makes channels. The only place that knows which transports there are.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/key.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/transport/channel.hpp"
+
+namespace udtcat::transport {
+
+using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
+
+/// A bound, listening UDP port. Threads: confined, as Channel. After destruction no handler is called.
+class Acceptor {
+ public:
+  virtual ~Acceptor() = default;
+  /// One accept at a time. Strangers that wait to be accepted are few: beyond a small backlog they are not answered (libudt: refused).
+  virtual void async_accept(ChannelHandler handler) = 0;
+  /// What is really bound: the port where 0 was asked. One per address family.
+  [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
+};
+
+/// Threads: confined, as Channel. Outlives its acceptors and channels.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// One attempt. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller
+  /// tries again. Destroying the engine ends the attempt without a call.
+  virtual void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) = 0;
+
+  /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind
+  [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;
+};
+
+/// Whether this program has it: libudt costs each start 0.1 s, so not every program is linked with it (ADR-0014).
+[[nodiscard]] bool has_engine(TransportKind kind);
+
+/// key   none: its channels know nobody before the session does; not needed after the call
+/// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
+                                                          const Key* key = nullptr);
+
+}  // namespace udtcat::transport

@@ -1,0 +1,54 @@
+#include "lib/transport/libudt/libudt_channel.hpp"
+
+#include <utility>
+
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::transport::libudt {
+
+Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
+                                              Established established) {
+  if (auto blocking = established.socket.make_blocking(); !blocking) return tl::unexpected(blocking.error());
+  auto connection = std::make_shared<Connection>(std::move(established));
+  return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
+}
+
+LibudtChannel::LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
+                             std::shared_ptr<Connection> connection)
+    : io_(io),
+      connection_(std::move(connection)),
+      receive_loop_(connection_),
+      send_loop_(connection_, std::move(runtime)) {}
+
+void LibudtChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
+  UDTCAT_INVARIANT(!into.empty(), "callers read what they know must come");
+  const auto filled = [handler = std::move(handler)](const Result<std::size_t>& read) {
+    handler(read ? Status{} : tl::unexpected(read.error()));
+  };
+  receive_loop_.read(into, ReceiveLoop::Until::full, ReadCompletion(io_, lifetime_.guard(filled)));
+}
+
+void LibudtChannel::async_read_some(std::span<std::byte> into, ReadSomeHandler handler) {
+  UDTCAT_INVARIANT(!into.empty(), "callers have room for what they read");
+  connection_->watch_its_end();
+  receive_loop_.read(into, ReceiveLoop::Until::some, ReadCompletion(io_, lifetime_.guard(std::move(handler))));
+}
+
+void LibudtChannel::async_write(core::SharedBytes from, WriteHandler handler) {
+  send_loop_.write(std::move(from), Completion(io_, lifetime_.guard(std::move(handler))));
+}
+
+void LibudtChannel::async_drained(DrainedHandler handler) {
+  send_loop_.wait_drained(Completion(io_, lifetime_.guard(std::move(handler))));
+}
+
+void LibudtChannel::close(std::chrono::milliseconds drain) {
+  receive_loop_.stop();
+  send_loop_.close(drain);
+}
+
+std::optional<std::chrono::steady_clock::time_point> LibudtChannel::port_closed_since() {
+  return connection_->port_closed_since();
+}
+
+}  // namespace udtcat::transport::libudt

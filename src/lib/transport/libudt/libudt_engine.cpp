@@ -1,0 +1,52 @@
+#include "lib/transport/libudt/libudt_engine.hpp"
+
+#include <list>
+#include <utility>
+
+#include "lib/transport/libudt/connect_attempt.hpp"
+#include "lib/transport/libudt/libudt_acceptor.hpp"
+#include "lib/transport/libudt/runtime.hpp"
+
+namespace udtcat::transport::libudt {
+
+const bool kIsLinked = true;
+
+namespace {
+
+/// Threads: confined, as Engine.
+class LibudtEngine final : public Engine {
+ public:
+  LibudtEngine(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const TransportOptions& options)
+      : io_(io), runtime_(std::move(runtime)), options_(options) {}
+
+  void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) override {
+    const auto on_done = [this, handler = std::move(handler)](ConnectAttempt& attempt,
+                                                              Result<std::unique_ptr<Channel>> result) {
+      attempts_.remove_if([&](const auto& each) { return each.get() == &attempt; });
+      handler(std::move(result));
+    };
+    attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, options_, patience, on_done));
+  }
+
+  Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
+    auto listeners = bind_listeners(locals, options_.rate);
+    if (!listeners) return tl::unexpected(listeners.error());
+    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(*listeners), options_.idle_timeout);
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  const std::shared_ptr<Runtime> runtime_;
+  const TransportOptions options_;
+  std::list<std::unique_ptr<ConnectAttempt>> attempts_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_libudt_engine(boost::asio::io_context& io, const TransportOptions& options) {
+  auto runtime = Runtime::acquire();
+  if (!runtime) return tl::unexpected(runtime.error());
+  return std::make_unique<LibudtEngine>(io, std::move(*runtime), options);
+}
+
+}  // namespace udtcat::transport::libudt

@@ -1,0 +1,58 @@
+/// The body of an ACK: UDT4's, and what our own ends add. See docs/spec/udt4.md §5 and §9.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// A plain UDT4 receiver answers each 64th packet at once. Of the rest it tells when more comes 10 ms later, or 100 ms later if none
+/// does.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
+constexpr std::uint32_t kLightAckPackets = 64;
+
+/// The window that a full receiver announces all the same.
+constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
+
+/// What the receiver of data tells beyond UDT4, to one of ours.
+struct ExtendedReport {
+  std::uint32_t highest = 0;         ///< the highest sequence number that has arrived
+  std::uint64_t received_bytes = 0;  ///< payload of all distinct packets so far
+  std::uint32_t echo_us = 0;         ///< timestamp of the latest packet to arrive
+  std::uint32_t delay_us = 0;        ///< how long ago that was
+  std::uint32_t free_kib = 0;        ///< what may be on its way beyond `next`
+  std::uint32_t socket_drops = 0;    ///< datagrams that the receiving host had no room for, so far
+};
+
+struct Acknowledgement {
+  std::uint32_t next = 0;  ///< every packet before this one has arrived
+  // Not in a light ACK:
+  std::optional<std::uint32_t> rtt_us;
+  std::optional<std::uint32_t> window_packets;
+  // Not in a medium ACK either, and never 0:
+  std::optional<std::uint32_t> rate_packets;
+  std::optional<std::uint32_t> capacity_packets;
+  std::optional<ExtendedReport> extended;
+};
+
+/// Total.  none: not even the first word is there
+[[nodiscard]] std::optional<Acknowledgement> decode_acknowledgement(std::span<const std::byte> body);
+
+/// One word: nothing but the point.
+[[nodiscard]] std::vector<std::uint32_t> light_words(std::uint32_t next);
+struct FullReport {
+  std::uint32_t next = 0;
+  Duration rtt{0};
+  Duration rtt_variation{0};
+  std::uint32_t window_packets = 0;
+  std::uint32_t rate_packets = 0;
+  std::uint32_t capacity_packets = 0;
+};
+[[nodiscard]] std::vector<std::uint32_t> full_words(const FullReport& report);
+void append_extension(std::vector<std::uint32_t>& words, const ExtendedReport& report);
+
+}  // namespace udtcat::transport::native

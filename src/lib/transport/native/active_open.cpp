@@ -1,0 +1,93 @@
+#include "lib/transport/native/active_open.hpp"
+
+#include <algorithm>
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr Duration kRetry = std::chrono::milliseconds(250);  // spec: UDT4
+constexpr Duration kConclusionPatience =
+    std::chrono::seconds(1);  // guess: a cookie of libudt's may never be accepted (udt4.md §4)
+
+}  // namespace
+
+ActiveOpen::ActiveOpen(TimePoint now, const OpenRequest& request)
+    : request_(request),
+      state_(request.known_cookie ? State::conclusion : State::induction),
+      next_send_(now),
+      concluded_at_(now),
+      cookie_(request.known_cookie.value_or(0)),
+      own_(request.known_cookie.has_value()) {}
+
+std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
+  if (state_ == State::done || state_ == State::refused || now < next_send_) return std::nullopt;
+  if (state_ == State::conclusion && now - concluded_at_ >= kConclusionPatience) {
+    state_ = State::induction;
+    cookie_ = 0;
+    own_ = false;
+  }
+  next_send_ = now + kRetry;
+  const bool concluding = state_ == State::conclusion;
+  Handshake handshake{.initial_sequence = request_.initial_sequence,
+                      .mss = request_.mss,
+                      .flow_window = request_.flow_window,
+                      .request = concluding ? Request::conclusion : Request::induction,
+                      .socket_id = request_.local_id,
+                      .cookie = cookie_,
+                      .address = address_words(request_.peer)};
+  const auto extension = concluding && own_ ? std::optional(HandshakeExtension{request_.token}) : std::nullopt;
+  // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
+  const bool to_libudt = concluding && !own_;
+  const std::uint32_t additional = to_libudt ? 0 : kMarker;
+  if (request_.door != nullptr && !to_libudt)
+    handshake.address = request_.door->proof_of(handshake, additional, extension).value_or(handshake.address);
+  return encode(handshake, 0, additional, extension);
+}
+
+void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
+  if (packet.size() < kHeaderBytes || !is_control(packet)) return;
+  const ControlHeader header = decode_control_header(packet);
+  const auto body = packet.subspan(kHeaderBytes);
+  const auto reply = decode_handshake(body);
+  if (header.type != ControlType::handshake || !reply) return;
+  if (reply->request == Request::refused) {
+    if (reply->socket_id == request_.local_id) state_ = State::refused;
+    return;
+  }
+  if (reply->version != kUdtVersion || reply->type != kStreamType ||
+      reply->initial_sequence != request_.initial_sequence)
+    return;
+  if (state_ == State::induction && reply->request == Request::induction)
+    return take_induction(now, header, *reply, body);
+  if (state_ == State::conclusion && reply->request == Request::conclusion) take_conclusion(*reply, body);
+}
+
+void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, const Handshake& reply,
+                                std::span<const std::byte> body) {
+  if (reply.socket_id != request_.local_id) return;
+  cookie_ = reply.cookie;
+  own_ = header.additional == kMarkerAnswer && decode_extension(body).has_value();
+  state_ = State::conclusion;
+  concluded_at_ = next_send_ = now;
+}
+
+void ActiveOpen::take_conclusion(const Handshake& reply, std::span<const std::byte> body) {
+  const bool sane = reply.mss >= kMinMss && reply.mss <= request_.mss && reply.flow_window >= 1 &&
+                    reply.socket_id >= 1 && reply.socket_id <= kSequenceMask;
+  if (!sane) return;
+  const auto extension = own_ ? decode_extension(body) : std::nullopt;
+  if (own_ && !extension) return;
+  settings_.peer = own_ ? PeerKind::own : PeerKind::plain;
+  settings_.local_id = request_.local_id;
+  settings_.peer_id = reply.socket_id;
+  settings_.initial_sequence = request_.initial_sequence;
+  settings_.mss = reply.mss;
+  settings_.flow_window = std::min(reply.flow_window, kMaxWindowPackets);
+  settings_.local_token = request_.token;
+  settings_.peer_token = extension ? extension->token : 0;
+  settings_.peer_address = request_.peer;
+  state_ = State::done;
+}
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,66 @@
+/// The connecting side of the handshake. See docs/spec/udt4.md §4.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/transport/native/connection.hpp"
+#include "lib/transport/native/door.hpp"
+#include "lib/transport/native/handshake.hpp"
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// What this end wants, and what it draws by lot. All of it is sent to the peer but the token, until that is known for one of ours.
+struct OpenRequest {
+  Endpoint peer;
+  std::uint32_t local_id = 0;
+  std::uint32_t initial_sequence = 0;
+  std::uint32_t mss = 0;
+  std::uint32_t flow_window = 0;
+  std::uint64_t token = 0;
+  std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
+  Door* door = nullptr;                       ///< none: without a key; else outlives the attempt
+};
+
+///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
+///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
+///
+/// Asks again every quarter of a second, and never because of an answer, so that no peer can make it ask faster.
+/// Threads: unsynchronised; time is a parameter.
+class ActiveOpen {
+ public:
+  enum class State { induction, conclusion, done, refused };
+
+  ActiveOpen(TimePoint now, const OpenRequest& request);
+
+  /// The packet to send now; none if none is due.
+  [[nodiscard]] std::optional<std::vector<std::byte>> poll_transmit(TimePoint now);
+  [[nodiscard]] TimePoint deadline() const { return next_send_; }
+  /// A handshake packet for us, from the peer's address.
+  void handle(TimePoint now, std::span<const std::byte> packet);
+
+  [[nodiscard]] State state() const { return state_; }
+  /// What was agreed, but for TransportOptions and the times.  Only when done.
+  [[nodiscard]] const ConnectionSettings& settings() const { return settings_; }
+  [[nodiscard]] const OpenRequest& request() const { return request_; }
+
+ private:
+  void take_induction(TimePoint now, const ControlHeader& header, const Handshake& reply,
+                      std::span<const std::byte> body);
+  void take_conclusion(const Handshake& reply, std::span<const std::byte> body);
+
+  const OpenRequest request_;
+  State state_;
+  TimePoint next_send_;
+  TimePoint concluded_at_;  // when this round's conclusion was first sent
+  std::uint32_t cookie_;
+  bool own_;  // the peer is one of ours
+  ConnectionSettings settings_;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,115 @@
+/// The default answer: a model of the path, and a rate and a window that follow from it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+
+#include "lib/transport/native/congestion/bandwidth_plateau.hpp"
+#include "lib/transport/native/congestion/bbr_model.hpp"
+#include "lib/transport/native/congestion/congestion_control.hpp"
+#include "lib/transport/native/congestion/in_flight_ceiling.hpp"
+#include "lib/transport/native/congestion/rivals.hpp"
+
+namespace udtcat::transport::native {
+
+/// BBRv3.
+///
+///   startup ──full pipe──► drain ──queue gone──► probe_down ──► probe_cruise ──2 to 3 s──► probe_refill ──► probe_up
+///                                                    ▲                                                          │
+///                                                    └───────────────────────path full──────────────────────────┘
+///   any ──no round trip near the minimum for 5 s──► probe_rtt ──► probe_cruise (startup, if the pipe never was full)
+///
+/// source: draft-ietf-ccwg-bbr. Deviations are told where they are made.
+/// Threads: unsynchronised; time is a parameter.
+class Bbr final : public CongestionControl {
+ public:
+  Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets = 0);
+
+  void on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) override;
+  void on_ack(const AckEvent& event) override;
+  void on_loss(const LossEvent& event) override;
+  void on_timeout(TimePoint now) override;
+  void on_packet_size(std::size_t payload_bytes) override;
+
+  [[nodiscard]] std::uint64_t window_bytes() const override { return window_bytes_; }
+  [[nodiscard]] BitRate pacing_rate() const override { return pacing_rate_; }
+
+  enum class State { startup, drain, probe_down, probe_cruise, probe_refill, probe_up, probe_rtt };
+  [[nodiscard]] State state() const { return state_; }
+
+ private:
+  [[nodiscard]] BbrModel::Phase phase() const;
+  [[nodiscard]] bool drained() const;
+  [[nodiscard]] bool probes() const;
+  [[nodiscard]] bool window_limited() const { return window_limited_ || was_window_limited_; }
+
+  void on_round_trip();
+  // Startup and drain.
+  void check_full_pipe(const RateSample& sample, bool round_start);
+  void check_drained(const AckEvent& ack);
+
+  // The cycle of probes for bandwidth: bbr_probe_bandwidth.cpp.
+  void start_down(TimePoint now);
+  void start_cruise() { state_ = State::probe_cruise; }
+  void start_refill();
+  void start_up(TimePoint now);
+  void advance_cycle(const AckEvent& ack, bool round_start);
+  void adapt_ceiling(const AckEvent& ack, bool round_start);
+  void lower_ceiling(const AckEvent& ack);
+  [[nodiscard]] bool time_to_probe(TimePoint now) const;
+  [[nodiscard]] bool time_to_cruise(std::uint64_t in_flight_bytes) const;
+  [[nodiscard]] bool time_to_go_down(TimePoint now);
+
+  void check_probe_rtt(const AckEvent& ack, bool round_start);
+  void leave_probe_rtt(TimePoint now);
+
+  void resume(TimePoint now);
+
+  // What follows from all of it: bbr_output.cpp.
+  [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
+  [[nodiscard]] BitRate paced(double gain) const;
+  void update_pacing();
+  void update_window(const AckEvent& ack);
+  [[nodiscard]] double pacing_gain() const;
+  [[nodiscard]] double window_gain() const;
+  [[nodiscard]] std::uint64_t send_quantum_bytes() const;
+  [[nodiscard]] std::uint64_t in_flight_for(double gain) const;
+  [[nodiscard]] std::uint64_t probe_rtt_window() const;
+  [[nodiscard]] std::uint64_t window_cap() const;
+  [[nodiscard]] std::uint64_t least_window() const;
+  [[nodiscard]] std::uint64_t least_flight() const;
+  [[nodiscard]] std::uint64_t least_cap() const;
+
+  const std::uint32_t ack_packets_;
+  std::size_t payload_bytes_;
+  std::minstd_rand random_;
+  BbrModel model_;
+  BandwidthPlateau plateau_;
+  InFlightCeiling ceiling_;
+  Rivals rivals_;
+
+  State state_ = State::startup;
+  bool full_pipe_ = false;           // has been, once
+  bool probe_echoes_ = false;        // samples of the last probe still come in: they are a round trip behind
+  bool ceiling_may_fall_ = false;    // once per probe
+  unsigned overwhelmed_rounds_ = 0;  // of startup, in a row
+  bool app_limited_ = false;
+  bool idle_restart_ = false;
+  bool window_limited_ = false;      // in this round trip
+  bool was_window_limited_ = false;  // in the last one
+  bool timed_out_ = false;
+
+  TimePoint cycle_start_;
+  Duration probe_wait_{0};
+  unsigned rounds_since_probe_ = 0;
+  std::optional<TimePoint> probe_rtt_end_;
+  bool probe_rtt_round_done_ = false;
+
+  std::uint64_t window_bytes_;
+  std::uint64_t saved_window_bytes_ = 0;  // from before a timeout or a probe of the round trip
+  BitRate pacing_rate_;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,82 @@
+/// How fast to send: the one interface, a file for each answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <udtcat/options.hpp>
+
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// How fast the path delivered, measured over one flight.  source: draft-ietf-ccwg-bbr, "Delivery Rate Samples"
+struct RateSample {
+  std::uint64_t delivered_bytes = 0;        ///< delivered between the newest acknowledged packet's sending and this ACK
+  Duration interval{0};                     ///< the longer of the sending and the acknowledging time of those bytes
+  std::uint64_t prior_delivered_bytes = 0;  ///< AckEvent::delivered_total_bytes when that packet was sent
+  std::uint64_t in_flight_at_send_bytes = 0;  ///< in flight just after that packet was sent
+  std::uint64_t lost_bytes = 0;               ///< found lost since that packet was sent
+  bool app_limited = false;                   ///< there was nothing more to send then: the path may be faster
+};
+
+/// Something was delivered. One per handled batch of acknowledgements.
+struct AckEvent {
+  TimePoint now{};
+  std::uint64_t newly_delivered_bytes = 0;
+  std::uint64_t delivered_total_bytes = 0;  ///< since the connection began
+  std::uint64_t in_flight_bytes = 0;        ///< after this ACK
+  std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
+  std::optional<RateSample> rate{};
+  bool app_limited = false;  ///< nothing waits to be sent at this moment
+  /// UDT's own words 4 and 5: what the receiver says of its arrival rate and the link, in packets a second.
+  std::optional<std::uint32_t> peer_rate_packets{};
+  std::optional<std::uint32_t> peer_capacity_packets{};
+};
+
+/// The peer's NAKs (or our own timer) found packets lost.
+struct LossEvent {
+  TimePoint now{};
+  std::uint64_t lost_bytes = 0;  ///< newly found
+  std::uint64_t lost_total_bytes = 0;
+  std::uint64_t delivered_total_bytes = 0;
+  std::uint64_t in_flight_bytes = 0;  ///< after taking the lost ones out
+  /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002 §7.3.1).
+  bool new_epoch = false;
+  /// In flight when the newest of the lost packets was sent.
+  std::uint64_t in_flight_at_send_bytes = 0;
+};
+
+/// Decides on two numbers: how many bytes may be in flight, and how fast they leave. Rates and windows count UDT payload.
+/// The sender applies TransportOptions::rate as a cap on any of them.
+/// Threads: unsynchronised; time is a parameter.
+class CongestionControl {
+ public:
+  virtual ~CongestionControl() = default;
+
+  /// `bytes` were just sent, first time or again.
+  /// in_flight_bytes   before these
+  virtual void on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) = 0;
+  virtual void on_ack(const AckEvent& event) = 0;
+  virtual void on_loss(const LossEvent& event) = 0;
+  /// A whole retransmission timeout without a word from the peer: what is in flight is considered gone.
+  virtual void on_timeout(TimePoint now) = 0;
+  /// The payload of a full packet changed (path MTU).
+  virtual void on_packet_size(std::size_t payload_bytes) = 0;
+
+  [[nodiscard]] virtual std::uint64_t window_bytes() const = 0;
+  /// Zero: not paced, the window alone decides.
+  [[nodiscard]] virtual BitRate pacing_rate() const = 0;
+};
+
+/// payload_bytes   of a full packet
+/// rate            for CongestionKind::fixed
+/// ack_packets     the receiver may stay silent until it has so many; 0: it says at once what came
+[[nodiscard]] std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes,
+                                                                         BitRate rate, TimePoint now,
+                                                                         std::uint32_t random_seed,
+                                                                         std::uint32_t ack_packets = 0);
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,54 @@
+#include "lib/transport/native/door.hpp"
+
+#include <utility>
+
+#include "lib/core/byte_order.hpp"
+#include "lib/crypto/secret_bytes.hpp"
+
+namespace udtcat::transport::native {
+
+Result<Door> Door::create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key) {
+  auto hash = crypto::KeyedHash::create(key);
+  if (!hash) return tl::unexpected(hash.error());
+  return Door(std::move(*hash));
+}
+
+Result<Door::Proof> Door::proof_of(const Handshake& handshake, std::uint32_t additional,
+                                   const std::optional<HandshakeExtension>& extension) {
+  const auto hash = hash_of(handshake, additional, extension);
+  if (!hash) return tl::unexpected(hash.error());
+  Proof proof{};
+  for (std::size_t i = 0; i < proof.size(); ++i)
+    proof[i] = core::load_be<std::uint32_t>(std::span(*hash).subspan(4 * i));
+  return proof;
+}
+
+bool Door::is_proved_by(const Handshake& handshake, std::uint32_t additional,
+                        const std::optional<HandshakeExtension>& extension) {
+  const auto hash = hash_of(handshake, additional, extension);
+  crypto::KeyedHash::Wide said{};
+  for (std::size_t i = 0; i < handshake.address.size(); ++i)
+    core::store_be(std::span(said).subspan(4 * i), handshake.address[i]);
+  return hash && crypto::same(*hash, said);
+}
+
+Result<crypto::KeyedHash::Wide> Door::hash_of(const Handshake& handshake, std::uint32_t additional,
+                                              const std::optional<HandshakeExtension>& extension) {
+  const std::uint64_t token = extension ? extension->token : 0;
+  const std::array<std::uint32_t, 11> words{handshake.version,
+                                            handshake.type,
+                                            handshake.initial_sequence,
+                                            handshake.mss,
+                                            handshake.flow_window,
+                                            static_cast<std::uint32_t>(handshake.request),
+                                            handshake.socket_id,
+                                            handshake.cookie,
+                                            additional,
+                                            static_cast<std::uint32_t>(token >> 32),
+                                            static_cast<std::uint32_t>(token)};
+  std::array<std::byte, 4 * words.size()> message{};
+  for (std::size_t i = 0; i < words.size(); ++i) core::store_be(std::span<std::byte>(message).subspan(4 * i), words[i]);
+  return hash_.wide_of(message);
+}
+
+}  // namespace udtcat::transport::native

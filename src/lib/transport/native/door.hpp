@@ -1,0 +1,39 @@
+/// The proof, in a client's first packets, that it holds the key. See docs/spec/udt4.md §10.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <udtcat/result.hpp>
+
+#include "lib/crypto/keyed_hash.hpp"
+#include "lib/transport/native/handshake.hpp"
+
+namespace udtcat::transport::native {
+
+/// A listener checks it before it answers or remembers anything. It buys a place, and nothing more: who has the key is asked above.
+/// Threads: unsynchronised.
+class Door {
+ public:
+  using Proof = std::array<std::uint32_t, 4>;  ///< takes the place of Handshake::address
+
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<Door> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key);
+
+  /// For everything that the packet says beside it.  errors   Errc::cipher_failed
+  [[nodiscard]] Result<Proof> proof_of(const Handshake& handshake, std::uint32_t additional,
+                                       const std::optional<HandshakeExtension>& extension);
+  [[nodiscard]] bool is_proved_by(const Handshake& handshake, std::uint32_t additional,
+                                  const std::optional<HandshakeExtension>& extension);
+
+ private:
+  explicit Door(crypto::KeyedHash hash) : hash_(std::move(hash)) {}
+  [[nodiscard]] Result<crypto::KeyedHash::Wide> hash_of(const Handshake& handshake, std::uint32_t additional,
+                                                        const std::optional<HandshakeExtension>& extension);
+
+  crypto::KeyedHash hash_;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,62 @@
+#include "lib/transport/native/handshake.hpp"
+
+#include <cstring>
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr std::size_t kHandshakeWords = kHandshakeBytes / 4;
+constexpr std::uint32_t kExtensionMagic = 0x7564'7431;  // spec: udt4.md §9
+constexpr std::size_t kIpv4Offset = 4;                  // spec: offset of sin_addr
+constexpr std::size_t kIpv6Offset = 8;                  // spec: offset of sin6_addr
+
+std::uint32_t reversed_word(const std::byte* bytes) {
+  return std::to_integer<std::uint32_t>(bytes[0]) | std::to_integer<std::uint32_t>(bytes[1]) << 8 |
+         std::to_integer<std::uint32_t>(bytes[2]) << 16 | std::to_integer<std::uint32_t>(bytes[3]) << 24;
+}
+
+}  // namespace
+
+std::optional<Handshake> decode_handshake(std::span<const std::byte> body) {
+  if (body.size() < kHandshakeBytes) return std::nullopt;
+  const auto word = [&](std::size_t index) { return *word_at(body, index); };
+  return Handshake{word(0), word(1), word(2),
+                   word(3), word(4), static_cast<Request>(static_cast<std::int32_t>(word(5))),
+                   word(6), word(7), {word(8), word(9), word(10), word(11)}};
+}
+
+std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body) {
+  if (word_at(body, kHandshakeWords) != kExtensionMagic) return std::nullopt;
+  const auto high = word_at(body, kHandshakeWords + 1);
+  const auto low = word_at(body, kHandshakeWords + 2);
+  if (!high || !low) return std::nullopt;
+  return HandshakeExtension{(std::uint64_t{*high} << 32) | *low};
+}
+
+std::vector<std::byte> encode(const Handshake& handshake, std::uint32_t destination, std::uint32_t additional,
+                              const std::optional<HandshakeExtension>& extension) {
+  std::vector<std::uint32_t> words{handshake.version,          handshake.type,
+                                   handshake.initial_sequence, handshake.mss,
+                                   handshake.flow_window,      static_cast<std::uint32_t>(handshake.request),
+                                   handshake.socket_id,        handshake.cookie};
+  words.insert(words.end(), handshake.address.begin(), handshake.address.end());
+  if (extension) {
+    words.push_back(kExtensionMagic);
+    words.push_back(static_cast<std::uint32_t>(extension->token >> 32));
+    words.push_back(static_cast<std::uint32_t>(extension->token));
+  }
+  return encode(ControlHeader{ControlType::handshake, 0, additional, 0, destination}, words);
+}
+
+std::array<std::uint32_t, 4> address_words(const Endpoint& address) {
+  std::array<std::uint32_t, 4> words{};
+  const auto* const bytes =
+      reinterpret_cast<const std::byte*>(address.data());  // SAFETY: any object may be read as bytes
+  if (address.family() == AddressFamily::ipv4) words[0] = reversed_word(bytes + kIpv4Offset);
+  if (address.family() == AddressFamily::ipv6)
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = reversed_word(bytes + kIpv6Offset + 4 * i);
+  return words;
+}
+
+}  // namespace udtcat::transport::native

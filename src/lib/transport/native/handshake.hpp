@@ -1,0 +1,61 @@
+/// UDT4's handshake packets and our extension of them. See docs/spec/udt4.md §4 and §9.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/transport/native/packet.hpp"
+
+namespace udtcat::transport::native {
+
+inline constexpr std::size_t kHandshakeBytes = 48;    // spec: udt4.md §4
+inline constexpr std::uint32_t kUdtVersion = 4;       // spec: udt4.md §4
+inline constexpr std::uint32_t kStreamType = 1;       // spec: udt4.md §4
+inline constexpr std::size_t kMssOverheadBytes = 44;  // spec: udt4.md §2: IPv4, UDP and UDT headers; for IPv6 too
+inline constexpr std::uint32_t kMinMss = 76;          // guess: less than 32 bytes of payload is no path, but an attack
+inline constexpr std::uint32_t kMaxMss = 65'535;      // spec: RFC 791, total length
+
+enum class Request : std::int32_t { induction = 1, conclusion = -1, rendezvous = 0, refused = 1002 };
+
+struct Handshake {
+  std::uint32_t version = kUdtVersion;
+  std::uint32_t type = kStreamType;
+  std::uint32_t initial_sequence = 0;
+  std::uint32_t mss = 0;
+  std::uint32_t flow_window = 0;  ///< packets
+  Request request = Request::induction;
+  std::uint32_t socket_id = 0;
+  std::uint32_t cookie = 0;
+  std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it, or the proof of a Door
+};
+
+/// What only our own ends add after the 48 bytes, once each knows the other for one of ours.
+struct HandshakeExtension {
+  std::uint64_t token = 0;  ///< who says it later comes from the one who was told it now
+};
+
+/// body   of a handshake packet.  none: too short for one
+[[nodiscard]] std::optional<Handshake> decode_handshake(std::span<const std::byte> body);
+/// none: nothing of ours follows the 48 bytes
+[[nodiscard]] std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body);
+
+/// A whole handshake packet. `additional` is the header's word where ours know each other, see kMarker.
+[[nodiscard]] std::vector<std::byte> encode(const Handshake& handshake, std::uint32_t destination,
+                                            std::uint32_t additional,
+                                            const std::optional<HandshakeExtension>& extension);
+
+/// UDT's way to write down an address: each four bytes reversed.
+[[nodiscard]] std::array<std::uint32_t, 4> address_words(const Endpoint& address);
+
+// A client of ours marks its induction. libudt's listener sends the mark back as it is, ours answers with another: only
+// then may bytes follow the 48, for libudt ignores a request with more.
+inline constexpr std::uint32_t kMarker = 0x7544'5463;        // spec: udt4.md §9
+inline constexpr std::uint32_t kMarkerAnswer = 0x6354'4475;  // spec: udt4.md §9
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,111 @@
+#include "lib/transport/native/mtu_search.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/transport/native/packet.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// IP packet sizes: the least that IPv6 asks for, tunnels over Ethernet, Ethernet, jumbo frames, loopback.
+constexpr std::array<std::size_t, 13> kSteps{1280, 1320, 1360, 1400, 1420,   1450,  1472,
+                                             1492, 1500, 4000, 9000, 16'000, 65'535};
+constexpr std::uint32_t kAttempts = 3;       // spec: RFC 8899 §5.1.2, MAX_PROBES
+constexpr Duration kLeastAnswerTime = 50ms;  // guess: a busy peer
+constexpr Duration kSearchAgain = 600s;      // spec: RFC 8899 §5.1.1, PMTU_RAISE_TIMER
+constexpr std::size_t kEthernetStep = 8;
+
+static_assert(kSteps[kEthernetStep] == 1500);
+
+/// Up to the first that is not less than `most_bytes`: that one stands for it.
+std::size_t steps_up_to(std::size_t most_bytes) {
+  const auto* const last = std::ranges::lower_bound(kSteps, most_bytes);
+  return last == kSteps.end() ? kSteps.size() : static_cast<std::size_t>(last - kSteps.begin()) + 1;
+}
+
+}  // namespace
+
+MtuSearch::MtuSearch(std::size_t overhead_bytes, std::size_t most_bytes)
+    : overhead_bytes_(overhead_bytes),
+      most_bytes_(most_bytes),
+      steps_(steps_up_to(most_bytes)),
+      least_failed_(steps_),
+      candidate_(0) {
+  next_candidate(TimePoint{});
+}
+
+/// The last step may be cut to what this end can send at all.
+std::size_t MtuSearch::packet_bytes_of(std::size_t step) const {
+  return std::min(std::min(kSteps[step], most_bytes_) - overhead_bytes_, kMaxPacketBytes);
+}
+
+std::size_t MtuSearch::base_packet_bytes() const { return packet_bytes_of(0); }
+
+/// The largest first, since most paths carry what the first hop does; then Ethernet's; then step by step from below.
+void MtuSearch::next_candidate(TimePoint now) {
+  attempts_ = 0;
+  if (known_ + 1 >= least_failed_) {
+    due_ = now + kSearchAgain;
+    candidate_ = known_;
+    return;
+  }
+  if (candidate_ == 0)
+    candidate_ = least_failed_ - 1;
+  else if (known_ < kEthernetStep && least_failed_ > kEthernetStep)
+    candidate_ = kEthernetStep;
+  else
+    candidate_ = known_ + 1;
+  due_ = now;
+}
+
+std::optional<TimePoint> MtuSearch::deadline() const { return due_; }
+
+std::optional<std::size_t> MtuSearch::poll_probe(TimePoint now, Duration answer_time) {
+  if (!due_ || now < *due_) return std::nullopt;
+  if (candidate_ <= known_) {  // the search was over: once more, from above
+    if (known_ + 1 >= steps_) {
+      due_.reset();
+      return std::nullopt;
+    }
+    least_failed_ = steps_;
+    candidate_ = least_failed_ - 1;
+    attempts_ = 0;
+  }
+  if (attempts_ == kAttempts) {
+    least_failed_ = candidate_;
+    next_candidate(now);
+    if (!due_ || now < *due_) return std::nullopt;
+  }
+  ++attempts_;
+  due_ = now + std::max(answer_time, kLeastAnswerTime);
+  return packet_bytes_of(candidate_);
+}
+
+bool MtuSearch::on_reply(TimePoint now, std::size_t packet_bytes) {
+  std::size_t step = known_;
+  while (step + 1 < steps_ && packet_bytes_of(step + 1) <= packet_bytes) ++step;
+  if (step == known_) return false;
+  known_ = step;
+  least_failed_ = std::max(least_failed_, known_ + 1);
+  next_candidate(now);
+  return true;
+}
+
+void MtuSearch::on_too_large(TimePoint now, std::size_t packet_bytes) {
+  if (candidate_ <= known_ || packet_bytes_of(candidate_) != packet_bytes) return;
+  least_failed_ = candidate_;
+  next_candidate(now);
+}
+
+void MtuSearch::on_black_hole(TimePoint now) {
+  least_failed_ = std::max<std::size_t>(known_, 1);
+  known_ = 0;
+  candidate_ = 1;
+  next_candidate(now);
+}
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,62 @@
+/// When the next train may leave.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <udtcat/units.hpp>
+
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// A bucket that leaks at the pacing rate. Trains leave whole; the time they cost is paid afterwards. A driver that wakes late
+/// may catch up, a little.
+/// Threads: unsynchronised; time is a parameter.
+class Pacer {
+ public:
+  static constexpr Duration kCatchUp = std::chrono::milliseconds(2);  // guess: how late a busy machine wakes
+  static constexpr Duration kGrain =
+      std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
+  static constexpr Duration kTrainTime = std::chrono::milliseconds(1);  // spec: draft-ietf-ccwg-bbr, send quantum
+  static constexpr std::size_t kLeastTrainPackets = 2;                  // spec: draft-ietf-ccwg-bbr, send quantum
+  // A slow path has longer trains, as far as they are short: each is a wake-up at both ends.
+  static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
+  static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
+
+  /// Payload bytes a second; 0: not paced.
+  void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
+  [[nodiscard]] std::uint64_t rate() const { return bytes_per_second_; }
+
+  [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at_ <= now; }
+  /// When to look again, if not ready: a little late, so that several trains leave in one turn.
+  [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at_, now + kGrain); }
+  void on_sent(TimePoint now, std::size_t bytes) {
+    if (bytes_per_second_ == 0) return;
+    free_at_ = std::max(free_at_, now - kCatchUp) + time_of(bytes);
+  }
+  /// What was sent on a path that has gone silent since is not waited for.
+  void forget_debt(TimePoint now) { free_at_ = std::min(free_at_, now); }
+  /// The longest train that is still a trickle and not a burst.
+  [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {
+    if (bytes_per_second_ == 0) return SIZE_MAX;
+    const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
+    return std::max({bytes_in(kTrainTime), slow, kLeastTrainPackets * packet_bytes});
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes_in(Duration time) const {
+    return static_cast<std::size_t>(static_cast<double>(bytes_per_second_) *
+                                    std::chrono::duration<double>(time).count());
+  }
+  [[nodiscard]] Duration time_of(std::size_t bytes) const {
+    return Duration(
+        static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_second_)));
+  }
+
+  std::uint64_t bytes_per_second_ = 0;
+  TimePoint free_at_{};
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,97 @@
+#include "lib/transport/native/path_watch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <initializer_list>
+
+#include "lib/core/byte_order.hpp"
+#include "lib/crypto/keyed_hash.hpp"
+#include "lib/crypto/random.hpp"
+#include "lib/transport/native/packet.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kChallengeGap = 50ms;    // guess: a peer that moved sends many packets
+constexpr Duration kAnswerPatience = 2s;    // guess: longer than any round trip; then another address may be asked
+constexpr std::size_t kAskedAddresses = 4;  // guess: the peer's new one among a few strangers'
+
+std::optional<std::uint64_t> pair_at(std::span<const std::byte> body, std::size_t index) {
+  const auto high = word_at(body, index);
+  const auto low = word_at(body, index + 1);
+  if (!high || !low) return std::nullopt;
+  return (std::uint64_t{*high} << 32) | *low;
+}
+
+ControlMessage message_of(Extension kind, std::initializer_list<std::uint64_t> numbers) {
+  ControlMessage message{ControlType::user, static_cast<std::uint16_t>(kind), 0, {}};
+  for (const std::uint64_t number : numbers) {
+    message.words.push_back(static_cast<std::uint32_t>(number >> 32));
+    message.words.push_back(static_cast<std::uint32_t>(number));
+  }
+  return message;
+}
+
+/// What who is asked `nonce` answers: its own token first.  spec: udt4.md §9
+std::optional<std::uint64_t> proof_of(std::uint64_t nonce, std::uint64_t of, std::uint64_t for_whom) {
+  std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
+  core::store_be(std::span(key).first<8>(), of);
+  core::store_be(std::span(key).last<8>(), for_whom);
+  auto hash = crypto::KeyedHash::create(key);
+  if (!hash) return std::nullopt;
+  std::array<std::byte, sizeof nonce> message{};
+  core::store_be(std::span<std::byte>(message), nonce);
+  const auto proof = hash->of(message);
+  return proof ? std::optional(*proof) : std::nullopt;
+}
+
+}  // namespace
+
+PathWatch::PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens)
+    : peer_(peer), local_(local), tokens_(tokens) {}
+
+/// Who is being asked gets the same question again: the answer may need longer than the gap.
+PathWatch::Asked* PathWatch::asked_of(TimePoint now, const Endpoint& from) {
+  std::erase_if(asked_, [&](const Asked& each) { return now - each.first_at > kAnswerPatience; });
+  const auto known = std::ranges::find(asked_, from, &Asked::address);
+  if (known != asked_.end()) return now - known->at < kChallengeGap ? nullptr : &*known;
+  if (asked_.size() >= kAskedAddresses) return nullptr;
+  // The peer itself may be who lies about its address: it must not foresee what another address is asked.
+  const auto nonce = crypto::random_u64();
+  if (!nonce) return nullptr;
+  return &asked_.emplace_back(Asked{from, std::nullopt, *nonce, now, now});
+}
+
+std::optional<ControlMessage> PathWatch::on_stranger(TimePoint now, const Endpoint& from,
+                                                     const std::optional<Endpoint>& to) {
+  Asked* const asked = asked_of(now, from);
+  if (asked == nullptr) return std::nullopt;
+  asked->local = to;
+  asked->at = now;
+  return message_of(Extension::path_challenge, {asked->nonce});
+}
+
+std::optional<ControlMessage> PathWatch::on_challenge(std::span<const std::byte> body) const {
+  const auto nonce = pair_at(body, 0);
+  if (!nonce) return std::nullopt;
+  const auto proof = proof_of(*nonce, tokens_.ours, tokens_.peers);
+  if (!proof) return std::nullopt;
+  return message_of(Extension::path_response, {*nonce, *proof});
+}
+
+bool PathWatch::on_response(const Endpoint& from, std::span<const std::byte> body) {
+  const auto asked = std::ranges::find(asked_, from, &Asked::address);
+  if (asked == asked_.end() || pair_at(body, 0) != asked->nonce) return false;
+  const auto proof = proof_of(asked->nonce, tokens_.peers, tokens_.ours);
+  if (!proof || pair_at(body, 2) != proof) return false;
+  peer_ = asked->address;
+  local_ = asked->local;
+  asked_.clear();
+  return true;
+}
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,58 @@
+/// Where the peer is, and whether somebody who speaks from elsewhere is the same peer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/transport/native/control_message.hpp"
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// A packet from a new address is answered with a challenge that only the peer can answer: it knows both tokens, which never travel
+/// again after the handshake, and sees what is sent to that address. Nothing else in that packet counts. A plain UDT4 peer never moves.
+/// A challenge is answered only where it comes from the address at which the peer is known to be: who relays one gains nothing.
+/// Bounded: few addresses are being asked at a time, each a few times a second.
+/// Threads: unsynchronised; time is a parameter.
+class PathWatch {
+ public:
+  struct Tokens {
+    std::uint64_t ours = 0;
+    std::uint64_t peers = 0;
+  };
+  PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens);
+
+  [[nodiscard]] const Endpoint& peer() const { return peer_; }
+  [[nodiscard]] const std::optional<Endpoint>& local() const { return local_; }
+
+  /// The system chooses where our packets come from: the address they came to is not ours any more.
+  void forget_local() { local_.reset(); }
+  /// A packet for us came from `from`, which is not peer().  returns   a challenge to send there, if it is time for one
+  [[nodiscard]] std::optional<ControlMessage> on_stranger(TimePoint now, const Endpoint& from,
+                                                          const std::optional<Endpoint>& to);
+  /// The peer, from where it is, asks us.  returns   what to answer; none to what is no challenge
+  [[nodiscard]] std::optional<ControlMessage> on_challenge(std::span<const std::byte> body) const;
+  /// returns   whether `from` is now where the peer is
+  [[nodiscard]] bool on_response(const Endpoint& from, std::span<const std::byte> body);
+
+ private:
+  Endpoint peer_;
+  std::optional<Endpoint> local_;
+  const Tokens tokens_;
+  struct Asked {
+    Endpoint address;
+    std::optional<Endpoint> local;
+    std::uint64_t nonce = 0;
+    TimePoint first_at;
+    TimePoint at;
+  };
+  [[nodiscard]] Asked* asked_of(TimePoint now, const Endpoint& from);
+
+  std::vector<Asked> asked_;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,113 @@
+/// What has arrived and was not read yet, in order or not.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "lib/core/chunk.hpp"
+#include "lib/transport/native/chunk_ledger.hpp"
+#include "lib/transport/native/indexed_ring.hpp"
+#include "lib/transport/native/sequence.hpp"
+
+namespace udtcat::transport::native {
+
+/// One packet's payload as it arrived.
+struct Arrival {
+  std::span<const std::byte> payload;
+  core::ChunkRef chunk;              ///< holds the payload
+  std::chrono::nanoseconds when{0};  ///< by the system's clock; zero where it does not say
+};
+
+/// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only where the chunks held are
+/// much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
+/// Bounded, its own bookkeeping included: what comes when limit_bytes() are held is not taken, but for the packet that a reader with nothing to read waits for. The limit starts small and
+/// follows what the reader takes, so that who sends what nobody reads, a stranger before all, fills little.
+/// Threads: unsynchronised.
+class ReceiveBuffer {
+  struct Slot {
+    core::ChunkRef chunk;
+    std::span<const std::byte> payload;
+    bool present = false;
+  };
+
+ public:
+  enum class Outcome { stored, duplicate, no_room };
+
+  /// most_bytes   to which the limit may grow
+  ReceiveBuffer(std::uint64_t most_bytes, core::ChunkPool& chunks) : most_bytes_(most_bytes), chunks_(chunks) {}
+
+  [[nodiscard]] Outcome store(PacketIndex index, const Arrival& arrival);
+  /// A piece of a packet that had to be cut (udt4.md §9). Pieces may overlap.
+  /// total_bytes   of the whole packet; at least 1
+  [[nodiscard]] Outcome store_fragment(PacketIndex index, const Arrival& arrival, std::size_t offset,
+                                       std::size_t total_bytes);
+  [[nodiscard]] bool has(PacketIndex index) const {
+    return index < next() || (waiting_.contains(index) && waiting_[index].present);
+  }
+
+  /// All packets before this one have arrived.
+  [[nodiscard]] PacketIndex next() const { return waiting_.begin_index(); }
+  [[nodiscard]] std::size_t read(std::span<std::byte> into);
+  [[nodiscard]] std::uint64_t readable_bytes() const { return readable_bytes_; }
+  [[nodiscard]] std::size_t readable_packets() const { return readable_.size(); }
+  /// Of all distinct packets that ever arrived.
+  [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
+  /// Of those, before the first gap.
+  [[nodiscard]] std::uint64_t in_order_bytes() const { return received_bytes_ - waiting_bytes_; }
+  /// What an honest sender, whose packets are not tiny, may still have on its way.
+  [[nodiscard]] std::uint64_t free_bytes() const {
+    const std::uint64_t used = readable_bytes_ + readable_.size() * sizeof(Slot);
+    const std::uint64_t free = limit_bytes() > used ? limit_bytes() - used : 0;
+    return free - free / kBookkeepingShare;
+  }
+  /// What the chunks are that packets are kept in.
+  [[nodiscard]] std::uint64_t held_bytes() const { return ledger_.held_bytes(); }
+  [[nodiscard]] std::uint64_t limit_bytes() const {
+    return std::min(most_bytes_, std::max(kFirstLimitBytes, kFlightsAhead * read_bytes_));
+  }
+
+ private:
+  struct Partial {
+    std::vector<std::byte> bytes;
+    std::map<std::size_t, std::size_t> covered;  // begin to end, neither overlapping nor adjacent
+  };
+
+  [[nodiscard]] bool fits(PacketIndex index, std::size_t bytes) const;
+  [[nodiscard]] bool worth_keeping(const Arrival& arrival) const;
+  [[nodiscard]] Slot slot_for(PacketIndex index, const Arrival& arrival);
+  [[nodiscard]] Slot copy_of(PacketIndex index, std::span<const std::byte> payload);
+  void place(PacketIndex index, Slot slot);
+
+  // A flight at a time is read while the next, twice as large, is on its way and a third waits for repair.
+  static constexpr std::uint64_t kFlightsAhead = 8;              // guess: room for one more
+  static constexpr std::uint64_t kBookkeepingShare = 32;         // guess: a slot beside a packet of 1280 bytes
+  static constexpr std::uint64_t kFirstLimitBytes = 512 * 1024;  // guess: more than any first flight
+
+  const std::uint64_t most_bytes_;
+  core::ChunkPool& chunks_;
+  std::deque<Slot> readable_;
+  IndexedRing<Slot> waiting_;  // from next() on, with gaps
+  std::map<PacketIndex, Partial> partials_;
+  std::uint64_t partial_bytes_ = 0;
+  /// Where payloads are put together that are not worth the chunk they came in.
+  struct Shared {
+    core::ChunkRef chunk;
+    std::size_t used_bytes = 0;
+  };
+  Shared shared_in_order_;
+  Shared shared_ahead_;  // apart: these stay long after those of their time were read
+  ChunkLedger ledger_;
+  std::size_t front_read_bytes_ = 0;  // of readable_'s first
+  std::uint64_t readable_bytes_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t received_bytes_ = 0;
+  std::uint64_t read_bytes_ = 0;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,399 @@
+#include "lib/transport/native/udp_port.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/core/log.hpp"
+#include "lib/crypto/random.hpp"
+#include "lib/transport/native/handshake.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kChunkBytes = 65'536;     // spec: a GRO train is at most this, as is a datagram
+constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest datagram takes of Linux's receive buffer
+constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
+constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
+constexpr std::size_t kReceiveBufferBytes = 8
+                                            << 20;  // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
+constexpr std::size_t kSendBufferBytes = 4 << 20;   // guess
+constexpr std::size_t kMostTrainBytes = 65'000;     // spec: UDP over IPv4 carries 65507
+constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
+constexpr std::uint32_t kWakesPerErrorLook = 256;   // guess: a busy socket does not tell of errors by itself
+constexpr std::uint64_t kDropsWorthALine = 100;     // guess
+constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
+
+}  // namespace
+
+Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, net::UdpSocket socket,
+                                                 const TransportOptions& options, std::uint32_t mss,
+                                                 const PortKeys* keys) {
+  auto local = socket.local_endpoint();
+  if (!local) return tl::unexpected(local.error());
+  if (auto kept = socket.keep_path_errors(); !kept) return tl::unexpected(kept.error());
+  auto datagrams = net::DatagramSocket::make(
+      std::move(socket),
+      {.tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes});
+  if (!datagrams) return tl::unexpected(datagrams.error());
+  auto gate = Gate::create({mss, kFirstFlowWindow, options.known_cookie}, local->port(), keys);
+  if (!gate) return tl::unexpected(gate.error());
+  return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(*gate)));
+}
+
+UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
+                 const TransportOptions& options, std::uint32_t mss, Gate gate)
+    : io_(io),
+      local_(local),
+      options_(options),
+      mss_(mss),
+      chunks_(kChunkBytes),
+      socket_(std::move(socket)),
+      descriptor_(io, socket_.socket().descriptor()),
+      gather_timer_(io),
+      memory_timer_(io),
+      moderation_(socket_.receive_buffer_bytes()),
+      gate_(std::move(gate)),
+      builder_(socket_.max_train_datagrams(), kMostTrainBytes),
+      stray_(1, kMostTrainBytes) {
+  wait_readable();
+}
+
+UdpPort::~UdpPort() {
+  if (descriptor_.is_open()) descriptor_.release();  // the descriptor is socket_'s
+}
+
+// ---- Datagrams in -------------------------------------------------------------------------------------------------
+
+void UdpPort::wait_readable() {
+  if (!watch()) return wait_gathered(WakeModeration::kMostGather);
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         lifetime_.guard([this](const boost::system::error_code& error) {
+                           if (!error) on_readable();
+                         }));
+}
+
+/// False: the system has no room to watch one more descriptor.
+bool UdpPort::watch() {
+  if (descriptor_.is_open()) return true;
+  boost::system::error_code error;
+  descriptor_.assign(socket_.socket().descriptor(), error);
+  return !error;
+}
+
+void UdpPort::wait_gathered(Duration gather) {
+  // A watched socket wakes the io_context with each datagram, whether anybody waits for it or not.
+  if (descriptor_.is_open() && !writable_awaited_) descriptor_.release();
+  gather_timer_.expires_after(gather);
+  gather_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
+    if (!error) on_readable();
+  }));
+}
+
+void UdpPort::on_readable() {
+  std::size_t received = 0;
+  bool emptied = false;
+  looked_bytes_ = 0;
+  least_rtt_ = Duration::max();
+  for (int turn = 0; turn < kTurns && !emptied; ++turn) {
+    const TimePoint now = clock_now();
+    const std::size_t trains = receive_some(now);
+    settle_touched();
+    received += trains;
+    emptied = trains < kTrainsAtOnce;
+  }
+  if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
+  warn_of_drops();
+  // Packets that are there must not wait until the system has no room for more.
+  if (!emptied) return boost::asio::post(io_, lifetime_.guard([this] { on_readable(); }));
+  const Duration gather = moderation_.after_look(clock_now(), looked_bytes_, least_rtt_);
+  if (gather == Duration::zero()) return wait_readable();
+  wait_gathered(gather);
+}
+
+std::size_t UdpPort::receive_some(TimePoint now) {
+  const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
+  for (const net::ReceivedTrain& train : trains_) {
+    looked_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
+    handle_train(now, train);
+  }
+  trains_.clear();
+  return received;
+}
+
+void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
+  auto rest = std::span<const std::byte>(train.chunk.bytes()).first(train.total_bytes);
+  while (!rest.empty()) {
+    const std::size_t bytes = std::min(rest.size(), std::max<std::size_t>(train.segment_bytes, 1));
+    handle_packet(now, rest.first(bytes), train);
+    rest = rest.subspan(bytes);
+  }
+}
+
+void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train) {
+  const auto id = destination_of(packet);
+  if (!id) return;
+  if (*id == 0) return handle_listener_packet(now, packet, train);
+  if (const auto found = links_.find(*id); found != links_.end()) {
+    Link& link = *found->second;
+    link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
+    return touch(link);
+  }
+  if (const auto found = openings_.find(*id); found != openings_.end())
+    return handle_opening_packet(now, *found->second, packet, train.from);
+  handle_stray(now, *id, packet, train);
+}
+
+void UdpPort::touch(Link& link) {
+  if (!std::exchange(link.touched, true)) touched_.push_back(&link);
+}
+
+void UdpPort::settle_touched() {
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    if (touched_[i] == nullptr) continue;
+    Link& link = *touched_[i];
+    link.touched = false;
+    least_rtt_ = std::min(least_rtt_, link.connection.rtt());
+    link.connection.note_socket_drops(socket_.receive_drops());
+    settle(link);
+  }
+  touched_.clear();
+}
+
+void UdpPort::take_path_errors(TimePoint now) {
+  for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
+    if (!error.port_unreachable) {
+      // A rumour: what it says of the path may pass, and it counts only where nothing better is known in the end.
+      for (const auto& [id, opening] : openings_)
+        if (opening->open.request().peer == error.peer) opening->rumour = errno_text(error.errno_value);
+      continue;
+    }
+    for (const auto& [id, link] : links_)
+      if (link->connection.peer_address() == error.peer) link->connection.handle_port_closed(now);
+    std::vector<OpenId> refused;
+    for (const auto& [id, opening] : openings_)
+      if (opening->open.request().peer == error.peer) refused.push_back(id);
+    for (const OpenId id : refused)
+      finish_opening(id, fail(Errc::cannot_reach, "connect udp " + error.peer.to_string(), kPortClosed));
+  }
+}
+
+void UdpPort::warn_of_drops() {
+  const std::uint64_t drops = socket_.receive_drops();
+  if (drops_warned_of_ != 0 || drops < kDropsWorthALine) return;
+  drops_warned_of_ = drops;
+  core::log().info(
+      "udp {}: the system dropped datagrams, its receive buffer of {} is too small for this rate; "
+      "sysctl net.core.rmem_max={} would help",
+      local_.to_string(), format_size(socket_.receive_buffer_bytes()), kReceiveBufferBytes);
+}
+
+// ---- A link and its user ------------------------------------------------------------------------------------------
+
+void UdpPort::set_user(Link& link, LinkUser& user) {
+  link.user = &user;
+  schedule(link);
+}
+
+void UdpPort::write(Link& link, core::SharedBytes bytes) {
+  link.connection.write(std::move(bytes));
+  schedule(link);
+}
+
+std::size_t UdpPort::read(Link& link, std::span<std::byte> into) {
+  const TimePoint now = clock_now();
+  const std::size_t bytes = link.connection.read(now, into);
+  // The peer may wait to hear that there is room again.
+  if (const auto due = link.connection.deadline(now); due && *due <= now) schedule(link);
+  return bytes;
+}
+
+void UdpPort::close(Link& link, std::chrono::milliseconds drain) {
+  link.connection.close(clock_now(), drain);
+  schedule(link);
+}
+
+void UdpPort::release(Link& link) {
+  link.user = nullptr;
+  link.released = true;
+  link.connection.close(clock_now(), 0ms);  // if nobody has
+  schedule(link);
+}
+
+void UdpPort::schedule(Link& link) {
+  if (std::exchange(link.flush_scheduled, true)) return;
+  boost::asio::post(io_, lifetime_.guard([this, id = link.connection.local_id()] {
+    const auto found = links_.find(id);
+    if (found == links_.end()) return;
+    found->second->flush_scheduled = false;
+    settle(*found->second);
+  }));
+}
+
+/// What came goes to the user, what may leave leaves, and the timer is set. Whatever happens to a connection ends here.
+void UdpPort::settle(Link& link) {
+  if (link.user != nullptr) link.user->on_progress();
+  transmit(link);
+  if (link.user != nullptr) link.user->on_progress();
+  if (link.connection.over() && link.released) return bury(link);
+  arm(link, clock_now());
+}
+
+void UdpPort::transmit(Link& link) {
+  if (blocked_ != nullptr) return;  // everybody waits until the socket has room again
+  for (;;) {
+    builder_.clear();
+    if (!link.connection.poll_transmit(clock_now(), builder_)) return;
+    if (!send(link)) return;
+  }
+}
+
+/// Sends what is in builder_. False: the rest of it waits there for the socket.
+bool UdpPort::send(Link& link) {
+  const bool may_fragment = builder_.train().may_fragment;
+  if (may_fragment != may_fragment_) socket_.probe_path_mtu(!(may_fragment_ = may_fragment));
+  const auto result = socket_.send(builder_.train());
+  switch (result.state) {
+    case net::SendState::sent:
+      return true;
+    case net::SendState::would_block:
+    case net::SendState::no_memory:
+      builder_.drop_front(result.datagrams);
+      builder_.keep();
+      blocked_ = &link;
+      if (result.state == net::SendState::would_block)
+        wait_writable();
+      else
+        wait_for_memory();
+      return false;
+    case net::SendState::too_large:
+      link.connection.handle_too_large(clock_now(), builder_.train());
+      return true;
+    case net::SendState::failed:
+      // The address that the peer knows us by may be ours no more: it follows.
+      if (result.errno_value == EINVAL && builder_.train().from) {
+        builder_.drop_front(result.datagrams);
+        builder_.train().from.reset();
+        link.connection.forget_local_address();
+        return send(link);
+      }
+      return true;  // as if the path had lost it: an interface may come back
+  }
+  return true;
+}
+
+void UdpPort::send_what_waited() {
+  Link* const link = std::exchange(blocked_, nullptr);  // none: it was buried meanwhile
+  if (link != nullptr && !send(*link)) return;
+  for (const auto& [id, each] : links_) schedule(*each);
+}
+
+void UdpPort::wait_for_memory() {
+  constexpr auto kPatience = std::chrono::milliseconds(1);  // guess: a queue of a thousand packets at 10 Gbit/s
+  memory_timer_.expires_after(kPatience);
+  memory_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) send_what_waited();
+  }));
+}
+
+void UdpPort::wait_writable() {
+  if (writable_awaited_) return;
+  if (!watch()) {
+    blocked_ = nullptr;  // as if the path had lost it
+    return;
+  }
+  writable_awaited_ = true;
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                         lifetime_.guard([this](const boost::system::error_code& error) {
+                           writable_awaited_ = false;
+                           if (!error) send_what_waited();
+                         }));
+}
+
+/// Who does not get it asks again.
+void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to) {
+  if (!packet.empty()) std::ignore = send_alone(std::move(packet), to.from, to.to);
+}
+
+net::SendResult UdpPort::send_alone(std::vector<std::byte> packet, const Endpoint& to,
+                                    const std::optional<Endpoint>& from) {
+  stray_.set_control(std::move(packet));
+  stray_.train().to = to;
+  stray_.train().from = from;
+  return socket_.send(stray_.train());
+}
+
+void UdpPort::arm(Link& link, TimePoint now) {
+  auto deadline = link.connection.deadline(now);
+  if (!deadline) {
+    link.timer.cancel();
+    link.armed_for = TimePoint::max();
+    return;
+  }
+  if (blocked_ != nullptr && *deadline <= now) return;  // all are looked at when the socket has room again
+  deadline = std::max(*deadline, now + kLeastTimer);
+  if (link.armed_for <= *deadline) return;  // it will look then, and set itself anew
+  link.armed_for = *deadline;
+  link.timer.expires_at(*deadline);
+  link.timer.async_wait(
+      lifetime_.guard([this, id = link.connection.local_id()](const boost::system::error_code& error) {
+        const auto found = links_.find(id);
+        if (error || found == links_.end()) return;
+        Link& due = *found->second;
+        due.armed_for = TimePoint::max();
+        due.connection.handle_timeout(clock_now());
+        settle(due);
+      }));
+}
+
+void UdpPort::bury(Link& link) {
+  const Connection& connection = link.connection;
+  if (connection.state() == Connection::State::closed)
+    tombstones_.add(clock_now(), connection.local_id(), connection.peer_address(), connection.goodbye_packet());
+  if (blocked_ == &link) {
+    blocked_ = nullptr;
+    builder_.clear();
+  }
+  std::replace(touched_.begin(), touched_.end(), &link, static_cast<Link*>(nullptr));
+  if (const auto named = by_peer_.find(link.name); named != by_peer_.end() && named->second == &link)
+    by_peer_.erase(named);
+  if (link.proved) --proved_links_;
+  links_.erase(connection.local_id());
+}
+
+// ---- The end ------------------------------------------------------------------------------------------------------
+
+void UdpPort::finish() {
+  welcome_.reset();
+  openings_.clear();
+  while (!links_.empty()) {
+    const TimePoint now = clock_now();
+    TimePoint next = now + 100ms;
+    std::vector<Link*> all;
+    for (const auto& [id, link] : links_) all.push_back(link.get());
+    blocked_ = nullptr;  // what waited for room goes again when it is missed
+    for (Link* const link : all) {
+      if (link->user == nullptr && !link->released) link->connection.close(now, 0ms);
+      link->connection.hurry(now);
+      link->connection.handle_timeout(now);
+      transmit(*link);
+      const auto deadline = link->connection.deadline(clock_now());
+      if (link->connection.over() || !deadline)
+        bury(*link);
+      else
+        next = std::min(next, *deadline);
+    }
+    if (links_.empty()) return;
+    socket_.socket().wait_readable(std::max<Duration>(next - clock_now(), kLeastTimer));
+    receive_some(clock_now());
+    for (Link* const link : touched_) link->touched = false;
+    touched_.clear();
+  }
+}
+
+}  // namespace udtcat::transport::native

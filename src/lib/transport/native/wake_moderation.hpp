@@ -1,0 +1,46 @@
+/// How long datagrams may gather before the driver looks at its socket again.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// What a network card does with its interrupts: the first datagram after a pause is looked at when it comes; in a stream of them each
+/// would wake us, so that they are fetched together, at the cost of a small part of a round trip.
+/// Threads: unsynchronised; time is a parameter.
+class WakeModeration {
+ public:
+  static constexpr Duration kMostGather = std::chrono::milliseconds(2);  // guess: as late as a busy machine wakes
+  static constexpr Duration kLeastGather =
+      std::chrono::microseconds(100);                   // guess: to arm a timer for less costs more than it saves
+  static constexpr Duration kStream = 2 * kMostGather;  // looks that follow each other so closely are at a stream
+  static constexpr int kRttShare = 16;                  // guess
+  static constexpr std::uint64_t kBufferShare = 8;  // guess: what gathers must not come near what the system would drop
+
+  /// buffer_bytes   the socket's receive buffer
+  explicit WakeModeration(std::size_t buffer_bytes) : buffer_bytes_(buffer_bytes) {}
+
+  /// A look has fetched `bytes`, for connections whose shortest round trip is `rtt`.
+  /// returns  zero: wait for the next datagram; else look again after so long
+  [[nodiscard]] Duration after_look(TimePoint now, std::uint64_t bytes, Duration rtt) {
+    const Duration since = now - last_look_;
+    last_look_ = now;
+    if (bytes == 0 || since > kStream) return Duration::zero();
+    const auto share =
+        static_cast<std::int64_t>(static_cast<double>(since.count()) * static_cast<double>(buffer_bytes_) /
+                                  static_cast<double>(bytes * kBufferShare));
+    const Duration gather = std::min({kMostGather, rtt / kRttShare, Duration(share)});
+    return gather < kLeastGather ? Duration::zero() : gather;
+  }
+
+ private:
+  const std::size_t buffer_bytes_;
+  TimePoint last_look_{};
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,104 @@
+#include "tool/invitation.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+
+#include "rsh/bootstrap_script.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
+constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
+
+struct FreeInterfaces {
+  void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
+};
+
+bool is_global_ipv4(const sockaddr_in& address) {
+  const std::uint32_t host = ntohl(address.sin_addr.s_addr);
+  const bool this_network = host >> 24U == 0;
+  const bool link_local = host >> 16U == 0xa9fe;  // spec: RFC 3927, 169.254/16
+  return !this_network && !link_local && !IN_MULTICAST(host) && host != INADDR_BROADCAST;
+}
+
+bool is_global_ipv6(const sockaddr_in6& address) {
+  const in6_addr& host = address.sin6_addr;
+  return !IN6_IS_ADDR_LINKLOCAL(&host) && !IN6_IS_ADDR_MULTICAST(&host) && !IN6_IS_ADDR_V4MAPPED(&host) &&
+         !IN6_IS_ADDR_UNSPECIFIED(&host);
+}
+
+/// A copy, since the bytes of an Endpoint are no object of that type.
+template <typename Address>
+Address as(const Endpoint& endpoint) {
+  Address address{};
+  std::memcpy(&address, endpoint.data(), std::min(sizeof address, endpoint.size_bytes()));
+  return address;
+}
+
+/// The names, as the other end has to say them.
+std::string names_text(const SessionOptions& session) {
+  std::string text;
+  if (!session.expected_peer.empty()) text += " --as " + rsh::quoted(session.expected_peer);
+  if (!session.own_name.empty()) text += " --peer " + rsh::quoted(session.own_name);
+  return text;
+}
+
+}  // namespace
+
+bool is_global_unicast(const Endpoint& address) {
+  if (address.is_wildcard() || address.is_loopback()) return false;
+  if (address.family() == AddressFamily::ipv4) return is_global_ipv4(as<sockaddr_in>(address));
+  return address.family() == AddressFamily::ipv6 && is_global_ipv6(as<sockaddr_in6>(address));
+}
+
+std::vector<Endpoint> interface_addresses() {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) return {};
+  const std::unique_ptr<ifaddrs, FreeInterfaces> list(raw);
+  std::vector<Endpoint> found;
+  for (const ifaddrs* each = list.get(); each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    const bool ipv6 = each->ifa_addr->sa_family == AF_INET6;
+    auto address = Endpoint::from_sockaddr(each->ifa_addr, ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
+    if (address) found.push_back(*address);
+  }
+  return found;
+}
+
+std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces) {
+  for (const Endpoint& local : locals)
+    if (!local.is_wildcard()) return local.host_to_string();
+  const auto bound = [&](AddressFamily family) {
+    return std::any_of(locals.begin(), locals.end(), [&](const Endpoint& local) { return local.family() == family; });
+  };
+  for (const Endpoint& address : interfaces)
+    if (is_global_unicast(address) && bound(address.family())) return address.host_to_string();
+  return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
+}
+
+std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {
+  if (options.session.purpose == Purpose::rsh)
+    return fmt::format("udtcat rsh --daemon --port {}{} {} COMMAND", port, names_text(options.session), host);
+  const char* program = options.gridftp_gateway ? "udtcat gridftp gateway" : "udtcat";
+  std::string command = fmt::format("{} {} {}{}", program, host, port, names_text(options.session));
+  if (options.session.protection != Protection::private_)
+    command += fmt::format(" --protect {}", to_string(options.session.protection));
+  if (options.session.cipher) command += fmt::format(" --cipher {}", to_string(*options.session.cipher));
+  if (!options.session.sends) command += " --send-only";
+  if (!options.session.receives) command += " --recv-only";
+  if (options.command != Command::serve) return command;
+  const auto service = options.service.port;
+  return command + fmt::format(" --from {}", service < kFirstUnprivilegedPort ? kAlternativePorts + service : service);
+}
+
+}  // namespace udtcat::tool

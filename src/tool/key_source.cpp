@@ -1,0 +1,53 @@
+#include "tool/key_source.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "lib/crypto/key_file.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+Result<FoundKey> found(Result<Key> key, bool generated) {
+  if (!key) return tl::unexpected(std::move(key.error()));
+  return FoundKey{std::move(*key), generated};
+}
+
+/// The text is never quoted: a typing error is nearly the key.
+Result<FoundKey> parsed(std::string_view text, const std::string& from) {
+  auto key = Key::parse(text);
+  if (!key)
+    return fail(Errc::bad_argument, from, key.error().cause.empty() ? key.error().message() : key.error().cause);
+  return FoundKey{std::move(*key), false};
+}
+
+}  // namespace
+
+std::optional<crypto::SecretText> take_environment_key() {
+  const std::string prefix = std::string(kKeyVariable) + "=";
+  std::optional<crypto::SecretText> text;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, prefix.c_str(), prefix.size()) != 0) continue;
+    const std::span value(*entry + prefix.size(), std::strlen(*entry + prefix.size()));
+    auto taken = crypto::take_text(value);
+    if (!text && taken.size_bytes() > 0) text = std::move(taken);
+  }
+  ::unsetenv(kKeyVariable);
+  return text;
+}
+
+Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretText> environment, const AskForKey& ask) {
+  if (options.session.protection == Protection::clear) return FoundKey{};
+  if (options.key_file) return found(crypto::read_key_file(*options.key_file), false);
+  if (environment) return parsed(environment->view(), kKeyVariable);
+  if (options.listens()) return found(Key::generate(), true);
+  const auto typed = ask("Key of " + to_string(options.peer) + ": ");
+  if (!typed) return tl::unexpected(typed.error());
+  return parsed(typed->view(), "the key typed");
+}
+
+}  // namespace udtcat::tool

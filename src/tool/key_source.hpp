@@ -1,0 +1,36 @@
+/// Where the key comes from: a file, the environment, the terminal, or, for a listener, nowhere.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <udtcat/key.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/crypto/secret_text.hpp"
+#include "tool/options.hpp"
+
+namespace udtcat::tool {
+
+inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
+
+/// The key in the environment, which is then without it; its memory, which other processes of this user can read in
+/// /proc, is overwritten. An empty variable counts as none.
+/// Call before there are other threads.
+[[nodiscard]] std::optional<crypto::SecretText> take_environment_key();
+
+struct FoundKey {
+  std::optional<Key> key;  ///< none exactly at Protection::clear
+  bool generated = false;  ///< nobody else has it yet
+};
+
+/// Asks a person. Called only for a connector with no other key.
+using AskForKey = std::function<Result<crypto::SecretText>(const std::string& question)>;
+
+/// Takes the environment's text so that it is erased here: from now on the key is in one place.
+/// errors: Errc::bad_argument, naming what is wrong with the key or the three ways to give one; Errc::cipher_failed
+[[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretText> environment,
+                                        const AskForKey& ask);
+
+}  // namespace udtcat::tool

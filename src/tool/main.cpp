@@ -1,0 +1,3 @@
+#include "tool/run.hpp"
+
+int main(int argc, char** argv) { return udtcat::tool::run(argc, argv); }

@@ -1,0 +1,86 @@
+/// udtcat --plain: one UDT4 program at the other end, bare bytes, stdin and stdout.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <unistd.h>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/plain.hpp>
+
+#include "lib/core/log.hpp"
+#include "tool/commands.hpp"
+#include "tool/requests.hpp"
+#include "tool/session_run.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+/// The one connection of a run, from either end.
+/// Threads: confined to the main thread.
+class PlainRun {
+ public:
+  PlainRun(SessionRun& run, const Options& options) : run_(run), options_(options) {}
+
+  [[nodiscard]] Status connect() {
+    auto request = make_dial_request(options_, std::nullopt);
+    if (!request) return tl::unexpected(std::move(request.error()));
+    dialer_ = dial_plain(run_.io(), std::move(*request), [this](Result<std::unique_ptr<PlainPipe>> pipe) {
+      if (!pipe) return run_.finish(std::move(pipe.error()));
+      bridge(std::move(*pipe));
+    });
+    return {};
+  }
+
+  [[nodiscard]] Status listen() {
+    auto request = make_listen_request(options_, std::nullopt);
+    if (!request) return tl::unexpected(std::move(request.error()));
+    auto listener = listen_plain(run_.io(), std::move(*request),
+                                 [this](std::unique_ptr<PlainPipe> pipe) { take(std::move(pipe)); });
+    if (!listener) return tl::unexpected(std::move(listener.error()));
+    listener_ = std::move(*listener);
+    if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
+    return announce_listener(options_, std::nullopt, *listener_, run_.console());
+  }
+
+ private:
+  void take(std::unique_ptr<PlainPipe> pipe) {
+    listener_->stop();
+    bridge(std::move(pipe));
+  }
+
+  void bridge(std::unique_ptr<PlainPipe> pipe) {
+    pipe_ = std::move(pipe);
+    const std::string peer = pipe_->peer().to_string();
+    core::log().info("connected to {}", peer);
+    run_.watch(peer, [this] { return pipe_->stats(); });
+    run_.on_interrupt([this](const Error& why) { pipe_->abort(why); });
+    const auto& wishes = options_.session;
+    auto stdio =
+        make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {.read = wishes.sends, .write = wishes.receives});
+    if (!stdio) return run_.finish(std::move(stdio.error()));
+    pipe_->bridge(std::move(*stdio), wishes.receives, [this](const StreamOutcome& outcome) {
+      core::log().info("{} bytes sent, {} received", outcome.bytes_sent, outcome.bytes_received);
+      run_.finish(outcome.error);
+    });
+  }
+
+  SessionRun& run_;
+  const Options& options_;
+  std::unique_ptr<Dialer> dialer_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<PlainPipe> pipe_;
+};
+
+}  // namespace
+
+ExitStatus plain_command(const Options& options, Console& console) {
+  SessionRun run(options, console);
+  PlainRun plain(run, options);
+  const Status started = options.listens() ? plain.listen() : plain.connect();
+  if (!started) return run.fail_to_start(started.error());
+  return run.run();
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,153 @@
+#include "tool/session_run.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+#include "lib/core/log.hpp"
+#include "tool/stats_report.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+constexpr std::chrono::milliseconds kProgressInterval{500};          // guess: calm to look at
+constexpr std::chrono::milliseconds kSignalledDestructorGrace{300};  // spec: docs/man/udtcat.1, SIGNALS
+constexpr std::chrono::milliseconds kDestructorGrace{
+    2'000};  // guess: no destructor of ours waits longer when all is well
+
+const char* name_of_signal(int signal) {
+  if (signal == SIGHUP) return "SIGHUP";
+  return signal == SIGTERM ? "SIGTERM" : "SIGINT";
+}
+
+}  // namespace
+
+bool SessionRun::person_watches() {
+  // Two people who type to each other want to see nothing but that.
+  return ::isatty(STDERR_FILENO) == 1 && !(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
+}
+
+SessionRun::SessionRun(const Options& options, Console& console, const Manners& manners)
+    : work_(boost::asio::make_work_guard(io_)),
+      console_(console),
+      transport_(options.transport),
+      protection_(options.session.protection),
+      manners_(manners),
+      stats_json_(options.stats_json),
+      shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
+      says_summary_(shows_progress_ || options.verbosity > 0),
+      peer_timer_(io_),
+      progress_timer_(io_),
+      interrupt_timer_(io_),
+      signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
+               manners.signal_grace) {}
+
+void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
+  peer_timer_.expires_after(timeout);
+  peer_timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
+    if (cancelled || figures_) return;
+    finish(Error{Errc::cannot_reach, "wait for a peer",
+                 fmt::format("nobody came in within {:g} s", std::chrono::duration<double>(timeout).count())});
+  });
+}
+
+void SessionRun::watch(std::string peer, std::function<ConnectionStats()> figures) {
+  peer_timer_.cancel();
+  peer_ = std::move(peer);
+  figures_ = std::move(figures);
+  started_ = Clock::now();
+  if (shows_progress_) tick();
+}
+
+void SessionRun::tick() {
+  progress_timer_.expires_after(kProgressInterval);
+  progress_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (cancelled || state_ == State::finished) return;
+    const Sample now = sample();
+    console_.status(progress_line(shown_, now));
+    shown_ = now;
+    tick();
+  });
+}
+
+void SessionRun::on_signal(int signal) {
+  if (signal == SIGUSR1 && manners_.as_ssh) signal = SIGTERM;
+  if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
+  if (state_ != State::running) return;
+  state_ = State::interrupted;
+  signal_ = signal;
+  error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
+  status_ = exit_status_of_signal(signal);
+  if (!tell_peers_) return finish(error_);
+  interrupt_timer_.expires_after(manners_.tell_peers_grace);
+  interrupt_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) finish(error_);
+  });
+  tell_peers_(*error_);
+}
+
+void SessionRun::finish(std::optional<Error> error) {
+  if (state_ == State::finished) return;
+  if (state_ == State::running) {
+    status_ = error ? manners_.failure.value_or(exit_status_of(error->code)) : ExitStatus::success;
+    error_ = std::move(error);
+  }
+  state_ = State::finished;
+  io_.stop();
+}
+
+void SessionRun::finish_as(ExitStatus status) {
+  if (state_ == State::running) status_ = status;
+  state_ = State::finished;
+  io_.stop();
+}
+
+ExitStatus SessionRun::fail_to_start(Error error) {
+  finish(std::move(error));
+  return run();
+}
+
+ExitStatus SessionRun::run() {
+  if (state_ != State::finished) io_.run();
+  conclude();
+  // The destructors let the last word reach the peer; who was told to stop waits less for that.
+  signals_.end_process_after(signal_ != 0 ? kSignalledDestructorGrace : kDestructorGrace, status_);
+  return status_;
+}
+
+void SessionRun::conclude() {
+  const Sample end = figures_ ? sample() : Sample{};
+  console_.clear_status();
+  // A user who pressed ^C knows that.
+  const bool is_news = error_ && signal_ == 0;
+  if (is_news) console_.line("udtcat: " + describe(*error_));
+  if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
+  if (!stats_json_) return;
+  console_.line(to_json({.end = end,
+                         .cpu = process_cpu_time(),
+                         .transport = transport_.kind,
+                         .congestion = transport_.kind == TransportKind::libudt ? CongestionKind::udt  // its only one
+                                                                                : transport_.congestion,
+                         .protection = protection_,
+                         .peer = peer_,
+                         .exit_status = status_,
+                         .exit_reason = error_ ? describe(*error_) : "complete"}));
+  core::log().set_level(spdlog::level::off);  // it is the last line, whatever destructors have to say
+}
+
+Sample SessionRun::sample() const { return {figures_(), Clock::now() - started_}; }
+
+std::string SessionRun::describe(const Error& error) const {
+  std::string text = error.message();
+  // Whose fault it is must be readable in a log that has many of these.
+  const bool about_peer =
+      exit_status_of(error.code) == ExitStatus::peer_lost || exit_status_of(error.code) == ExitStatus::tampered;
+  if (about_peer && !peer_.empty() && text.find(peer_) == std::string::npos) text += fmt::format(" (peer {})", peer_);
+  return text;
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,109 @@
+/// What all commands that talk to a peer share: the loop, signals, progress, the last lines and the exit status.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/console.hpp"
+#include "tool/exit_status.hpp"
+#include "tool/options.hpp"
+#include "tool/progress.hpp"
+#include "tool/signal_watch.hpp"
+
+namespace udtcat::tool {
+
+/// How a command of another kind than a pipe ends.
+struct Manners {
+  std::optional<ExitStatus> failure{};              ///< what every error of ours is; none: each has its own
+  std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
+  std::chrono::milliseconds signal_grace = kSignalGrace;
+  bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
+};
+
+/// What a program that we run for a peer has, once we are told to stop.
+inline constexpr std::chrono::milliseconds kChildGrace{
+    1'500};  // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
+
+/// A command makes its parts, tells the run about them, and calls run(); whatever ends it calls finish().
+///
+///   running ── finish() ──────────────────────────────► finished
+///      └── signal ─► interrupted ── finish() or 400 ms ──┘
+///
+/// Threads: confined to the main thread, which runs the io_context.
+class SessionRun {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Whether a person watches progress, if the options do not say.
+  [[nodiscard]] static bool person_watches();
+
+  SessionRun(const Options& options, Console& console, const Manners& manners = {});
+
+  [[nodiscard]] boost::asio::io_context& io() { return io_; }
+  [[nodiscard]] Console& console() { return console_; }
+
+  /// Ends the run with Errc::cannot_reach unless there is a peer, by watch(), before `timeout` is over.
+  void expect_peer_within(std::chrono::milliseconds timeout);
+  /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
+  void watch(std::string peer, std::function<ConnectionStats()> figures);
+  /// Called once, at the first signal: tells the peers, and calls finish() when they know.
+  void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
+
+  /// Ends run(): well, or with what went wrong. The first call counts.
+  void finish(std::optional<Error> error);
+  /// Ends run() with the status of a command that is not ours.
+  void finish_as(ExitStatus status);
+  /// The signal that came; 0: none.
+  [[nodiscard]] int signal() const { return signal_; }
+  /// As finish(), for a part that could not even be made: says so and gives the status.
+  [[nodiscard]] ExitStatus fail_to_start(Error error);
+  /// Runs the io_context until finish(), says the last lines, and gives the status. After a signal it does not return but
+  /// ends the process; otherwise the caller's destructors have two seconds.
+  [[nodiscard]] ExitStatus run();
+
+ private:
+  enum class State { running, interrupted, finished };
+
+  void on_signal(int signal);
+  void tick();
+  void conclude();
+  [[nodiscard]] Sample sample() const;
+  [[nodiscard]] std::string describe(const Error& error) const;
+
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  Console& console_;
+  const TransportOptions transport_;
+  const Protection protection_;
+  const Manners manners_;
+  const bool stats_json_;
+  const bool shows_progress_;
+  const bool says_summary_;
+  boost::asio::steady_timer peer_timer_;
+  boost::asio::steady_timer progress_timer_;
+  boost::asio::steady_timer interrupt_timer_;
+
+  State state_ = State::running;
+  std::optional<Error> error_;  // why it ended, if not well
+  ExitStatus status_ = ExitStatus::success;
+  int signal_ = 0;  // that ended it
+
+  std::string peer_;
+  std::function<ConnectionStats()> figures_;  // empty before there is a peer
+  std::function<void(const Error&)> tell_peers_;
+  Clock::time_point started_;
+  Sample shown_;  // what the last progress line said
+
+  SignalWatch signals_;  // last: its thread calls into what stands above
+};
+
+}  // namespace udtcat::tool

@@ -1,0 +1,110 @@
+#include "tool/signal_watch.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include <pthread.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+namespace udtcat::tool {
+
+namespace {
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// What the watch waits for. SIGALRM is its own clock.
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) sigaddset(&set, signal);
+  if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
+  return set;
+}
+
+constexpr auto kOneRequest = std::chrono::milliseconds(200);  // guess: faster than anybody who lost patience
+
+void set_alarm(std::chrono::milliseconds delay) {
+  constexpr auto kMillisecond = 1000;
+  itimerval timer{};
+  timer.it_value.tv_sec = delay.count() / 1000;
+  timer.it_value.tv_usec = delay.count() % 1000 * kMillisecond;
+  std::ignore = ::setitimer(ITIMER_REAL, &timer, nullptr);  // fails for no valid delay
+}
+
+}  // namespace
+
+void hold_signals() {
+  const sigset_t signals = watched_signals();
+  std::ignore = ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // fails for no valid set
+}
+
+SignalsLetThrough::SignalsLetThrough() {
+  const sigset_t signals = watched_signals();
+  std::ignore = ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // fails for no valid set
+}
+
+struct SignalWatch::State {
+  State(Handler on_signal, std::chrono::milliseconds patience)
+      : signals(watched_signals()), grace(patience), handler(std::move(on_signal)) {}
+
+  /// The watch's thread.
+  void run();
+
+  const sigset_t signals;
+  const std::chrono::milliseconds grace;
+  std::atomic<int> status{to_int(ExitStatus::interrupted)};  // what the alarm ends the process with
+  std::mutex mutex;
+  Handler handler;  // guarded by mutex; empty once nobody listens
+};
+
+void SignalWatch::State::run() {
+  int first = 0;
+  std::chrono::steady_clock::time_point first_at;
+  for (;;) {
+    int signal = 0;
+    if (::sigwait(&signals, &signal) != 0) continue;
+    if (signal == SIGALRM) ::_exit(status);
+    if (signal != SIGUSR1) {
+      const auto now = std::chrono::steady_clock::now();
+      // timeout(1) and others signal the process, then its group: that is one request, and the orderly way is still open.
+      if (signal == first && now - first_at < kOneRequest) continue;
+      const int signalled = to_int(exit_status_of_signal(signal));
+      if (first != 0) ::_exit(signalled);
+      first = signal;
+      first_at = now;
+      status = signalled;
+      set_alarm(grace);
+    }
+    const std::lock_guard lock(mutex);
+    if (handler) handler(signal);
+  }
+}
+
+SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
+    : state_(std::make_shared<State>(std::move(handler), grace)) {
+  // Blocked in every thread that is made from now on, so that only sigwait() takes them.
+  std::ignore = ::pthread_sigmask(SIG_BLOCK, &state_->signals, nullptr);  // fails for no valid set
+  // A signal that is ignored may never become pending.
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) std::ignore = ::signal(signal, SIG_DFL);
+  // Detached: it guards the end of the process, static destructors included, so nobody can wait for it.
+  std::thread([state = state_] { state->run(); }).detach();
+}
+
+SignalWatch::~SignalWatch() {
+  const std::lock_guard lock(state_->mutex);
+  state_->handler = nullptr;
+}
+
+void SignalWatch::end_process_after(std::chrono::milliseconds grace, ExitStatus status) {
+  state_->status = to_int(status);
+  set_alarm(grace);
+}
+
+}  // namespace udtcat::tool

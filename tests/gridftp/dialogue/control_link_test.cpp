@@ -1,0 +1,131 @@
+#include "gridftp/dialogue/control_link.hpp"
+
+#include "gridftp/words.hpp"
+
+namespace udtcat::gridftp {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLong = 60s;
+constexpr auto kShort = 20ms;
+
+class ControlLinks : public testing::Test {
+ protected:
+  void peer_says(std::string_view text) { EXPECT_FALSE(bridge::write_all(io, *wire.peer, bytes_of(text))); }
+
+  boost::asio::io_context io;
+  Wire wire{io};
+  std::unique_ptr<ControlLink> link = std::make_unique<ControlLink>(io, wire.ours, Endpoint(), Endpoint());
+};
+
+TEST_F(ControlLinks, HearWhatIsSaid) {
+  peer_says("220 hello\r\n");
+  EXPECT_EQ(run(io, link->hear(kLong)).value(), "220 hello\r\n");
+  const auto heard = begin(io, link->hear(kLong));
+  run_ready(io);
+  EXPECT_FALSE(heard->has_value());
+  peer_says("x");
+  EXPECT_EQ(await(io, heard).value(), "x");
+}
+
+TEST_F(ControlLinks, HearTheLastWordsBeforeTheHangUp) {
+  peer_says("221 bye\r\n");
+  wire.peer->async_finish([](std::error_code) {});
+  run_ready(io);
+  EXPECT_EQ(run(io, link->hear(kLong)).value(), "221 bye\r\n");
+  EXPECT_EQ(run(io, link->hear(kLong)).error().code, Errc::connection_broken);
+  EXPECT_EQ(run(io, link->hear(kLong)).error().code, Errc::connection_broken) << "and so it stays";
+}
+
+TEST_F(ControlLinks, CallSilenceALoss) { EXPECT_EQ(run(io, link->hear(kShort)).error().code, Errc::peer_lost); }
+
+TEST_F(ControlLinks, AreNotSilentWhileSomethingMoves) {
+  std::uint64_t moved = 0;
+  std::uint64_t asked = 0;
+  const auto moves = [&] { return ++asked < 20 ? ++moved : moved; };
+  EXPECT_EQ(run(io, link->hear(2ms, moves)).error().code, Errc::peer_lost);
+  EXPECT_GE(asked, 20U) << "it was looked at until it stood still";
+}
+
+TEST_F(ControlLinks, SayThingsInFull) {
+  const std::string text(3 * bridge::kPairBytes, 'x');
+  const auto said = begin(io, link->say(text, kLong));
+  std::size_t got = 0;
+  Bytes piece(bridge::kPairBytes);
+  while (got < text.size()) {
+    run_ready(io);
+    const auto read = wire.peer->read_some(piece);
+    ASSERT_EQ(read.state, LocalStream::ReadState::data);
+    got += read.bytes;
+  }
+  EXPECT_TRUE(await(io, said));
+}
+
+TEST_F(ControlLinks, CallAPeerThatTakesNothingLost) {
+  const std::string text(3 * bridge::kPairBytes, 'x');
+  EXPECT_EQ(run(io, link->say(text, kShort)).error().code, Errc::peer_lost);
+  EXPECT_FALSE(run(io, link->hear(kLong)));
+}
+
+TEST_F(ControlLinks, HearOnWhileTheySpeak) {
+  const auto said = begin(io, link->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  run_ready(io);
+  peer_says("ABOR\r\n");
+  EXPECT_EQ(run(io, link->hear(kLong)).value(), "ABOR\r\n");
+  EXPECT_FALSE(said->has_value());
+}
+
+TEST_F(ControlLinks, LetAPeerWaitThatIsNotHeard) {
+  std::size_t taken = 0;
+  const Bytes piece(100'000);
+  bool waits = false;
+  while (!waits && taken < 100'000'000) {
+    std::size_t written = 0;
+    wire.peer->async_write_some(piece, [&](std::error_code, std::size_t bytes) { written = bytes; });
+    run_ready(io);
+    waits = written == 0;
+    taken += written;
+  }
+  EXPECT_TRUE(waits);
+  EXPECT_LE(taken, ControlLink::kMostUnheardBytes + bridge::kPairBytes + 2 * piece.size());
+  EXPECT_GE(run(io, link->hear(kLong)).value().size(), ControlLink::kMostUnheardBytes);
+}
+
+TEST_F(ControlLinks, TellWhoWaitsThatTheyAreClosed) {
+  const auto heard = begin(io, link->hear(kLong));
+  const auto said = begin(io, link->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  run_ready(io);
+  link->close();
+  EXPECT_EQ(await(io, heard).error().code, Errc::interrupted);
+  EXPECT_EQ(await(io, said).error().code, Errc::interrupted);
+}
+
+TEST_F(ControlLinks, CanBeDestroyedWhileSomebodyWaits) {
+  const auto heard = begin(io, link->hear(kLong));
+  const auto said = begin(io, link->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  run_ready(io);
+  link.reset();
+  EXPECT_FALSE(await(io, heard));
+  EXPECT_FALSE(await(io, said));
+}
+
+TEST_F(ControlLinks, TellWhoSpeaksThatThePeerIsGone) {
+  const auto said = begin(io, link->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  run_ready(io);
+  wire.hang_up();
+  EXPECT_EQ(await(io, said).error().code, Errc::connection_broken);
+}
+
+TEST_F(ControlLinks, FinishWhenThePeerHasEverything) {
+  EXPECT_TRUE(run(io, link->say("221 bye\r\n", kLong)));
+  const auto finished = begin(io, [](ControlLink& from) -> Task<bool> {
+    co_await from.finish();
+    co_return true;
+  }(*link));
+  EXPECT_TRUE(bridge::drain(io, *wire.peer).bytes == bytes_of("221 bye\r\n"));
+  EXPECT_TRUE(await(io, finished));
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

@@ -1,0 +1,72 @@
+#include "gridftp/dialogue/data_port.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udtcat::gridftp {
+namespace {
+
+TEST(DataPort, ComesBackAsItWas) {
+  for (const char* text : {"127,0,0,1,11,3", "0,0,0,0,0,0", "255,255,255,255,255,255"})
+    EXPECT_EQ(to_data_port(parse_data_port(text).value()), text);
+  EXPECT_EQ(parse_data_port("192,0,2,1,11,3").value().to_string(), "192.0.2.1:2819");
+}
+
+TEST(DataPort, RefusesWhatIsNone) {
+  for (const char* wrong : {"", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,2,3,4,5,256", "1,2,3,4,5,", " 1,2,3,4,5,6",
+                            "1.2.3.4,5,6", "-1,2,3,4,5,6", "a"})
+    EXPECT_FALSE(parse_data_port(wrong)) << wrong;
+}
+
+TEST(ExtendedDataPort, IsOfEitherProtocol) {
+  EXPECT_EQ(parse_extended_port("|1|192.0.2.1|2819|").value().to_string(), "192.0.2.1:2819");
+  EXPECT_EQ(parse_extended_port("!2!2001:db8::1!2819!").value().to_string(), "[2001:db8::1]:2819");
+}
+
+TEST(ExtendedDataPort, RefusesWhatIsNone) {
+  const std::string whole = "|1|192.0.2.1|2819|";
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_FALSE(parse_extended_port(whole.substr(0, bytes)));
+  for (const char* wrong : {"|1|192.0.2.1|0|", "|1|192.0.2.1|70000|", "|1||2000|", "|1|::1|2000|", "|9|192.0.2.1|2000|",
+                            "|1|host.example|2000|", "|2|::ffff:127.0.0.1|2000|", "|1|192.0.2.1|2000|5|"})
+    EXPECT_FALSE(parse_extended_port(wrong)) << wrong;
+}
+
+TEST(DataPortRules, KeepServicesAndThisHostOutOfReach) {
+  const Endpoint near = parse_data_port("127,0,0,1,200,0").value();
+  const Endpoint far = parse_data_port("192,0,2,1,200,0").value();
+  EXPECT_TRUE(may_connect(far, far));
+  EXPECT_TRUE(may_connect(far.with_port(1024), far));
+  EXPECT_FALSE(may_connect(far.with_port(1023), far));
+  EXPECT_TRUE(may_connect(near, near));
+  EXPECT_FALSE(may_connect(near, far));
+  for (const char* no_host : {"0,0,0,0,200,0", "224,0,0,1,200,0"})
+    EXPECT_FALSE(may_connect(parse_data_port(no_host).value(), far)) << no_host;
+}
+
+TEST(FindDataPort, SaysWhereItStands) {
+  const std::string line = "227 12 Entering (127,0,0,1,11,3).";
+  const auto found = find_data_port(line).value();
+  EXPECT_EQ(line.substr(found.at, found.bytes), "127,0,0,1,11,3");
+  EXPECT_EQ(found.endpoint.port(), 2819);
+  for (std::size_t bytes = 0; bytes < found.at + found.bytes; ++bytes)
+    EXPECT_FALSE(find_data_port(line.substr(0, bytes)));
+}
+
+TEST(PassivePort, IsFoundHoweverTheServerWrapsIt) {
+  for (const char* text : {"Entering Passive Mode (127,0,0,1,11,3)", "Passive 127,0,0,1,11,3.", "=127,0,0,1,11,3",
+                           "2 of 3: 127,0,0,1,11,3"})
+    EXPECT_EQ(passive_port({227, {text}}).value().port(), 2819) << text;
+  for (const char* none : {"", "Entering Passive Mode", "1,2,3", "99999999999"})
+    EXPECT_FALSE(passive_port({227, {none}})) << none;
+}
+
+TEST(StripedPassivePorts, AreOneALine) {
+  const Reply reply{229, {"Entering Striped Passive Mode.", " 127,0,0,1,11,3", " 127,0,0,2,11,4", "End"}};
+  const auto ports = striped_passive_ports(reply).value();
+  ASSERT_EQ(ports.size(), 2U);
+  EXPECT_EQ(ports[1].to_string(), "127.0.0.2:2820");
+  EXPECT_FALSE(striped_passive_ports({229, {"none"}}));
+  EXPECT_FALSE(striped_passive_ports({229, std::vector<std::string>(kMostDataPorts + 1, "1,2,3,4,5,6")})) << "bounded";
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

@@ -1,0 +1,145 @@
+#include "gridftp/files/block_store.hpp"
+
+#include <sys/stat.h>
+
+#include "gridftp/words.hpp"
+
+namespace udtcat::gridftp {
+namespace {
+
+class BlockStores : public testing::Test {
+ protected:
+  [[nodiscard]] std::size_t stored_bytes(const std::string& name) const {
+    struct stat status {};
+    EXPECT_EQ(::stat((folder / name).c_str(), &status), 0);
+    constexpr std::size_t kBlock = 512;  // spec: stat(2)
+    return static_cast<std::size_t>(status.st_blocks) * kBlock;
+  }
+
+  Folder folder;
+  const FilePlace place = FilePlace(folder / "file");
+  const Bytes bytes = Bytes(1000, std::byte{7});
+};
+
+TEST_F(BlockStores, GiveAFileItsNameWhenItIsWhole) {
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store);
+  EXPECT_TRUE(store->write_at(500, bytes));
+  EXPECT_TRUE(store->write_at(0, std::span(bytes).first(500)));
+  EXPECT_FALSE(folder.has("file"));
+  EXPECT_TRUE(store->publish(1400));
+  EXPECT_EQ(folder.read("file").size(), 1400U);
+  const auto back = BlockStore::open_to_read(place);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->size(), 1400U);
+  Bytes got(2000);
+  EXPECT_EQ(back->read_at(1000, got).value(), 400U) << "up to the end";
+  EXPECT_EQ(got[399], std::byte{7});
+}
+
+TEST_F(BlockStores, LeaveHolesWhereZerosComeFirst) {
+  Bytes content = random_bytes(100'000);
+  content.resize(10'000'000);
+  content.back() = std::byte{1};
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store);
+  // In pieces that begin and end anywhere, as connections bring them, the last one first.
+  constexpr std::size_t kPiece = 70'001;
+  for (std::size_t at = content.size() / kPiece * kPiece;; at -= kPiece) {
+    EXPECT_TRUE(store->write_first(at, std::span(content).subspan(at, std::min(kPiece, content.size() - at))));
+    if (at == 0) break;
+  }
+  EXPECT_TRUE(store->publish(content.size()));
+  EXPECT_TRUE(folder.read("file") == content);
+  EXPECT_LT(stored_bytes("file"), 200'000U);
+}
+
+TEST_F(BlockStores, WriteZerosOverWhatWasThere) {
+  folder.write("file.part", bytes);
+  auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store && store->write_first(0, Bytes(2000)) && store->publish(2000));
+  EXPECT_TRUE(folder.read("file") == Bytes(2000));
+  folder.write("file.part", bytes);
+  store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store);
+  store->clear();
+  EXPECT_TRUE(store->write_first(0, Bytes(500)) && store->publish(500));
+  EXPECT_TRUE(folder.read("file") == Bytes(500));
+}
+
+TEST_F(BlockStores, ReachAsFarAsTheirLastHole) {
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store && store->write_first(0, Bytes(5000)));
+  EXPECT_EQ(store->size(), 0U);
+  EXPECT_TRUE(store->reach(5000) && store->reach(1000));
+  EXPECT_EQ(store->size(), 5000U);
+}
+
+TEST_F(BlockStores, LetOneTransferWriteAFileAtATime) {
+  auto first = BlockStore::open_to_write(place);
+  ASSERT_TRUE(first);
+  const auto second = BlockStore::open_to_write(place);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message().find("another transfer"), std::string::npos) << second.error().message();
+  first = fail(Errc::interrupted, "write", "over");
+  EXPECT_TRUE(BlockStore::open_to_write(place)) << "once the first has ended";
+}
+
+TEST_F(BlockStores, KeepWhatAnEarlierTransferLeft) {
+  folder.write("file.part", bytes);
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store);
+  EXPECT_EQ(store->size(), 1000U);
+  EXPECT_TRUE(store->publish(1000));
+  EXPECT_TRUE(folder.read("file") == bytes);
+}
+
+TEST_F(BlockStores, LeaveTheOldFileWhereTheNewOneIsDiscarded) {
+  folder.write("file", bytes);
+  const auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store && store->write_at(0, std::span(bytes).first(10)));
+  store->discard();
+  EXPECT_TRUE(folder.read("file") == bytes);
+  EXPECT_FALSE(folder.has("file.part"));
+}
+
+TEST_F(BlockStores, WriteInPlaceWithoutTouchingTheRest) {
+  folder.write("file", Bytes(2000));
+  const auto store = BlockStore::open_in_place(place);
+  ASSERT_TRUE(store && store->write_at(500, bytes) && store->publish(1500));
+  EXPECT_EQ(folder.read("file").size(), 2000U);
+  EXPECT_EQ(folder.read("file")[1499], std::byte{7});
+  EXPECT_EQ(folder.read("file")[1500], std::byte{0});
+  store->discard();
+  EXPECT_TRUE(folder.has("file"));
+  EXPECT_TRUE(BlockStore::open_in_place(FilePlace(folder / "new")));
+  EXPECT_TRUE(folder.has("new"));
+}
+
+TEST_F(BlockStores, WriteADeviceItself) {
+  const auto store = BlockStore::open_to_write(FilePlace("/dev/null"));
+  ASSERT_TRUE(store);
+  EXPECT_TRUE(store->write_at(1'000'000, bytes));
+  EXPECT_TRUE(store->publish(1'000));
+  EXPECT_FALSE(BlockStore::open_to_read(FilePlace("/dev/null")).value().size());
+}
+
+TEST_F(BlockStores, NameWhatCannotBeOpenedOrWritten) {
+  const auto to_read = [](const std::string& path) { return BlockStore::open_to_read(FilePlace(path)).error().code; };
+  const auto to_write = [](const std::string& path) { return BlockStore::open_to_write(FilePlace(path)).error().code; };
+  EXPECT_EQ(to_read(folder / "none"), Errc::local_read_failed);
+  EXPECT_EQ(to_read(folder.path()), Errc::local_read_failed);
+  EXPECT_EQ(to_write(folder.path()), Errc::local_write_failed);
+  EXPECT_EQ(to_write("/no/such/place"), Errc::local_write_failed);
+  const auto full = BlockStore::open_to_write(FilePlace("/dev/full"));
+  EXPECT_EQ(full.value().write_at(0, bytes).error().code, Errc::local_write_failed);
+}
+
+TEST_F(BlockStores, DoNotWaitForTheOtherEndOfAPipe) {
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(BlockStore::open_to_read(FilePlace(folder / "pipe")).error().code, Errc::local_read_failed);
+  EXPECT_EQ(BlockStore::open_to_write(FilePlace(folder / "pipe")).error().code, Errc::local_write_failed);
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

@@ -1,0 +1,55 @@
+#include "gridftp/files/restart_journal.hpp"
+
+#include "gridftp/words.hpp"
+
+namespace udtcat::gridftp {
+namespace {
+
+const ByteRanges kHave = ByteRanges::parse("0-4096,8192-12288").value();
+
+TEST(RestartJournal, ComesBackAsItWasSaved) {
+  const Folder folder;
+  const RestartJournal journal(FilePlace(folder / "file.part.have"), "ftp://host/file 5 6");
+  EXPECT_FALSE(journal.load()) << "before it was saved";
+  EXPECT_TRUE(journal.save(ByteRanges::parse("0-1").value()));
+  EXPECT_TRUE(journal.save(kHave));
+  EXPECT_EQ(journal.load()->ranges(), kHave.ranges());
+  EXPECT_FALSE(RestartJournal(FilePlace(folder / "file.part.have"), "ftp://host/file 5 7").load());
+  EXPECT_FALSE(folder.has("file.part.have.new"));
+  journal.remove();
+  EXPECT_FALSE(journal.load());
+}
+
+TEST(RestartJournal, HoldsForOneSourceAndOneStartOfTheMachine) {
+  const std::string text = RestartJournal::to_text("boot", "source", kHave);
+  EXPECT_EQ(RestartJournal::parse(text, "boot", "source")->ranges(), kHave.ranges());
+  EXPECT_FALSE(RestartJournal::parse(text, "other", "source"));
+  EXPECT_FALSE(RestartJournal::parse(text, "boot", "other"));
+}
+
+TEST(RestartJournal, OfWhichSomethingIsMissingSaysNothing) {
+  const std::string text = RestartJournal::to_text("boot", "source", kHave);
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
+    EXPECT_FALSE(RestartJournal::parse(text.substr(0, bytes), "boot", "source")) << bytes;
+}
+
+TEST(RestartJournal, ThatIsNoneSaysNothing) {
+  const std::string head = RestartJournal::to_text("boot", "source", {});
+  for (const std::string& wrong : {std::string("\n"), head + head, head.substr(0, head.size() - 1) + "5-4\n",
+                                   head.substr(0, head.size() - 1) + "a-b\n", std::string(100, '\0') + '\n'})
+    EXPECT_FALSE(RestartJournal::parse(wrong, "boot", "source")) << wrong;
+}
+
+TEST(RestartJournal, TellsWhereItCannotBeWritten) {
+  const RestartJournal journal(FilePlace("/no/such/place"), "source");
+  EXPECT_EQ(journal.save(kHave).error().code, Errc::local_write_failed);
+}
+
+TEST(RestartJournal, IsNotADirectoryOfThatName) {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "journal");
+  EXPECT_FALSE(RestartJournal(FilePlace(folder / "journal"), "source").load());
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

@@ -1,0 +1,94 @@
+/// Each stack: a door, a connection through it, bytes both ways.
+#include "gridftp/mode_e/data_stack.hpp"
+
+#include "gridftp/words.hpp"
+
+namespace udtcat::gridftp {
+namespace {
+
+class DataStacks : public testing::Test {
+ protected:
+  void open(const std::shared_ptr<DataStack>& to) {
+    auto opened = to->listen(bridge::loopback_v4(), [this](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
+      EXPECT_TRUE(peer.is_loopback());
+      arrived.push_back(std::move(stream));
+    });
+    ASSERT_TRUE(opened) << opened.error().message();
+    door = std::move(*opened);
+    EXPECT_NE(door->local().port(), 0);
+  }
+  Result<std::shared_ptr<StreamIo>> connect(const std::shared_ptr<DataStack>& from) {
+    return run(io, from->connect(door->local()));
+  }
+  void expect_both_ways(const std::shared_ptr<DataStack>& stack, std::size_t connections = 1) {
+    open(stack);
+    std::vector<std::shared_ptr<StreamIo>> made;
+    const Bytes there = random_bytes(300'000);
+    const Bytes back = random_bytes(200'000);
+    for (std::size_t i = 0; i < connections; ++i) {
+      auto near = connect(stack);
+      ASSERT_TRUE(near) << near.error().message();
+      made.push_back(*near);
+      const auto written = begin(io, made[i]->write(there));
+      ASSERT_TRUE(run_until(io, [&] { return arrived.size() == i + 1; }));
+      Bytes got(there.size());
+      EXPECT_EQ(run(io, arrived[i]->read(got)).value(), got.size());
+      EXPECT_TRUE(got == there && await(io, written));
+      const auto answered = begin(io, arrived[i]->write(back));
+      got.resize(back.size());
+      EXPECT_EQ(run(io, made[i]->read(got)).value(), got.size());
+      EXPECT_TRUE(got == back && await(io, answered));
+    }
+  }
+  std::shared_ptr<DataStack> sessions(Protection protection, std::optional<Key> key) {
+    SessionOptions session;
+    session.protection = protection;
+    return make_session_stack(io, session, {}, std::move(key));
+  }
+
+  boost::asio::io_context io;
+  std::vector<std::shared_ptr<StreamIo>> arrived;
+  std::unique_ptr<DataDoor> door;
+};
+
+TEST_F(DataStacks, OverTcpCarryBytesBothWays) { expect_both_ways(make_tcp_stack(io), 3); }
+TEST_F(DataStacks, OverUdtCarryBytesBothWays) { expect_both_ways(make_udt_stack(io, {}), 3); }
+TEST_F(DataStacks, OverSessionsCarryBytesBothWays) {
+  const Key key = Key::generate().value();
+  for (const Protection protection : {Protection::auth, Protection::safe, Protection::private_}) {
+    arrived.clear();
+    expect_both_ways(sessions(protection, key.duplicate()), 3);
+  }
+}
+TEST_F(DataStacks, OverSessionsInTheClearNeedNoKey) { expect_both_ways(sessions(Protection::clear, std::nullopt)); }
+
+TEST_F(DataStacks, OfSessionsDoNotTalkToStrangers) {
+  open(sessions(Protection::private_, Key::generate().value()));
+  const auto refused = connect(sessions(Protection::private_, Key::generate().value()));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::authentication_failed) << refused.error().message();
+  EXPECT_TRUE(arrived.empty());
+}
+
+TEST_F(DataStacks, TellThatAPortRefuses) {
+  const bridge::RefusingPort refusing(io);
+  EXPECT_EQ(run(io, make_tcp_stack(io)->connect(refusing.endpoint())).error().code, Errc::cannot_reach);
+}
+
+TEST_F(DataStacks, TellThatAPortIsTaken) {
+  for (const auto& stack : {make_tcp_stack(io), make_udt_stack(io, {})}) {
+    open(stack);
+    EXPECT_FALSE(stack->listen(door->local(), [](const std::shared_ptr<StreamIo>&, const Endpoint&) {}));
+  }
+}
+
+TEST_F(DataStacks, LetNobodyInOnceTheDoorIsGone) {
+  const auto stack = make_tcp_stack(io);
+  open(stack);
+  const Endpoint at = door->local();
+  door.reset();
+  EXPECT_FALSE(run(io, stack->connect(at)));
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

@@ -1,0 +1,172 @@
+#include "gridftp/server/ftp_server.hpp"
+
+#include "gridftp/server/served_words.hpp"
+
+namespace udtcat::gridftp {
+namespace {
+
+class FtpServers : public Served {
+ protected:
+  /// Two of three places are one prefix's, who has been there longer first, and one is another's; nobody asks for anything.
+  void fill_unevenly() {
+    ServeOptions options;
+    options.most_clients = 3;
+    serve(options);
+    many_.push_back(guest_from("127.0.1.1"));
+    few_ = guest_from("127.0.2.1");
+    many_.push_back(guest_from("127.0.1.2"));
+  }
+  bool answers(ControlClient& guest) { return run(io, guest.ask("NOOP")).value_or(Reply{}).code == 200; }
+  /// As the listener of sessions brings them.
+  std::unique_ptr<ControlClient> guest_with_key(const char* address) {
+    Wire wire(io);
+    const Endpoint peer = bridge::from_asio(bridge::tcp::endpoint(boost::asio::ip::make_address(address), 1));
+    server->welcome(std::make_unique<ControlLink>(io, wire.ours, bridge::loopback_v4(), peer), true);
+    auto guest = visit_over(std::make_shared<StreamIo>(std::move(wire.peer)));
+    EXPECT_TRUE(guest && log_in(*guest)) << address;
+    return guest;
+  }
+
+  std::vector<std::unique_ptr<ControlClient>> many_;
+  std::unique_ptr<ControlClient> few_;
+};
+
+TEST_F(FtpServers, ServeSeveralClientsAtATime) {
+  serve();
+  const auto one = visit();
+  const auto other = visit();
+  EXPECT_EQ(run(io, other->ask("NOOP")).value().code, 200);
+  EXPECT_EQ(run(io, one->ask("NOOP")).value().code, 200);
+}
+
+TEST_F(FtpServers, SendAwayWhoIsTooMany) {
+  ServeOptions options;
+  options.most_clients = 1;
+  serve(options);
+  log_in();
+  const auto refused = begin(io, [](boost::asio::io_context& loop, HostPort at) -> Task<Errc> {
+    auto visitor = co_await ControlClient::connect(loop, at, std::chrono::seconds(30));
+    co_return visitor ? Errc{} : visitor.error().code;
+  }(io, where()));
+  EXPECT_EQ(await(io, refused), Errc::stream_refused);
+  EXPECT_EQ(ask("QUIT").code, 221);
+  client.reset();
+  run_ready(io);
+  expect_good_service();
+}
+
+TEST_F(FtpServers, LetTheOldestGiveWayWhoHasNotLoggedIn) {
+  ServeOptions options;
+  options.of_strangers.clients = 3;
+  serve(options);
+  std::vector<std::unique_ptr<ControlClient>> silent;
+  for (int i = 0; i < 10; ++i) silent.push_back(visit());
+  log_in();
+  EXPECT_EQ(ask("NOOP").code, 200);
+  EXPECT_FALSE(run(io, silent.front()->ask("NOOP")));
+  EXPECT_EQ(run(io, silent.back()->ask("NOOP")).value().code, 200);
+  for (int i = 0; i < 10; ++i) silent.push_back(visit());
+  EXPECT_EQ(ask("NOOP").code, 200) << "who has logged in stays";
+}
+
+TEST_F(FtpServers, TakeSoManyFromOnePrefixAndNoMore) {
+  ServeOptions options;
+  options.of_strangers.clients = 2;
+  serve(options);
+  const auto first = guest_from("127.0.1.1");
+  const auto second = guest_from("127.0.1.2");
+  EXPECT_FALSE(visit_from("127.0.1.3"));
+  EXPECT_TRUE(answers(*first) && answers(*second));
+  EXPECT_TRUE(visit_from("127.0.2.1"));
+}
+
+TEST_F(FtpServers, GiveThePlaceOfTheLongestIdleOfThePrefixWithTheMostToANewcomer) {
+  fill_unevenly();
+  EXPECT_TRUE(answers(*many_[0])) << "so that the other one is idle longer";
+  const auto newcomer = guest_from("127.0.3.1");
+  EXPECT_EQ(run(io, many_[1]->reply()).value_or(Reply{}).code, 421);
+  EXPECT_FALSE(run(io, many_[1]->reply())) << "and it hangs up";
+  EXPECT_TRUE(answers(*newcomer) && answers(*few_) && answers(*many_[0]));
+}
+
+TEST_F(FtpServers, LetNobodyGiveWayToAPrefixThatHasAsMany) {
+  fill_unevenly();
+  EXPECT_FALSE(visit_from("127.0.1.3"));
+  EXPECT_TRUE(answers(*few_) && answers(*many_[0]) && answers(*many_[1]));
+}
+
+TEST_F(FtpServers, LetNobodyGiveWayInTheMiddleOfATransfer) {
+  fill_unevenly();
+  for (const auto& guest : many_) {
+    EXPECT_EQ(run(io, guest->ask("PASV")).value_or(Reply{}).code, 227);
+    EXPECT_TRUE(run(io, guest->send("STOR /" + std::to_string(guest == many_[0]))));
+    EXPECT_EQ(run(io, guest->reply()).value_or(Reply{}).code, 150);
+  }
+  EXPECT_FALSE(visit_from("127.0.2.2"));
+  EXPECT_TRUE(answers(*few_));
+}
+
+TEST_F(FtpServers, LetANewcomerLogInThoughOthersCome) {
+  fill_unevenly();
+  const auto newcomer = visit_from("127.0.3.1");
+  ASSERT_TRUE(newcomer);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(visit_from("127.0.1.3")) << "which would have more than he";
+  EXPECT_TRUE(log_in(*newcomer));
+}
+
+TEST_F(FtpServers, LetNobodyGiveWayWhoHasLoggedInWithTheKey) {
+  ServeOptions options;
+  options.most_clients = 3;
+  serve(options);
+  for (int i = 0; i < 3; ++i) many_.push_back(guest_with_key("127.0.1.1"));
+  EXPECT_FALSE(visit_from("127.0.2.1"));
+  for (const auto& guest : many_) EXPECT_TRUE(answers(*guest));
+}
+
+TEST_F(FtpServers, BreakOffEverybodyWhenTheyStop) {
+  serve();
+  log_in();
+  server->stop();
+  EXPECT_EQ(hear().code, 0);
+}
+
+TEST_F(FtpServers, StopInTheMiddleOfATransfer) {
+  serve();
+  begin_blocks();
+  ask_where();
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  server->stop();
+  EXPECT_EQ(hear_end().code, 0);
+  EXPECT_FALSE(folder.has("x"));
+}
+
+TEST_F(FtpServers, CanBeDestroyedWithClients) {
+  serve();
+  begin_blocks();
+  ask_where();
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  server.reset();
+  EXPECT_EQ(hear_end().code, 0);
+}
+
+TEST_F(FtpServers, CountWhatMovesEitherWayAlsoOfThoseWhoHaveGone) {
+  serve();
+  expect_good_service();
+  EXPECT_EQ(server->moved_bytes(), 100'000U);
+  expect_good_service();
+  EXPECT_EQ(server->moved_bytes(), 200'000U);
+  client.reset();
+  run_ready(io);
+  EXPECT_EQ(server->moved_bytes(), 200'000U);
+}
+
+TEST_F(FtpServers, TellThatAPortIsTaken) {
+  serve();
+  FtpServer other(io, ServedRoot::open(folder.path()).value(), {});
+  EXPECT_EQ(other.listen(server->local_endpoints()).error().code, Errc::cannot_bind);
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

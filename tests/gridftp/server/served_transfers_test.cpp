@@ -1,0 +1,389 @@
+#include "gridftp/server/served_transfers.hpp"
+
+#include <gmock/gmock.h>
+#include <boost/asio/write.hpp>
+
+#include "gridftp/client/outcome.hpp"
+#include "gridftp/server/served_words.hpp"
+
+namespace udtcat::gridftp {
+namespace {
+
+using testing::HasSubstr;
+
+class ServedTransfer : public Served {
+ protected:
+  ServedTransfer() {
+    folder.write("file", content);
+    serve();
+    begin_blocks();
+  }
+  /// Stream mode: what came on the one connection, and the server's last word.
+  Reply receive_stream(const std::string& line) {
+    EXPECT_TRUE(send(line));
+    const auto connection = run(io, path.single());
+    sink = std::make_shared<MemorySink>();
+    ByteRanges have;
+    EXPECT_TRUE(connection && run(io, receive_stream_mode(**connection, *sink, have, std::nullopt)));
+    return hear_end();
+  }
+
+  const Bytes content = random_bytes(100'000);
+};
+
+TEST_F(ServedTransfer, SendAndTakeFiles) { expect_good_service(); }
+
+TEST_F(ServedTransfer, SendToSeveralAddressesOnSeveralConnections) {
+  EXPECT_EQ(ask("OPTS RETR Parallelism=3,3,3;").code, 200);
+  call_us("SPOR", 3);
+  EXPECT_EQ(receive("RETR /file").code, 226);
+  EXPECT_TRUE(sink->content == content);
+}
+
+TEST_F(ServedTransfer, ListenForStripedSenders) {
+  path.aim(striped_passive_ports(ask("SPAS")).value());
+  EXPECT_EQ(put("STOR /x", content).code, 226);
+  EXPECT_TRUE(folder.read("x") == content);
+}
+
+TEST_F(ServedTransfer, UseTheSameConnectionsForTheNextFile) {
+  ask_where();
+  EXPECT_EQ(put("STOR /x", content).code, 226);
+  EXPECT_TRUE(send("STOR /y"));
+  EXPECT_EQ(hear().code, 125);
+  EXPECT_EQ(put("NOOP", content).code, 226) << "the file, whose blocks come now";
+  EXPECT_EQ(hear().code, 200);
+  call_us();
+  EXPECT_EQ(receive("RETR /x").code, 226);
+  EXPECT_EQ(receive("RETR /y").code, 226);
+  EXPECT_TRUE(sink->content == content);
+}
+
+TEST_F(ServedTransfer, AskWhereTheDataGo) {
+  for (const char* line : {"RETR /file", "RETR /none", "STOR /x", "MLSD /", "MLSD /none", "NLST /none"})
+    EXPECT_EQ(ask(line).code, 425) << line << ": before anybody looks at files";
+  ask_where();
+  for (const char* line : {"RETR /file", "MLSD /"}) EXPECT_EQ(ask(line).code, 425) << line;
+  call_us();
+  EXPECT_EQ(ask("STOR /x").code, 425);
+}
+
+TEST_F(ServedTransfer, SendAPartCountedFromItsBeginning) {
+  call_us();
+  EXPECT_EQ(receive("ERET P 1000 500 /file", ByteRange{0, 500}).code, 226);
+  EXPECT_TRUE(sink->content == Bytes(content.begin() + 1000, content.begin() + 1500));
+  EXPECT_EQ(receive("ERET P 99000 5000 /file", ByteRange{0, 1000}).code, 226) << "up to the end";
+  EXPECT_EQ(ask("ERET P 100001 1 /file").code, 554);
+}
+
+TEST_F(ServedTransfer, TakeAPartIntoTheFileThatIsThere) {
+  ask_where();
+  EXPECT_EQ(put("ESTO A 500 /file", Bytes(100)).code, 226);
+  Bytes expected = content;
+  std::fill_n(expected.begin() + 500, 100, std::byte{});
+  EXPECT_TRUE(folder.read("file") == expected);
+}
+
+TEST_F(ServedTransfer, LeaveOutWhatTheClientHas) {
+  call_us();
+  EXPECT_EQ(ask("REST 0-40000,60000-100000").code, 350);
+  EXPECT_EQ(receive("RETR /file", ByteRange{0, 100'000}, ByteRanges::parse("0-40000,60000-100000").value()).code, 226);
+  EXPECT_EQ(path.arrived().bytes(), 100'000U);
+  EXPECT_EQ(path.received_bytes(), 20'000U);
+  EXPECT_EQ(receive("RETR /file", ByteRange{0, 100'000}).code, 226) << "once";
+  EXPECT_EQ(ask("REST 5-4").code, 501);
+  EXPECT_EQ(ask("REST x").code, 501);
+}
+
+TEST_F(ServedTransfer, ForgetWhatToLeaveOutWhereNoTransferBegan) {
+  EXPECT_EQ(ask("REST 0-50000").code, 350);
+  EXPECT_EQ(ask("STOR /x").code, 425);
+  call_us();
+  EXPECT_EQ(receive("RETR /file", ByteRange{0, 100'000}).code, 226);
+  EXPECT_TRUE(sink->content == content);
+}
+
+TEST_F(ServedTransfer, GoOnOnlyWithWhatIsThere) {
+  ask_where();
+  EXPECT_EQ(ask("REST 0-50000").code, 350);
+  EXPECT_EQ(put("STOR /x", content, 2, 50'000).code, 550) << "nothing is";
+  EXPECT_EQ(ask("REST 0-50000").code, 350);
+  EXPECT_EQ(put("STOR /file", content, 2, 50'000).code, 550) << "another file is";
+  EXPECT_TRUE(folder.read("file") == content);
+  EXPECT_FALSE(folder.has("x.part") || folder.has("file.part")) << "nothing is left of what was refused";
+}
+
+TEST_F(ServedTransfer, GoOnAfterACut) {
+  ask_where();
+  EXPECT_EQ(ask("ALLO 100000").code, 200);
+  EXPECT_EQ(put("STOR /x", Bytes(content.begin(), content.begin() + 60'000)).code, 426);
+  EXPECT_FALSE(folder.has("x"));
+  ask_where();
+  EXPECT_EQ(ask("REST 0-60000").code, 350);
+  EXPECT_EQ(put("STOR /x", content, 2, 60'000).code, 226);
+  EXPECT_TRUE(folder.read("x") == content);
+}
+
+TEST_F(ServedTransfer, TakeExactlyAsMuchAsWasAllocated) {
+  for (const char* allocation : {"ALLO 99999", "ALLO 100001"}) {
+    ask_where();
+    EXPECT_EQ(ask(allocation).code, 200);
+    EXPECT_EQ(put("STOR /x", content).code, 426) << allocation;
+    EXPECT_FALSE(folder.has("x"));
+  }
+  ask_where();
+  EXPECT_EQ(ask("ALLO 100000").code, 200);
+  EXPECT_EQ(put("STOR /x", content).code, 226);
+}
+
+TEST_F(ServedTransfer, EndWhenTheClientAsksForIt) {
+  ask_where();
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  EXPECT_TRUE(send("ABOR"));
+  EXPECT_EQ(hear_end().code, 426);
+  EXPECT_EQ(hear().code, 226);
+  EXPECT_FALSE(folder.has("x"));
+  EXPECT_EQ(put("STOR /x", content).code, 226) << "again, at once, over the same port";
+}
+
+TEST_F(ServedTransfer, LetTheFileGoWhenTheClientHangsUp) {
+  ask_where();
+  EXPECT_TRUE(send("STOR /good"));
+  EXPECT_EQ(hear().code, 150);
+  expect_good_service();
+}
+
+TEST_F(ServedTransfer, KeepOneFileForOneWriter) {
+  ask_where();
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  const auto first = std::exchange(client, nullptr);
+  const auto aim = path.addresses();
+  EXPECT_EQ(aim, 1U);
+  begin_blocks();
+  EXPECT_EQ(ask("PASV").code, 227);
+  const Reply refused = ask("STOR /x");
+  EXPECT_EQ(refused.code, 450);
+  EXPECT_THAT(refused.text(), HasSubstr("another transfer"));
+}
+
+TEST_F(ServedTransfer, SpeakStreamModeToo) {
+  EXPECT_EQ(ask("MODE S").code, 200);
+  ask_where();
+  EXPECT_EQ(receive_stream("RETR /file").code, 226);
+  EXPECT_TRUE(sink->content == content);
+  call_us();
+  EXPECT_EQ(ask("REST 60000").code, 350);
+  EXPECT_EQ(receive_stream("RETR /file").code, 226);
+  EXPECT_TRUE(sink->content == Bytes(content.begin() + 60'000, content.end()));
+}
+
+TEST_F(ServedTransfer, EndInStreamModeWhenTheClientAsksForIt) {
+  EXPECT_EQ(ask("MODE S").code, 200);
+  ask_where();
+  EXPECT_TRUE(send("STOR /x"));
+  const auto connection = run(io, path.single());
+  ASSERT_TRUE(connection);
+  EXPECT_EQ(hear().code, 150);
+  EXPECT_TRUE(run(io, (*connection)->write(content)));
+  run_ready(io);
+  EXPECT_TRUE(send("ABOR"));
+  EXPECT_EQ(hear_end().code, 426);
+  EXPECT_EQ(hear().code, 226);
+  EXPECT_FALSE(folder.has("x"));
+  expect_good_service();
+}
+
+TEST_F(ServedTransfer, EndInStreamModeWhenTheClientHangsUp) {
+  EXPECT_EQ(ask("MODE S").code, 200);
+  ask_where();
+  EXPECT_TRUE(send("STOR /good"));
+  const auto connection = run(io, path.single());
+  ASSERT_TRUE(connection);
+  EXPECT_EQ(hear().code, 150);
+  expect_good_service();
+}
+
+TEST_F(ServedTransfer, ListDirectories) {
+  std::filesystem::create_directory(folder / "directory");
+  call_us();
+  EXPECT_EQ(receive("MLSD /").code, 226);
+  EXPECT_EQ(std::ranges::count(sink->content, std::byte{'\n'}), 2);
+  EXPECT_EQ(receive("NLST").code, 226);
+  EXPECT_TRUE(sink->content == bytes_of("directory\r\nfile\r\n")) << "in order, as one slice holds it";
+  EXPECT_EQ(receive("LIST -a").code, 226);
+  EXPECT_EQ(receive("NLST /file").code, 226);
+  EXPECT_EQ(ask("MLSD /none").code, 550);
+  EXPECT_EQ(ask("MLSD /file").code, 550);
+}
+
+TEST_F(ServedTransfer, NeverPretendToProtect) {
+  for (const char* line : {"PROT P", "PROT S", "PROT E"}) EXPECT_EQ(ask(line).code, 536) << line;
+  EXPECT_EQ(ask("DCAU A").code, 534);
+  EXPECT_EQ(ask("DCAU S subject").code, 504);
+  EXPECT_EQ(ask("SITE SETNETSTACK tcp,gsi").code, 534);
+  EXPECT_EQ(ask("SITE SETNETSTACK udtcat").code, 534) << "there is no key";
+  EXPECT_EQ(ask("SITE SETNETSTACK rot13").code, 501);
+  EXPECT_EQ(ask("PROT C").code, 200);
+  EXPECT_EQ(ask("DCAU N").code, 200);
+}
+
+TEST_F(ServedTransfer, RefuseDataThatAreWeakerThanTheServerWants) {
+  ServeOptions options;
+  options.least = Protection::private_;
+  options.data.key = std::make_shared<const Key>(Key::generate().value());
+  serve(options);
+  begin_blocks();
+  call_us();
+  EXPECT_EQ(ask("RETR /file").code, 536);
+  EXPECT_EQ(ask("SITE SETNETSTACK udt").code, 536);
+  EXPECT_EQ(ask("SITE SETNETSTACK udtcat").code, 200);
+  EXPECT_EQ(ask("PROT C").code, 536);
+  EXPECT_EQ(ask("DCAU N").code, 200);
+  EXPECT_EQ(ask("PROT P").code, 200);
+}
+
+TEST_F(ServedTransfer, TakeExtendedPorts) {
+  EXPECT_THAT(ask("EPSV").text(), HasSubstr("(|||"));
+  EXPECT_EQ(ask("EPSV 1").code, 229);
+  EXPECT_EQ(ask("EPSV 2").code, 522);
+  EXPECT_EQ(ask("EPRT |1|127.0.0.1|2000|").code, 200);
+  EXPECT_EQ(ask("EPRT |2|::1|2000|").code, 504) << "somebody else's address";
+  for (const char* wrong :
+       {"EPRT", "EPRT |", "EPRT |1|127.0.0.1|", "EPRT |1|127.0.0.1|0|", "EPRT |1|127.0.0.1|70000|", "EPRT |1||2000|",
+        "EPRT |1|dead.beef|2000|", "EPRT |1|::1|2000|", "EPRT |9|127.0.0.1|2000|", "EPRT |1|host.example|2000|"})
+    EXPECT_EQ(ask(wrong).code, 501) << wrong;
+}
+
+TEST_F(ServedTransfer, RefusePortsThatAreNone) {
+  for (const char* wrong : {"PORT", "PORT 1,2,3", "PORT 1,2,3,4,5,256", "SPOR", "SPOR 127,0,0,1,100,0 x"})
+    EXPECT_EQ(ask(wrong).code, 501) << wrong;
+  std::string many = "SPOR";
+  for (std::size_t i = 0; i <= kMostDataPorts; ++i) many += " 127,0,0,1,100,0";
+  EXPECT_EQ(ask(many).code, 501);
+}
+
+TEST_F(ServedTransfer, BringDataOnlyToWhereTheClientIs) {
+  for (const char* line : {"PORT 127,0,0,2,100,0", "PORT 192,0,2,1,100,0", "EPRT |1|127.0.0.2|2000|",
+                           "SPOR 127,0,0,1,100,0 127,0,0,2,100,0", "PORT 127,0,0,1,0,79", "EPRT |1|127.0.0.1|1023|"})
+    EXPECT_EQ(ask(line).code, 504) << line;
+  EXPECT_EQ(ask("RETR /file").code, 425) << "nor is an earlier word good for it";
+}
+
+TEST_F(ServedTransfer, BringDataElsewhereWhereThatIsAllowed) {
+  ServeOptions options;
+  options.third_party = true;
+  serve(options);
+  begin_blocks();
+  EXPECT_EQ(ask("PORT 192,0,2,1,100,0").code, 200);
+  for (const char* line : {"PORT 192,0,2,1,0,79", "PORT 0,0,0,0,100,0", "PORT 224,0,0,1,100,0"})
+    EXPECT_EQ(ask(line).code, 504) << line;
+}
+
+TEST_F(ServedTransfer, TakeDataOnlyFromWhereTheClientIs) {
+  const Endpoint port = passive_port(ask("PASV")).value();
+  const auto connect_from = [&](const char* address) {
+    bridge::tcp::socket socket(io);
+    socket.open(bridge::tcp::v4());
+    socket.bind({boost::asio::ip::make_address(address), 0});
+    socket.connect(bridge::to_asio(port));
+    return socket;
+  };
+  const Bytes wire = blocks({data_header(0, 40), end_of_file(1)}, Bytes(40));
+  auto stranger = connect_from("127.0.0.2");
+  boost::asio::write(stranger, boost::asio::buffer(blocks({data_header(0, 40), end_of_file(1)}, random_bytes(40))));
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  auto own = connect_from("127.0.0.1");
+  boost::asio::write(own, boost::asio::buffer(wire));
+  EXPECT_EQ(hear_end().code, 226);
+  EXPECT_TRUE(folder.read("x") == Bytes(40));
+}
+
+TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
+  const Bytes large(8'000'000);
+  for (const std::size_t size : {std::size_t{4'000'000}, large.size()}) {
+    folder.write("large", large);
+    call_us();
+    EXPECT_TRUE(send("RETR /large"));
+    EXPECT_EQ(hear().code, 150);
+    // Nobody reads the data yet: most of it is still in the file.
+    std::filesystem::resize_file(folder / "large", size);
+    std::filesystem::last_write_time(folder / "large", std::filesystem::file_time_type::clock::now());
+    sink = std::make_shared<MemorySink>();
+    const auto taken = begin(io, path.receive(IncomingFile(ByteRange{0, large.size()}), sink));
+    EXPECT_EQ(hear_end().code, 451) << size;
+    EXPECT_FALSE(await(io, taken));
+  }
+}
+
+TEST_F(ServedTransfer, AreBrokenOffWhereNothingMoves) {
+  ServeOptions options;
+  options.of_strangers.stall_patience = std::chrono::milliseconds(50);
+  serve(options);
+  folder.write("large", Bytes(32'000'000));
+  for (const char* mode : {"MODE E", "MODE S"}) {
+    log_in();
+    EXPECT_EQ(ask(mode).code, 200);
+    ask_where();
+    EXPECT_TRUE(send("STOR /x"));
+    Reply end = hear_end();
+    EXPECT_EQ(end.code, 426) << mode;
+    EXPECT_THAT(end.text(), HasSubstr("nothing has moved for 0.05 s"));
+    call_us();
+    EXPECT_TRUE(send("RETR /large"));
+    end = hear_end();
+    EXPECT_EQ(end.code, 426) << mode << ": nobody reads";
+    EXPECT_THAT(end.text(), HasSubstr("nothing has moved for 0.05 s"));
+  }
+}
+
+TEST_F(ServedTransfer, GoOnAsLongAsAnythingMoves) {
+  ServeOptions options;
+  options.of_strangers.stall_patience = std::chrono::milliseconds(1'500);
+  serve(options);
+  begin_blocks();
+  bridge::tcp::socket slow(io);
+  slow.connect(bridge::to_asio(passive_port(ask("PASV")).value()));
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(hear().code, 150);
+  const Bytes wire = blocks({data_header(0, content.size()), end_of_file(1)}, content);
+  boost::asio::write(slow, boost::asio::buffer(wire, 20));
+  for (std::size_t at = 20; at < 24; ++at) {
+    EXPECT_EQ(hear().code, 112) << "a second each";
+    boost::asio::write(slow, boost::asio::buffer(&wire[at], 1));
+  }
+  boost::asio::write(slow, boost::asio::buffer(wire) + 24);
+  EXPECT_EQ(hear_end().code, 226);
+}
+
+TEST_F(ServedTransfer, TakeNoMoreConnectionsThanThereMayBe) {
+  ServeOptions options;
+  options.of_strangers.data_connections = 3;
+  serve(options);
+  begin_blocks();
+  ask_where();
+  EXPECT_EQ(put("STOR /x", content, 4).code, 425);
+  ask_where();
+  EXPECT_EQ(put("STOR /x", content, 3).code, 226);
+  call_us();
+  EXPECT_EQ(ask("OPTS RETR Parallelism=8,8,8;").code, 200);
+  call_us();
+  EXPECT_EQ(receive("RETR /file").code, 226) << "on three";
+  call_us("SPOR", 4);
+  EXPECT_EQ(receive("RETR /file").code, 425);
+  call_us("SPOR", 3);
+  EXPECT_EQ(receive("RETR /file").code, 226);
+}
+
+TEST_F(ServedTransfer, TellThatNobodyTakesTheData) {
+  const bridge::RefusingPort refusing(io);
+  EXPECT_EQ(ask("PORT " + to_data_port(refusing.endpoint())).code, 200);
+  EXPECT_TRUE(send("RETR /file"));
+  EXPECT_EQ(hear_end().code, 425);
+  expect_good_service();
+}
+
+}  // namespace
+}  // namespace udtcat::gridftp

@@ -1,0 +1,115 @@
+#include "lib/bridge/child_keeper.hpp"
+
+#include <csignal>
+#include <memory>
+#include <tuple>
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/bridge/loop.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+bool ends(const Descriptor& read) {
+  std::byte none{};
+  return ::read(read.number(), &none, 1) == 0;
+}
+
+/// A program that leads a group in the keeping of `keeper`.  returns  its number, once it runs
+pid_t start_kept(const ChildKeeper& keeper) {
+  Ends ready = make_pipe();
+  const pid_t kept = ::fork();
+  if (kept == 0) {
+    ::setsid();
+    keeper.keep_my_group();
+    close_on_exec_above(STDERR_FILENO);
+    ::execlp("sleep", "sleep", "60", nullptr);
+    ::_exit(127);
+  }
+  std::ignore = ready.write.close();
+  EXPECT_TRUE(ends(ready.read));
+  return kept;
+}
+
+class ChildKeeperTest : public testing::Test {
+ protected:
+  void start() {
+    auto started = ChildKeeper::start(input_.write);
+    ASSERT_TRUE(started) << started.error().message();
+    keeper_ = std::move(*started);
+    std::ignore = input_.write.close();
+    kept_ = start_kept(*keeper_);
+  }
+  void TearDown() override {
+    if (kept_ <= 0) return;
+    ::kill(kept_, SIGKILL);
+    ::waitpid(kept_, nullptr, 0);
+  }
+  [[nodiscard]] bool input_has_ended() const {
+    pollfd wait{input_.read.number(), POLLIN, 0};
+    return ::poll(&wait, 1, 0) == 1;
+  }
+
+  Ends input_ = make_pipe();
+  std::unique_ptr<ChildKeeper> keeper_;
+  pid_t kept_ = -1;
+};
+
+TEST_F(ChildKeeperTest, HoldsTheInputUntilItIsToldThatAllHasCome) {
+  start();
+  EXPECT_FALSE(input_has_ended());
+  keeper_->end_input();
+  EXPECT_TRUE(ends(input_.read));
+  EXPECT_EQ(::waitpid(kept_, nullptr, WNOHANG), 0) << "the group has been killed";
+}
+
+TEST_F(ChildKeeperTest, LeavesTheGroupAloneWhenItGoes) {
+  start();
+  keeper_.reset();
+  EXPECT_TRUE(ends(input_.read));
+  EXPECT_EQ(::waitpid(kept_, nullptr, WNOHANG), 0) << "the group has been killed";
+}
+
+TEST_F(ChildKeeperTest, KnowsWhetherSomebodyCouldTakeACutForTheEnd) {
+  start();
+  EXPECT_TRUE(keeper_->input_is_cut_for_somebody());
+  keeper_->end_input();
+  EXPECT_FALSE(keeper_->input_is_cut_for_somebody()) << "the end has come";
+}
+
+TEST_F(ChildKeeperTest, KnowsThatNobodyReadsAnyMore) {
+  auto started = ChildKeeper::start(input_.write);
+  ASSERT_TRUE(started);
+  EXPECT_TRUE((*started)->input_is_cut_for_somebody());
+  std::ignore = input_.read.close();
+  EXPECT_FALSE((*started)->input_is_cut_for_somebody());
+}
+
+TEST_F(ChildKeeperTest, KillsTheGroupWhenWeDieWhateverItWasTold) {
+  for (const int times_told_that_all_has_come : {0, 1, 2}) {
+    Ends alive = make_pipe();
+    const pid_t we = ::fork();
+    if (we == 0) {
+      auto keeper = ChildKeeper::start(input_.write);
+      if (!keeper) ::_exit(1);
+      std::ignore = ::dup2(alive.write.number(), STDOUT_FILENO);  // which the kept has, too
+      std::ignore = start_kept(**keeper);
+      for (int time = 0; time < times_told_that_all_has_come; ++time) (*keeper)->end_input();
+      std::ignore = ::write(alive.write.number(), "up", 2);
+      for (;;) ::pause();
+    }
+    std::ignore = alive.write.close();
+    Bytes up(2);
+    ASSERT_EQ(::read(alive.read.number(), up.data(), up.size()), 2);
+    ::kill(we, SIGKILL);
+    ::waitpid(we, nullptr, 0);
+    EXPECT_TRUE(ends(alive.read)) << "the kept lives";
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::bridge

@@ -1,0 +1,162 @@
+/// Words for the bridge's tests: a loop with a watchdog, pipes and socket pairs, payloads.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <future>
+#include <optional>
+#include <random>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/local_stream.hpp>
+
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::bridge {
+
+using Bytes = std::vector<std::byte>;
+
+/// Longer than anything here takes on a busy machine; only a failing test waits for it.
+inline constexpr auto kWatchdog = std::chrono::seconds(60);
+
+/// Runs handlers until `done`; false if the watchdog bites or nothing is left to wait for.
+template <typename Predicate>
+[[nodiscard]] bool run_until(boost::asio::io_context& io, Predicate done) {
+  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
+  while (!done()) {
+    io.restart();
+    if (io.run_one_until(deadline) == 0) return done();
+  }
+  return true;
+}
+
+/// Runs what is ready now.
+inline void run_ready(boost::asio::io_context& io) {
+  io.restart();
+  io.poll();
+}
+
+inline Bytes random_bytes(std::size_t count) {
+  std::mt19937_64 generator(count);
+  Bytes bytes(count);
+  for (std::size_t at = 0; at < count; at += sizeof(std::uint64_t)) {
+    const std::uint64_t eight = generator();
+    std::memcpy(bytes.data() + at, &eight, std::min(sizeof eight, count - at));
+  }
+  return bytes;
+}
+
+inline Bytes bytes_of(std::string_view text) {
+  const auto raw = std::as_bytes(std::span(text));
+  return {raw.begin(), raw.end()};
+}
+
+struct Ends {
+  Descriptor read;
+  Descriptor write;
+};
+
+inline Ends make_pipe() {
+  int ends[2] = {};
+  EXPECT_EQ(::pipe(ends), 0);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+inline std::pair<Descriptor, Descriptor> make_socket_pair() {
+  int ends[2] = {};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// What a patient producer does; closes the descriptor.
+inline std::future<void> write_all_in_background(Descriptor to, Bytes bytes) {
+  return std::async(std::launch::async, [to = std::move(to), bytes = std::move(bytes)]() mutable {
+    for (std::span<const std::byte> rest(bytes); !rest.empty();) {
+      const ssize_t written = ::write(to.number(), rest.data(), rest.size());
+      ASSERT_GT(written, 0);
+      rest = rest.subspan(static_cast<std::size_t>(written));
+    }
+    EXPECT_FALSE(to.close());
+  });
+}
+
+/// Everything up to the end of file.
+inline Bytes read_all(int from) {
+  Bytes bytes;
+  Bytes piece(65536);
+  for (;;) {
+    const ssize_t got = ::read(from, piece.data(), piece.size());
+    EXPECT_GE(got, 0);
+    if (got <= 0) return bytes;
+    bytes.insert(bytes.end(), piece.begin(), piece.begin() + got);
+  }
+}
+
+inline std::future<Bytes> read_all_in_background(int from) { return std::async(std::launch::async, read_all, from); }
+
+/// How a source ended, and what it gave before.
+struct Drained {
+  Bytes bytes;
+  LocalStream::ReadResult last;
+};
+
+/// Takes everything from a source, a FdReader or a LocalStream, as the multiplexer does.
+template <typename Source>
+Drained drain(boost::asio::io_context& io, Source& source, std::size_t piece_bytes = 100'000) {
+  Drained drained;
+  Bytes piece(piece_bytes);
+  for (;;) {
+    const LocalStream::ReadResult result = source.read_some(piece);
+    drained.last = result;
+    if (result.state == LocalStream::ReadState::data) {
+      drained.bytes.insert(drained.bytes.end(), piece.begin(),
+                           piece.begin() + static_cast<std::ptrdiff_t>(result.bytes));
+    } else if (result.state == LocalStream::ReadState::would_block) {
+      bool readable = false;
+      source.async_wait_readable([&] { readable = true; });
+      EXPECT_FALSE(readable) << "called from inside the call";
+      if (!run_until(io, [&] { return readable; })) return drained;
+    } else {
+      return drained;
+    }
+  }
+}
+
+/// Writes everything to a sink, a FdWriter or a LocalStream.
+template <typename Sink>
+std::error_code write_all(boost::asio::io_context& io, Sink& sink, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    std::size_t written = 0;
+    std::error_code error;
+    sink.async_write_some(bytes, [&](std::error_code e, std::size_t n) { error = e, written = n; });
+    EXPECT_EQ(written, 0U) << "called from inside the call";
+    EXPECT_TRUE(run_until(io, [&] { return error || written > 0; }));
+    if (error || written == 0) return error;
+    bytes = bytes.subspan(written);
+  }
+  return {};
+}
+
+template <typename Sink>
+std::error_code finish(boost::asio::io_context& io, Sink& sink) {
+  std::optional<std::error_code> outcome;
+  sink.async_finish([&](std::error_code error) { outcome = error; });
+  EXPECT_FALSE(outcome) << "called from inside the call";
+  EXPECT_TRUE(run_until(io, [&] { return outcome.has_value(); }));
+  return outcome.value_or(std::make_error_code(std::errc::timed_out));
+}
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,68 @@
+#include "lib/bridge/tcp_connect.hpp"
+
+#include "lib/bridge/loop.hpp"
+#include "lib/bridge/tcp_pair.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct TcpConnectTest : ::testing::Test {
+  TcpConnect start(std::vector<Endpoint> targets, milliseconds patience = kWatchdog) {
+    return TcpConnect(io, std::move(targets), patience, [this](std::error_code error, tcp::socket socket) {
+      outcome = error;
+      connected_to = socket.is_open() ? from_asio(socket.remote_endpoint()) : Endpoint();
+    });
+  }
+  [[nodiscard]] std::error_code wait() {
+    EXPECT_TRUE(run_until(io, [&] { return outcome.has_value(); }));
+    return outcome.value_or(std::error_code());
+  }
+  boost::asio::io_context io;
+  std::optional<std::error_code> outcome;
+  Endpoint connected_to;
+  tcp::acceptor listening{io, loopback()};
+  Endpoint answering = from_asio(listening.local_endpoint());
+};
+
+TEST_F(TcpConnectTest, Connects) {
+  const TcpConnect attempt = start({answering});
+  EXPECT_FALSE(wait());
+  EXPECT_EQ(connected_to, answering);
+}
+
+TEST_F(TcpConnectTest, TriesTheNextAfterARefusal) {
+  const RefusingPort refusing(io);
+  const TcpConnect attempt = start({refusing.endpoint(), answering});
+  EXPECT_FALSE(wait());
+  EXPECT_EQ(connected_to, answering);
+}
+
+TEST_F(TcpConnectTest, SaysWhyTheLastFailed) {
+  const RefusingPort refusing(io);
+  const TcpConnect attempt = start({refusing.endpoint(), refusing.endpoint()});
+  EXPECT_EQ(wait(), std::errc::connection_refused);
+}
+
+TEST_F(TcpConnectTest, LosesPatience) {
+  const SilentPort silent(io);
+  const TcpConnect attempt = start({silent.endpoint()}, milliseconds(10));
+  EXPECT_EQ(wait(), std::errc::timed_out);
+}
+
+TEST_F(TcpConnectTest, LeavesTimeForTheNextWhenOneIsSilent) {
+  const SilentPort silent(io);
+  const TcpConnect attempt = start({silent.endpoint(), answering}, milliseconds(400));
+  EXPECT_FALSE(wait());
+  EXPECT_EQ(connected_to, answering);
+}
+
+TEST_F(TcpConnectTest, CallsNobodyOnceDestroyed) {
+  { const TcpConnect attempt = start({answering}); }
+  run_ready(io);
+  EXPECT_FALSE(outcome);
+}
+
+}  // namespace
+}  // namespace udtcat::bridge

@@ -1,0 +1,107 @@
+#include "lib/bridge/trouble_digest.hpp"
+
+#include <cerrno>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::bridge {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Error kRefused{Errc::local_connect_failed, "connect tcp db:5432", "connection refused"};
+const Error kFull{Errc::local_write_failed, "writing to tcp db:5432 failed", "no space left on device"};
+
+struct TroubleDigestTest : ::testing::Test {
+  /// How many of `count` are told at once.
+  int add(const Error& error, int count = 1) {
+    int told = 0;
+    for (int i = 0; i < count; ++i) told += digest.add({}, error, now).has_value() ? 1 : 0;
+    return told;
+  }
+  TroubleDigest digest;
+  TroubleDigest::TimePoint now{1h};
+};
+
+TEST_F(TroubleDigestTest, TellsTheFirstOfEachKindAtOnce) {
+  EXPECT_EQ(digest.add({}, kRefused, now)->error.message(), kRefused.message());
+  EXPECT_EQ(digest.add({}, kFull, now)->error.message(), kFull.message());
+  EXPECT_FALSE(digest.next_due());
+}
+
+TEST_F(TroubleDigestTest, CountsTheRestAndTellsThemWhenTheIntervalIsOver) {
+  EXPECT_EQ(add(kRefused, 58), 1);
+  EXPECT_EQ(digest.next_due(), now + kTroubleInterval);
+  EXPECT_TRUE(digest.take_due(now + kTroubleInterval - 1ms).empty());
+  const auto lines = digest.take_due(now + kTroubleInterval);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].error.message(), "connect tcp db:5432: connection refused (57 more like it)");
+  EXPECT_FALSE(digest.next_due());
+}
+
+TEST_F(TroubleDigestTest, TellsNoMoreThanOneLineAnInterval) {
+  add(kRefused, 2);
+  now += kTroubleInterval;
+  EXPECT_EQ(digest.take_due(now).size(), 1U);
+  EXPECT_EQ(add(kRefused, 5), 0);
+  EXPECT_EQ(digest.next_due(), now + kTroubleInterval);
+}
+
+TEST_F(TroubleDigestTest, TellsWhatComesAgainAfterAQuietIntervalAtOnce) {
+  add(kRefused);
+  now += kTroubleInterval;
+  EXPECT_EQ(add(kRefused), 1);
+  EXPECT_EQ(add(kRefused), 0);
+}
+
+TEST_F(TroubleDigestTest, CountsOnWhenItsCallerIsLate) {
+  add(kRefused, 2);
+  now += 2 * kTroubleInterval;
+  EXPECT_EQ(add(kRefused), 0);
+  EXPECT_NE(digest.take_due(now).at(0).error.cause.find("(2 more like it)"), std::string::npos);
+}
+
+TEST_F(TroubleDigestTest, NamesTheLatestPlaceAndACauseWhereThereWasNone) {
+  const Error bare{Errc::remote_connect_failed, "stream", ""};
+  const Endpoint latest = Endpoint().with_port(0);
+  add(bare);
+  EXPECT_FALSE(digest.add(latest, bare, now));
+  const auto lines = digest.take_due(now + kTroubleInterval);
+  EXPECT_EQ(lines.at(0).where, latest);
+  EXPECT_EQ(lines.at(0).error.message(), bare.message() + " (1 more like it)");
+}
+
+TEST_F(TroubleDigestTest, KeepsKindsApartByTheTimeTheyWereTold) {
+  add(kRefused, 2);
+  now += 1s;
+  add(kFull, 2);
+  EXPECT_EQ(digest.next_due(), now - 1s + kTroubleInterval);
+  EXPECT_EQ(digest.take_due(now - 1s + kTroubleInterval).size(), 1U);
+  EXPECT_EQ(digest.next_due(), now + kTroubleInterval);
+}
+
+TEST_F(TroubleDigestTest, ForgetsTheOldestOfTooManyKinds) {
+  for (std::size_t i = 0; i <= kMaxTroubleKinds; ++i) add({Errc::stream_refused, std::to_string(i), ""}, 2);
+  EXPECT_EQ(digest.take_due(now + kTroubleInterval).size(), kMaxTroubleKinds);
+}
+
+TEST(IsTrouble, LeavesOutPlainDisconnectsAndWhatOthersTell) {
+  for (const int plain : {EPIPE, ECONNRESET, ENOTCONN}) {
+    EXPECT_FALSE(is_trouble({Errc::local_write_failed, "writing", errno_text(plain)}));
+    EXPECT_FALSE(is_trouble({Errc::local_read_failed, "reading", errno_text(plain)}));
+  }
+  for (const Errc others : {Errc::remote_read_failed, Errc::remote_write_failed, Errc::peer_interrupted,
+                            Errc::interrupted, Errc::peer_lost, Errc::connection_broken, Errc::tampered})
+    EXPECT_FALSE(is_trouble({others, "stream", ""}));
+}
+
+TEST(IsTrouble, HasServicesThatAreDownAndOurOwnResources) {
+  EXPECT_TRUE(is_trouble(kRefused));
+  EXPECT_TRUE(is_trouble({Errc::remote_connect_failed, "stream", ""}));
+  EXPECT_TRUE(is_trouble({Errc::stream_refused, "stream", ""}));
+  EXPECT_TRUE(is_trouble({Errc::local_read_failed, "reading", errno_text(ETIMEDOUT)}));
+  EXPECT_TRUE(is_trouble({Errc::out_of_resources, "accept", errno_text(EMFILE)}));
+}
+
+}  // namespace
+}  // namespace udtcat::bridge

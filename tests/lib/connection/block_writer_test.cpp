@@ -1,0 +1,105 @@
+#include "lib/connection/block_writer.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "fault/scripted_stream.hpp"
+#include "lib/connection/fake_host.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+constexpr std::uint64_t kBlockWindow = 1 << 20;
+
+class BlockWriterTest : public ::testing::Test {
+ protected:
+  struct Speaker {
+    std::shared_ptr<fault::Script> script = std::make_shared<fault::Script>();
+    std::unique_ptr<Stream> stream;
+  };
+
+  Speaker& speaker(std::string text) {
+    auto& made = *speakers.emplace_back(std::make_unique<Speaker>());
+    made.script->to_send = std::move(text);
+    const auto id = static_cast<StreamId>(2 * (speakers.size() - 1));
+    made.stream = std::make_unique<Stream>(id, host, kBlockWindow, kBlockWindow, budget);
+    made.stream->attach(std::make_unique<fault::ScriptedStream>(io, made.script));
+    writer.add_ready(*made.stream);
+    return made;
+  }
+  /// The next block as (stream, bytes of data) and a note of each control frame.
+  std::vector<std::string> compose(bool with_data = true) {
+    std::vector<std::byte> block(256 * 1024);
+    const std::size_t used = writer.compose(block, with_data);
+    std::vector<std::string> seen;
+    FrameReader frames{std::span<const std::byte>(block).first(used)};
+    for (auto frame = frames.next(); frame && *frame; frame = frames.next()) {
+      const auto* data = std::get_if<Data>(&(*frame)->body);
+      seen.push_back(std::to_string((*frame)->stream) + (data ? ":" + std::to_string(data->bytes.size()) : " control"));
+    }
+    return seen;
+  }
+  using Seen = std::vector<std::string>;
+
+  boost::asio::io_context io;
+  FakeHost host;
+  WindowBudget budget;
+  BlockWriter writer;
+  std::vector<std::unique_ptr<Speaker>> speakers;
+};
+
+TEST_F(BlockWriterTest, HasNothingToSayWhenNobodySpeaks) {
+  EXPECT_FALSE(writer.has_control());
+  EXPECT_FALSE(writer.has_data());
+  EXPECT_EQ(compose(), Seen{});
+}
+
+TEST_F(BlockWriterTest, GathersManySmallSpeakersInOneBlock) {
+  for (int i = 0; i < 5; ++i) speaker("hello");
+  EXPECT_EQ(compose(), (Seen{"0:5", "2:5", "4:5", "6:5", "8:5"}));
+  EXPECT_FALSE(writer.has_data());
+}
+
+TEST_F(BlockWriterTest, FillsABlockForOneBigSpeaker) {
+  speaker(std::string(1 << 20, 'x'));
+  EXPECT_EQ(compose(), Seen{"0:" + std::to_string(256 * 1024 - 24)});
+  EXPECT_TRUE(writer.has_data());
+}
+
+TEST_F(BlockWriterTest, LetsBigSpeakersTakeTurns) {
+  speaker(std::string(1 << 20, 'x'));
+  speaker("short");
+  const auto seen = compose();
+  ASSERT_GE(seen.size(), 2U);
+  EXPECT_EQ(seen[1], "2:5") << "the short one is in the first block, not behind a megabyte";
+}
+
+TEST_F(BlockWriterTest, PutsControlFramesFirst) {
+  speaker("data");
+  writer.queue({6, CreditGrant{1}});
+  EXPECT_EQ(compose(), (Seen{"6 control", "0:4"}));
+}
+
+TEST_F(BlockWriterTest, HoldsDataBackWhenAsked) {
+  speaker("data");
+  writer.queue({6, CreditGrant{1}});
+  EXPECT_EQ(compose(false), Seen{"6 control"});
+  EXPECT_EQ(compose(), Seen{"0:4"});
+}
+
+TEST_F(BlockWriterTest, NeverSplitsAControlFrame) {
+  for (int i = 0; i < 2000; ++i) writer.queue({0, Reset{ResetCause::refused, 0, std::string(200, 'x')}});
+  std::size_t frames = 0;
+  while (writer.has_control()) frames += compose().size();
+  EXPECT_EQ(frames, 2000U);
+}
+
+TEST_F(BlockWriterTest, ForgetsAStreamThatIsOver) {
+  Speaker& gone = speaker("data");
+  writer.forget(*gone.stream);
+  EXPECT_EQ(compose(), Seen{});
+}
+
+}  // namespace
+}  // namespace udtcat::connection

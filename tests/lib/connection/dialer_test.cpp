@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+#include <boost/asio/steady_timer.hpp>
+
+#include "lib/connection/two_ends.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+using namespace std::chrono_literals;
+using DialerTest = TwoEnds;
+
+TEST_F(DialerTest, ReachesAListenerThatHoldsTheKey) {
+  start_listening(listen_request());
+  start_dialing(dial_request());
+  run_until_dialed();
+  ASSERT_TRUE(*result) << result->error().message();
+  run_until([this] { return welcomed.size() == 1; });
+  EXPECT_TRUE(refusals.empty());
+}
+
+TEST_F(DialerTest, OpensTheFlowsItIsAskedFor) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
+    auto listening = listen_request();
+    listening.session.protection = protection;
+    if (protection == Protection::clear) listening.key.reset();
+    start_listening(std::move(listening));
+    auto request = dial_request();
+    request.session.protection = protection;
+    request.session.flows = 16;
+    if (protection == Protection::clear) request.key.reset();
+    start_dialing(std::move(request));
+    run_until_dialed();
+    ASSERT_TRUE(*result) << result->error().message();
+    EXPECT_EQ((**result)->stats().flows, 16U);
+  }
+}
+
+TEST_F(DialerTest, IsRefusedAtOnceWithTheWrongKey) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  request.key = std::move(*Key::generate());
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_EQ(error(), Errc::authentication_failed);
+}
+
+TEST_F(DialerTest, TriesTheNextAddressWhenOneIsDead) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  const auto port = request.addresses.front().port();
+  request.addresses.insert(request.addresses.begin(), std::move(*resolve({"::1", port}, AddressFamily::any)).front());
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
+TEST_F(DialerTest, GivesUpSoonWhenThePortIsClosed) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  listener.reset();
+  const auto start = std::chrono::steady_clock::now();
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_EQ(error(), Errc::cannot_reach);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 8s) << "well before the ten seconds for a host that says nothing";
+}
+
+TEST_F(DialerTest, AsksAClosedPortForAsLongAsItIsTold) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  auto again = listen_request();
+  again.locals = listener->local_endpoints();
+  listener.reset();
+  request.closed_port_patience = 10s;
+  start_dialing(std::move(request));
+  boost::asio::steady_timer later(io, 3500ms);  // when the two seconds of the default are over
+  later.async_wait([&](const boost::system::error_code&) { start_listening(std::move(again)); });
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
+TEST_F(DialerTest, WaitsForAListenerThatIsJustBeingStarted) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  auto again = listen_request();
+  again.locals = listener->local_endpoints();
+  listener.reset();
+  start_dialing(std::move(request));
+  boost::asio::steady_timer later(io, 500ms);
+  later.async_wait([&](const boost::system::error_code&) { start_listening(std::move(again)); });
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
+TEST_F(DialerTest, CanBeDestroyedWhileItTries) {
+  start_listening(listen_request());
+  start_dialing(dial_request());
+  for (int i = 0; i < 5; ++i) io.run_one_for(10ms);
+  dialer.reset();
+  io.run_for(50ms);
+  EXPECT_FALSE(result);
+}
+
+}  // namespace
+}  // namespace udtcat::connection

@@ -1,0 +1,456 @@
+#include "lib/connection/multiplexer.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <udtcat/key.hpp>
+
+#include "fault/memory_channel.hpp"
+#include "fault/scripted_stream.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+using namespace std::chrono_literals;
+using fault::Script;
+using fault::ScriptedStream;
+
+std::string pattern(std::size_t bytes) {
+  std::string out(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<char>((i * 2654435761U) >> 13);
+  return out;
+}
+
+/// A connector and a listener over a path in memory, and the words to speak of them.
+class MultiplexerTest : public ::testing::TestWithParam<Protection> {
+ protected:
+  struct End {
+    std::unique_ptr<Connection> connection;
+    std::optional<StreamOutcome> outcome;
+    std::optional<Status> closed;
+    std::shared_ptr<Script> script = std::make_shared<Script>();
+    StreamId accepted = 0;
+  };
+
+  void connect(Protection protection = Protection::private_, std::size_t lanes = 4, std::size_t threads = 2,
+               std::size_t flows = 1) {
+    SessionOptions options;
+    options.protection = protection;
+    options.threads = threads;
+    options.idle_timeout = 3s;
+    session::Agreed agreed;
+    agreed.protection = protection;
+    agreed.lanes = lanes;
+    agreed.flows = flows;
+    agreed.block_bytes = 16 * 1024;
+    agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
+    for (std::size_t i = 1; i < flows; ++i) {
+      fault::ChannelPair pair(io);
+      more_to_listener.push_back(std::move(pair.connector));
+      more_to_connector.push_back(std::move(pair.listener));
+      more_from_connector.push_back(pair.from_connector);
+    }
+    from_connector = path.from_connector;
+    from_listener = path.from_listener;
+    make(connector, session::Role::connector, agreed, options, std::move(path.connector));
+    make(listener, session::Role::listener, agreed, options, std::move(path.listener));
+    listener.connection->on_stream([this](StreamId id) {
+      listener.accepted = id;
+      if (accepts) accept();
+    });
+  }
+  void make(End& end, session::Role role, const session::Agreed& agreed, const SessionOptions& options,
+            std::unique_ptr<transport::Channel> channel) {
+    std::optional<session::KeySchedule> keys;
+    if (agreed.protection >= Protection::safe) {
+      crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
+      keys = std::move(*session::KeySchedule::from_exporter(exporter));
+    }
+    auto session = session::Session::create(io, role, agreed, std::move(keys), std::move(channel));
+    for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
+      (*session)->add_flow(std::move(more));
+    end.connection = std::move(*Multiplexer::create(io, std::move(*session), options, nullptr));
+    end.connection->on_closed([&end](const Status& status) { end.closed = status; });
+  }
+  void accept() {
+    listener.connection->accept_stream(listener.accepted, std::make_unique<ScriptedStream>(io, listener.script),
+                                       [this](const StreamOutcome& outcome) { listener.outcome = outcome; });
+  }
+  void open() {
+    connector.connection->open_stream(std::make_unique<ScriptedStream>(io, connector.script),
+                                      [this](const StreamOutcome& outcome) { connector.outcome = outcome; });
+  }
+  template <typename Condition>
+  [[nodiscard]] bool run_until(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      if (io.stopped()) io.restart();  // both connections may be over
+      io.run_one_for(100ms);
+    }
+    return true;
+  }
+  bool both_ended() {
+    return run_until([this] { return connector.outcome && listener.outcome; });
+  }
+
+  boost::asio::io_context io;
+  fault::ChannelPair path{io};
+  std::shared_ptr<fault::Pipe> from_connector;
+  std::shared_ptr<fault::Pipe> from_listener;
+  std::vector<std::unique_ptr<transport::Channel>> more_to_listener;  // the flows beyond the first
+  std::vector<std::unique_ptr<transport::Channel>> more_to_connector;
+  std::vector<std::shared_ptr<fault::Pipe>> more_from_connector;
+  bool accepts = true;
+  End connector;
+  End listener;
+};
+
+TEST_P(MultiplexerTest, CarriesBothDirectionsAndEndsWithReceipts) {
+  connect(GetParam());
+  connector.script->to_send = pattern(3'000'001);
+  connector.script->source_ended = true;
+  listener.script->to_send = "answer";
+  listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_FALSE(connector.outcome->error);
+  EXPECT_FALSE(listener.outcome->error);
+  EXPECT_EQ(connector.outcome->bytes_receipted, 3'000'001U);
+  EXPECT_EQ(listener.script->received, pattern(3'000'001));
+  EXPECT_EQ(connector.script->received, "answer");
+  EXPECT_TRUE(listener.script->finished);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachProtection, MultiplexerTest,
+                         ::testing::Values(Protection::private_, Protection::safe, Protection::auth, Protection::clear),
+                         [](const auto& parameter) { return std::string(to_string(parameter.param)); });
+
+TEST_F(MultiplexerTest, CarriesAStreamOfNoBytes) {
+  connect();
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_FALSE(connector.outcome->error);
+  EXPECT_TRUE(listener.script->finished);
+  EXPECT_EQ(listener.script->received, "");
+}
+
+TEST_F(MultiplexerTest, WorksWithoutThreadsAndWithOneLane) {
+  connect(Protection::private_, 1, 0);
+  connector.script->to_send = pattern(500'000);
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(listener.script->received, pattern(500'000));
+}
+
+TEST_P(MultiplexerTest, CarriesAStreamOverSeveralFlows) {
+  connect(GetParam(), 4, 2, 3);
+  connector.script->to_send = pattern(3'000'001);
+  connector.script->source_ended = true;
+  listener.script->to_send = "answer";
+  listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_FALSE(connector.outcome->error);
+  EXPECT_FALSE(listener.outcome->error);
+  EXPECT_EQ(listener.script->received, pattern(3'000'001));
+  connector.connection->close();
+  ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
+  EXPECT_TRUE(*connector.closed) << connector.closed->error().message();
+  EXPECT_TRUE(*listener.closed) << listener.closed->error().message();
+}
+
+TEST_F(MultiplexerTest, EndsAsBrokenWhenOneOfItsFlowsDies) {
+  connect(Protection::private_, 4, 2, 3);
+  connector.script->to_send = pattern(6'000'000);
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.script->received.size() > 1'000'000; }));
+  more_from_connector[0]->bytes.clear();
+  more_from_connector[0]->black_hole = true;
+  more_from_connector[0]->cut = true;
+  more_from_connector[0]->wake_reader();
+  ASSERT_TRUE(run_until([this] { return listener.closed.has_value(); }));
+  ASSERT_TRUE(listener.outcome && listener.outcome->error);
+  EXPECT_EQ(listener.closed->error().code, Errc::connection_broken);
+}
+
+TEST_F(MultiplexerTest, SendsAShortLineAtOnceWhileTheSourceStaysOpen) {
+  connect();
+  open();
+  connector.script->say("ls\n");
+  EXPECT_TRUE(run_until([this] { return listener.script->received == "ls\n"; }));
+  listener.script->say("README.md\n");
+  EXPECT_TRUE(run_until([this] { return connector.script->received == "README.md\n"; }));
+  EXPECT_FALSE(connector.outcome);
+}
+
+TEST_F(MultiplexerTest, EndsOneDirectionWhileTheOtherGoesOn) {
+  connect();
+  open();
+  connector.script->end_source();
+  ASSERT_TRUE(run_until([this] { return listener.script->finished; }));
+  EXPECT_FALSE(connector.outcome);
+  listener.script->say("still talking");
+  ASSERT_TRUE(run_until([this] { return connector.script->received == "still talking"; }));
+  listener.script->end_source();
+  EXPECT_TRUE(both_ended());
+}
+
+TEST_F(MultiplexerTest, GivesNoReceiptBeforeTheConsumerHasTakenTheLastByte) {
+  connect();
+  listener.script->consumer_stalled = true;
+  connector.script->to_send = "precious";
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(run_until([this] { return connector.script->finished; })) << "the other direction has ended";
+  EXPECT_FALSE(connector.outcome);
+  listener.script->stall(false);
+  ASSERT_TRUE(both_ended());
+  EXPECT_FALSE(connector.outcome->error);
+}
+
+TEST_F(MultiplexerTest, StopsTakingFromTheSourceWhenTheConsumerStalls) {
+  connect();
+  listener.script->consumer_stalled = true;
+  connector.script->to_send = pattern(4'000'000);
+  open();
+  ASSERT_TRUE(run_until([this] { return connector.connection->stats().bytes_sent == session::kInitialWindowBytes; }));
+  listener.script->stall(false);
+  EXPECT_TRUE(run_until([this] { return listener.script->received.size() == 4'000'000; }));
+}
+
+TEST_F(MultiplexerTest, AStalledStreamStallsNoOther) {
+  connect();
+  listener.script->consumer_stalled = true;
+  connector.script->to_send = pattern(4'000'000);
+  open();
+  ASSERT_TRUE(run_until([this] { return connector.connection->stats().bytes_sent == session::kInitialWindowBytes; }));
+  ASSERT_TRUE(run_until([this] { return listener.script->wake != nullptr; })) << "accepted";
+
+  listener.script = std::make_shared<Script>();
+  connector.script = std::make_shared<Script>();
+  connector.script->to_send = pattern(1'000'000);
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(listener.script->received.size(), 1'000'000U);
+}
+
+TEST_F(MultiplexerTest, TellsBothEndsWhoseWriteFailed) {
+  connect();
+  listener.script->write_error = std::make_error_code(std::errc::no_space_on_device);
+  connector.script->to_send = "more than the disk holds";
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(listener.outcome->error->code, Errc::local_write_failed);
+  EXPECT_EQ(connector.outcome->error->code, Errc::remote_write_failed);
+  EXPECT_NE(connector.outcome->error->message().find("No space left on device"), std::string::npos);
+  EXPECT_TRUE(connector.script->aborted);
+}
+
+TEST_F(MultiplexerTest, CountsAFailureToCloseTheFileAsAFailedWrite) {
+  connect();
+  listener.script->finish_error = std::make_error_code(std::errc::io_error);
+  connector.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(connector.outcome->error->code, Errc::remote_write_failed);
+}
+
+TEST_F(MultiplexerTest, TellsBothEndsWhoseReadFailed) {
+  connect();
+  connector.script->read_error = std::make_error_code(std::errc::io_error);
+  open();
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(connector.outcome->error->code, Errc::local_read_failed);
+  EXPECT_EQ(listener.outcome->error->code, Errc::remote_read_failed);
+}
+
+TEST_F(MultiplexerTest, RefusesAStreamWithTheReason) {
+  connect();
+  accepts = false;
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.connection->stats().streams_opened == 1; }));
+  listener.connection->refuse_stream(0, {Errc::local_connect_failed, "connect tcp db:5432", "Connection refused"});
+  ASSERT_TRUE(run_until([this] { return connector.outcome.has_value(); }));
+  EXPECT_EQ(connector.outcome->error->code, Errc::remote_connect_failed);
+  EXPECT_NE(connector.outcome->error->message().find("db:5432"), std::string::npos);
+}
+
+TEST_F(MultiplexerTest, KeepsWhatArrivesBeforeTheStreamIsAccepted) {
+  connect();
+  accepts = false;
+  connector.script->to_send = "early";
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.connection->stats().blocks_received > 0; }));
+  accept();
+  EXPECT_TRUE(run_until([this] { return listener.script->received == "early"; }));
+}
+
+TEST_F(MultiplexerTest, AFlippedBitReleasesNothingAndIsReportedAtBothEnds) {
+  connect();
+  open();
+  connector.script->say("good");
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "good"; }));
+  from_connector->tamper = [](std::span<std::byte> record) { record[record.size() / 2] ^= std::byte{1}; };
+  connector.script->say("evil");
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(listener.outcome->error->code, Errc::tampered);
+  EXPECT_EQ(connector.outcome->error->code, Errc::peer_reports_tampering);
+  EXPECT_EQ(listener.script->received, "good");
+}
+
+TEST_F(MultiplexerTest, AnyFlippedBitOfAHeaderIsSeenAtOnce) {
+  for (std::size_t bit = 0; bit < 8 * session::kRecordHeaderBytes; ++bit) {
+    path = fault::ChannelPair(io);
+    connector = End{};
+    listener = End{};
+    connect();
+    from_connector->tamper = [bit](std::span<std::byte> record) {
+      record[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
+    };
+    connector.script->to_send = "x";
+    open();
+    ASSERT_TRUE(run_until([this] { return listener.closed.has_value(); })) << bit;
+    EXPECT_EQ(listener.closed->error().code, Errc::tampered) << bit;
+  }
+}
+
+TEST_F(MultiplexerTest, AReplayedRecordIsTampering) {
+  connect();
+  open();
+  connector.script->say("pay 5");
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "pay 5"; }));
+  from_connector->bytes.insert(from_connector->bytes.end(), from_connector->capture.begin(),
+                               from_connector->capture.end());
+  from_connector->wake_reader();
+  ASSERT_TRUE(run_until([this] { return listener.closed.has_value(); }));
+  EXPECT_EQ(listener.closed->error().code, Errc::tampered);
+  EXPECT_EQ(listener.script->received, "pay 5");
+}
+
+TEST_F(MultiplexerTest, TheEndOfTheTransportIsNotTheEndOfAStream) {
+  connect();
+  open();
+  connector.script->say("first half");
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "first half"; }));
+  from_connector->cut = true;
+  from_connector->wake_reader();
+  ASSERT_TRUE(run_until([this] { return listener.outcome.has_value(); }));
+  EXPECT_EQ(listener.outcome->error->code, Errc::connection_broken);
+  EXPECT_FALSE(listener.script->finished);
+}
+
+TEST_F(MultiplexerTest, LosesASilentPeerAfterTheIdleTimeout) {
+  connect();
+  open();
+  connector.script->say("hello");
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "hello"; }));
+  from_connector->black_hole = from_listener->black_hole = true;
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(connector.outcome->error->code, Errc::peer_lost);
+  EXPECT_EQ(listener.outcome->error->code, Errc::peer_lost);
+}
+
+TEST_F(MultiplexerTest, EndsThoughThePathDiesDuringItsFarewell) {
+  connect();
+  open();
+  connector.script->say("hello");
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "hello"; }));
+  from_connector->black_hole = from_listener->black_hole = true;
+  from_connector->stuck = true;
+  connector.script->say("more");
+  connector.connection->abort({Errc::interrupted, "interrupted", "by a test"});
+  ASSERT_TRUE(run_until([this] { return connector.closed.has_value(); }));
+  EXPECT_EQ(connector.closed->error().code, Errc::interrupted);
+}
+
+TEST_F(MultiplexerTest, TellsWhyAStreamEndedThatWasNotYetAccepted) {
+  connect();
+  accepts = false;
+  connector.script->read_error = std::make_error_code(std::errc::io_error);
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.connection->stats().streams_opened == 1; }));
+  ASSERT_TRUE(run_until([this] { return connector.outcome.has_value(); }));
+  connector.connection->close();
+  ASSERT_TRUE(run_until([this] { return connector.closed.has_value(); }));
+  accept();
+  ASSERT_TRUE(run_until([this] { return listener.outcome.has_value(); }));
+  EXPECT_EQ(listener.outcome->error->code, Errc::remote_read_failed);
+}
+
+TEST_F(MultiplexerTest, StaysUpWhileIdle) {
+  connect();
+  open();
+  const auto past_the_idle_timeout = std::chrono::steady_clock::now() + 4s;
+  ASSERT_TRUE(run_until([=] { return std::chrono::steady_clock::now() > past_the_idle_timeout; }));
+  EXPECT_FALSE(connector.outcome);
+  EXPECT_FALSE(connector.closed);
+}
+
+TEST_F(MultiplexerTest, ClosesWithTheAgreementOfBothEnds) {
+  connect();
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  connector.connection->close();
+  ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
+  EXPECT_TRUE(*connector.closed);
+  EXPECT_TRUE(*listener.closed);
+}
+
+TEST_F(MultiplexerTest, ABrokenLinkAfterEverythingIsReceiptedTakesNothingAway) {
+  connect();
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(both_ended());
+  from_listener->black_hole = true;
+  connector.connection->close();
+  ASSERT_TRUE(run_until([this] { return listener.closed.has_value(); }));
+  from_listener->cut = true;
+  from_listener->wake_reader();
+  ASSERT_TRUE(run_until([this] { return connector.closed.has_value(); }));
+  EXPECT_TRUE(*connector.closed);
+}
+
+TEST_F(MultiplexerTest, AnAbortIsAnInterruptionToThePeer) {
+  connect();
+  connector.script->to_send = pattern(1'000'000);
+  open();
+  connector.connection->abort({Errc::interrupted, "interrupted", "by a signal"});
+  ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
+  EXPECT_EQ(connector.closed->error().code, Errc::interrupted);
+  EXPECT_EQ(listener.closed->error().code, Errc::peer_interrupted);
+}
+
+TEST_F(MultiplexerTest, CarriesManyStreamsAtOnce) {
+  connect();
+  constexpr std::size_t kStreams = 200;
+  std::vector<std::shared_ptr<Script>> there(kStreams);
+  std::vector<std::shared_ptr<Script>> here(kStreams);
+  std::size_t ended = 0;
+  listener.connection->on_stream([&](StreamId id) {
+    auto& script = there[id / 2] = std::make_shared<Script>();
+    script->source_ended = true;
+    listener.connection->accept_stream(id, std::make_unique<ScriptedStream>(io, script), [](const StreamOutcome&) {});
+  });
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    here[i] = std::make_shared<Script>();
+    here[i]->to_send = pattern(5000 + i);
+    here[i]->source_ended = true;
+    connector.connection->open_stream(std::make_unique<ScriptedStream>(io, here[i]), [&](const StreamOutcome& outcome) {
+      EXPECT_FALSE(outcome.error);
+      ++ended;
+    });
+  }
+  ASSERT_TRUE(run_until([&] { return ended == kStreams; }));
+  for (std::size_t i = 0; i < kStreams; ++i) EXPECT_EQ(there[i]->received, pattern(5000 + i)) << i;
+}
+
+}  // namespace
+}  // namespace udtcat::connection

@@ -1,0 +1,198 @@
+#include "lib/connection/stream.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "fault/scripted_stream.hpp"
+#include "lib/connection/fake_host.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+constexpr std::uint64_t kWindow = 1000;
+
+class StreamTest : public ::testing::Test {
+ protected:
+  void attach() {
+    stream.attach(std::make_unique<fault::ScriptedStream>(io, script));
+    settle();
+  }
+  void settle() {
+    io.restart();
+    io.poll();
+  }
+  std::size_t fill(std::size_t room_bytes) {
+    room.assign(room_bytes, std::byte{});
+    return stream.fill(room);
+  }
+  Status data(std::string_view text) {
+    const auto view = std::as_bytes(std::span(text));
+    std::vector<std::byte> copy(view.begin(), view.end());
+    const std::span<const std::byte> rest(copy);
+    auto taken = stream.on_data({core::Buffer(), std::move(copy), rest});
+    settle();
+    return taken;
+  }
+  [[nodiscard]] Errc error() const { return host.outcome->error->code; }
+
+  boost::asio::io_context io;
+  FakeHost host;
+  WindowBudget budget;
+  std::shared_ptr<fault::Script> script = std::make_shared<fault::Script>();
+  Stream stream{0, host, kWindow, kWindow, budget};
+  std::vector<std::byte> room;
+};
+
+TEST_F(StreamTest, PutsDataAndEndIntoOneBlock) {
+  script->to_send = "hello\n";
+  script->source_ended = true;
+  attach();
+  EXPECT_EQ(fill(100), kFrameHeaderBytes + 6 + kFrameHeaderBytes + 8);
+  EXPECT_FALSE(stream.can_fill());
+}
+
+TEST_F(StreamTest, GathersSeveralReadsIntoOneFrame) {
+  script->to_send = std::string(500, 'x');
+  attach();
+  fill(600);
+  FrameReader frames(room);
+  EXPECT_EQ(std::get<Data>((*frames.next())->body).bytes.size(), 500U);
+}
+
+TEST_F(StreamTest, SendsNoFurtherThanItsCredit) {
+  script->to_send = std::string(5000, 'x');
+  attach();
+  EXPECT_EQ(fill(4000), kFrameHeaderBytes + kWindow);
+  EXPECT_FALSE(stream.can_fill());
+  host.ready.clear();
+  ASSERT_TRUE(stream.on_credit(kWindow + 10));
+  EXPECT_EQ(host.ready.size(), 1U);
+  EXPECT_EQ(fill(4000), kFrameHeaderBytes + 10);
+}
+
+TEST_F(StreamTest, AsksAgainOnlyWhenTheSourceHasSomething) {
+  attach();
+  EXPECT_EQ(fill(100), 0U);
+  EXPECT_FALSE(stream.can_fill());
+  host.ready.clear();
+  script->say("now");
+  settle();
+  EXPECT_EQ(host.ready.size(), 1U);
+  EXPECT_TRUE(stream.can_fill());
+}
+
+TEST_F(StreamTest, GathersWhatAPeerCutsIntoCrumbs) {
+  script->consumer_stalled = true;
+  attach();
+  std::string all;
+  for (int i = 0; i < 500; ++i) {
+    const std::string crumb(1, static_cast<char>('a' + i % 26));
+    ASSERT_TRUE(data(crumb));
+    all += crumb;
+  }
+  std::size_t writes = 0;
+  for (; script->received.size() < all.size() && writes < 100; ++writes) {
+    script->stall(false);
+    script->consumer_stalled = true;
+    settle();
+  }
+  EXPECT_EQ(script->received, all);
+  EXPECT_LT(writes, 5U) << "two or three pieces, not five hundred";
+}
+
+TEST_F(StreamTest, RefusesDataBeyondItsCredit) {
+  script->consumer_stalled = true;
+  attach();
+  ASSERT_TRUE(data(std::string(kWindow, 'x')));
+  EXPECT_FALSE(data("y"));
+}
+
+TEST_F(StreamTest, RefusesDataAndEndAfterTheEnd) {
+  attach();
+  ASSERT_TRUE(stream.on_fin(0));
+  EXPECT_FALSE(data("late"));
+  EXPECT_FALSE(stream.on_fin(0));
+}
+
+TEST_F(StreamTest, RefusesAnEndThatCountsOtherBytes) {
+  attach();
+  ASSERT_TRUE(data("four"));
+  EXPECT_FALSE(stream.on_fin(5));
+}
+
+TEST_F(StreamTest, RefusesAReceiptItDidNotWaitFor) {
+  attach();
+  EXPECT_FALSE(stream.on_receipt(0));
+  script->end_source();
+  settle();
+  fill(100);
+  EXPECT_FALSE(stream.on_receipt(1)) << "over another number of bytes";
+  EXPECT_TRUE(stream.on_receipt(0));
+  EXPECT_FALSE(stream.on_receipt(0)) << "a second one";
+}
+
+TEST_F(StreamTest, GivesItsReceiptOnceTheConsumerHasAll) {
+  script->consumer_stalled = true;
+  attach();
+  ASSERT_TRUE(data("last words"));
+  ASSERT_TRUE(stream.on_fin(10));
+  settle();
+  EXPECT_EQ(host.last_sent<Receipt>(), nullptr);
+  script->stall(false);
+  settle();
+  ASSERT_NE(host.last_sent<Receipt>(), nullptr);
+  EXPECT_EQ(host.last_sent<Receipt>()->total_bytes, 10U);
+}
+
+TEST_F(StreamTest, TellsItsSourceOfTheReceipt) {
+  script->source_ended = true;
+  attach();
+  fill(100);
+  EXPECT_FALSE(script->receipted);
+  ASSERT_TRUE(stream.on_receipt(0));
+  EXPECT_TRUE(script->receipted);
+}
+
+TEST_F(StreamTest, IsOverWhenBothDirectionsAreReceipted) {
+  script->source_ended = true;
+  attach();
+  fill(100);
+  ASSERT_TRUE(stream.on_fin(0));
+  settle();
+  EXPECT_FALSE(host.outcome);
+  ASSERT_TRUE(stream.on_receipt(0));
+  ASSERT_TRUE(host.outcome);
+  EXPECT_FALSE(host.outcome->error);
+}
+
+TEST_F(StreamTest, ResetsBothWaysWhenTheConsumerFails) {
+  script->write_error = std::make_error_code(std::errc::broken_pipe);
+  attach();
+  ASSERT_TRUE(data("unwanted"));
+  EXPECT_EQ(error(), Errc::local_write_failed);
+  ASSERT_NE(host.last_sent<Reset>(), nullptr);
+  EXPECT_EQ(host.last_sent<Reset>()->cause, ResetCause::write_failed);
+  EXPECT_EQ(host.last_sent<Reset>()->errno_value, static_cast<std::uint32_t>(EPIPE));
+  EXPECT_TRUE(script->aborted);
+}
+
+TEST_F(StreamTest, NamesWhatHappenedAtTheOtherEnd) {
+  attach();
+  stream.on_reset({ResetCause::connect_failed, 111, "connect tcp db:5432: Connection refused"});
+  EXPECT_EQ(error(), Errc::remote_connect_failed);
+  EXPECT_EQ(host.outcome->error->message(), "remote connect failed: connect tcp db:5432: Connection refused");
+  EXPECT_TRUE(host.sent.empty()) << "a reset is not answered";
+}
+
+TEST_F(StreamTest, EndsOnce) {
+  attach();
+  stream.fail({Errc::peer_lost, "peer", "lost"});
+  host.outcome.reset();
+  stream.on_reset({ResetCause::refused, 0, ""});
+  stream.reset(ResetCause::interrupted, {Errc::interrupted, "x", "y"});
+  EXPECT_FALSE(host.outcome);
+}
+
+}  // namespace
+}  // namespace udtcat::connection

@@ -1,0 +1,286 @@
+#include "lib/plain/bare_pipe.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fault/memory_channel.hpp"
+#include "fault/scripted_stream.hpp"
+
+namespace udtcat::plain {
+namespace {
+
+using namespace std::chrono_literals;
+using fault::Script;
+
+/// A pipe at one end of a channel; the test is the program at the other, which knows nothing of udtcat.
+class BarePipeTest : public ::testing::Test {
+ protected:
+  void start(bool receives = true) {
+    pipe = std::make_unique<BarePipe>(io, std::move(channels.connector), nullptr);
+    pipe->bridge(std::make_unique<fault::ScriptedStream>(io, script), receives,
+                 [this](StreamOutcome how) { outcome = std::move(how); });
+  }
+  void run_for(std::chrono::milliseconds time) {
+    io.restart();
+    io.run_for(time);
+  }
+  bool run_until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (!done() && std::chrono::steady_clock::now() < deadline) run_for(5ms);
+    return done();
+  }
+  bool run_until_done() {
+    return run_until([this] { return outcome.has_value(); });
+  }
+  void peer_says(const std::string& text) {
+    std::vector<std::byte> bytes;
+    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+    channels.listener->async_write(core::SharedBytes::adopt(std::move(bytes)), [](const Status&) {});
+  }
+  void peer_closes() { channels.listener->close(1s); }
+  [[nodiscard]] std::string peer_heard() const {
+    std::string text;
+    for (const std::byte byte : channels.from_connector->capture) text.push_back(static_cast<char>(byte));
+    return text;
+  }
+  [[nodiscard]] bool closed() const { return channels.from_connector->closed; }
+  [[nodiscard]] Errc error() const { return outcome->error ? outcome->error->code : Errc{}; }
+
+  boost::asio::io_context io;
+  fault::ChannelPair channels{io};
+  std::shared_ptr<Script> script = std::make_shared<Script>();
+  std::unique_ptr<BarePipe> pipe;
+  std::optional<StreamOutcome> outcome;
+};
+
+TEST_F(BarePipeTest, SendsBareBytesAndClosesBehindThem) {
+  start();
+  script->say("hello");
+  script->end_source();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_FALSE(outcome->error);
+  EXPECT_EQ(peer_heard(), "hello");
+  EXPECT_TRUE(closed());
+  EXPECT_EQ(outcome->bytes_sent, 5U);
+  EXPECT_TRUE(script->finished);
+}
+
+TEST_F(BarePipeTest, SendsAllOfALongSource) {
+  script->to_send = std::string(3 * kBarePieceBytes + 17, 'x');
+  script->source_ended = true;
+  start();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(peer_heard().size(), 3 * kBarePieceBytes + 17);
+}
+
+TEST_F(BarePipeTest, IsNotDoneBeforeAllIsAcknowledged) {
+  script->to_send = "hello";
+  script->source_ended = true;
+  channels.from_connector->stuck = true;
+  start();
+  run_for(200ms);
+  EXPECT_FALSE(outcome);
+  EXPECT_FALSE(closed());
+  channels.from_connector->stuck = false;
+  channels.from_connector->wake_writer();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_FALSE(outcome->error);
+}
+
+TEST_F(BarePipeTest, TakesNoMoreFromTheSourceThanTheChannelTakes) {
+  script->to_send = std::string(3 * kBareWrites * kBarePieceBytes, 'x');
+  channels.from_connector->stuck = true;
+  start();
+  ASSERT_TRUE(run_until([this] { return peer_heard().size() >= kBareWrites * kBarePieceBytes; }));
+  run_for(20ms);
+  EXPECT_EQ(peer_heard().size(), kBareWrites * kBarePieceBytes);
+}
+
+TEST_F(BarePipeTest, WritesWhatComesAndEndsWithThePeer) {
+  start();
+  script->end_source();
+  run_for(200ms);
+  EXPECT_FALSE(outcome) << "an empty source is no reason to leave";
+  EXPECT_FALSE(closed());
+  peer_says("how are you");
+  peer_closes();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_FALSE(outcome->error);
+  EXPECT_EQ(script->received, "how are you");
+  EXPECT_EQ(outcome->bytes_received, 11U);
+  EXPECT_TRUE(script->finished);
+}
+
+TEST_F(BarePipeTest, EndsWithThePeerThoughItsSourceHasNot) {
+  start();
+  script->say("question");
+  peer_says("answer");
+  ASSERT_TRUE(run_until([this] { return peer_heard() == "question" && script->received == "answer"; }));
+  peer_closes();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_FALSE(outcome->error);
+  EXPECT_EQ(script->received, "answer");
+}
+
+TEST_F(BarePipeTest, ThatOnlySendsClosesBehindAnEmptySource) {
+  start(false);
+  script->end_source();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_FALSE(outcome->error);
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(BarePipeTest, ThatOnlySendsDropsWhatComes) {
+  start(false);
+  peer_says("unasked");
+  EXPECT_TRUE(run_until([this] { return channels.from_listener->bytes.empty(); })) << "or the peer would be held up";
+  script->end_source();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(script->received, "");
+  EXPECT_EQ(outcome->bytes_received, 0U);
+}
+
+TEST_F(BarePipeTest, ThatOnlySendsHasNotSentAllWhenThePeerClosesFirst) {
+  start(false);
+  script->say("some");
+  ASSERT_TRUE(run_until([this] { return peer_heard() == "some"; }));
+  peer_closes();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::connection_broken);
+  EXPECT_NE(outcome->error->message().find("it closed before"), std::string::npos) << outcome->error->message();
+}
+
+TEST_F(BarePipeTest, SaysThatThePeerClosedBeforeItHadAll) {
+  script->to_send = "hello";
+  script->source_ended = true;
+  channels.from_connector->stuck = true;
+  start();
+  ASSERT_TRUE(run_until([this] { return peer_heard() == "hello"; }));
+  peer_closes();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::connection_broken);
+  EXPECT_NE(outcome->error->message().find("it closed before"), std::string::npos) << outcome->error->message();
+}
+
+TEST_F(BarePipeTest, HearsWhatThePeerHadSaidWhenItsOwnWordsAreOver) {
+  peer_says("hi");
+  script->to_send = "hello";
+  script->source_ended = true;
+  start();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_FALSE(outcome->error);
+  EXPECT_EQ(script->received, "hi");
+}
+
+TEST_F(BarePipeTest, DoesNotListenForEverToAPeerThatGoesOn) {
+  script->to_send = "hello";
+  script->source_ended = true;
+  start();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!outcome && std::chrono::steady_clock::now() - begin < 10s) {
+    peer_says("and ");
+    run_for(10ms);
+  }
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->error);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kLastWordsMost + 2s);
+}
+
+TEST_F(BarePipeTest, HoldsThePeerUpWhileItsConsumerStalls) {
+  script->consumer_stalled = true;
+  start();
+  constexpr std::size_t kHeld = kBareArrivedPieces * kBarePieceBytes;
+  peer_says(std::string(2 * kHeld, 'z'));
+  ASSERT_TRUE(run_until([this] { return channels.from_listener->bytes.size() <= kHeld; }));
+  run_for(20ms);
+  EXPECT_EQ(channels.from_listener->bytes.size(), kHeld);
+  script->stall(false);
+  peer_closes();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(script->received.size(), 2 * kHeld);
+}
+
+TEST_F(BarePipeTest, TellsABreakFromAClose) {
+  start();
+  peer_says("half of");
+  ASSERT_TRUE(run_until([this] { return script->received == "half of"; }));
+  channels.from_listener->cut = true;
+  channels.from_listener->wake_reader();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::connection_broken);
+  EXPECT_EQ(script->received, "half of") << "what came is the user's";
+  EXPECT_TRUE(script->aborted);
+  EXPECT_FALSE(script->finished);
+}
+
+TEST_F(BarePipeTest, NoticesAPeerWhosePortIsClosed) {
+  channels.connector->port_closed = std::chrono::steady_clock::now();
+  start();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::peer_lost);
+}
+
+TEST_F(BarePipeTest, NamesTheLocalSideThatFails) {
+  script->write_error = std::make_error_code(std::errc::no_space_on_device);
+  start();
+  peer_says("hello");
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::local_write_failed);
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(BarePipeTest, NamesTheLocalSourceThatFails) {
+  script->read_error = std::make_error_code(std::errc::io_error);
+  start();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::local_read_failed);
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(BarePipeTest, FailsWhenTheConsumerCannotFinish) {
+  script->finish_error = std::make_error_code(std::errc::no_space_on_device);
+  start();
+  peer_closes();
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::local_write_failed);
+}
+
+TEST_F(BarePipeTest, EndsAtOnceWhenAborted) {
+  start();
+  run_for(5ms);
+  pipe->abort({Errc::interrupted, "interrupted", "by a test"});
+  EXPECT_FALSE(outcome) << "not from inside the call";
+  ASSERT_TRUE(run_until_done());
+  EXPECT_EQ(error(), Errc::interrupted);
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(BarePipeTest, CallsNobodyOnceDestroyed) {
+  start();
+  run_for(5ms);
+  pipe.reset();
+  peer_says("anybody there?");
+  run_for(50ms);
+  EXPECT_FALSE(outcome);
+}
+
+TEST_F(BarePipeTest, TalksToItsLike) {
+  auto far_script = std::make_shared<Script>();
+  BarePipe far(io, std::move(channels.listener), nullptr);
+  std::optional<StreamOutcome> far_outcome;
+  far_script->source_ended = true;
+  far.bridge(std::make_unique<fault::ScriptedStream>(io, far_script), true,
+             [&](StreamOutcome how) { far_outcome = std::move(how); });
+  script->to_send = std::string(kBarePieceBytes + 1, 'x');
+  script->source_ended = true;
+  start();
+  ASSERT_TRUE(run_until([&] { return outcome && far_outcome; }));
+  EXPECT_FALSE(outcome->error || far_outcome->error);
+  EXPECT_EQ(far_script->received.size(), kBarePieceBytes + 1);
+}
+
+}  // namespace
+}  // namespace udtcat::plain

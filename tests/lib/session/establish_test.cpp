@@ -1,0 +1,294 @@
+#include "lib/session/establish.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "fault/memory_channel.hpp"
+
+namespace udtcat::session {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Two ends that shake hands over a path in memory.
+class EstablishingTest : public ::testing::Test {
+ protected:
+  struct End {
+    SessionOptions options;
+    std::optional<Key> key;
+    std::unique_ptr<Establishing> establishing;
+    std::optional<Result<std::unique_ptr<Session>>> result;
+    [[nodiscard]] Errc error() const { return result->error().code; }
+  };
+
+  void SetUp() override {
+    connector.key = std::move(*Key::generate());
+    listener.key = connector.key->duplicate();
+  }
+  void use_protection(End& end, Protection protection) {
+    end.options.protection = protection;
+    if (protection == Protection::clear) end.key.reset();
+  }
+  void start(End& end, Role role, std::unique_ptr<transport::Channel> channel) {
+    end.establishing = std::make_unique<Establishing>(
+        io, role, std::move(channel), end.key ? &*end.key : nullptr, end.options,
+        [&end](Result<std::unique_ptr<Session>> session) { end.result = std::move(session); });
+    end.establishing->start();
+  }
+  void shake_hands() {
+    start(connector, Role::connector, std::move(path.connector));
+    start(listener, Role::listener, std::move(path.listener));
+    run_until([this] { return connector.result && listener.result; });
+  }
+  template <typename Condition>
+  void run_until(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + 15s;
+    while (!condition() && std::chrono::steady_clock::now() < deadline) io.run_one_for(100ms);
+    ASSERT_TRUE(condition());
+  }
+
+  boost::asio::io_context io;
+  fault::ChannelPair path{io};
+  End connector;
+  End listener;
+};
+
+TEST_F(EstablishingTest, AgreesWhereTheKeyIsTheSame) {
+  connector.options.lanes = 4;
+  listener.options.lanes = 8;
+  connector.options.block_bytes = 64 * kKiB;
+  shake_hands();
+  ASSERT_TRUE(*connector.result);
+  ASSERT_TRUE(*listener.result);
+  const Agreed& agreed = (**connector.result)->agreed();
+  EXPECT_EQ(agreed.lanes, 4U);
+  EXPECT_EQ(agreed.block_bytes, 64 * kKiB);
+  EXPECT_EQ(agreed.cipher, (**listener.result)->agreed().cipher);
+  EXPECT_EQ(agreed.protection, Protection::private_);
+}
+
+TEST_F(EstablishingTest, AgreesInOneRoundTrip) {
+  path.from_connector->tamper = [this](auto) {
+    if (!path.from_listener->capture.empty()) path.from_connector->black_hole = true;
+  };
+  start(connector, Role::connector, std::move(path.connector));
+  start(listener, Role::listener, std::move(path.listener));
+  run_until([this] { return connector.result.has_value(); });
+  EXPECT_TRUE(*connector.result) << "though the listener has not heard a second word of it";
+  EXPECT_FALSE(listener.result);
+}
+
+TEST_F(EstablishingTest, GivesNobodyASessionForARecordedFirstFlight) {
+  start(connector, Role::connector, std::move(path.connector));
+  run_until([this] { return !path.from_connector->capture.empty(); });
+  fault::ChannelPair again(io);
+  start(listener, Role::listener, std::move(again.listener));
+  again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)),
+                               [](const Status&) {});
+  run_until([&] { return !again.from_listener->capture.empty(); });
+  io.poll();
+  EXPECT_FALSE(listener.result);
+  again.connector->close({});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::connection_broken);
+}
+
+TEST_F(EstablishingTest, RefusesAWrongKeyAtBothEnds) {
+  connector.key = std::move(*Key::generate());
+  shake_hands();
+  ASSERT_FALSE(*connector.result);
+  ASSERT_FALSE(*listener.result);
+  EXPECT_EQ(connector.error(), Errc::authentication_failed);
+  EXPECT_EQ(listener.error(), Errc::authentication_failed);
+}
+
+TEST_F(EstablishingTest, RefusesEveryPairOfDifferentProtections) {
+  const std::array levels{Protection::clear, Protection::auth, Protection::safe, Protection::private_};
+  for (const auto ours : levels)
+    for (const auto theirs : levels) {
+      path = fault::ChannelPair(io);
+      connector = End{};
+      listener = End{};
+      SetUp();
+      use_protection(connector, ours);
+      use_protection(listener, theirs);
+      shake_hands();
+      EXPECT_EQ(connector.result->has_value(), ours == theirs) << to_string(ours) << " to " << to_string(theirs);
+      EXPECT_EQ(listener.result->has_value(), ours == theirs) << to_string(ours) << " to " << to_string(theirs);
+      if (ours != theirs) {
+        EXPECT_EQ(connector.error(), Errc::parameters_refused) << connector.result->error().message();
+        EXPECT_EQ(listener.error(), Errc::parameters_refused) << listener.result->error().message();
+      }
+    }
+}
+
+TEST_F(EstablishingTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
+    for (const std::size_t flows : {1U, 3U}) {
+      path = fault::ChannelPair(io);
+      connector = End{};
+      listener = End{};
+      SetUp();
+      use_protection(connector, protection);
+      use_protection(listener, protection);
+      connector.options.flows = flows;
+      listener.options.purpose = Purpose::forward;
+      shake_hands();
+      EXPECT_EQ(connector.error(), Errc::parameters_refused);
+      EXPECT_EQ(listener.error(), Errc::parameters_refused);
+    }
+}
+
+TEST_F(EstablishingTest, SharesAKeyWithWhomItMeans) {
+  connector.options.own_name = listener.options.expected_peer = "a";
+  connector.options.expected_peer = listener.options.own_name = "b";
+  shake_hands();
+  ASSERT_TRUE(*connector.result && *listener.result);
+  const auto header_key = [](End& end) { return (**end.result)->keys()->header_key(Direction::from_connector); };
+  EXPECT_TRUE(std::ranges::equal(header_key(connector)->bytes(), header_key(listener)->bytes()));
+  EXPECT_EQ((**listener.result)->agreed().connector_name, "a");
+}
+
+TEST_F(EstablishingTest, RefusesToMeetItself) {
+  connector.options.own_name = listener.options.own_name = "a";
+  shake_hands();
+  EXPECT_EQ(connector.error(), Errc::parameters_refused);
+  EXPECT_EQ(listener.error(), Errc::parameters_refused);
+  for (const End* end : {&connector, &listener})
+    EXPECT_NE(end->result->error().message().find("met itself"), std::string::npos);
+}
+
+TEST_F(EstablishingTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
+  for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
+    path = fault::ChannelPair(io);
+    connector = End{};
+    listener = End{};
+    SetUp();
+    use_protection(connector, protection);
+    use_protection(listener, protection);
+    connector.options.flows = 3;
+    shake_hands();
+    ASSERT_TRUE(*connector.result && *listener.result);
+    const JoinKey* ours = (**connector.result)->join_key();
+    const JoinKey* theirs = (**listener.result)->join_key();
+    ASSERT_TRUE(ours != nullptr && theirs != nullptr);
+    EXPECT_TRUE(theirs->is_meant_by(*ours->join(2)));
+    EXPECT_TRUE(theirs->check(*ours->join(2)));
+    EXPECT_TRUE(ours->check(*theirs->joined(2), 2));
+    EXPECT_NE((**connector.result)->agreed().session_id, SessionId{});
+    EXPECT_EQ((**connector.result)->keys() != nullptr, protection >= Protection::safe);
+  }
+}
+
+TEST_F(EstablishingTest, HandsOnAChannelThatJoins) {
+  for (const auto protection : {Protection::clear, Protection::private_}) {
+    path = fault::ChannelPair(io);
+    listener = End{};
+    SetUp();
+    use_protection(listener, protection);
+    const Join said = *JoinKey({}, {}).join(7);
+    std::optional<Join> heard;
+    std::unique_ptr<transport::Channel> joining;
+    start(listener, Role::listener, std::move(path.listener));
+    listener.establishing->take_joins([&](const Join& join, std::unique_ptr<transport::Channel> channel) {
+      heard = join;
+      joining = std::move(channel);
+    });
+    path.connector->async_write(core::SharedBytes::adopt(encode(said)), [](const Status&) {});
+    run_until([&] { return heard.has_value(); });
+    EXPECT_EQ(heard, said);
+    EXPECT_NE(joining, nullptr);
+    EXPECT_FALSE(listener.result);
+  }
+}
+
+TEST_F(EstablishingTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
+  auto bad = encode(*JoinKey({}, {}).join(7));
+  bad[8] = std::byte{0xff};
+  start(listener, Role::listener, std::move(path.listener));
+  listener.establishing->take_joins([](const Join&, const std::unique_ptr<transport::Channel>&) { FAIL(); });
+  path.connector->async_write(core::SharedBytes::adopt(bad), [](const Status&) {});
+  run_until([&] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::protocol_violated);
+
+  path = fault::ChannelPair(io);
+  listener = End{};
+  SetUp();
+  start(listener, Role::listener, std::move(path.listener));
+  path.connector->async_write(core::SharedBytes::adopt(encode(*JoinKey({}, {}).join(7))), [](const Status&) {});
+  run_until([&] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::parameters_refused);
+}
+
+TEST_F(EstablishingTest, RefusesACipherThatTheListenerDoesNotWant) {
+  connector.options.cipher = Cipher::aes_128_gcm;
+  listener.options.cipher = Cipher::chacha20_poly1305;
+  shake_hands();
+  EXPECT_EQ(connector.error(), Errc::parameters_refused);
+  EXPECT_EQ(listener.error(), Errc::parameters_refused);
+}
+
+TEST_F(EstablishingTest, FollowsTheCipherThatOneEndAsksFor) {
+  listener.options.cipher = Cipher::chacha20_poly1305;
+  shake_hands();
+  ASSERT_TRUE(*connector.result) << connector.result->error().message();
+  EXPECT_EQ((**connector.result)->agreed().cipher, Cipher::chacha20_poly1305);
+}
+
+TEST_F(EstablishingTest, RefusesTwoEndsOfWhichNeitherListens) {
+  connector.options.receives = listener.options.receives = false;
+  shake_hands();
+  EXPECT_EQ(connector.error(), Errc::parameters_refused);
+}
+
+TEST_F(EstablishingTest, GivesUpOnAStrangerWhoSaysNothing) {
+  start(listener, Role::listener, std::move(path.listener));
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::cannot_reach);
+}
+
+TEST_F(EstablishingTest, IsNotFooledByAStrangerWhoTalksNonsense) {
+  start(listener, Role::listener, std::move(path.listener));
+  const std::string nonsense = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
+  const auto bytes = std::as_bytes(std::span(nonsense));
+  path.connector->async_write(core::SharedBytes::adopt({bytes.begin(), bytes.end()}), [](const Status&) {});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::protocol_violated);
+}
+
+TEST_F(EstablishingTest, SeesAPathThatBreaksInTheMiddle) {
+  start(connector, Role::connector, std::move(path.connector));
+  start(listener, Role::listener, std::move(path.listener));
+  run_until([this] { return !path.from_listener->capture.empty(); });
+  path.from_connector->cut = path.from_listener->cut = true;
+  path.from_connector->bytes.clear();
+  path.from_listener->bytes.clear();
+  path.from_connector->wake_reader();
+  path.from_listener->wake_reader();
+  run_until([this] { return connector.result && listener.result; });
+  EXPECT_EQ(connector.error(), Errc::connection_broken);
+  EXPECT_EQ(listener.error(), Errc::connection_broken);
+}
+
+TEST_F(EstablishingTest, CanBeDestroyedAtAnyStep) {
+  for (int steps = 0; steps < 60; ++steps) {
+    path = fault::ChannelPair(io);
+    connector = End{};
+    listener = End{};
+    SetUp();
+    start(connector, Role::connector, std::move(path.connector));
+    start(listener, Role::listener, std::move(path.listener));
+    for (int i = 0; i < steps; ++i) io.poll_one();
+    connector.establishing.reset();
+    listener.establishing.reset();
+    io.restart();
+    io.poll();
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::session

@@ -1,0 +1,117 @@
+#include "lib/session/tls_context.hpp"
+
+#include <array>
+#include <memory>
+
+#include <gtest/gtest.h>
+#include <openssl/err.h>
+#include <openssl/x509.h>
+
+#include "lib/session/tls_pair.hpp"
+
+namespace udtcat::session {
+namespace {
+
+using test::key_of;
+
+constexpr std::byte kRight{0};
+
+// Carries bytes until both machines rest.
+void shake_hands(const TlsConnection& one, const TlsConnection& other) {
+  const auto carry = [](BIO* from, BIO* to) {
+    std::array<char, 4096> piece;
+    for (int length = 0; (length = BIO_read(from, piece.data(), piece.size())) > 0;)
+      BIO_write(to, piece.data(), length);
+  };
+  for (int round = 0; round < 4; ++round) {
+    SSL_do_handshake(one.tls.get());
+    carry(one.output, other.input);
+    SSL_do_handshake(other.tls.get());
+    carry(other.output, one.input);
+  }
+}
+
+// A TLS end that knows nothing of us.
+TlsConnection foreign_end(SSL_CTX* context) {
+  TlsConnection end;
+  end.tls.reset(SSL_new(context));
+  end.input = BIO_new(BIO_s_mem());
+  end.output = BIO_new(BIO_s_mem());
+  SSL_set_bio(end.tls.get(), end.input, end.output);
+  return end;
+}
+
+struct FreeIdentity {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+};
+
+void give_certificate(SSL_CTX* context) {
+  const std::unique_ptr<EVP_PKEY, FreeIdentity> key(EVP_EC_gen("P-256"));
+  const std::unique_ptr<X509, FreeIdentity> certificate(X509_new());
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  X509_set_pubkey(certificate.get(), key.get());
+  ASSERT_GT(X509_sign(certificate.get(), key.get(), EVP_sha256()), 0);
+  ASSERT_EQ(SSL_CTX_use_certificate(context, certificate.get()), 1);
+  ASSERT_EQ(SSL_CTX_use_PrivateKey(context, key.get()), 1);
+}
+
+TEST(TlsConnection, FollowsTheProfile) {
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight));
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  ASSERT_TRUE(connector && listener);
+  shake_hands(*connector, *listener);
+  for (SSL* tls : {connector->tls.get(), listener->tls.get()}) {
+    EXPECT_TRUE(SSL_is_init_finished(tls));
+    EXPECT_EQ(SSL_session_reused(tls), 1);
+    EXPECT_STREQ(SSL_get_version(tls), "TLSv1.3");
+    EXPECT_STREQ(SSL_get_cipher(tls), "TLS_AES_256_GCM_SHA384");
+    EXPECT_EQ(SSL_get0_peer_certificate(tls), nullptr);
+    // An ephemeral key of the peer: without it a key that leaks later would open what was recorded.
+    EVP_PKEY* ephemeral = nullptr;
+    ASSERT_EQ(SSL_get_peer_tmp_key(tls, &ephemeral), 1);
+    EXPECT_EQ(EVP_PKEY_is_a(ephemeral, "X25519"), 1);
+    EVP_PKEY_free(ephemeral);
+  }
+}
+
+TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
+  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
+  give_certificate(context.get());
+  const TlsConnection stranger = foreign_end(context.get());
+  SSL_set_accept_state(stranger.tls.get());
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight));
+  ASSERT_TRUE(connector);
+  shake_hands(*connector, stranger);
+  ERR_clear_error();
+  EXPECT_FALSE(SSL_is_init_finished(connector->tls.get()));
+  EXPECT_EQ(SSL_get_verify_result(connector->tls.get()), X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT);
+}
+
+TEST(TlsConnection, TakesNoClientWithoutTheKey) {
+  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+  const TlsConnection stranger = foreign_end(context.get());
+  SSL_set_connect_state(stranger.tls.get());
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  ASSERT_TRUE(listener);
+  shake_hands(stranger, *listener);
+  ERR_clear_error();
+  EXPECT_FALSE(SSL_is_init_finished(listener->tls.get()));
+  EXPECT_FALSE(SSL_is_init_finished(stranger.tls.get()));
+}
+
+TEST(TlsConnection, SpeaksNoOlderTls) {
+  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
+  const TlsConnection stranger = foreign_end(context.get());
+  SSL_set_connect_state(stranger.tls.get());
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  ASSERT_TRUE(listener);
+  shake_hands(stranger, *listener);
+  ERR_clear_error();
+  EXPECT_FALSE(SSL_is_init_finished(listener->tls.get()));
+}
+
+}  // namespace
+}  // namespace udtcat::session

@@ -1,0 +1,104 @@
+#include <sys/socket.h>
+
+#include <array>
+
+#include "lib/net/udp_socket.hpp"
+#include "lib/transport/transport_fixture.hpp"
+
+namespace udtcat::transport {
+namespace {
+
+class Connecting : public EachTransport {
+ protected:
+  /// A UDP port that takes everything and says nothing.
+  static net::UdpSocket silent_peer(AddressFamily family) {
+    auto socket = net::UdpSocket::open(family).value();
+    EXPECT_TRUE(socket.bind(loopback(family)));
+    return socket;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(With, Connecting, testing::ValuesIn(kTransports),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(Connecting, ToAClosedPortFailsQuickly) {
+  for (const auto family : {AddressFamily::ipv4, AddressFamily::ipv6}) {
+    const Endpoint nobody = silent_peer(family).local_endpoint().value();
+    const auto before = Clock::now();
+    const auto refused = connect(nobody, 20s);
+    ASSERT_FALSE(refused);
+    EXPECT_LT(Clock::now() - before, 3s);
+    EXPECT_EQ(refused.error().code, Errc::cannot_reach);
+    EXPECT_EQ(refused.error().message(), "connect udp " + nobody.to_string() + ": " + kPortClosed);
+  }
+}
+
+TEST_P(Connecting, ToASilentPeerEndsWithTheCallersPatience) {
+  const auto silent = silent_peer(AddressFamily::ipv4);
+  const auto before = Clock::now();
+  const auto refused = connect(*silent.local_endpoint(), 300ms);
+  ASSERT_FALSE(refused);
+  EXPECT_GE(Clock::now() - before, 300ms);
+  EXPECT_LT(Clock::now() - before, 2s);
+  EXPECT_EQ(refused.error().code, Errc::cannot_reach);
+  EXPECT_NE(refused.error().message().find("nobody answered"), std::string::npos);
+}
+
+TEST_P(Connecting, TriesAgainFromAnotherPortBeforeLibudtGivesUp) {
+  if (GetParam() != TransportKind::libudt) GTEST_SKIP() << "only libudt gives up by itself";
+  const auto silent = silent_peer(AddressFamily::ipv4);
+  ASSERT_FALSE(connect(*silent.local_endpoint(), 3500ms));
+  std::vector<std::uint16_t> ports;
+  std::array<char, 2048> bytes{};
+  sockaddr_storage from{};
+  for (;;) {
+    socklen_t length = sizeof from;
+    auto* const address = reinterpret_cast<sockaddr*>(&from);
+    if (::recvfrom(silent.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT, address, &length) < 0) break;
+    const std::uint16_t port = Endpoint::from_sockaddr(address, length)->port();
+    if (ports.empty() || ports.back() != port) ports.push_back(port);
+  }
+  EXPECT_EQ(ports.size(), 2U) << "one in the first 2.5 s, one after";
+}
+
+TEST_P(Connecting, IsAnsweredBeforeAnybodyAccepts) {
+  const auto acceptor = listen({loopback(AddressFamily::ipv4)});
+  EXPECT_TRUE(connect(acceptor->local_endpoints().front()));
+}
+
+TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
+  const auto acceptor = listen({loopback(AddressFamily::ipv4)});
+  const auto bytes = pattern(1000, 1);
+  std::unique_ptr<Channel> gone;
+  acceptor->async_accept([&](auto channel) {
+    gone = std::move(*channel);
+    gone->async_write(copy_of(bytes), [](const Status&) {});
+    gone->close(5s);
+  });
+  auto channel = connect(acceptor->local_endpoints().front());
+  ASSERT_TRUE(channel);
+  std::vector<std::byte> got(bytes.size());
+  ASSERT_TRUE(read(**channel, got));
+  EXPECT_TRUE(got == bytes);
+  EXPECT_EQ(read_some(**channel, got).value_or(1), 0U);
+}
+
+TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
+  const auto silent = silent_peer(AddressFamily::ipv4);
+  bool called = false;
+  for (int i = 0; i < 3; ++i) engine->async_connect(*silent.local_endpoint(), 20s, [&](const auto&) { called = true; });
+  run_until([] { return false; }, 50ms);
+  const auto before = Clock::now();
+  engine.reset();
+  EXPECT_LT(Clock::now() - before, 2s);
+  EXPECT_FALSE(run_until([&] { return called; }, 50ms));
+}
+
+TEST_P(Connecting, ToAnAddressWithoutARouteSaysSo) {
+  const auto refused = connect(resolve({"255.255.255.255", 9}, AddressFamily::ipv4)->front(), 300ms);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::cannot_reach);
+}
+
+}  // namespace
+}  // namespace udtcat::transport

@@ -1,0 +1,214 @@
+#include "lib/transport/native/active_open.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+using State = ActiveOpen::State;
+
+/// A server that answers as it is told, and hears what the client says.
+class Opening : public testing::Test {
+ protected:
+  explicit Opening(Door* door = nullptr)
+      : request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt, door} {}
+
+  Handshake next_request() {
+    const auto packet = open.poll_transmit(now);
+    EXPECT_TRUE(packet);
+    sent_ = packet.value_or(std::vector<std::byte>(kHeaderBytes + kHandshakeBytes));
+    return decode_handshake(std::span(sent_).subspan(kHeaderBytes)).value();
+  }
+  std::uint32_t sent_additional() const { return decode_control_header(sent_).additional; }
+  auto sent_extension() const { return decode_extension(std::span(sent_).subspan(kHeaderBytes)); }
+
+  static Handshake answer_to(Handshake request, std::uint32_t cookie) {
+    request.cookie = cookie;
+    return request;
+  }
+  void answer(const Handshake& handshake, std::uint32_t additional = 0,
+              const std::optional<HandshakeExtension>& extension = std::nullopt) {
+    open.handle(now, encode(handshake, request.local_id, additional, extension));
+  }
+  /// Up to the conclusion.
+  Handshake conclude(bool own) {
+    const auto induction = answer_to(next_request(), 77);
+    answer(induction, own ? kMarkerAnswer : kMarker, own ? std::optional(HandshakeExtension{}) : std::nullopt);
+    return next_request();
+  }
+  Handshake good_conclusion(bool own) {
+    Handshake reply = conclude(own);
+    reply.socket_id = 9;
+    reply.mss = 1400;
+    reply.flow_window = 100;
+    return reply;
+  }
+
+  OpenRequest request;
+  TimePoint now = kStart;
+  ActiveOpen open{now, request};
+
+ private:
+  std::vector<std::byte> sent_;
+};
+
+TEST_F(Opening, AsksAtOnceAndThenEveryQuarterSecond) {
+  EXPECT_EQ(next_request().request, Request::induction);
+  EXPECT_EQ(sent_additional(), kMarker);
+  EXPECT_FALSE(open.poll_transmit(now + 249ms));
+  EXPECT_EQ(open.deadline(), now + 250ms);
+  now += 250ms;
+  EXPECT_EQ(next_request().request, Request::induction);
+}
+
+TEST_F(Opening, BeginsWithTheConclusionWhereTheCookieIsKnown) {
+  request.known_cookie = 77;
+  ActiveOpen informed(now, request);
+  const auto packet = informed.poll_transmit(now).value();
+  const auto body = std::span(packet).subspan(kHeaderBytes);
+  Handshake reply = decode_handshake(body).value();
+  EXPECT_EQ(reply.request, Request::conclusion);
+  EXPECT_EQ(reply.cookie, 77U);
+  EXPECT_EQ(decode_extension(body).value().token, request.token);
+  reply.socket_id = 9;
+  informed.handle(now, encode(reply, request.local_id, kMarkerAnswer, HandshakeExtension{4242}));
+  ASSERT_EQ(informed.state(), State::done);
+  EXPECT_EQ(informed.settings().peer, PeerKind::own);
+  EXPECT_EQ(informed.settings().peer_token, 4242U);
+}
+
+TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
+  request.known_cookie = 77;
+  ActiveOpen informed(now, request);
+  for (; now < kStart + 1s; now += 250ms) EXPECT_TRUE(informed.poll_transmit(now));
+  const auto packet = informed.poll_transmit(now).value();
+  const Handshake asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
+  EXPECT_EQ(asked.request, Request::induction);
+  EXPECT_EQ(asked.cookie, 0U);
+}
+
+struct KeyHolder {
+  Door door = door_of(1);
+};
+
+class OpeningWithAKey : protected KeyHolder, public Opening {
+ protected:
+  OpeningWithAKey() : Opening(&door) {}
+  [[nodiscard]] bool proves(const Handshake& handshake) {
+    return door.is_proved_by(handshake, sent_additional(), sent_extension());
+  }
+};
+
+TEST_F(OpeningWithAKey, ProvesItInItsFirstPacket) { EXPECT_TRUE(proves(next_request())); }
+
+TEST_F(OpeningWithAKey, ProvesItInAConclusionToOneOfOurs) { EXPECT_TRUE(proves(conclude(true))); }
+
+TEST_F(OpeningWithAKey, TellsAPlainServerTheTrueAddress) {
+  EXPECT_EQ(conclude(false).address, address_words(request.peer));
+}
+
+TEST_F(Opening, AgreesWithAPlainServer) {
+  Handshake reply = good_conclusion(false);
+  EXPECT_EQ(reply.request, Request::conclusion);
+  EXPECT_EQ(reply.cookie, 77U);
+  EXPECT_EQ(sent_additional(), 0U);
+  EXPECT_FALSE(sent_extension());
+  answer(reply);
+  ASSERT_EQ(open.state(), State::done);
+  EXPECT_EQ(open.settings().peer, PeerKind::plain);
+  EXPECT_EQ(open.settings().peer_id, 9U);
+  EXPECT_EQ(open.settings().mss, 1400U);
+  EXPECT_EQ(open.settings().flow_window, 100U);
+  EXPECT_FALSE(open.poll_transmit(now + 1h));
+}
+
+TEST_F(Opening, AgreesWithOneOfOurs) {
+  const Handshake reply = good_conclusion(true);
+  ASSERT_TRUE(sent_extension());
+  EXPECT_EQ(sent_extension()->token, request.token);
+  answer(reply, kMarkerAnswer, HandshakeExtension{123});
+  ASSERT_EQ(open.state(), State::done);
+  EXPECT_EQ(open.settings().peer, PeerKind::own);
+  EXPECT_EQ(open.settings().local_token, request.token);
+  EXPECT_EQ(open.settings().peer_token, 123U);
+}
+
+TEST_F(Opening, DoesNotTellItsTokenToWhoOnlyEchoesTheMark) {
+  const auto induction = answer_to(next_request(), 77);
+  answer(induction, kMarkerAnswer);  // without the words behind
+  next_request();
+  EXPECT_FALSE(sent_extension());
+}
+
+TEST_F(Opening, DoesNotTakeAnAnswerOfOursWithoutItsToken) {
+  answer(good_conclusion(true), kMarkerAnswer);
+  EXPECT_EQ(open.state(), State::conclusion);
+}
+
+TEST_F(Opening, IgnoresNumbersThatItCannotUse) {
+  const Handshake good = good_conclusion(false);
+  const auto ignored = [&](auto change) {
+    Handshake bad = good;
+    change(bad);
+    answer(bad);
+    return open.state() == State::conclusion;
+  };
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.mss = 75; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.mss = 1501; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.flow_window = 0; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.socket_id = 0; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.socket_id = 0x80000000; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.version = 5; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.type = 2; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { ++bad.initial_sequence; }));
+  EXPECT_TRUE(ignored([](Handshake& bad) { bad.request = Request::induction; }));
+}
+
+TEST_F(Opening, BoundsTheWindowThatAServerClaims) {
+  Handshake reply = good_conclusion(false);
+  reply.flow_window = 0xffffffff;
+  answer(reply);
+  EXPECT_EQ(open.settings().flow_window, kMaxWindowPackets);
+}
+
+TEST_F(Opening, BeginsAnewWhenItsConclusionIsNotAnswered) {
+  conclude(false);
+  for (int i = 0; i < 3; ++i) {
+    now += 250ms;
+    EXPECT_EQ(next_request().request, Request::conclusion);
+  }
+  now += 250ms;
+  const Handshake again = next_request();
+  EXPECT_EQ(again.request, Request::induction);
+  EXPECT_EQ(again.cookie, 0U);
+}
+
+TEST_F(Opening, IsRefusedByWhoKnowsItsNumber) {
+  Handshake refusal = next_request();
+  refusal.request = Request::refused;
+  refusal.socket_id = 6;
+  answer(refusal);
+  EXPECT_EQ(open.state(), State::induction);
+  refusal.socket_id = 5;
+  answer(refusal);
+  EXPECT_EQ(open.state(), State::refused);
+  EXPECT_FALSE(open.poll_transmit(now + 1h));
+}
+
+TEST_F(Opening, SurvivesAnyDamageToAnAnswer) {
+  const auto packet = encode(good_conclusion(true), request.local_id, kMarkerAnswer, HandshakeExtension{123});
+  for_each_damage(packet, [&](const std::vector<std::byte>& damaged) {
+    ActiveOpen copy = open;
+    copy.handle(now, damaged);
+    if (copy.state() != State::done) return;
+    EXPECT_LE(copy.settings().mss, request.mss);
+    EXPECT_GE(copy.settings().mss, kMinMss);
+    EXPECT_LE(copy.settings().peer_id, kSequenceMask);
+  });
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native

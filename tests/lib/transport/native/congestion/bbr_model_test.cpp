@@ -1,0 +1,117 @@
+#include "lib/transport/native/congestion/bbr_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/congestion/events.hpp"
+
+namespace udtcat::transport::native::test {
+namespace {
+
+constexpr std::uint64_t kModelWindow = 2'000'000;
+
+/// One round trip a call.
+class BbrModelTest : public testing::Test {
+ protected:
+  void round(BitRate rate, Duration rtt, double loss = 0, BbrModel::Phase phase = {.cruising = true}) {
+    now_ += rtt;
+    const auto bytes = bytes_during(rate, rtt);
+    const auto lost = scaled(bytes, loss / (1 - loss));
+    model_.on_loss(lost);
+    AckEvent ack{.now = now_, .newly_delivered_bytes = bytes};
+    sample_ = RateSample{.delivered_bytes = bytes, .interval = rtt, .prior_delivered_bytes = delivered_};
+    sample_.in_flight_at_send_bytes = bytes + lost;
+    sample_.lost_bytes = lost;
+    delivered_ += bytes;
+    ack.delivered_total_bytes = delivered_;
+    ack.rtt = rtt;
+    ack.rate = sample_;
+    ASSERT_TRUE(model_.on_ack(ack, phase, kModelWindow));
+  }
+
+  BbrModel model_{kPayload};
+  RateSample sample_;
+  TimePoint now_{};
+  std::uint64_t delivered_ = 0;
+};
+
+TEST_F(BbrModelTest, BelievesNoSampleShorterThanAnyRoundTrip) {
+  round(mbit(100), 50ms);
+  AckEvent ack{.now = now_ + 1ms, .newly_delivered_bytes = 1'000'000, .delivered_total_bytes = delivered_ + 1'000'000};
+  ack.rate = RateSample{.delivered_bytes = 1'000'000, .interval = 10ms, .prior_delivered_bytes = delivered_};
+  std::ignore = model_.on_ack(ack, {.cruising = true}, kModelWindow);
+  EXPECT_EQ(model_.max_bandwidth(), mbit(100)) << "the answer was to an earlier copy";
+}
+
+TEST_F(BbrModelTest, KnowsTheBandwidthOfTwoCycles) {
+  round(mbit(100), 50ms);
+  model_.end_bandwidth_cycle();
+  round(mbit(80), 50ms);
+  EXPECT_EQ(model_.max_bandwidth(), mbit(100));
+  model_.end_bandwidth_cycle();
+  EXPECT_EQ(model_.max_bandwidth(), mbit(80));
+  model_.end_bandwidth_cycle();
+  EXPECT_EQ(model_.max_bandwidth(), mbit(80)) << "a cycle that saw nothing does not count";
+  EXPECT_EQ(model_.bdp_bytes(mbit(80)), 500'000U);
+}
+
+TEST_F(BbrModelTest, LeavesTheRateAloneWhenPacketsAreLostAtRandom) {
+  for (int i = 0; i < 100; ++i) round(mbit(100), 50ms, i % 2 == 0 ? 0.05 : 0.01);
+  EXPECT_EQ(model_.bandwidth(), mbit(100));
+  EXPECT_EQ(model_.short_term_bytes(), kUnbounded);
+  EXPECT_FALSE(model_.in_flight_too_high(sample_));
+}
+
+TEST_F(BbrModelTest, SendsWhatIsLostOnTopOfWhatIsDelivered) {
+  for (int i = 0; i < 100; ++i) round(mbit(100), 50ms, 0.03);
+  EXPECT_NEAR(static_cast<double>(model_.sent_for(mbit(97)).bits_per_second()), 100e6, 0.2e6);
+  for (int i = 0; i < 100; ++i) round(mbit(100), 50ms, 0.3);
+  EXPECT_NEAR(static_cast<double>(model_.sent_for(mbit(95)).bits_per_second()), 100e6, 0.2e6) << "not without bound";
+}
+
+TEST_F(BbrModelTest, NeverGoesBelowTheDeliveryForLossAlone) {
+  round(mbit(100), 50ms);
+  for (int i = 0; i < 20; ++i) round(mbit(60), 50ms, 0.2);
+  EXPECT_EQ(model_.bandwidth(), mbit(60));
+}
+
+TEST_F(BbrModelTest, TakesLossForCongestionWhileAQueueStands) {
+  round(mbit(100), 50ms);
+  for (int i = 0; i < 2; ++i) round(mbit(100), 90ms);
+  EXPECT_FALSE(model_.queue_overflowed());
+  round(mbit(100), 90ms, 0.01);
+  EXPECT_TRUE(model_.queue_overflowed());
+  EXPECT_TRUE(model_.in_flight_too_high(sample_));
+  EXPECT_EQ(model_.bandwidth(), mbit(85));
+  model_.forget_short_term();
+  EXPECT_EQ(model_.bandwidth(), mbit(100));
+}
+
+TEST_F(BbrModelTest, DoesNotGiveWayToTheHeedlessOrToItself) {
+  round(mbit(100), 50ms);
+  for (int i = 0; i < 10; ++i) round(mbit(100), 90ms, 0.01, {.heedless_rivals = true});
+  EXPECT_EQ(model_.bandwidth(), mbit(100));
+  for (int i = 0; i < 10; ++i) round(mbit(100), 90ms, 0.01, {.own_queue = true});
+  EXPECT_EQ(model_.bandwidth(), mbit(100));
+}
+
+TEST_F(BbrModelTest, TakesSingleLossesOfASmallFlightForNothing) {
+  round(BitRate::from_bytes_per(10 * kPayload, 50ms), 50ms, 0.28);
+  EXPECT_FALSE(model_.in_flight_too_high(sample_));
+}
+
+TEST_F(BbrModelTest, CountsAtLeastAMillisecondBetweenHosts) {
+  round(mbit(8'000), 100us);
+  EXPECT_TRUE(model_.host_bound());
+  EXPECT_EQ(model_.bdp_bytes(mbit(8'000)), 1'000'000U);
+}
+
+TEST_F(BbrModelTest, RemembersThePathThroughASilence) {
+  round(mbit(100), 50ms);
+  for (int i = 0; i < 3; ++i) round(mbit(100), 90ms, 0.05);
+  model_.on_silence(now_ + 60s);
+  EXPECT_EQ(model_.bandwidth(), mbit(100));
+  EXPECT_EQ(model_.min_rtt().value(), Duration{50ms});
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native::test

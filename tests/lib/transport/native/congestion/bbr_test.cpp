@@ -1,0 +1,214 @@
+#include "lib/transport/native/congestion/bbr.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/congestion/bottleneck.hpp"
+#include "lib/transport/native/congestion/events.hpp"
+#include "lib/transport/native/congestion/rate_math.hpp"
+
+namespace udtcat::transport::native::test {
+namespace {
+
+/// A buffer of `buffer` bandwidth-delay products.
+Path path_of(BitRate rate, Duration rtt, double loss = 0, double buffer = 1) {
+  return {.rate = rate, .rtt = rtt, .buffer_bytes = scaled(bytes_during(rate, rtt), buffer), .loss = loss};
+}
+
+/// Which part of the path one flow uses from `from` to `end`.
+double use(const Path& path, Duration end, Duration from = {}) {
+  Bottleneck bottleneck(path);
+  const auto& flow = bottleneck.add(CongestionKind::bbr);
+  bottleneck.run_until(from);
+  const auto before = flow.delivered_bytes();
+  bottleneck.run_until(end);
+  return share(path, flow.delivered_bytes() - before, end - from);
+}
+
+/// How many round trips pass until one delivers nine tenths of the path.
+int rounds_to_full(Bottleneck& bottleneck, const Flow& flow, Duration start) {
+  const auto rtt = bottleneck.path().rtt;
+  for (int round = 1; round < 100; ++round) {
+    const auto before = flow.delivered_bytes();
+    bottleneck.run_until(start + round * rtt);
+    if (share(bottleneck.path(), flow.delivered_bytes() - before, rtt) >= 0.9) return round;
+  }
+  return 100;
+}
+
+TEST(Bbr, DoublesWhileTheBandwidthGrows) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  EXPECT_EQ(control.window_bytes(), 32 * kPayload);
+  rounds.deliver(BitRate::from_bytes_per(32 * kPayload, 100ms));
+  EXPECT_EQ(control.window_bytes(), 64 * kPayload);
+  EXPECT_NEAR(static_cast<double>(control.pacing_rate().bytes_per_second()), 2.77 * 320'000, 10'000);
+}
+
+TEST(Bbr, LeavesStartupAfterThreeRoundTripsWithoutAQuarterMore) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  rounds.set_in_flight(100'000'000);
+  for (const unsigned rate : {10U, 20U, 40U, 80U, 90U, 95U}) rounds.deliver(mbit(rate));
+  EXPECT_EQ(control.state(), Bbr::State::startup);
+  rounds.deliver(mbit(96));
+  EXPECT_EQ(control.state(), Bbr::State::drain);
+  rounds.set_in_flight(0);
+  rounds.deliver(mbit(96));
+  EXPECT_EQ(control.state(), Bbr::State::probe_cruise);
+}
+
+TEST(Bbr, LeavesStartupAfterTwoRoundTripsOfHeavyLoss) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  rounds.set_in_flight(100'000'000);
+  rounds.deliver(mbit(40), 200'000);
+  EXPECT_EQ(control.state(), Bbr::State::startup);
+  rounds.deliver(mbit(80), 400'000);
+  EXPECT_EQ(control.state(), Bbr::State::drain);
+}
+
+TEST(Bbr, StaysInStartupWhileTheApplicationHasLittleToSend) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (int round = 0; round < 20; ++round) rounds.deliver(mbit(1), 0, true);
+  EXPECT_EQ(control.state(), Bbr::State::startup);
+}
+
+TEST(Bbr, LooksForAShorterRoundTripWithHalfAWindow) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (int round = 0; round < 10; ++round) rounds.deliver(mbit(80));
+  rounds.set_rtt(150ms);
+  while (control.state() != Bbr::State::probe_rtt && rounds.now() < at(20s)) rounds.deliver(mbit(80));
+  ASSERT_LT(rounds.now(), at(7s));
+  EXPECT_EQ(control.window_bytes(), 500'000U) << "half of 80 Mbit/s for 100 ms";
+  const auto start = rounds.now();
+  while (control.state() == Bbr::State::probe_rtt && rounds.now() < at(20s)) rounds.deliver(mbit(40));
+  EXPECT_GE(rounds.now() - start, 200ms);
+  EXPECT_LE(rounds.now() - start, 600ms);
+  EXPECT_GT(control.window_bytes(), 1'000'000U);
+}
+
+TEST(Bbr, NeverLooksForAShorterRoundTripIfItsQueueEmptiesByItself) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (int round = 0; round < 600; ++round) {
+    rounds.set_rtt(round % 20 == 0 ? 100ms : 120ms);
+    rounds.deliver(mbit(80));
+    ASSERT_NE(control.state(), Bbr::State::probe_rtt);
+  }
+}
+
+TEST(Bbr, ShrinksToAFewPacketsInASilenceAndGoesOnAsBefore) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (int round = 0; round < 10; ++round) rounds.deliver(mbit(80));
+  const auto window = control.window_bytes();
+  for (int timeout = 0; timeout < 20; ++timeout) {
+    rounds.pass(2s);
+    control.on_timeout(rounds.now());
+    EXPECT_EQ(control.window_bytes(), 4 * kPayload);
+  }
+  rounds.deliver(BitRate::from_bytes_per(4 * kPayload, 100ms));
+  EXPECT_GE(control.window_bytes(), window - 100'000);
+  EXPECT_GE(control.pacing_rate(), mbit(75));
+}
+
+TEST(Bbr, StartsAgainAfterAnIdleTimeAtTheRateItKnows) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (int round = 0; round < 10; ++round) rounds.deliver(mbit(80));
+  rounds.deliver(mbit(1), 0, true);
+  rounds.pass(3s);
+  control.on_sent(rounds.now(), kPayload, 0);
+  EXPECT_NEAR(static_cast<double>(control.pacing_rate().bits_per_second()), 79.2e6, 1e6);
+}
+
+TEST(Bbr, FillsACleanPath) { EXPECT_GE(use(path_of(mbit(100), 26ms), 10s), 0.95); }
+
+TEST(Bbr, FillsAPathThatLosesPackets) {
+  EXPECT_GE(use(path_of(mbit(1'000), 75ms, 0.01), 10s, 2s), 0.95);
+  EXPECT_GE(use(path_of(mbit(1'000), 75ms, 0.02), 10s, 2s), 0.95);
+  // 0.97 is all that can arrive of one attempt to send each byte of the link's rate.
+  EXPECT_GE(use(path_of(mbit(1'000), 75ms, 0.03), 10s, 2s), 0.95);
+}
+
+TEST(Bbr, FillsAFastLongPathThatLosesFewPackets) {
+  auto path = path_of(mbit(10'000), 75ms, 0.001);
+  path.packet_bytes = 16 * kKiB;  // trains, to be quick
+  EXPECT_GE(use(path, 15s), 0.9);
+}
+
+TEST(Bbr, FillsAPathWithAShallowBuffer) {
+  EXPECT_GE(use(path_of(mbit(1'000), 20ms, 0, 0.1), 10s), 0.9);
+  EXPECT_GE(use(path_of(mbit(1'000), 75ms, 0.01, 0.25), 10s, 2s), 0.95);
+}
+
+TEST(Bbr, FillsALanWhoseHostsPause) {
+  auto path = path_of(mbit(10'000), 100us);
+  path.packet_bytes = 4'368;
+  path.buffer_bytes = 8 * kMiB;
+  path.ack_jitter = 4ms;
+  EXPECT_GE(use(path, 3s, 500ms), 0.95);
+}
+
+TEST(Bbr, FillsALanWhoseReceiverHasASmallBuffer) {
+  auto path = path_of(mbit(1'000), 200us);
+  path.buffer_bytes = 64 * kKiB;
+  EXPECT_GE(use(path, 3s, 500ms), 0.95);
+}
+
+TEST(Bbr, IsFastWithinFifteenRoundTrips) {
+  auto path = path_of(mbit(10'000), 75ms);
+  path.packet_bytes = 2'912;
+  Bottleneck bottleneck(path);
+  const auto& flow = bottleneck.add(CongestionKind::bbr);
+  EXPECT_LE(rounds_to_full(bottleneck, flow, {}), 15);
+}
+
+TEST(Bbr, IsFastAgainWithinTenRoundTripsOfAnOutage) {
+  Bottleneck bottleneck(path_of(mbit(1'000), 75ms, 0.001));
+  const auto& flow = bottleneck.add(CongestionKind::bbr);
+  bottleneck.run_until(5s);
+  bottleneck.cut(true);
+  bottleneck.run_until(65s);
+  bottleneck.cut(false);
+  const auto before = flow.delivered_bytes();
+  auto back = Duration{65s};
+  while (flow.delivered_bytes() == before) bottleneck.run_until(back += 5ms);
+  EXPECT_LE(rounds_to_full(bottleneck, flow, back), 10);
+}
+
+TEST(Bbr, FollowsAPathThatBecomesSlowerAndFasterAgain) {
+  Bottleneck bottleneck(path_of(mbit(1'000), 20ms));
+  const auto& flow = bottleneck.add(CongestionKind::bbr);
+  bottleneck.run_until(5s);
+  bottleneck.change_rate(mbit(200));
+  bottleneck.run_until(10s);
+  auto before = flow.delivered_bytes();
+  const auto lost = flow.lost_bytes();
+  bottleneck.run_until(15s);
+  EXPECT_GE(share(bottleneck.path(), flow.delivered_bytes() - before, 5s), 0.95);
+  EXPECT_LE(flow.lost_bytes() - lost, (flow.delivered_bytes() - before) / 20);
+  bottleneck.change_rate(mbit(1'000));
+  bottleneck.run_until(25s);
+  before = flow.delivered_bytes();
+  bottleneck.run_until(30s);
+  EXPECT_GE(share(bottleneck.path(), flow.delivered_bytes() - before, 5s), 0.95);
+}
+
+TEST(Bbr, BuildsNoStandingQueue) {
+  Bottleneck bottleneck(path_of(mbit(100), 26ms, 0, 20));
+  bottleneck.add(CongestionKind::bbr);
+  bottleneck.run_until(2s);
+  double queued = 0;
+  for (int sample = 1; sample <= 1'000; ++sample) {
+    bottleneck.run_until(2s + sample * 18ms);
+    queued += static_cast<double>(bottleneck.queued_bytes());
+    ASSERT_LE(bottleneck.queued_bytes(), 2 * bottleneck.bdp_bytes());
+  }
+  EXPECT_LE(queued / 1'000, 0.25 * static_cast<double>(bottleneck.bdp_bytes()));
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native::test

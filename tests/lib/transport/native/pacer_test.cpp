@@ -1,0 +1,58 @@
+#include "lib/transport/native/pacer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Pacer, HoldsNothingBackWithoutARate) {
+  Pacer pacer;
+  pacer.on_sent(kStart, 1 << 30);
+  EXPECT_TRUE(pacer.ready(kStart));
+  EXPECT_EQ(pacer.train_bytes(1000), SIZE_MAX);
+}
+
+TEST(Pacer, LetsATrainGoWhenTheOneBeforeIsPaidFor) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  pacer.on_sent(kStart, 10'000);
+  EXPECT_FALSE(pacer.ready(kStart + 7ms));
+  EXPECT_TRUE(pacer.ready(kStart + 8ms)) << "10 ms less what may be caught up";
+  EXPECT_EQ(pacer.deadline(kStart), kStart + 8ms);
+}
+
+TEST(Pacer, KeepsTheRateOverALongTime) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  std::size_t sent = 0;
+  for (TimePoint now = kStart; now < kStart + 1s; now += 700us)
+    for (; pacer.ready(now); sent += 1000) pacer.on_sent(now, 1000);
+  EXPECT_NEAR(static_cast<double>(sent), 1e6, 5'000);
+}
+
+TEST(Pacer, DoesNotWakeMoreOftenThanItsGrain) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000'000);
+  pacer.on_sent(kStart, 2'010'000);
+  EXPECT_FALSE(pacer.ready(kStart));
+  EXPECT_EQ(pacer.deadline(kStart), kStart + Pacer::kGrain);
+}
+
+TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToThirtyTwoPackets) {
+  Pacer pacer;
+  pacer.set_rate(100'000'000);
+  EXPECT_EQ(pacer.train_bytes(1000), 100'000U);
+  pacer.set_rate(10'000'000);
+  EXPECT_EQ(pacer.train_bytes(1000), 32'000U);
+  pacer.set_rate(1'000'000);
+  EXPECT_EQ(pacer.train_bytes(1000), 4000U) << "four milliseconds";
+  pacer.set_rate(1000);
+  EXPECT_EQ(pacer.train_bytes(1000), 2000U);
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native

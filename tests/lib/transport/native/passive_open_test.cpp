@@ -1,0 +1,238 @@
+#include "lib/transport/native/passive_open.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A client that asks what it is told to.
+class Listening : public testing::Test {
+ protected:
+  explicit Listening(Door* door = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
+      : listener(PassiveOpen::create({1500, 360, known_cookie}, door).value()) {}
+
+  PassiveOpen::Verdict ask(const Handshake& handshake, std::uint32_t additional = 0,
+                           const std::optional<HandshakeExtension>& extension = std::nullopt) {
+    return ask_with(encode(handshake, 0, additional, extension));
+  }
+  PassiveOpen::Verdict ask_with(const std::vector<std::byte>& packet) {
+    return listener.handle(now, packet, client, [this](bool) -> std::optional<PassiveOpen::Lot> {
+      ++lots;
+      if (full) return std::nullopt;
+      return PassiveOpen::Lot{42, 4242};
+    });
+  }
+  static Handshake decoded(const std::vector<std::byte>& packet) {
+    return decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
+  }
+  static auto extension_of(const std::vector<std::byte>& packet) {
+    return decode_extension(std::span(packet).subspan(kHeaderBytes));
+  }
+  Handshake conclusion() {
+    Handshake with_cookie = decoded(ask(induction).reply);
+    with_cookie.request = Request::conclusion;
+    return with_cookie;
+  }
+
+  Handshake induction{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5};
+  Endpoint client = endpoint("192.0.2.1", 1000);
+  TimePoint now = kStart;
+  bool full = false;
+  int lots = 0;
+  PassiveOpen listener;
+};
+
+struct KeyHolder {
+  Door door = door_of(1);
+};
+
+/// A listener with a key, and clients that have it or not.
+class ListeningWithAKey : protected KeyHolder, public Listening {
+ protected:
+  ListeningWithAKey() : Listening(&door, 77) {}
+  Handshake proved(Handshake handshake, std::uint32_t additional, const std::optional<HandshakeExtension>& extension) {
+    handshake.address = door.proof_of(handshake, additional, extension).value();
+    return handshake;
+  }
+  PassiveOpen::Verdict ask_with_proof(const Handshake& handshake, std::optional<HandshakeExtension> extension = {}) {
+    return ask(proved(handshake, kMarker, extension), kMarker, extension);
+  }
+  int answered_of(int inductions) {
+    int answered = 0;
+    for (int i = 0; i < inductions; ++i) answered += ask(induction).reply.empty() ? 0 : 1;
+    return answered;
+  }
+};
+
+TEST_F(Listening, AnswersAnInductionWithACookieAndRemembersNothing) {
+  const auto verdict = ask(induction, kMarker - 1);
+  const Handshake reply = decoded(verdict.reply);
+  EXPECT_NE(reply.cookie, 0U);
+  EXPECT_EQ(reply.socket_id, 5U);
+  EXPECT_EQ(decode_control_header(verdict.reply).destination, 5U);
+  EXPECT_EQ(decode_control_header(verdict.reply).additional, kMarker - 1) << "as it came";
+  EXPECT_EQ(verdict.reply.size(), kHeaderBytes + kHandshakeBytes);
+  EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(lots, 0);
+}
+
+TEST_F(Listening, AnswersTheMarkOfOneOfOurs) {
+  const auto verdict = ask(induction, kMarker);
+  EXPECT_EQ(decode_control_header(verdict.reply).additional, kMarkerAnswer);
+  EXPECT_TRUE(extension_of(verdict.reply));
+  EXPECT_LT(verdict.reply.size() + 28, (kHeaderBytes + kHandshakeBytes + 28) * 5 / 4) << "hardly amplifies";
+}
+
+TEST_F(Listening, LetsAPlainClientIn) {
+  const auto verdict = ask(conclusion());
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_EQ(verdict.accepted->peer, PeerKind::plain);
+  EXPECT_EQ(verdict.accepted->local_id, 42U);
+  EXPECT_EQ(verdict.accepted->peer_id, 5U);
+  EXPECT_EQ(verdict.accepted->mss, 1400U);
+  EXPECT_GE(verdict.accepted->hold, 8ms);
+  const Handshake reply = decoded(verdict.reply);
+  EXPECT_EQ(reply.request, Request::conclusion);
+  EXPECT_EQ(reply.socket_id, 42U);
+  EXPECT_EQ(reply.mss, 1400U);
+  EXPECT_EQ(reply.flow_window, 360U);
+}
+
+TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
+  Handshake request = induction;
+  request.request = Request::conclusion;
+  for (const std::uint32_t wrong : {0U, 76U}) {
+    request.cookie = wrong;
+    EXPECT_FALSE(ask_with_proof(request, HandshakeExtension{7}).accepted) << wrong;
+  }
+  request.cookie = 77;
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{7}).accepted) << "32 bits may be guessed";
+  EXPECT_TRUE(ask_with_proof(request, HandshakeExtension{7}).accepted);
+  EXPECT_FALSE(ask(induction, kMarker).reply.empty()) << "strangers are heard as ever";
+}
+
+TEST_F(ListeningWithAKey, TellsWhoProvesTheKey) {
+  Handshake request = decoded(ask_with_proof(induction).reply);
+  request.request = Request::conclusion;
+  const auto verdict = ask_with_proof(request, HandshakeExtension{777});
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_TRUE(verdict.proved);
+}
+
+TEST_F(ListeningWithAKey, LetsStrangersInAsStrangers) {
+  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_FALSE(verdict.proved);
+}
+
+TEST_F(ListeningWithAKey, TakesAProofForNothingButWhatItIsOf) {
+  Handshake request = decoded(ask_with_proof(induction).reply);
+  request.request = Request::conclusion;
+  request = proved(request, kMarker, HandshakeExtension{777});
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{778}).proved) << "another token";
+  ++request.initial_sequence;
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{777}).proved) << "another sequence";
+}
+
+TEST_F(ListeningWithAKey, AnswersStrangersOnlySoOften) {
+  EXPECT_EQ(answered_of(1000), 100);
+  EXPECT_FALSE(ask_with_proof(induction).reply.empty()) << "who holds the key is always heard";
+  client = endpoint("192.0.3.1", 1000);
+  EXPECT_FALSE(ask(induction).reply.empty()) << "as is another prefix";
+  client = endpoint("192.0.2.1", 1000);
+  now += 500ms;
+  EXPECT_EQ(answered_of(1000), 50);
+}
+
+TEST_F(Listening, WithoutAKeyAnswersEverybody) {
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(ask(induction).reply.empty());
+}
+
+TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
+  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_EQ(verdict.accepted->peer, PeerKind::own);
+  EXPECT_EQ(verdict.accepted->peer_token, 777U);
+  EXPECT_EQ(verdict.accepted->local_token, 4242U);
+  EXPECT_EQ(verdict.accepted->hold, Duration::zero());
+  EXPECT_EQ(extension_of(verdict.reply)->token, 4242U);
+}
+
+TEST_F(Listening, IsSilentToAConclusionWithoutItsCookie) {
+  Handshake forged = conclusion();
+  forged.cookie ^= 2;
+  const auto verdict = ask(forged);
+  EXPECT_TRUE(verdict.reply.empty());
+  EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(lots, 0);
+}
+
+TEST_F(Listening, IsSilentWhileThereIsNoRoom) {
+  full = true;
+  EXPECT_TRUE(ask(conclusion()).reply.empty());
+  full = false;
+  EXPECT_TRUE(ask(conclusion()).accepted) << "asked again";
+}
+
+TEST_F(Listening, RefusesNumbersThatItCannotUse) {
+  const Handshake good = conclusion();
+  const auto refused = [&](auto change) {
+    Handshake bad = good;
+    change(bad);
+    const auto verdict = ask(bad);
+    return !verdict.accepted && !verdict.reply.empty() && decoded(verdict.reply).request == Request::refused;
+  };
+  EXPECT_TRUE(refused([](Handshake& bad) { bad.version = 3; }));
+  EXPECT_TRUE(refused([](Handshake& bad) { bad.type = 2; }));
+  EXPECT_TRUE(refused([](Handshake& bad) { bad.mss = 75; }));
+  EXPECT_TRUE(refused([](Handshake& bad) { bad.flow_window = 0; }));
+  EXPECT_TRUE(refused([](Handshake& bad) { bad.flow_window = 0x80000000; }));
+  EXPECT_TRUE(refused([](Handshake& bad) { bad.initial_sequence = 0x80000000; }));
+}
+
+TEST_F(Listening, BoundsWhatAClientClaims) {
+  Handshake greedy = conclusion();
+  greedy.mss = 9000;
+  greedy.flow_window = 0x7fffffff;
+  const auto verdict = ask(greedy);
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_EQ(verdict.accepted->mss, 1500U);
+  EXPECT_EQ(verdict.accepted->flow_window, kMaxWindowPackets);
+}
+
+TEST_F(Listening, IsSilentToWhatIsNoRequest) {
+  auto packet = encode(induction, 0, 0, std::nullopt);
+  packet.resize(packet.size() + 4);
+  EXPECT_TRUE(ask_with(packet).reply.empty()) << "longer than libudt takes";
+  EXPECT_TRUE(ask_with(std::vector<std::byte>(100)).reply.empty()) << "data";
+  Handshake odd = induction;
+  odd.request = Request::rendezvous;
+  EXPECT_TRUE(ask(odd).reply.empty());
+  odd = induction;
+  odd.socket_id = 0;
+  EXPECT_TRUE(ask(odd).reply.empty());
+}
+
+TEST_F(Listening, TurnsAwayWhenAPortTakesNoMore) {
+  const auto reply = PassiveOpen::refusal(encode(induction, 0, 0, std::nullopt));
+  EXPECT_EQ(decoded(reply).request, Request::refused);
+  EXPECT_EQ(decode_control_header(reply).destination, 5U);
+  EXPECT_TRUE(PassiveOpen::refusal(std::vector<std::byte>(20)).empty());
+}
+
+TEST_F(Listening, SurvivesAnyDamageToARequest) {
+  for_each_damage(encode(conclusion(), 0, 0, HandshakeExtension{777}), [&](const std::vector<std::byte>& damaged) {
+    const auto verdict = ask_with(damaged);
+    EXPECT_LE(verdict.reply.size(), kHeaderBytes + kHandshakeBytes + 12);
+    if (!verdict.accepted) return;
+    EXPECT_GE(verdict.accepted->mss, kMinMss);
+    EXPECT_LE(verdict.accepted->mss, 1500U);
+  });
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native

@@ -1,0 +1,109 @@
+/// Two connections and the path between them, in virtual time: a day passes in no time and every run is the same.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "lib/transport/native/connection.hpp"
+
+namespace udtcat::transport::native {
+
+/// What one direction does to datagrams. Sizes count IPv4's and UDP's 28 bytes.
+struct PathSettings {
+  BitRate rate = BitRate::from_bits_per_second(1'000'000'000);
+  Duration delay = std::chrono::milliseconds(10);  ///< one way
+  double loss = 0;                                 ///< probability
+  std::size_t loss_burst = 1;                      ///< that many in a row
+  double reorder = 0;                              ///< probability of being late
+  Duration reorder_delay{0};
+  double duplicate = 0;
+  std::size_t queue_bytes = 4 << 20;  ///< what waits for the link; then drop-tail
+  std::size_t mtu = 1500;             ///< larger ones vanish
+};
+
+class SimulatedPath {
+ public:
+  enum End { kNear = 0, kFar = 1 };
+  /// Sees each datagram before the path does; false: it is lost.
+  using Filter = std::function<bool(End sender, std::span<std::byte> datagram)>;
+
+  /// Alike in both directions. `kind`: how the two take each other.
+  explicit SimulatedPath(const PathSettings& path = {}, PeerKind kind = PeerKind::own, TransportOptions options = {},
+                         std::uint32_t initial_sequence = 1000, std::uint32_t mss = 1500);
+
+  [[nodiscard]] Connection& at(End end) { return *ends_[end].connection; }
+  [[nodiscard]] TimePoint now() const { return now_; }
+  [[nodiscard]] PathSettings& path(End sender) { return ends_[sender].path; }
+  void set_path(const PathSettings& path);
+  void set_outage(bool on) { outage_ = on; }
+  void set_filter(Filter filter) { filter_ = std::move(filter); }
+  /// From now on the near end's datagrams come from another port, or another host.
+  void move_near(const Endpoint& address) { ends_[kNear].address = address; }
+  /// What an end would have read is left in its connection.
+  void stop_reading(End end, bool stop) { ends_[end].stopped = stop; }
+
+  /// Writes a pattern that depends on the place in the stream.
+  void write(End end, std::uint64_t bytes);
+  /// Keeps an end's queue from running dry.
+  void write_on(End end) { ends_[end].endless = true; }
+  [[nodiscard]] std::uint64_t read_bytes(End end) const { return ends_[end].read; }
+  /// Whether what was read so far is what was written at the other end.
+  [[nodiscard]] bool intact() const { return intact_; }
+  /// Datagrams that an end has sent so far.
+  [[nodiscard]] std::uint64_t datagrams(End end) const { return ends_[end].datagrams; }
+
+  /// Lets time pass until `done`; false if that took longer than `limit`.
+  bool run_until(const std::function<bool()>& done, Duration limit);
+  void run_for(Duration time) {
+    run_until([] { return false; }, time);
+  }
+  /// Read at the far end within the time to come, in bits per second.
+  [[nodiscard]] double rate_over(End reader, Duration time);
+
+ private:
+  struct Flight {
+    TimePoint at;
+    std::uint64_t number;
+    End to;
+    Endpoint from;
+    std::vector<std::byte> datagram;
+    bool operator>(const Flight& other) const { return at != other.at ? at > other.at : number > other.number; }
+  };
+  struct Side {
+    std::optional<Connection> connection;
+    PathSettings path;  // of what it sends
+    Endpoint address;
+    TimePoint link_free{};
+    std::size_t losing = 0;
+    std::uint64_t written = 0;
+    std::uint64_t read = 0;
+    std::uint64_t datagrams = 0;
+    bool endless = false;
+    bool stopped = false;
+  };
+
+  void settle(End end);
+  void carry(End sender, const Endpoint& to, std::vector<std::byte> datagram);
+  void read_all(End end);
+  [[nodiscard]] bool chance(double probability);
+
+  core::ChunkPool chunks_{65'536};
+  TimePoint now_{std::chrono::hours(1)};
+  std::array<Side, 2> ends_;
+  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+  std::uint64_t next_number_ = 0;
+  bool outage_ = false;
+  bool intact_ = true;
+  Filter filter_;
+  std::mt19937 random_{42};
+  TrainBuilder builder_{64, 65'000};
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,112 @@
+#include "rsh/command/rsh_options.hpp"
+
+#include <gmock/gmock.h>
+
+namespace udtcat::tool {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+RshOptions parse(const Words& words, const char* config = "") {
+  auto options = parse_rsh_options(words, config);
+  EXPECT_TRUE(options) << (options ? "" : options.error().message());
+  return options ? std::move(*options) : RshOptions{};
+}
+std::string complaint(const Words& words, const char* config = "") {
+  const auto options = parse_rsh_options(words, config);
+  return options ? "" : options.error().message();
+}
+
+TEST(RshOptions, TellOursFromSshs) {
+  const auto options =
+      parse({"--rate", "100M", "-p", "2222", "--push", "--port=9000-9010", "user@host", "ls", "--all"});
+  EXPECT_THAT(options.ssh.options, ElementsAre("-p", "2222"));
+  EXPECT_EQ(options.ssh.destination, "user@host");
+  EXPECT_EQ(options.ssh.command, "ls --all");
+  EXPECT_EQ(options.common.transport.rate.bits_per_second(), 100'000'000U);
+  EXPECT_EQ(options.ports.last, 9010);
+  EXPECT_TRUE(options.push);
+  EXPECT_EQ(options.host, "host");
+}
+
+TEST(RshOptions, DoNotTakeTheValueOfAnOptionForTheHost) {
+  EXPECT_EQ(parse({"-l", "me", "--udp-host", "10.0.0.1", "host", "true"}).ssh.destination, "host");
+  EXPECT_EQ(parse({"-o", "--weird", "host", "true"}).ssh.destination, "host");
+}
+
+TEST(RshOptions, HaveTimesOfTheirOwn) {
+  EXPECT_EQ(parse({"host", "true"}).common.connect_timeout, 3s);
+  EXPECT_EQ(parse({"--connect-timeout", "9", "host", "true"}).common.connect_timeout, 9s);
+}
+
+TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
+  const auto options = parse({"--port", "9000", "--rate", "1G", "--protect", "safe", "--verbose", "host", "true"});
+  EXPECT_THAT(options.far_options,
+              ElementsAre("--port=9000", "--protect=safe", "--rate=1G", "-v", "--accept-timeout=33000ms"))
+      << "it stays until we have given up UDP";
+}
+
+TEST(RshOptions, ComeFromTheUsersFileToo) {
+  const auto options = parse({"--rate", "2G", "user@far", "true"}, "Host far\n rate 1G\n udp-host 10.1.2.3\n");
+  EXPECT_EQ(options.common.transport.rate.bits_per_second(), 2'000'000'000U) << "the command line counts";
+  EXPECT_EQ(options.udp_host, "10.1.2.3");
+  EXPECT_EQ(parse({"ssh://me@far:22/", "true"}, "Host far\n udp-host x\n").udp_host, "x");
+}
+
+TEST(RshOptions, SayWhichLineOfTheUsersFileIsWrong) {
+  const auto in_file = [](const char* config) { return complaint({"--push", "far", "true"}, config); };
+  EXPECT_THAT(in_file("udp-host x\nrate fast\n"), HasSubstr("udtcat/config, line 2: --rate"));
+  EXPECT_THAT(in_file("\nrhate 1G\npush\n"), HasSubstr("udtcat/config, line 2: option"));
+  EXPECT_THAT(in_file("key-file k\n"), HasSubstr("udtcat/config, line 1: -k"));
+  EXPECT_THAT(in_file("memory 64MiB\ntransport libudt"), HasSubstr("udtcat/config, line 2: --memory"));
+  EXPECT_EQ(complaint({"--congestion", "fixed", "far", "true"}, "rate 1G\n"), "");
+  EXPECT_THAT(complaint({"--rate", "fast", "far", "true"}, "memory 64MiB\n"), testing::StartsWith("--rate"));
+}
+
+TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
+  EXPECT_EQ(parse({"--daemon", "--as", "a", "--peer", "b", "host", "true"}).common.session.own_name, "a");
+  EXPECT_THAT(complaint({"--as", "a", "host", "true"}), HasSubstr("--daemon"));
+  EXPECT_EQ(parse({"host", "true"}).common.session.purpose, Purpose::rsh);
+}
+
+TEST(RshOptions, TakeAnotherSsh) {
+  EXPECT_THAT(parse({"--ssh", "ssh -i '/a b'", "host", "true"}).ssh_program, ElementsAre("ssh", "-i", "/a b"));
+}
+
+TEST(RshOptions, RefuseWhatHasNoMeaningHere) {
+  EXPECT_THAT(complaint({"--to", "x:1", "host", "true"}), HasSubstr("--to"));
+  EXPECT_THAT(complaint({"--protect", "clear", "host", "true"}), HasSubstr("clear"));
+  EXPECT_THAT(complaint({"--no-such", "host", "true"}), HasSubstr("--no-such"));
+  EXPECT_THAT(complaint({"-u", "host", "true"}), HasSubstr("-u"));
+  EXPECT_THAT(complaint({"host", "true"}, "frobnicate yes\n"), HasSubstr("frobnicate"));
+}
+
+TEST(RshServerOptions, HaveALimitForWaiting) {
+  EXPECT_EQ(parse_rsh_server_options({}).value().common.accept_timeout, 30s);
+  EXPECT_FALSE(parse_rsh_server_options({"host"}));
+  EXPECT_FALSE(parse_rsh_server_options({"--protect=clear"}));
+}
+
+TEST(RshDaemonOptions, NeedAPlaceAndAList) {
+  const auto options = parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "-k", "key"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->allow, "list");
+  EXPECT_EQ(options->common.local.port, 9000);
+  EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000"}));
+  EXPECT_FALSE(parse_rsh_daemon_options({"--allow", "list"}));
+  EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "--protect", "clear"}));
+}
+
+TEST(PortRanges, AreAPortOrTwo) {
+  EXPECT_EQ(parse_port_range("9000").value().last, 9000);
+  EXPECT_EQ(parse_port_range("9000:9005").value().last, 9005);
+  EXPECT_EQ(parse_port_range("0").value().first, 0);
+  for (const char* text : {"", "x", "9001-9000", "1-", "-1", "65536", "0-5", "1-2-3"})
+    EXPECT_FALSE(parse_port_range(text)) << text;
+}
+
+}  // namespace
+}  // namespace udtcat::tool

@@ -1,0 +1,91 @@
+#include "tool/console.hpp"
+
+#include <csignal>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "lib/core/log.hpp"
+#include "tool/stderr_log.hpp"
+#include "tool/support/pipe.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+class ConsoleTest : public testing::Test {
+ protected:
+  Pipe pipe_;
+  Console console_{pipe_.writer()};
+};
+
+TEST_F(ConsoleTest, WritesWholeLines) {
+  console_.line("one");
+  console_.line("two");
+  EXPECT_EQ(pipe_.drain(), "one\ntwo\n");
+}
+
+TEST_F(ConsoleTest, RewritesTheStatus) {
+  console_.status("long status");
+  console_.status("short");
+  EXPECT_EQ(pipe_.drain(), "\rlong status\rshort      ");
+}
+
+TEST_F(ConsoleTest, PutsALineInThePlaceOfTheStatus) {
+  console_.status("12 %");
+  console_.line("news");
+  console_.line("more");
+  EXPECT_EQ(pipe_.drain(), "\r12 %\r    \rnews\nmore\n");
+}
+
+TEST_F(ConsoleTest, TakesTheStatusAway) {
+  console_.status("12 %");
+  console_.clear_status();
+  console_.clear_status();
+  EXPECT_EQ(pipe_.drain(), "\r12 %\r    \r");
+}
+
+TEST_F(ConsoleTest, DropsWhatNobodyReads) {
+  // More than a pipe holds: this test ends only if nothing waits for a reader.
+  const std::string text(1000, 'x');
+  for (int i = 0; i < 1000; ++i) console_.line(text);
+  console_.status(text);
+  EXPECT_GT(pipe_.drain().size(), 4096U);
+}
+
+TEST(Console, GoesOnWithoutStderr) {
+  Console closed(-1);
+  closed.line("nobody hears");
+  const int full_disk = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  Console full(full_disk);
+  full.line("nothing fits");
+  ::close(full_disk);
+}
+
+class StderrLog : public ConsoleTest {
+ protected:
+  /// All levels, in the words of the library.
+  [[nodiscard]] std::string said(int verbosity) {
+    install_stderr_log(console_, verbosity);
+    core::log().trace("trace");
+    core::log().debug("debug");
+    core::log().info("info");
+    core::log().warn("warn");
+    core::log().error("error");
+    install_stderr_log(silence_, -1);
+    return pipe_.drain();
+  }
+  Console silence_{-1};
+};
+
+TEST_F(StderrLog, TellsErrorsOnlyWhenQuiet) { EXPECT_EQ(said(-1), "udtcat: error\n"); }
+TEST_F(StderrLog, TellsWarningsByDefault) { EXPECT_EQ(said(0), "udtcat: warn\nudtcat: error\n"); }
+TEST_F(StderrLog, TellsMoreWhenVerbose) { EXPECT_EQ(said(1), "udtcat: info\nudtcat: warn\nudtcat: error\n"); }
+TEST_F(StderrLog, TellsEventsWithTheirTime) {
+  const std::string text = said(2);
+  EXPECT_NE(text.find(" debug: debug\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("trace: trace"), std::string::npos) << text;
+}
+TEST_F(StderrLog, TellsEverythingAtLast) { EXPECT_NE(said(3).find(" trace: trace\n"), std::string::npos); }
+
+}  // namespace
+}  // namespace udtcat::tool

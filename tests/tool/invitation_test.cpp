@@ -1,0 +1,113 @@
+#include "tool/invitation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tool/requests.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+std::vector<Endpoint> endpoints(const std::vector<std::string>& hosts) {
+  std::vector<Endpoint> found;
+  for (const auto& host : hosts) found.push_back(resolve({host, 9000}, AddressFamily::any).value().front());
+  return found;
+}
+
+std::string advertised(const std::vector<std::string>& locals, const std::vector<std::string>& interfaces) {
+  return advertised_host(endpoints(locals), endpoints(interfaces));
+}
+
+TEST(Invitation, NamesTheAddressThatIsBound) {
+  EXPECT_EQ(advertised({"127.0.0.1"}, {"192.0.2.1"}), "127.0.0.1");
+  EXPECT_EQ(advertised({"2001:db8::1"}, {"192.0.2.1"}), "2001:db8::1");
+}
+
+TEST(Invitation, NamesAnAddressThatOthersCanReach) {
+  EXPECT_EQ(advertised({"0.0.0.0", "::"}, {"127.0.0.1", "169.254.1.1", "192.0.2.1", "192.0.2.2"}), "192.0.2.1");
+  EXPECT_EQ(advertised({"0.0.0.0", "::"}, {"::1", "fe80::1", "2001:db8::1"}), "2001:db8::1");
+  EXPECT_EQ(advertised({"0.0.0.0"}, {"10.0.0.1"}), "10.0.0.1");
+}
+
+TEST(Invitation, NamesNoFamilyThatIsNotBound) {
+  EXPECT_EQ(advertised({"::"}, {"192.0.2.1", "2001:db8::1"}), "2001:db8::1");
+  EXPECT_EQ(advertised({"0.0.0.0"}, {"2001:db8::1", "192.0.2.1"}), "192.0.2.1");
+}
+
+TEST(Invitation, NamesLoopbackOnAHostWithoutNetwork) {
+  EXPECT_EQ(advertised({"0.0.0.0", "::"}, {"127.0.0.1", "::1"}), "127.0.0.1");
+  EXPECT_EQ(advertised({"::"}, {}), "::1");
+}
+
+TEST(Invitation, TellsAddressesForOthersFromTheRest) {
+  for (const char* usable : {"192.0.2.1", "10.1.2.3", "2001:db8::1", "fd00::1"})
+    EXPECT_TRUE(is_global_unicast(endpoints({usable}).front())) << usable;
+  for (const char* not_usable :
+       {"0.0.0.0", "127.0.0.1", "169.254.1.1", "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "ff02::1"})
+    EXPECT_FALSE(is_global_unicast(endpoints({not_usable}).front())) << not_usable;
+}
+
+class InvitationCommand : public testing::Test {
+ protected:
+  [[nodiscard]] std::string command() const { return invitation(options_, "192.0.2.1", 9000); }
+  const std::string plain_ = "udtcat 192.0.2.1 9000";
+  Options options_{.command = Command::listen};
+};
+
+TEST_F(InvitationCommand, HasNoMoreThanItNeeds) { EXPECT_EQ(command(), plain_); }
+
+TEST_F(InvitationCommand, HasTheOptionsThatMustMatch) {
+  options_.session.protection = Protection::safe;
+  options_.session.cipher = Cipher::chacha20_poly1305;
+  EXPECT_EQ(command(), plain_ + " --protect safe --cipher chacha20-poly1305");
+}
+
+TEST_F(InvitationCommand, HasTheOtherDirectionOfAOneWayPipe) {
+  options_.session.sends = false;
+  EXPECT_EQ(command(), plain_ + " --send-only");
+  options_.session.sends = true;
+  options_.session.receives = false;
+  EXPECT_EQ(command(), plain_ + " --recv-only");
+}
+
+TEST_F(InvitationCommand, HasTheNamesAsTheOtherEndSaysThem) {
+  options_.session.own_name = "here";
+  options_.session.expected_peer = "it's";
+  EXPECT_EQ(command(), plain_ + " --as 'it'\\''s' --peer here");
+  options_.session.purpose = Purpose::rsh;
+  EXPECT_EQ(command(), "udtcat rsh --daemon --port 9000 --as 'it'\\''s' --peer here 192.0.2.1 COMMAND");
+}
+
+TEST_F(InvitationCommand, ForAServiceHasAFrontThatNeedsNoPrivilege) {
+  options_.command = Command::serve;
+  options_.service = {"db", 5432};
+  EXPECT_EQ(command(), plain_ + " --from 5432");
+  options_.service = {"web", 80};
+  EXPECT_EQ(command(), plain_ + " --from 8080");
+}
+
+TEST_F(InvitationCommand, IsOneThatTheProgramTakes) {
+  options_.session.protection = Protection::safe;
+  std::istringstream words(command());
+  std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+  std::vector<const char*> argv;
+  for (const std::string& word : all) argv.push_back(word.c_str());
+  const auto parsed = parse_options(static_cast<int>(argv.size()), argv.data());
+  ASSERT_TRUE(parsed) << parsed.error().message();
+  EXPECT_EQ(parsed->peer.host, "192.0.2.1");
+  EXPECT_EQ(parsed->session.protection, Protection::safe);
+}
+
+TEST(Requests, TakeOneAddressOfEachFamily) {
+  EXPECT_EQ(one_per_family(endpoints({"192.0.2.1", "::1", "192.0.2.2"})), endpoints({"192.0.2.1", "::1"}));
+}
+
+TEST(Requests, FailWithoutAnAddress) {
+  const Options options{.peer = {"nowhere.invalid", 9000}};
+  const auto request = make_dial_request(options, std::nullopt);
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().code, Errc::cannot_resolve);
+}
+
+}  // namespace
+}  // namespace udtcat::tool

@@ -1,0 +1,207 @@
+#include "tool/key_source.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/crypto/key_file.hpp"
+#include "tool/support/pipe.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kKeyText =
+    "udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p";  // docs/spec/handshake.md §1
+
+class KeyFile : public testing::Test {
+ protected:
+  KeyFile() : path_(std::filesystem::temp_directory_path() / ("udtcat-key-" + std::to_string(::getpid()))) {}
+  ~KeyFile() override { std::filesystem::remove(path_); }
+
+  [[nodiscard]] std::string write(const std::string& text, mode_t mode = 0600) const {
+    std::ofstream(path_) << text;
+    EXPECT_EQ(::chmod(path_.c_str(), mode), 0);
+    return path_.string();
+  }
+  void expect_refused(const std::string& path, const std::string& why) const {
+    const auto key = crypto::read_key_file(path);
+    ASSERT_FALSE(key);
+    EXPECT_EQ(key.error().code, Errc::bad_argument);
+    EXPECT_THAT(key.error().what, HasSubstr(path));
+    EXPECT_THAT(key.error().cause, HasSubstr(why));
+    EXPECT_THAT(key.error().message(), Not(HasSubstr("AAECAw")));
+  }
+
+  const std::filesystem::path path_;
+};
+
+TEST_F(KeyFile, IsReadWithWhiteSpaceAroundTheKey) {
+  const auto key = crypto::read_key_file(write(std::string("\n  ") + kKeyText + "\n\n"));
+  ASSERT_TRUE(key) << key.error().message();
+  EXPECT_EQ(key->reveal_text(), kKeyText);
+}
+
+TEST_F(KeyFile, ThatOnlyItsOwnerCanReadIsTaken) {
+  for (const mode_t mode : {0600U, 0400U, 0700U}) EXPECT_TRUE(crypto::read_key_file(write(kKeyText, mode))) << mode;
+}
+
+TEST_F(KeyFile, ThatOthersCanUseInAnyWayIsRefused) {
+  for (const mode_t mode : {0640U, 0604U, 0620U, 0602U, 0610U, 0601U, 0644U, 0666U, 0777U})
+    expect_refused(write(kKeyText, mode), "too open");
+  expect_refused(write(kKeyText, 0644), "0644");
+}
+
+TEST_F(KeyFile, OfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const std::string path = write(kKeyText);
+  constexpr uid_t kSomebody = 12345;
+  ASSERT_EQ(::chown(path.c_str(), kSomebody, static_cast<gid_t>(-1)), 0);
+  expect_refused(path, "another user");
+}
+
+TEST_F(KeyFile, ThatIsNotThereIsRefused) { expect_refused(path_.string(), "no such file"); }
+TEST_F(KeyFile, ThatIsADirectoryIsRefused) { expect_refused("/", ""); }
+TEST_F(KeyFile, WithATypingErrorIsRefusedWithoutQuotingIt) {
+  std::string text = kKeyText;
+  text.back() = 'q';
+  expect_refused(write(text), "");
+}
+TEST_F(KeyFile, WithoutAKeyIsRefused) { expect_refused(write(""), ""); }
+TEST_F(KeyFile, ThatIsHugeIsRefused) { expect_refused(write(std::string(1 << 20, 'x')), ""); }
+
+TEST_F(KeyFile, ThatIsAPipeIsReadToTheEndOfItsLineAndNoFurther) {
+  Pipe pipe;
+  pipe.write(std::string(kKeyText) + "\ndata");
+  const auto key = crypto::read_key_file("/proc/self/fd/" + std::to_string(pipe.reader()));
+  ASSERT_TRUE(key) << key.error().message();
+  EXPECT_EQ(key->reveal_text(), kKeyText);
+  EXPECT_EQ(pipe.drain(), "data");
+}
+
+TEST_F(KeyFile, ThatHasToBeRegularIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const auto key = crypto::read_key_file(path_.string(), crypto::KeyFileKind::regular);
+  ASSERT_FALSE(key);
+  EXPECT_THAT(key.error().message(), HasSubstr("no regular file"));
+  EXPECT_FALSE(crypto::read_key_file("/dev/zero", crypto::KeyFileKind::regular));
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(crypto::read_key_file(write(kKeyText), crypto::KeyFileKind::regular));
+}
+
+class EnvironmentKey : public testing::Test {
+ protected:
+  EnvironmentKey() { ::unsetenv(kKeyVariable); }
+  ~EnvironmentKey() override { ::unsetenv(kKeyVariable); }
+};
+
+TEST_F(EnvironmentKey, IsTakenOutOfTheEnvironment) {
+  ::setenv(kKeyVariable, kKeyText, 1);
+  const auto text = take_environment_key();
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->view(), kKeyText);
+  EXPECT_EQ(std::getenv(kKeyVariable), nullptr);
+  EXPECT_FALSE(take_environment_key());
+}
+
+TEST_F(EnvironmentKey, IsErasedFromTheMemoryOfTheEnvironment) {
+  // putenv() leaves the memory ours to look at.
+  std::string entry = std::string(kKeyVariable) + "=" + kKeyText;
+  ASSERT_EQ(::putenv(entry.data()), 0);
+  ASSERT_TRUE(take_environment_key());
+  const std::string value = entry.substr(std::strlen(kKeyVariable) + 1);
+  EXPECT_EQ(value, std::string(value.size(), '\0'));
+}
+
+TEST_F(EnvironmentKey, ThatIsEmptyIsNone) {
+  ::setenv(kKeyVariable, "", 1);
+  EXPECT_FALSE(take_environment_key());
+  EXPECT_EQ(std::getenv(kKeyVariable), nullptr);
+}
+
+class FindKey : public testing::Test {
+ protected:
+  [[nodiscard]] Result<FoundKey> find(std::optional<crypto::SecretText> environment = std::nullopt) {
+    return find_key(options_, std::move(environment),
+                    [this](const std::string& question) -> Result<crypto::SecretText> {
+                      question_ = question;
+                      if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
+                      return crypto::SecretText(typed_);
+                    });
+  }
+  void expect_key(const Result<FoundKey>& found) const {
+    ASSERT_TRUE(found) << found.error().message();
+    ASSERT_TRUE(found->key);
+    EXPECT_EQ(found->key->reveal_text(), kKeyText);
+    EXPECT_FALSE(found->generated);
+    EXPECT_EQ(question_, "") << "nobody had to be asked";
+  }
+
+  Options options_{.command = Command::connect, .peer = {"example.org", 9000}};
+  std::string typed_;
+  std::string question_;
+};
+
+TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(crypto::SecretText(kKeyText))); }
+
+TEST_F(FindKey, TakesTheFilesBeforeTheEnvironments) {
+  options_.key_file = "/nonexistent";
+  const auto found = find(crypto::SecretText(kKeyText));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), HasSubstr("/nonexistent"));
+}
+
+TEST_F(FindKey, AsksTheUserOfAConnector) {
+  typed_ = kKeyText;
+  const auto found = find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->key->reveal_text(), kKeyText);
+  EXPECT_EQ(question_, "Key of example.org:9000: ");
+}
+
+TEST_F(FindKey, FailsWhereNobodyCanBeAsked) { EXPECT_FALSE(find()); }
+
+TEST_F(FindKey, MakesANewOneForAListenerWithoutAsking) {
+  for (const Command command : {Command::listen, Command::serve}) {
+    options_.command = command;
+    const auto found = find();
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->key && found->generated);
+    EXPECT_EQ(question_, "");
+  }
+}
+
+TEST_F(FindKey, NeedsNoneAtClear) {
+  options_.session.protection = Protection::clear;
+  const auto found = find();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->key);
+}
+
+TEST_F(FindKey, NeverGoesOnWithoutOneAboveClear) {
+  for (const Protection protection : {Protection::private_, Protection::safe, Protection::auth}) {
+    options_.session.protection = protection;
+    EXPECT_FALSE(find());
+  }
+}
+
+TEST_F(FindKey, NeverQuotesABadOne) {
+  std::string nearly = kKeyText;
+  nearly.back() = 'q';
+  const auto found = find(crypto::SecretText(nearly));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), HasSubstr(kKeyVariable));
+  EXPECT_THAT(found.error().message(), Not(HasSubstr("AAECAw")));
+}
+
+}  // namespace
+}  // namespace udtcat::tool

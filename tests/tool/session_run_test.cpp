@@ -1,0 +1,115 @@
+/// Each test is a process of its own that ends: what is tested is what it says last and with which status.
+#include "tool/session_run.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+namespace udtcat::tool {
+namespace {
+
+using testing::ExitedWithCode;
+
+const Error kLost{Errc::peer_lost, "hear from the peer", "silence"};
+
+class SessionRunDeathTest : public testing::Test {
+ protected:
+  SessionRunDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+
+  /// A whole run; `begin` sets it up.
+  template <typename Begin>
+  void run_and_exit(Begin begin) {
+    options_.progress = false;
+    SessionRun run(options_, console_);
+    begin(run);
+    ::_exit(to_int(run.run()));
+  }
+  static ConnectionStats figures() {
+    ConnectionStats stats;
+    stats.bytes_sent = 42;
+    return stats;
+  }
+
+  Options options_{.command = Command::connect};
+  Console console_{STDERR_FILENO};
+};
+
+TEST_F(SessionRunDeathTest, EndsWellWithoutAWord) {
+  EXPECT_EXIT(run_and_exit([](SessionRun& run) { run.finish(std::nullopt); }), ExitedWithCode(0), "^$");
+}
+
+TEST_F(SessionRunDeathTest, SaysWhatWentWrong) {
+  const Error unreachable{Errc::cannot_reach, "reach example.org:9000", "nobody answered"};
+  EXPECT_EXIT(::_exit(to_int(SessionRun(options_, console_).fail_to_start(unreachable))), ExitedWithCode(3),
+              "^udtcat: reach example.org:9000: nobody answered\n$");
+}
+
+TEST_F(SessionRunDeathTest, NamesThePeerThatIsLost) {
+  const auto lose = [&](SessionRun& run) {
+    run.watch("192.0.2.7:5555", figures);
+    run.finish(kLost);
+  };
+  EXPECT_EXIT(run_and_exit(lose), ExitedWithCode(5), "^udtcat: hear from the peer: silence .peer 192.0.2.7:5555.\n$");
+}
+
+TEST_F(SessionRunDeathTest, KeepsToTheFirstReason) {
+  const auto twice = [](SessionRun& run) {
+    run.finish(kLost);
+    run.finish(std::nullopt);
+  };
+  EXPECT_EXIT(run_and_exit(twice), ExitedWithCode(5), "silence");
+}
+
+TEST_F(SessionRunDeathTest, EndsWithTheStatisticsIfAsked) {
+  options_.stats_json = true;
+  const auto lose = [](SessionRun& run) {
+    run.watch("192.0.2.7:5555", figures);
+    run.finish(kLost);
+  };
+  EXPECT_EXIT(
+      run_and_exit(lose), ExitedWithCode(5),
+      "silence.*\n\\{\"bytes_sent\":42,.*\"exit_status\":5,\"exit_reason\":\"hear from the peer: silence.*\\}\n$");
+}
+
+TEST_F(SessionRunDeathTest, SumsUpWhenVerbose) {
+  options_.verbosity = 1;
+  const auto end_well = [](SessionRun& run) {
+    run.watch("192.0.2.7:5555", figures);
+    run.finish(std::nullopt);
+  };
+  EXPECT_EXIT(run_and_exit(end_well), ExitedWithCode(0), "^udtcat: 42 B sent, 0 B received in ");
+}
+
+TEST_F(SessionRunDeathTest, TellsThePeersOfASignalBeforeItEnds) {
+  const auto stopped = [this](SessionRun& run) {
+    run.on_interrupt([&](const Error& why) {
+      console_.line(why.message());
+      boost::asio::post(run.io(), [&] { run.finish(kLost); });
+    });
+    ::kill(::getpid(), SIGTERM);
+  };
+  EXPECT_EXIT(run_and_exit(stopped), ExitedWithCode(143), "^interrupted: by SIGTERM\n$");
+}
+
+TEST_F(SessionRunDeathTest, DoesNotWaitForPeersThatAreNotThere) {
+  const auto stopped = [](SessionRun& run) {
+    run.on_interrupt([](const Error&) {});
+    ::kill(::getpid(), SIGINT);
+  };
+  EXPECT_EXIT(run_and_exit(stopped), ExitedWithCode(130), "^$");
+}
+
+TEST_F(SessionRunDeathTest, PrintsALineForSigusr1) {
+  const auto asked = [](SessionRun& run) {
+    run.watch("192.0.2.7:5555", figures);
+    ::kill(::getpid(), SIGUSR1);
+    ::kill(::getpid(), SIGTERM);
+  };
+  EXPECT_EXIT(run_and_exit(asked), ExitedWithCode(143), "udtcat: 42 B sent");
+}
+
+}  // namespace
+}  // namespace udtcat::tool
