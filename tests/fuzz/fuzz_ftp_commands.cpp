@@ -9,7 +9,7 @@
 
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/data_port.hpp"
-#include "gridftp/dialogue/peer_path.hpp"
+#include "gridftp/dialogue/url.hpp"
 #include "gridftp/files/byte_ranges.hpp"
 #include "gridftp/files/restart_journal.hpp"
 
@@ -40,12 +40,12 @@ std::vector<FtpCommand> read_in_steps(std::string_view text, std::size_t step) {
 void require_inside(const std::string& path) {
   require(path.starts_with('/') && path.find("//") == std::string::npos);
   require((path + '/').find("/../") == std::string::npos && (path + '/').find("/./") == std::string::npos);
-  require(peer_path("/", path) == path || path.starts_with("/~"));
+  require(absolute_path("/", path) == path || path.starts_with("/~"));
 }
 
 void read_operands(const std::string& argument) {
-  require_inside(peer_path("/", argument));
-  require_inside(peer_path("/some/where", argument));
+  require_inside(absolute_path("/", argument));
+  require_inside(absolute_path("/some/where", argument));
   if (const auto ranges = ByteRanges::parse(argument))
     require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
   if (const auto port = parse_extended_port(argument)) require(port->port() > 0);

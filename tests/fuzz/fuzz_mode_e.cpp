@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "gridftp/files/incoming_file.hpp"
+#include "gridftp/mode_e/incoming_file.hpp"
 
 using namespace udtcat::gridftp;
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gridftp/dialogue/statement.hpp"
+#include "gridftp/mode_e/statement.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::gridftp;

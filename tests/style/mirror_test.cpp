@@ -44,7 +44,6 @@ const std::map<std::string, std::string> kTestedIn{
     {"src/lib/crypto/key_file.cpp", "tests/tool/key_source_test.cpp"},
     {"src/gridftp/client/control_client.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/gridftp/client/download.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/files/open_beneath_linux.cpp", "tests/gridftp/server/served_root_test.cpp"},
     {"src/gridftp/client/remote_server.cpp", "tests/e2e/gridftp_test.cpp"},
     {"src/gridftp/mode_e/session_stack.cpp", "tests/gridftp/mode_e/data_stack_test.cpp"},
     {"src/gridftp/mode_e/tcp_stack.cpp", "tests/gridftp/mode_e/data_stack_test.cpp"},

@@ -38,6 +38,20 @@ const std::vector<Fence> kFences{
     {"gridftp/xio/", {"src/gridftp/xio/"}},
 };
 
+/// The folders of the GridFTP wing, and upon which of its others each may stand. Server and client do not know each other; the gateway
+/// reads only what control connections say; the Globus driver is a program of its own.
+const std::map<std::string_view, std::vector<std::string_view>> kGridftp{
+    {"coroutine", {}},
+    {"files", {"coroutine"}},
+    {"dialogue", {"coroutine"}},
+    {"mode_e", {"coroutine", "files", "dialogue"}},
+    {"client", {"coroutine", "files", "dialogue", "mode_e"}},
+    {"server", {"coroutine", "files", "dialogue", "mode_e"}},
+    {"gateway", {"dialogue"}},
+    {"xio", {}},
+    {"command", {"dialogue", "mode_e", "client", "server", "gateway"}},
+};
+
 std::string_view room_of(std::string_view path_from_src) { return path_from_src.substr(0, path_from_src.find('/')); }
 
 std::size_t height(std::string_view room) {
@@ -82,6 +96,26 @@ TEST(Rooms, AboveTheLibraryUseItsFrontDoorItsCoreAndItsBridges) {
       if (include.quoted && !starts_with_any(include.target, wing->second) &&
           !starts_with_any(include.target, kOpenToWings))
         offences.push_back(offence(file, include.line_index));
+  }
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Rooms, OfGridftpStandUponOneAnotherInOneOrder) {
+  constexpr std::string_view kWing = "gridftp/";
+  Offences offences;
+  for (const auto& file : read_sources({"src/gridftp"})) {
+    const auto own = room_of(std::string_view(file.path).substr(4 + kWing.size()));
+    const auto below = kGridftp.find(own);
+    if (below == kGridftp.end()) {
+      offences.push_back(file.path);
+      continue;
+    }
+    for (const auto& include : includes_of(file)) {
+      if (!include.quoted || !include.target.starts_with(kWing)) continue;
+      const auto other = room_of(std::string_view(include.target).substr(kWing.size()));
+      if (other != own && std::ranges::find(below->second, other) == below->second.end())
+        offences.push_back(offence(file, include.line_index));
+    }
   }
   EXPECT_THAT(offences, IsEmpty());
 }

@@ -13,6 +13,7 @@
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -45,26 +46,25 @@ Task<boost::system::error_code> connect_to(const std::shared_ptr<tcp::socket>& s
 Task<Result<std::unique_ptr<ControlClient>>> ControlClient::connect(boost::asio::io_context& io, HostPort server,
                                                                     std::chrono::milliseconds patience) {
   const std::string name = fmt::format("ftp server {}:{}", server.host, server.port);
-  const auto addresses = resolve(server, AddressFamily::any);
-  if (!addresses) co_return tl::unexpected(addresses.error());
+  UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
   const auto socket = std::make_shared<tcp::socket>(io);
-  if (const auto error = co_await connect_to(socket, *addresses, patience); error)
+  if (const auto error = co_await connect_to(socket, addresses, patience); error)
     co_return fail(Errc::cannot_reach, "connect to the " + name, bridge::cause_of(bridge::from_asio(error)));
   boost::system::error_code gone;  // then the first read says so
   const Endpoint local = bridge::from_asio(socket->local_endpoint(gone));
   const Endpoint peer = bridge::from_asio(socket->remote_endpoint(gone));
   auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(*socket)));
-  co_return co_await begin(std::make_unique<ControlLink>(io, std::move(stream), local, peer), name, patience);
+  co_return co_await begin(std::make_unique<ControlConnection>(io, std::move(stream), local, peer), name, patience);
 }
 
-Task<Result<std::unique_ptr<ControlClient>>> ControlClient::begin(std::unique_ptr<ControlLink> link, std::string name,
+Task<Result<std::unique_ptr<ControlClient>>> ControlClient::begin(std::unique_ptr<ControlConnection> control,
+                                                                  std::string name,
                                                                   std::chrono::milliseconds patience) {
-  std::unique_ptr<ControlClient> client(new ControlClient(std::move(link), std::move(name), patience));
-  const auto greeting = co_await client->reply();
-  if (!greeting) co_return tl::unexpected(greeting.error());
-  if (!greeting->is_completion())
+  std::unique_ptr<ControlClient> client(new ControlClient(std::move(control), std::move(name), patience));
+  UDTCAT_CO_TRY(const auto greeting, co_await client->reply());
+  if (!greeting.is_completion())
     co_return fail(Errc::stream_refused, "begin with the " + client->name(),
-                   fmt::format("{} {}", greeting->code, greeting->text()));
+                   fmt::format("{} {}", greeting.code, greeting.text()));
   co_return client;
 }
 
@@ -74,25 +74,24 @@ Task<Status> ControlClient::send(std::string line) {
     co_return fail(Errc::bad_argument, core::printable(line, core::kShownBytes),
                    "FTP has no way to say a line end, a zero byte or 0xFF");
   core::log().debug("{}: > {}", name_, line);
-  co_return co_await link_->say(line + "\r\n", patience_);
+  co_return co_await control_->say(line + "\r\n", patience_);
 }
 
-Task<Result<Reply>> ControlClient::reply(ControlLink::Moved moved) {
+Task<Result<Reply>> ControlClient::reply(ControlConnection::Moved moved) {
   for (;;) {
-    auto reply = reader_.next();
-    if (!reply) co_return tl::unexpected(std::move(reply.error()));
-    if (*reply) {
-      core::log().debug("{}: < {} {}", name_, (*reply)->code, (*reply)->text());
-      co_return std::move(**reply);
+    UDTCAT_CO_TRY(auto reply, reader_.next());
+    if (reply) {
+      core::log().debug("{}: < {} {}", name_, reply->code, reply->text());
+      co_return std::move(*reply);
     }
-    const auto heard = co_await link_->hear(patience_, moved);
+    const auto heard = co_await control_->hear(patience_, moved);
     if (!heard) co_return fail(heard.error().code, "hear the " + name_, heard.error().cause);
     reader_.push(*heard);
   }
 }
 
 Task<Result<Reply>> ControlClient::ask(std::string line) {
-  if (auto sent = co_await send(std::move(line)); !sent) co_return tl::unexpected(std::move(sent.error()));
+  UDTCAT_CO_CHECK(co_await send(std::move(line)));
   for (;;) {
     auto answer = co_await reply();
     if (!answer || !answer->is_preliminary()) co_return answer;

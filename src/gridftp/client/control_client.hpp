@@ -11,7 +11,7 @@
 #include <udtcat/result.hpp>
 
 #include "gridftp/coroutine/task.hpp"
-#include "gridftp/dialogue/control_link.hpp"
+#include "gridftp/dialogue/control_connection.hpp"
 #include "gridftp/dialogue/reply.hpp"
 
 namespace udtcat::gridftp {
@@ -27,29 +27,29 @@ class ControlClient {
                                                                             std::chrono::milliseconds patience);
   /// Over a stream that is there already.
   /// name   for messages: "ftp server host:2811"
-  [[nodiscard]] static Task<Result<std::unique_ptr<ControlClient>>> begin(std::unique_ptr<ControlLink> link,
+  [[nodiscard]] static Task<Result<std::unique_ptr<ControlClient>>> begin(std::unique_ptr<ControlConnection> control,
                                                                           std::string name,
                                                                           std::chrono::milliseconds patience);
 
   /// `line` without its end; holds neither CR nor LF.  errors: Errc::connection_broken
   [[nodiscard]] Task<Status> send(std::string line);
   /// The next reply of any kind.  errors: Errc::connection_broken, Errc::peer_lost after silence, Errc::protocol_violated
-  [[nodiscard]] Task<Result<Reply>> reply(ControlLink::Moved moved = {});
+  [[nodiscard]] Task<Result<Reply>> reply(ControlConnection::Moved moved = {});
   /// Sends, and takes replies until one that is not preliminary.
   [[nodiscard]] Task<Result<Reply>> ask(std::string line);
   /// The same, and the answer must be a completion.  errors: also Errc::stream_refused, with what the server said
   [[nodiscard]] Task<Result<Reply>> demand(std::string line);
 
-  [[nodiscard]] const Endpoint& local() const { return link_->local(); }
-  [[nodiscard]] const Endpoint& peer() const { return link_->peer(); }
+  [[nodiscard]] const Endpoint& local() const { return control_->local(); }
+  [[nodiscard]] const Endpoint& peer() const { return control_->peer(); }
   [[nodiscard]] const std::string& name() const { return name_; }
-  void close() { link_->close(); }
+  void close() { control_->close(); }
 
  private:
-  ControlClient(std::unique_ptr<ControlLink> link, std::string name, std::chrono::milliseconds patience)
-      : link_(std::move(link)), name_(std::move(name)), patience_(patience) {}
+  ControlClient(std::unique_ptr<ControlConnection> control, std::string name, std::chrono::milliseconds patience)
+      : control_(std::move(control)), name_(std::move(name)), patience_(patience) {}
 
-  const std::unique_ptr<ControlLink> link_;
+  const std::unique_ptr<ControlConnection> control_;
   const std::string name_;
   const std::chrono::milliseconds patience_;
   ReplyReader reader_;

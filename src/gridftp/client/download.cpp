@@ -5,13 +5,14 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "gridftp/client/attempts.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/files/disk_threads.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
+#include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -58,21 +59,20 @@ class Download {
 
 /// What the remote file is, and whether it still is what we have a part of.
 Task<Status> Download::look(RemoteServer& server) {
-  const auto size = co_await server.size_of(job_.remote.path);
-  if (!size) co_return tl::unexpected(size.error());
+  UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
   const auto changed = co_await server.time_of(job_.remote.path);
   if (!changed) co_return tl::unexpected(changed.error());
-  if (options_.range && *size && options_.range->end > **size)
+  if (options_.range && size && options_.range->end > *size)
     co_return fail(
         Errc::bad_argument,
         fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
-        fmt::format("it has {}", **size));
+        fmt::format("it has {}", *size));
   if (options_.range)
     expected_ = ByteRange{0, options_.range->bytes()};
-  else if (*size)
-    expected_ = ByteRange{0, **size};
+  else if (size)
+    expected_ = ByteRange{0, *size};
   const std::string identity =
-      fmt::format("{} {} {}", job_.remote.to_string(), *size ? std::to_string(**size) : "-", *changed);
+      fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", *changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
     co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
@@ -91,15 +91,14 @@ Task<Status> Download::look(RemoteServer& server) {
 /// On a thread for disks. A part that an earlier call left is gone on with, if both ends can tell that it is one of the same file.
 Status Download::open_file(bool has_time) {
   const FilePlace place(job_.path);
-  auto store = BlockStore::open_to_write(place);
-  if (!store) return tl::unexpected(std::move(store.error()));
+  UDTCAT_TRY(auto store, BlockStore::open_to_write(place));
   std::optional<RestartJournal> journal;
-  if (store->size() && expected_ && !options_.range && has_time) {
+  if (store.size() && expected_ && !options_.range && has_time) {
     journal.emplace(place.with_suffix(".part.have"), identity_);
     have_ = journal->load().value_or(ByteRanges());
-    if (store->size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
+    if (store.size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
   }
-  file_ = std::make_shared<FileSink>(io_, std::move(*store), have_, std::move(journal));
+  file_ = std::make_shared<FileSink>(io_, std::move(store), have_, std::move(journal));
   return {};
 }
 
@@ -118,11 +117,10 @@ std::string Download::command() const {
 Task<Status> Download::receive_blocks(RemoteServer& server) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::passive || !path.has_kept())
-    if (auto called = co_await server.call_us(options_.stripes); !called) co_return called;
-  if (auto left = co_await server.leave_out(have_); !left) co_return left;
+    UDTCAT_CO_CHECK(co_await server.call_us(options_.stripes));
+  UDTCAT_CO_CHECK(co_await server.leave_out(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
-  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
-  if (!begun) co_return begun;
+  UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
   const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
@@ -137,8 +135,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
 
 /// Whether what came is what was asked for, as the server itself says it in the session.
 Task<Status> Download::prove(RemoteServer& server, bool anew) {
-  const auto said = co_await server.path().hear_statement(options_.patience);
-  if (!said) co_return tl::unexpected(said.error());
+  UDTCAT_CO_TRY(const auto said, co_await server.path().hear_statement(options_.patience));
   if (!anew)
     co_return fail(Errc::connection_broken, "get " + job_.remote.to_string(),
                    "a part of it came before and is unproved: once more, from the beginning");
@@ -146,7 +143,7 @@ Task<Status> Download::prove(RemoteServer& server, bool anew) {
                       .path = job_.remote.path,
                       .range = options_.range,
                       .moved_bytes = server.path().received_bytes()};
-  co_return compare(asked, *said);
+  co_return compare(asked, said);
 }
 
 /// Drops all bytes received: without a proof they may be another file's.
@@ -161,13 +158,11 @@ Task<Status> Download::forget(Error why) {
 Task<Status> Download::receive_stream(RemoteServer& server) {
   if (options_.range)
     co_return fail(Errc::bad_argument, "get a range of " + job_.remote.to_string(), "its server does not speak MODE E");
-  auto where = co_await server.ask_where(false);
-  if (!where) co_return tl::unexpected(std::move(where.error()));
-  server.path().aim(std::move(*where));
-  if (auto left = co_await server.leave_out(have_); !left) co_return left;
+  UDTCAT_CO_TRY(auto where, co_await server.ask_where(false));
+  server.path().aim(std::move(where));
+  UDTCAT_CO_CHECK(co_await server.leave_out(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
-  auto begun = co_await server.begin(command(), counter_of(progress_), ignore_markers(), done);
-  if (!begun) co_return begun;
+  UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await judge(server, tl::unexpected(connection.error()), done);
   const auto to = sink();
@@ -178,10 +173,9 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
 }
 
 Task<Status> Download::attempt(RemoteServer& server) {
-  if (auto looked = co_await look(server); !looked) co_return looked;
+  UDTCAT_CO_CHECK(co_await look(server));
   progress_->kept_bytes = have_.bytes();
-  auto received = co_await receive(server);
-  if (!received) co_return received;
+  UDTCAT_CO_CHECK(co_await receive(server));
   co_return co_await look(server);  // whether it still is what it was
 }
 
@@ -203,7 +197,7 @@ Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> 
     const FtpUrl url = job.remote;
     Download download(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
-      if (auto here = co_await be_at(io, server, url, options); !here) co_return here;
+      UDTCAT_CO_CHECK(co_await be_at(io, server, url, options));
       auto status = co_await download.attempt(*server);
       if (!status) server.reset();
       co_return status;

@@ -1,11 +1,12 @@
 #include "gridftp/client/outcome.hpp"
 
-#include <array>
 #include <utility>
 
-#include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "lib/core/log.hpp"
 
 namespace udtcat::gridftp {
 
@@ -40,7 +41,7 @@ Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<S
   co_return server_says;
 }
 
-ControlLink::Moved counter_of(SharedProgress progress) {
+ControlConnection::Moved counter_of(SharedProgress progress) {
   return [progress = std::move(progress)] { return progress->bytes; };
 }
 
@@ -48,46 +49,43 @@ MarkerHandler ignore_markers() {
   return [](const ByteRanges&) {};
 }
 
-Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have, std::optional<ByteRange> expected) {
-  std::vector<std::byte> piece;
-  std::uint64_t offset = have.contiguous_from(0);
-  for (;;) {
-    if (piece.empty()) {
-      co_await from.wait_readable();  // before there is memory for it
-      piece.resize(262'144);          // guess: as a block of Globus' server
-    }
-    const auto taken = from.take(piece);
-    if (!taken) co_return tl::unexpected(taken.error());
-    if (!*taken) {
-      co_await from.wait_readable();
-      continue;
-    }
-    const std::size_t bytes = **taken;
-    if (bytes == 0) break;
-    if (expected && (offset > expected->end || bytes > expected->end - offset))
-      co_return fail(Errc::protocol_violated, "receive from " + from.name(), "more comes than the file has");
-    if (auto stored = co_await sink.store(offset, std::span(piece).first(bytes)); !stored) co_return stored;
-    if (auto added = have.add({offset, offset + bytes}); !added) co_return added;
-    offset += bytes;
+bool is_final(const Error& error) { return error.code == Errc::stream_refused && error.cause.starts_with("55"); }
+
+bool is_cut(const Error& error, bool moved) {
+  switch (error.code) {
+    case Errc::connection_broken:
+    case Errc::peer_lost:
+    case Errc::cannot_reach:
+    case Errc::peer_interrupted:
+      return true;
+    case Errc::stream_refused:
+      // 4yz may succeed the next time, 5yz will not. Stock servers say 500 for a broken data connection, too.
+      // spec: RFC 959 §4.2.1
+      if (!error.cause.starts_with('5')) return moved || error.cause.starts_with('4');
+      return moved && error.cause.starts_with("500");
+    default:
+      return false;
   }
-  if (expected && offset < expected->end)
-    co_return fail(Errc::connection_broken, "receive from " + from.name(),
-                   fmt::format("it ended after {} of {} bytes", offset, expected->end));
-  co_return Status{};
 }
 
-Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request) {
-  std::vector<std::byte> piece;
-  for (;;) {
-    make_room(piece, *request.source, request.block_bytes);
-    const auto block = co_await request.source->next(piece);
-    if (!block) co_return tl::unexpected(block.error());
-    if (!*block) break;
-    const std::size_t bytes = (*block)->bytes();
-    if (auto written = co_await to.write(std::span(piece).first(bytes)); !written) co_return written;
-    request.sent(bytes);
+Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
+                          std::function<Task<Status>()> attempt) {
+  boost::asio::steady_timer pause(io);
+  for (std::size_t in_vain = 0;;) {
+    const std::uint64_t before = progress->bytes;
+    const std::uint64_t kept_before = progress->kept_bytes;
+    auto status = co_await attempt();
+    const bool moved = progress->bytes != before;
+    // What would have to come again brings nobody nearer to the end, however often it comes.
+    in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
+    if (status || !is_cut(status.error(), moved) || in_vain > options.retries) co_return status;
+    // Who was never reached may not exist; who is gone in the middle may come back.
+    if (progress->bytes == 0 && status.error().code == Errc::cannot_reach) co_return status;
+    core::log().warn("{}; going on from what is there", status.error().message());
+    pause.expires_after(options.retry_pause);
+    boost::system::error_code ignored;
+    co_await pause.async_wait(into(ignored));
   }
-  co_return co_await to.finish();
 }
 
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler) {

@@ -1,8 +1,8 @@
-/// How a transfer ends, when two connections have something to say about it.
+/// How a transfer ends, when two connections have something to say about it, and whether it is tried again.
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 
 #include <boost/asio/io_context.hpp>
 
@@ -10,9 +10,7 @@
 
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/coroutine/promise.hpp"
 #include "gridftp/coroutine/task.hpp"
-#include "gridftp/mode_e/block_sink.hpp"
 
 namespace udtcat::gridftp {
 
@@ -20,16 +18,21 @@ namespace udtcat::gridftp {
 /// Where the data failed and it has said nothing yet, it is not waited for.
 [[nodiscard]] Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said);
 
-[[nodiscard]] ControlLink::Moved counter_of(SharedProgress progress);
+[[nodiscard]] ControlConnection::Moved counter_of(SharedProgress progress);
 /// For who has no use for what a server says it has.
 [[nodiscard]] MarkerHandler ignore_markers();
 
-/// Stream mode: the bytes of the connection are the file's, from where `have` has no gap; its end is the file's end.
-/// have   grows by what comes.  errors: Errc::connection_broken where `expected` does not come whole; those of the sink
-[[nodiscard]] Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have,
-                                               std::optional<ByteRange> expected);
-/// Stream mode: all of the source, and the end.  errors: those of the source; Errc::connection_broken
-[[nodiscard]] Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request);
+/// A server has refused because of the file: there is none, no space for it, no permission.  spec: RFC 959 §4.2.1: 55x
+[[nodiscard]] bool is_final(const Error& error);
+
+/// Whether the same transfer may well succeed the next time.
+/// moved   whether this attempt got as far as moving bytes
+[[nodiscard]] bool is_cut(const Error& error, bool moved);
+
+/// Runs `attempt` until it succeeds, fails by something else than a cut, or has got no further for options.retries times in a row.
+/// Threads: runs on the io_context thread.
+[[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
+                                        std::function<Task<Status>()> attempt);
 
 /// Runs it, and hands its outcome on.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);

@@ -7,10 +7,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "gridftp/dialogue/control_connection.hpp"
 #include "gridftp/dialogue/data_port.hpp"
-#include "gridftp/dialogue/local_address.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -48,36 +49,22 @@ const char* prot_level(Protection protection) {
 
 }  // namespace
 
-std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
-  switch (options.kind) {
-    case DataKind::udt:
-      return make_udt_stack(io, options.transport, options.connect_patience);
-    case DataKind::session:
-      return make_session_stack(io, options.session, options.transport,
-                                options.key ? std::optional(options.key->duplicate()) : std::nullopt,
-                                options.connect_patience);
-    case DataKind::tcp:
-      break;
-  }
-  return make_tcp_stack(io, options.connect_patience);
-}
-
 namespace {
 
 /// The control connection of udtcat://: the first stream of a session.
 Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
                                                             HostPort server, std::chrono::milliseconds patience) {
   const std::string name = fmt::format("server {}:{}", server.host, server.port);
-  const auto addresses = resolve(server, AddressFamily::any);
-  if (!addresses) co_return tl::unexpected(addresses.error());
+  UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
   Error why;
-  for (const Endpoint& address : *addresses) {
+  for (const Endpoint& address : addresses) {
     auto stream = co_await stack.connect(address);
     if (!stream) {
       why = stream.error();
       continue;
     }
-    auto link = std::make_unique<ControlLink>(io, std::move(*stream), local_address_towards(io, address), address);
+    auto link =
+        std::make_unique<ControlConnection>(io, std::move(*stream), local_address_towards(io, address), address);
     co_return co_await ControlClient::begin(std::move(link), name, patience);
   }
   co_return tl::unexpected(why);
@@ -99,16 +86,15 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   if (!control) co_return tl::unexpected(std::move(control.error()));
   std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), options));
   server->control_stack_ = control_stack;
-  if (auto agreed = co_await server->agree(options); !agreed) co_return tl::unexpected(std::move(agreed.error()));
+  UDTCAT_CO_CHECK(co_await server->agree(options));
   co_return server;
 }
 
 Task<Status> be_at(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
                    TransferOptions options) {
   if (server && server->serves(url)) co_return Status{};
-  auto logged_in = co_await RemoteServer::log_in(io, std::move(url), std::move(options));
-  if (!logged_in) co_return tl::unexpected(std::move(logged_in.error()));
-  server = std::move(*logged_in);
+  UDTCAT_CO_TRY(auto logged_in, co_await RemoteServer::log_in(io, std::move(url), std::move(options)));
+  server = std::move(logged_in);
   co_return Status{};
 }
 
@@ -120,16 +106,15 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
   if (!answer->is_completion())
     co_return fail(Errc::authentication_failed, fmt::format("log in as {} at the {}", url_.user, control_->name()),
                    answer->text());
-  if (auto binary = co_await control_->demand("TYPE I"); !binary) co_return tl::unexpected(std::move(binary.error()));
-  const auto blocks = co_await control_->ask("MODE E");
-  if (!blocks) co_return tl::unexpected(blocks.error());
-  has_blocks_ = blocks->is_completion();
+  UDTCAT_CO_CHECK(co_await control_->demand("TYPE I"));
+  UDTCAT_CO_TRY(const auto blocks, co_await control_->ask("MODE E"));
+  has_blocks_ = blocks.is_completion();
   if (!has_blocks_) {
     core::log().info("the {} does not speak MODE E: one connection", control_->name());
-    if (options.data.kind != DataKind::tcp) co_return refused("MODE E at the " + control_->name(), *blocks);
+    if (options.data.kind != DataKind::tcp) co_return refused("MODE E at the " + control_->name(), blocks);
     co_return Status{};
   }
-  if (auto agreed = co_await agree_on_data(options.data); !agreed) co_return agreed;
+  UDTCAT_CO_CHECK(co_await agree_on_data(options.data));
   auto parallel = co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism));
   if (!parallel) co_return tl::unexpected(std::move(parallel.error()));
   co_return Status{};
@@ -139,19 +124,15 @@ Task<Status> RemoteServer::agree_on_data(const DataOptions& data) {
   if (data.kind == DataKind::tcp) co_return Status{};
   const bool session = data.kind == DataKind::session;
   const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
-  auto stack = co_await control_->demand(set_stack);
-  if (!stack) co_return tl::unexpected(std::move(stack.error()));
+  UDTCAT_CO_CHECK(co_await control_->demand(set_stack));
   // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
   const bool proves = session && data.session.protection != Protection::clear;
   const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
-  const auto dcau = co_await control_->ask(set_dcau);
-  if (!dcau) co_return tl::unexpected(dcau.error());
+  UDTCAT_CO_CHECK(co_await control_->ask(set_dcau));
   if (!session) co_return Status{};
   // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
-  const auto size = co_await control_->ask("PBSZ 1048576");
-  if (!size) co_return tl::unexpected(size.error());
-  const auto level = co_await control_->ask(std::string("PROT ") + prot_level(data.session.protection));
-  if (!level) co_return tl::unexpected(level.error());
+  UDTCAT_CO_CHECK(co_await control_->ask("PBSZ 1048576"));
+  UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(data.session.protection)));
   co_return Status{};
 }
 
@@ -161,11 +142,10 @@ bool RemoteServer::serves(const FtpUrl& url) const {
 }
 
 Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string path) {
-  const auto answer = co_await control_->ask("SIZE " + path);
-  if (!answer) co_return tl::unexpected(answer.error());
-  if (!answer->is_completion()) co_return std::nullopt;
+  UDTCAT_CO_TRY(const auto answer, co_await control_->ask("SIZE " + path));
+  if (!answer.is_completion()) co_return std::nullopt;
   std::uint64_t size = 0;
-  const std::string text = answer->text();
+  const std::string text = answer.text();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (error != std::errc{} || end != text.data() + text.size() || size > IncomingFile::kMostBytes)
     co_return fail(Errc::protocol_violated, "read the size of " + path, text);
@@ -173,61 +153,53 @@ Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string pat
 }
 
 Task<Result<std::string>> RemoteServer::time_of(std::string path) {
-  const auto answer = co_await control_->ask("MDTM " + path);
-  if (!answer) co_return tl::unexpected(answer.error());
-  co_return answer->is_completion() ? answer->text() : std::string();
+  UDTCAT_CO_TRY(const auto answer, co_await control_->ask("MDTM " + path));
+  co_return answer.is_completion() ? answer.text() : std::string();
 }
 
 Task<Status> RemoteServer::call_us(std::size_t stripes) {
   const Endpoint local = control_->local().with_port(0);
   if (local.family() != AddressFamily::ipv4)
     co_return fail(Errc::bad_argument, "have the " + control_->name() + " call us", "MODE E servers take IPv4 only");
-  const auto ports = path_.listen(local, stripes == 0 ? 1 : stripes);
-  if (!ports) co_return tl::unexpected(ports.error());
+  UDTCAT_CO_TRY(const auto ports, path_.listen(local, stripes == 0 ? 1 : stripes));
   std::string command = stripes == 0 ? "PORT" : "SPOR";
-  for (const Endpoint& port : *ports) command += ' ' + to_data_port(port);
-  auto done = co_await control_->demand(command);
-  if (!done) co_return tl::unexpected(std::move(done.error()));
+  for (const Endpoint& port : ports) command += ' ' + to_data_port(port);
+  UDTCAT_CO_CHECK(co_await control_->demand(command));
   co_return Status{};
 }
 
 Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
   const std::string command = striped ? "SPAS" : "PASV";
-  const auto reply = co_await control_->demand(command);
-  if (!reply) co_return tl::unexpected(reply.error());
-  if (striped) co_return striped_passive_ports(*reply);
-  const auto port = passive_port(*reply);
-  if (!port) co_return tl::unexpected(port.error());
-  co_return std::vector<Endpoint>(1, *port);
+  UDTCAT_CO_TRY(const auto reply, co_await control_->demand(command));
+  if (striped) co_return striped_passive_ports(reply);
+  UDTCAT_CO_TRY(const auto port, passive_port(reply));
+  co_return std::vector<Endpoint>(1, port);
 }
 
 Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path, std::string source) {
   if (!keeps_journals_) co_return std::nullopt;
-  const auto named = co_await control_->ask("SITE UPLOAD " + source);
-  if (!named) co_return tl::unexpected(named.error());
-  keeps_journals_ = named->is_completion();
+  UDTCAT_CO_TRY(const auto named, co_await control_->ask("SITE UPLOAD " + source));
+  keeps_journals_ = named.is_completion();
   if (!keeps_journals_) co_return std::nullopt;
-  const auto answer = co_await control_->ask("SITE HAVE " + path);
-  if (!answer) co_return tl::unexpected(answer.error());
-  if (!answer->is_completion()) co_return std::nullopt;
-  co_return ranges_of(*answer);
+  UDTCAT_CO_TRY(const auto answer, co_await control_->ask("SITE HAVE " + path));
+  if (!answer.is_completion()) co_return std::nullopt;
+  co_return ranges_of(answer);
 }
 
 Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
       has_blocks_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
-  const auto answer = co_await control_->ask("REST " + what);
-  if (!answer) co_return tl::unexpected(answer.error());
-  if (!answer->is_intermediate()) co_return refused("go on with a file at the " + control_->name(), *answer);
+  UDTCAT_CO_TRY(const auto answer, co_await control_->ask("REST " + what));
+  if (!answer.is_intermediate()) co_return refused("go on with a file at the " + control_->name(), answer);
   co_return Status{};
 }
 
-Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
+Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
   last_word_.cancel();  // of the last transfer
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
-  if (auto sent = co_await control_->send(std::move(command)); !sent) co_return sent;
+  UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
   const std::function<void()> watch = lifetime_.guard([this, moved] { watch_the_rest(moved); });
   boost::asio::co_spawn(
@@ -257,7 +229,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlLink::Moved moved, 
 }
 
 /// The server says that all is done. What of the data is still on its way moves, or will never come.
-void RemoteServer::watch_the_rest(ControlLink::Moved moved) {
+void RemoteServer::watch_the_rest(ControlConnection::Moved moved) {
   const std::uint64_t before = moved();
   last_word_.expires_after(patience_);
   last_word_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {

@@ -15,12 +15,10 @@
 
 #include "gridftp/client/control_client.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_path.hpp"
 
 namespace udtcat::gridftp {
-
-[[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
 
 class RemoteServer;
 /// Has `server` be one that serves `url`: the one that is there, or a new one in its place.  errors: those of log_in()
@@ -60,7 +58,7 @@ class RemoteServer {
   [[nodiscard]] Task<Status> leave_out(const ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path() is
   /// doing ends with it.
-  [[nodiscard]] Task<Status> begin(std::string command, ControlLink::Moved moved, MarkerHandler markers,
+  [[nodiscard]] Task<Status> begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                    std::shared_ptr<Promise<Status>> done);
   /// A server that has not said how the transfer ended has a few seconds more.
   void hear_last_word();
@@ -78,7 +76,7 @@ class RemoteServer {
         patience_(options.patience),
         last_word_(io),
         path_(io, make_stack(io, options.data)) {}
-  void watch_the_rest(ControlLink::Moved moved);
+  void watch_the_rest(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree(const TransferOptions& options);
   [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
 

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "gridftp/client/attempts.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -41,13 +41,12 @@ class Copy {
 
 /// What the source is, and whether it still is what it was.
 Task<Status> Copy::look(RemoteServer& source) {
-  const auto size = co_await source.size_of(from_.path);
-  if (!size) co_return tl::unexpected(size.error());
+  UDTCAT_CO_TRY(const auto size, co_await source.size_of(from_.path));
   const auto changed = co_await source.time_of(from_.path);
   if (!changed) co_return tl::unexpected(changed.error());
-  if (changed_ && (*size != size_ || *changed != changed_))
+  if (changed_ && (size != size_ || *changed != changed_))
     co_return fail(Errc::remote_read_failed, "copy " + from_.to_string(), "it has changed meanwhile");
-  size_ = *size;
+  size_ = size;
   changed_ = *changed;
   co_return Status{};
 }
@@ -58,26 +57,22 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
     co_return fail(Errc::stream_refused, "copy " + from_.to_string() + " to " + to_.to_string(),
                    "both servers have to speak MODE E");
   const bool striped = options_.stripes > 0;
-  const auto where = co_await target.ask_where(striped);
-  if (!where) co_return tl::unexpected(where.error());
+  UDTCAT_CO_TRY(const auto where, co_await target.ask_where(striped));
   std::string command = striped ? "SPOR" : "PORT";
-  for (const Endpoint& port : *where) command += ' ' + to_data_port(port);
-  auto told = co_await source.control().demand(command);
-  if (!told) co_return tl::unexpected(std::move(told.error()));
+  for (const Endpoint& port : where) command += ' ' + to_data_port(port);
+  UDTCAT_CO_CHECK(co_await source.control().demand(command));
   co_return Status{};
 }
 
 Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
   if (size_ && !options_.range) {
-    const auto told = co_await target.control().ask(fmt::format("ALLO {}", *size_));
-    if (!told) co_return tl::unexpected(told.error());
+    UDTCAT_CO_CHECK(co_await target.control().ask(fmt::format("ALLO {}", *size_)));
   }
-  for (RemoteServer* server : {&target, &source})
-    if (auto left = co_await server->leave_out(*have_); !left) co_return left;
+  for (RemoteServer* server : {&target, &source}) UDTCAT_CO_CHECK(co_await server->leave_out(*have_));
   const auto stored = std::make_shared<Promise<Status>>(io_);
   const auto retrieved = std::make_shared<Promise<Status>>(io_);
-  const ControlLink::Moved moved = counter_of(progress_);
+  const ControlConnection::Moved moved = counter_of(progress_);
   const MarkerHandler markers = [have = have_, progress = progress_](const ByteRanges& more) {
     const std::uint64_t before = have->bytes();
     for (const ByteRange& range : more.ranges())
@@ -90,8 +85,8 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   const std::string retrieve =
       options_.range ? fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), from_.path)
                      : "RETR " + from_.path;
-  if (auto begun = co_await target.begin(store, moved, markers, stored); !begun) co_return begun;
-  if (auto begun = co_await source.begin(retrieve, moved, ignore_markers(), retrieved); !begun) co_return begun;
+  UDTCAT_CO_CHECK(co_await target.begin(store, moved, markers, stored));
+  UDTCAT_CO_CHECK(co_await source.begin(retrieve, moved, ignore_markers(), retrieved));
   // Whichever fails first is not going to be helped by the other; and a source that has nothing leaves the target waiting.
   source.end_with(stored);
   target.end_with(retrieved);
@@ -107,25 +102,22 @@ Task<Status> Copy::check(RemoteServer& target) {
   ++progress_->files;
   if (!size_ || options_.range) co_return Status{};
   progress_->bytes = std::max(progress_->bytes, *size_);
-  const auto size = co_await target.size_of(to_.path);
-  if (!size) co_return tl::unexpected(size.error());
-  if (!*size || **size == *size_) co_return Status{};
+  UDTCAT_CO_TRY(const auto size, co_await target.size_of(to_.path));
+  if (!size || *size == *size_) co_return Status{};
   co_return fail(Errc::stream_refused, "copy to " + to_.to_string(),
-                 fmt::format("it has {} of {} bytes", **size, *size_));
+                 fmt::format("it has {} of {} bytes", *size, *size_));
 }
 
 Task<Status> Copy::attempt() {
-  auto source = co_await RemoteServer::log_in(io_, from_, options_);
-  if (!source) co_return tl::unexpected(std::move(source.error()));
-  auto target = co_await RemoteServer::log_in(io_, to_, options_);
-  if (!target) co_return tl::unexpected(std::move(target.error()));
-  if (auto looked = co_await look(**source); !looked) co_return looked;
-  if (auto met = co_await introduce(**source, **target); !met) co_return met;
-  if (auto moved = co_await move(**source, **target); !moved) co_return moved;
-  if (auto looked = co_await look(**source); !looked) co_return looked;
-  if (auto checked = co_await check(**target); !checked) co_return checked;
-  co_await (*source)->quit();
-  co_await (*target)->quit();
+  UDTCAT_CO_TRY(auto source, co_await RemoteServer::log_in(io_, from_, options_));
+  UDTCAT_CO_TRY(auto target, co_await RemoteServer::log_in(io_, to_, options_));
+  UDTCAT_CO_CHECK(co_await look(*source));
+  UDTCAT_CO_CHECK(co_await introduce(*source, *target));
+  UDTCAT_CO_CHECK(co_await move(*source, *target));
+  UDTCAT_CO_CHECK(co_await look(*source));
+  UDTCAT_CO_CHECK(co_await check(*target));
+  co_await source->quit();
+  co_await target->quit();
   co_return Status{};
 }
 

@@ -12,29 +12,17 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include <udtcat/key.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 #include "gridftp/dialogue/url.hpp"
 #include "gridftp/files/byte_ranges.hpp"
+#include "gridftp/mode_e/data_stack.hpp"
 
 namespace udtcat::gridftp {
 
-/// What data connections run over; see DataStack.
-enum class DataKind { tcp, udt, session };
-
-inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
-
-struct DataOptions {
-  DataKind kind = DataKind::tcp;
-  SessionOptions session;
-  TransportOptions transport;
-  std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
-  std::chrono::milliseconds connect_patience = kConnectPatience;
-};
-
+/// What a user can choose of a transfer.
 struct TransferOptions {
   std::size_t parallelism = 1;     ///< data connections to each address
   std::size_t stripes = 0;         ///< addresses of ours that a striped server may send to; 0: not striped
@@ -53,7 +41,7 @@ struct TransferJob {
   std::unique_ptr<LocalStream> pipe;  ///< takes its place, where there is one
 };
 
-/// How far it is.
+/// How far a transfer is.
 struct TransferProgress {
   std::uint64_t bytes = 0;          ///< of payload moved since the start, also what was moved twice
   std::uint64_t kept_bytes = 0;     ///< of the file under way, that need not be moved again

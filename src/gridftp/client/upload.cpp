@@ -5,14 +5,15 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "gridftp/client/attempts.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/files/disk_threads.hpp"
 #include "gridftp/files/restart_journal.hpp"
 #include "gridftp/mode_e/block_source.hpp"
+#include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -95,11 +96,10 @@ class Upload {
 /// The source as it is now. What an earlier attempt sent of another one is worth nothing.
 Task<Result<Upload::Opened>> Upload::open_file() {
   auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
-    auto file = BlockStore::open_to_read(FilePlace(job_.path));
-    if (!file) return tl::unexpected(std::move(file.error()));
-    const auto size = file->size();
-    std::string now = fmt::format("{}-{}", size.value_or(0), file->changed());
-    return Opened{std::move(*file), size, std::move(now)};
+    UDTCAT_TRY(auto file, BlockStore::open_to_read(FilePlace(job_.path)));
+    const auto size = file.size();
+    std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
+    return Opened{std::move(file), size, std::move(now)};
   });
   if (!opened) co_return tl::unexpected(std::move(opened.error()));
   if (!source_.empty() && source_ != opened->source)
@@ -114,11 +114,10 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
     *have_ = {};
     co_return Status{};
   }
-  auto there = co_await server.has_of(job_.remote.path, source_);
-  if (!there) co_return tl::unexpected(std::move(there.error()));
-  if (*there) {
+  UDTCAT_CO_TRY(auto there, co_await server.has_of(job_.remote.path, source_));
+  if (there) {
     // The proof at the end is of one transfer, which then has to be the whole of it.
-    *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(**there);
+    *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(*there);
   } else if (!journal_) {
     journal_ =
         std::make_shared<SentJournal>(io_, RestartJournal(FilePlace(job_.path).with_suffix(".sent"),
@@ -129,10 +128,9 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
   if (have_->empty()) co_return Status{};
   const std::uint64_t end = have_->ranges().back().end;
   if (end > range.end) *have_ = {};
-  if (!*there) {
-    const auto size = co_await server.size_of(job_.remote.path);
-    if (!size) co_return tl::unexpected(size.error());
-    if (size->value_or(0) < end) *have_ = {};
+  if (!there) {
+    UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
+    if (size.value_or(0) < end) *have_ = {};
   }
   if (have_->empty()) co_return Status{};
   progress_->resumed_bytes += have_->bytes();
@@ -149,18 +147,17 @@ Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
     co_return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
   }
   if (from_pipe_) co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
-  auto opened = co_await open_file();
-  if (!opened) co_return tl::unexpected(std::move(opened.error()));
-  const auto size = opened->size;
+  UDTCAT_CO_TRY(auto opened, co_await open_file());
+  const auto size = opened.size;
   if (!size && !options_.range)
     co_return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
   const ByteRange range = options_.range.value_or(ByteRange{0, size.value_or(0)});
   if (size && range.end > *size)
     co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
                    fmt::format("it has {}", *size));
-  source_ = opened->source;
-  if (auto recalled = co_await recall(server, range); !recalled) co_return tl::unexpected(std::move(recalled.error()));
-  co_return What{std::make_shared<FileSource>(io_, std::move(opened->file), have_->missing_from(range)), range};
+  source_ = opened.source;
+  UDTCAT_CO_CHECK(co_await recall(server, range));
+  co_return What{std::make_shared<FileSource>(io_, std::move(opened.file), have_->missing_from(range)), range};
 }
 
 MarkerHandler Upload::markers() {
@@ -208,23 +205,20 @@ Task<Status> Upload::attempt(RemoteServer& server) {
 Task<Status> Upload::send(RemoteServer& server, What what) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::active || !path.has_kept()) {
-    auto where = co_await server.ask_where(options_.stripes > 0);
-    if (!where) co_return tl::unexpected(std::move(where.error()));
-    path.aim(std::move(*where));
+    UDTCAT_CO_TRY(auto where, co_await server.ask_where(options_.stripes > 0));
+    path.aim(std::move(where));
   }
   if (what.range && server.has_blocks())
-    if (auto told = co_await server.control().ask(fmt::format("ALLO {}", what.range->bytes())); !told)
-      co_return tl::unexpected(std::move(told.error()));
+    UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", what.range->bytes())));
   if (!server.has_blocks() && options_.range)
     co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
-  if (auto left = co_await server.leave_out(*have_); !left) co_return left;
+  UDTCAT_CO_CHECK(co_await server.leave_out(*have_));
   const bool anew = have_->empty();
   const std::uint64_t sent_before = progress_->bytes;
   const auto done = std::make_shared<Promise<Status>>(io_);
   const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
                                              : "STOR " + job_.remote.path;
-  auto begun = co_await server.begin(command, counter_of(progress_), markers(), done);
-  if (!begun) co_return begun;
+  UDTCAT_CO_CHECK(co_await server.begin(command, counter_of(progress_), markers(), done));
   Status moved;
   if (server.has_blocks()) {
     moved = co_await path.send(options_.parallelism, request_for(what));
@@ -245,8 +239,7 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
 
 /// Whether the server did what it was asked for, as it says itself in the session.
 Task<Status> Upload::prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes) {
-  const auto said = co_await server.path().hear_statement(options_.patience);
-  if (!said) co_return tl::unexpected(said.error());
+  UDTCAT_CO_TRY(const auto said, co_await server.path().hear_statement(options_.patience));
   if (!anew)
     co_return fail(Errc::connection_broken, "put " + job_.remote.to_string(),
                    "a part of it went before and is unproved: once more, from the beginning");
@@ -254,22 +247,20 @@ Task<Status> Upload::prove(RemoteServer& server, bool anew, std::uint64_t sent_b
                       .path = job_.remote.path,
                       .range = options_.range,
                       .moved_bytes = sent_bytes};
-  co_return compare(asked, *said);
+  co_return compare(asked, said);
 }
 
 /// A server that was told of too few connections says that all is well; its file tells.
 Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
   ++progress_->files;
   if (range) {
-    const auto same = co_await open_file();
-    if (!same) co_return tl::unexpected(same.error());
+    UDTCAT_CO_CHECK(co_await open_file());
   }
   if (options_.range || !range) co_return Status{};
-  const auto size = co_await server.size_of(job_.remote.path);
-  if (!size) co_return tl::unexpected(size.error());
-  if (!*size || **size == range->end) co_return Status{};
+  UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
+  if (!size || *size == range->end) co_return Status{};
   co_return fail(Errc::stream_refused, "put " + job_.remote.to_string(),
-                 fmt::format("{} bytes were sent, and it has {}", range->end, **size));
+                 fmt::format("{} bytes were sent, and it has {}", range->end, *size));
 }
 
 Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
@@ -279,7 +270,7 @@ Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jo
     const FtpUrl url = job.remote;
     Upload upload(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
-      if (auto here = co_await be_at(io, server, url, options); !here) co_return here;
+      UDTCAT_CO_CHECK(co_await be_at(io, server, url, options));
       auto status = co_await upload.attempt(*server);
       if (!status) server.reset();
       if (!status && upload.has_one_attempt() && is_cut(status.error(), true))
@@ -287,8 +278,7 @@ Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jo
                        status.error().cause + "; what came out of a pipe cannot be sent again");
       co_return status;
     };
-    auto status = co_await with_retries(io, options, progress, attempt);
-    if (!status) co_return status;
+    UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
   }
   if (server) co_await server->quit();
   co_return Status{};

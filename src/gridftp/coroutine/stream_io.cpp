@@ -61,14 +61,13 @@ Result<std::optional<std::size_t>> StreamIo::take(std::span<std::byte> into) {
 Task<Result<std::size_t>> StreamIo::read(std::span<std::byte> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
-    const auto taken = take(into.subspan(filled));
-    if (!taken) co_return tl::unexpected(taken.error());
-    if (!*taken)
+    UDTCAT_CO_TRY(const auto taken, take(into.subspan(filled)));
+    if (!taken)
       co_await wait_readable();
-    else if (**taken == 0)
+    else if (*taken == 0)
       break;
     else
-      filled += **taken;
+      filled += *taken;
   }
   co_return filled;
 }

@@ -1,13 +1,22 @@
-/// Coroutines of the GridFTP room: a dialogue reads as it is spoken (ADR-0016).
+/// Tasks, the coroutines of the GridFTP wing, and what they wait for (ADR-0016).
 #pragma once
 
-#include <utility>  // boost/asio/awaitable.hpp of 1.74 forgets it
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -19,5 +28,85 @@ using Task = boost::asio::awaitable<T>;
 [[nodiscard]] inline auto into(boost::system::error_code& error) {
   return boost::asio::redirect_error(boost::asio::use_awaitable, error);
 }
+
+/// A condition without a mutex: a task that is woken looks again.
+/// Threads: confined to the io_context thread.
+class Signal {
+ public:
+  explicit Signal(boost::asio::io_context& io) : timer_(io) {
+    timer_.expires_at(boost::asio::steady_timer::time_point::max());
+  }
+  /// Until the next notify(). This must outlive the wait.
+  [[nodiscard]] Task<void> wait() {
+    boost::system::error_code cancelled;
+    co_await timer_.async_wait(into(cancelled));
+  }
+  /// Wakes all tasks that wait now.
+  void notify() { timer_.cancel(); }
+
+ private:
+  boost::asio::steady_timer timer_;  // never expires; cancelled by notify()
+};
+
+/// A value that is set once; each task that waits for it, before or after that, gets a copy.
+/// Threads: confined to the io_context thread.
+template <typename T>
+class Promise {
+ public:
+  explicit Promise(boost::asio::io_context& io) : set_(io) {}
+
+  /// The first call counts.
+  void set(T value) {
+    if (value_) return;
+    value_ = std::move(value);
+    set_.notify();
+  }
+  [[nodiscard]] bool is_set() const { return value_.has_value(); }
+  /// This must outlive the wait.
+  [[nodiscard]] Task<T> get() {
+    while (!value_) co_await set_.wait();
+    co_return *value_;
+  }
+
+ private:
+  std::optional<T> value_;
+  Signal set_;
+};
+
+/// Notices that nothing has moved for too long: compares a count at the end of each `patience` with the one at its beginning.
+/// Threads: confined to the io_context thread.
+class SilenceWatch {
+ public:
+  /// Bytes moved so far; none: the wait is not for the peer.
+  using Moved = std::function<std::optional<std::uint64_t>()>;
+
+  /// moved   empty: nothing ever does.  on_silence   is called once, at most
+  SilenceWatch(boost::asio::io_context& io, std::chrono::milliseconds patience, Moved moved,
+               std::function<void()> on_silence)
+      : timer_(io), patience_(patience), moved_(std::move(moved)), on_silence_(std::move(on_silence)) {
+    wait();
+  }
+  [[nodiscard]] bool is_over() const { return over_; }
+
+ private:
+  void wait() {
+    timer_.expires_after(patience_);
+    timer_.async_wait(lifetime_.guard([this, before = count()](const boost::system::error_code& cancelled) {
+      if (cancelled) return;
+      const auto now = count();
+      if (!now || now != before) return wait();
+      over_ = true;
+      on_silence_();
+    }));
+  }
+  [[nodiscard]] std::optional<std::uint64_t> count() const { return moved_ ? moved_() : 0; }
+
+  boost::asio::steady_timer timer_;
+  const std::chrono::milliseconds patience_;
+  const Moved moved_;
+  const std::function<void()> on_silence_;
+  bool over_ = false;
+  core::Lifetime lifetime_;
+};
 
 }  // namespace udtcat::gridftp

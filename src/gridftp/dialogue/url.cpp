@@ -2,10 +2,12 @@
 
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -35,6 +37,16 @@ std::optional<std::string> unescaped(std::string_view text) {
     at += kDigits;
   }
   return plain;
+}
+
+void walk(std::vector<std::string_view>& words, std::string_view path) {
+  while (!path.empty()) {
+    const auto slash = path.find('/');
+    const std::string_view word = path.substr(0, slash);
+    if (word == ".." && !words.empty()) words.pop_back();
+    if (!word.empty() && word != "." && word != "..") words.push_back(word);
+    path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+  }
 }
 
 }  // namespace
@@ -72,11 +84,22 @@ Result<FtpUrl> parse_ftp_url(std::string_view text) {
     if (!can_be_said(word)) return no_url(text, "a line end, a zero byte and 0xFF have no place in a command");
   url.path = *path;
   const bool has_port = authority.rfind(':') != std::string_view::npos && !authority.ends_with(']');
-  auto server =
-      parse_host_port(has_port ? std::string(authority) : fmt::format("{}:{}", authority, kDefaultPort), true);
-  if (!server) return tl::unexpected(std::move(server.error()));
-  url.server = *server;
+  UDTCAT_TRY(auto server,
+             parse_host_port(has_port ? std::string(authority) : fmt::format("{}:{}", authority, kDefaultPort), true));
+  url.server = server;
   return url;
+}
+
+std::string absolute_path(std::string_view directory, std::string_view path) {
+  std::vector<std::string_view> words;
+  if (path.starts_with("/~")) path.remove_prefix(1);
+  const bool home = path == "~" || path.starts_with("~/");
+  if (home) path.remove_prefix(1);
+  if (!home && !path.starts_with('/')) walk(words, directory);
+  walk(words, path);
+  std::string all;
+  for (const std::string_view word : words) (all += '/') += word;
+  return all.empty() ? "/" : all;
 }
 
 }  // namespace udtcat::gridftp

@@ -1,4 +1,4 @@
-/// ftp://[user@]host[:port]/path, or udtcat://, as a user writes where a file is.  spec: RFC 3986, RFC 1738 §3.2
+/// Where a file is: as a user writes it, and as an FTP command names it.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@ namespace udtcat::gridftp {
 
 inline constexpr std::uint16_t kDefaultPort = 2811;  // spec: IANA: gsiftp, where stock servers wait
 
+/// ftp://[user@]host[:port]/path, or udtcat://.  spec: RFC 3986, RFC 1738 §3.2
 struct FtpUrl {
   std::string user = "anonymous";
   HostPort server{.host = {}, .port = kDefaultPort};
@@ -26,5 +27,10 @@ struct FtpUrl {
 
 /// errors: Errc::bad_argument, naming what is wrong: the scheme, a host that is missing, a path with a line end
 [[nodiscard]] Result<FtpUrl> parse_ftp_url(std::string_view text);
+
+/// A path of an FTP command made absolute: without ".", "..", which ends at the root, and doubled slashes. Words only: symbolic links are
+/// ServedRoot's affair. "~" alone, or in front, is the root.
+/// directory   where the client stands
+[[nodiscard]] std::string absolute_path(std::string_view directory, std::string_view path);
 
 }  // namespace udtcat::gridftp

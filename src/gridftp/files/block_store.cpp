@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::gridftp {
 
 namespace {
@@ -36,9 +38,8 @@ std::size_t to_page_end(std::uint64_t offset, std::size_t bytes) {
 }  // namespace
 
 Result<BlockStore> BlockStore::open_to_read(const FilePlace& place) {
-  auto descriptor = place.open(O_RDONLY, Errc::local_read_failed);
-  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
-  return of(std::move(*descriptor), place.shown());
+  UDTCAT_TRY(auto descriptor, place.open(O_RDONLY, Errc::local_read_failed));
+  return of(std::move(descriptor), place.shown());
 }
 
 Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string shown) {
@@ -53,13 +54,12 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
   if (place.is_directory()) return failed(Errc::local_write_failed, "write", place, EISDIR);
   const FilePlace unfinished = place.with_suffix(kUnfinished);
   for (;;) {
-    auto descriptor = unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
-    if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
-    if (::flock(descriptor->number(), LOCK_EX | LOCK_NB) != 0)
+    UDTCAT_TRY(auto descriptor, unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
+    if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
       return fail(Errc::out_of_resources, "write " + place.shown(), "another transfer is writing it");
     // Between the two another transfer may have given it its name: then what is open is a file that is whole.
-    if (!unfinished.leads_to(*descriptor)) continue;
-    BlockStore store(std::move(*descriptor), unfinished);
+    if (!unfinished.leads_to(descriptor)) continue;
+    BlockStore store(std::move(descriptor), unfinished);
     store.publish_as_ = place;
     store.holes_from_ = store.size().value_or(UINT64_MAX);
     return store;
@@ -67,11 +67,10 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
 }
 
 Result<BlockStore> BlockStore::open_in_place(const FilePlace& place) {
-  auto descriptor = place.open(O_WRONLY | O_CREAT, Errc::local_write_failed);
-  if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
-  if (const int error = check_kind(*descriptor); error != 0)
+  UDTCAT_TRY(auto descriptor, place.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
+  if (const int error = check_kind(descriptor); error != 0)
     return failed(Errc::local_write_failed, "write", place, error);
-  return BlockStore(std::move(*descriptor), place);
+  return BlockStore(std::move(descriptor), place);
 }
 
 std::optional<std::uint64_t> BlockStore::size() const {
@@ -119,7 +118,7 @@ Status BlockStore::write_first(std::uint64_t offset, std::span<const std::byte> 
     std::size_t hole = 0;
     while (data < from.size() && (hole = hole_at(offset + data, from.subspan(data))) == 0)
       data += to_page_end(offset + data, from.size() - data);
-    if (auto written = write_at(offset, from.first(data)); !written) return written;
+    UDTCAT_CHECK(write_at(offset, from.first(data)));
     offset += data + hole;
     from = from.subspan(data + hole);
   }
@@ -153,7 +152,7 @@ Status BlockStore::publish(std::uint64_t bytes) const {
   if (!publish_as_) return {};
   if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
     return failed(Errc::local_write_failed, "set the size of", place_, errno);
-  if (auto synced = sync(); !synced) return synced;
+  UDTCAT_CHECK(sync());
   return place_.rename_to(*publish_as_);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -100,7 +101,7 @@ Result<ByteRanges> ByteRanges::parse(std::string_view text) {
     const auto comma = text.find(',');
     const auto range = range_of(trimmed(text.substr(0, comma)));
     if (!range) return fail(Errc::protocol_violated, "read a range", core::printable(text, 80));
-    if (auto added = parsed.add(*range); !added) return tl::unexpected(std::move(added.error()));
+    UDTCAT_CHECK(parsed.add(*range));
     text = comma == std::string_view::npos ? std::string_view() : trimmed(text.substr(comma + 1));
     if (comma != std::string_view::npos && text.empty())
       return fail(Errc::protocol_violated, "read ranges", "nothing follows the last comma");

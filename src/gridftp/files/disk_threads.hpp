@@ -19,7 +19,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "gridftp/coroutine/signal.hpp"
 #include "gridftp/coroutine/task.hpp"
 
 namespace udtcat::gridftp {

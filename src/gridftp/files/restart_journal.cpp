@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::gridftp {
 
 namespace {
@@ -81,9 +83,8 @@ std::optional<ByteRanges> RestartJournal::load() const {
 
 Status RestartJournal::save(const ByteRanges& have) const {
   const FilePlace next = place_.with_suffix(".new");
-  auto file = next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  auto saved = write_all(*file, to_text(this_boot(), identity_, have), next);
+  UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed));
+  auto saved = write_all(file, to_text(this_boot(), identity_, have), next);
   if (saved) saved = next.rename_to(place_);
   if (!saved) next.remove();
   return saved;

@@ -5,6 +5,7 @@
 
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -19,7 +20,7 @@ tl::unexpected<Error> no_room() {
 }  // namespace
 
 Status ControlPorts::announce(const Endpoint& endpoint, bool first) {
-  if (auto allowed = may_connect(endpoint, peer_); !allowed) return allowed;
+  UDTCAT_CHECK(may_connect(endpoint, peer_));
   if (first) announced_.clear();
   if (announced_.size() == kMostDataPorts) return no_room();
   announced_.push_back(endpoint);

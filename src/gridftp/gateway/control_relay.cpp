@@ -8,6 +8,7 @@
 
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -157,9 +158,8 @@ Status ControlRelay::rewrite_command(std::string_view line, Output& out) {
   if (!ports) return fail(Errc::protocol_violated, "read where data shall go", '"' + core::printable(text, 80) + '"');
   std::string rewritten = command.first;
   for (const Endpoint& port : *ports) {
-    const auto ours = ports_.stand_in(port, rewritten == command.first);
-    if (!ours) return tl::unexpected(ours.error());
-    rewritten += ' ' + to_data_port(*ours);
+    UDTCAT_TRY(const auto ours, ports_.stand_in(port, rewritten == command.first));
+    rewritten += ' ' + to_data_port(ours);
   }
   out.to_local += rewritten;
   out.to_local += line.substr(text.size());
@@ -172,7 +172,7 @@ Status ControlRelay::observe_reply(std::string_view line, Output& out) {
   const ReplyLine reply = place(without_end(line));
   if (tells_ports(reply.code))
     if (const auto port = find_data_port(line))
-      if (auto status = ports_.announce(port->endpoint, !std::exchange(port_in_reply_, true)); !status) return status;
+      UDTCAT_CHECK(ports_.announce(port->endpoint, !std::exchange(port_in_reply_, true)));
   out.to_session += line;
   return {};
 }
@@ -181,10 +181,9 @@ Status ControlRelay::rewrite_reply(std::string_view line, Output& out) {
   const ReplyLine reply = place(without_end(line));
   const auto port = tells_ports(reply.code) ? find_data_port(line) : std::nullopt;
   if (port) {
-    const auto ours = ports_.stand_in(port->endpoint, !std::exchange(port_in_reply_, true));
-    if (!ours) return tl::unexpected(ours.error());
+    UDTCAT_TRY(const auto ours, ports_.stand_in(port->endpoint, !std::exchange(port_in_reply_, true)));
     out.to_local += line.substr(0, port->at);
-    out.to_local += to_data_port(*ours);
+    out.to_local += to_data_port(ours);
     out.to_local += line.substr(port->at + port->bytes);
   } else {
     out.to_local += line;

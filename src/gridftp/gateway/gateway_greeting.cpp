@@ -1,5 +1,8 @@
 #include "gridftp/gateway/gateway_greeting.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/core/printable.hpp"
 
@@ -37,6 +40,14 @@ Result<GatewayGreeting> parse_gateway_greeting(std::string_view line) {
   const auto endpoint = parse_data_port(rest.substr(kData.size()));
   if (!endpoint) return no_greeting(line, "it names no address");
   return GatewayGreeting{*endpoint};
+}
+
+LocalStream::ReadResult GreetedStream::read_some(std::span<std::byte> into) {
+  const std::size_t bytes = std::min(greeting_.size() - given_bytes_, into.size());
+  if (bytes == 0) return stream_->read_some(into);
+  std::memcpy(into.data(), greeting_.data() + given_bytes_, bytes);
+  given_bytes_ += bytes;
+  return {.state = ReadState::data, .bytes = bytes};
 }
 
 }  // namespace udtcat::gridftp

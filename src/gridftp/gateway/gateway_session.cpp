@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gridftp/gateway/control_stream.hpp"
-#include "gridftp/gateway/greeted_stream.hpp"
+#include "gridftp/gateway/gateway_greeting.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/tcp_stream.hpp"
 #include "lib/bridge/trouble_digest.hpp"

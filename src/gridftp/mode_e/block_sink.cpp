@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gridftp/files/disk_threads.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -47,9 +48,8 @@ Task<Status> FileSink::note() {
 
 Status FileSink::save(const ByteRanges& have) const {
   // A range that ends beyond the file is not believed: the file has to reach as far first.
-  if (auto reached = store_.reach(end_of(have)); !reached) return reached;
-  if (RestartJournal::needs_sync())
-    if (auto synced = store_.sync(); !synced) return synced;
+  UDTCAT_CHECK(store_.reach(end_of(have)));
+  if (RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
   return journal_->save(have);
 }
 

@@ -15,7 +15,6 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/signal.hpp"
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/files/block_store.hpp"

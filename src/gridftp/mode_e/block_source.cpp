@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gridftp/files/disk_threads.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -24,7 +25,7 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
     if (!read || *read == into.size()) return read;
     // A short read is the end of the range or of a file that shrank: size and time have to be as at open().
-    if (auto same = file_.unchanged(); !same) return tl::unexpected(std::move(same.error()));
+    UDTCAT_CHECK(file_.unchanged());
     return read;
   });
   --reading_;

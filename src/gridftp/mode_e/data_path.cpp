@@ -7,9 +7,10 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -47,13 +48,13 @@ Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_
   only_from_ = std::move(only_from);
   std::vector<Endpoint> locals;
   for (std::size_t address = 0; address < count; ++address) {
-    auto door = stack_->listen(
+    auto listener = stack_->listen(
         local, lifetime_.guard([this, address](std::shared_ptr<StreamIo> connection, const Endpoint& peer) {
           on_connection({std::move(connection), address}, peer);
         }));
-    if (!door) return tl::unexpected(std::move(door.error()));
-    locals.push_back((*door)->local());
-    doors_.push_back(std::move(*door));
+    if (!listener) return tl::unexpected(std::move(listener.error()));
+    locals.push_back((*listener)->local());
+    listeners_.push_back(std::move(*listener));
   }
   stance_ = Stance::passive;
   return locals;
@@ -73,7 +74,7 @@ void DataPath::close() {
   early_.clear();
   refused_.reset();
   aim_.clear();
-  doors_.clear();
+  listeners_.clear();
   receiver_.reset();
   sender_.reset();
   stance_ = Stance::none;
@@ -105,7 +106,7 @@ void DataPath::refuse(Error why) {
 }
 
 Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sink) {
-  receiver_ = std::make_unique<Receiver>(io_, std::move(file), std::move(sink));
+  receiver_ = std::make_unique<FileReceiver>(io_, std::move(file), std::move(sink));
   receiving_ = true;
   if (!kept_to_send_)
     for (DataConnection& connection : std::exchange(kept_, {})) receiver_->take(std::move(connection));
@@ -122,10 +123,9 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
 }
 
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
-  auto its_place = place();
-  if (!its_place) co_return tl::unexpected(std::move(its_place.error()));
+  UDTCAT_CO_TRY(auto its_place, place());
   auto made = co_await stack_->connect(to);
-  if (made) (*made)->settle(std::move(*its_place), moved_bytes_);
+  if (made) (*made)->settle(std::move(its_place), moved_bytes_);
   co_return made;
 }
 
@@ -147,14 +147,13 @@ Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t para
 
 Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
   cancelled_.reset();
-  auto over = co_await connections(parallelism);
-  if (!over) co_return tl::unexpected(std::move(over.error()));
+  UDTCAT_CO_TRY(auto over, co_await connections(parallelism));
   if (cancelled_) co_return tl::unexpected(*cancelled_);
   const bool keeps = !request.close_connections;
-  sender_ = std::make_unique<Sender>(io_, *over, std::move(request));
+  sender_ = std::make_unique<FileSender>(io_, over, std::move(request));
   auto status = co_await sender_->result();
   kept_to_send_ = true;
-  if (status && keeps) kept_ = std::move(*over);
+  if (status && keeps) kept_ = std::move(over);
   co_return status;
 }
 
@@ -203,7 +202,7 @@ Task<Status> DataPath::state(Statement done) {
   const auto to = kept_;
   for (const DataConnection& each : to) {
     if (each.io->peer_statements() != Statements::wanted) continue;
-    if (auto said = co_await alone(each.io, each.io->write(message)); !said) co_return said;
+    UDTCAT_CO_CHECK(co_await alone(each.io, each.io->write(message)));
   }
   co_return Status{};
 }
@@ -212,18 +211,14 @@ namespace {
 
 Task<Status> read_statement(StreamIo& from, Statement& into) {
   std::array<std::byte, kStatementPrefixBytes> prefix{};
-  const auto begun = co_await from.read(prefix);
-  if (!begun) co_return tl::unexpected(begun.error());
-  const auto bytes = *begun < prefix.size() ? Result<std::size_t>(0) : statement_body_bytes(prefix);
-  if (!bytes) co_return tl::unexpected(bytes.error());
-  std::vector<std::byte> body(*bytes);
-  const auto read = co_await from.read(body);
-  if (!read) co_return tl::unexpected(read.error());
-  if (body.empty() || *read < body.size())
+  UDTCAT_CO_TRY(const auto begun, co_await from.read(prefix));
+  UDTCAT_CO_TRY(const auto bytes, begun < prefix.size() ? Result<std::size_t>(0) : statement_body_bytes(prefix));
+  std::vector<std::byte> body(bytes);
+  UDTCAT_CO_TRY(const auto read, co_await from.read(body));
+  if (body.empty() || read < body.size())
     co_return udtcat::fail(Errc::connection_broken, "hear what the server did from " + from.name(), "it hung up");
-  auto statement = decode_statement_body(body);
-  if (!statement) co_return tl::unexpected(std::move(statement.error()));
-  into = std::move(*statement);
+  UDTCAT_CO_TRY(auto statement, decode_statement_body(body));
+  into = std::move(statement);
   co_return Status{};
 }
 
@@ -241,8 +236,7 @@ Task<Result<Statement>> DataPath::hear_statement(std::chrono::milliseconds patie
     if (each.io->peer_statements() != Statements::made)
       co_return udtcat::fail(Errc::protocol_violated, "hear what the server did",
                              "data came from two different servers");
-    if (auto heard = co_await alone(each.io, read_statement(*each.io, said)); !heard)
-      co_return tl::unexpected(std::move(heard.error()));
+    UDTCAT_CO_CHECK(co_await alone(each.io, read_statement(*each.io, said)));
     if (first && *first != said)
       co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it says two different things");
     first = std::move(said);

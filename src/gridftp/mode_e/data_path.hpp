@@ -15,13 +15,11 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/signal.hpp"
 #include "gridftp/coroutine/task.hpp"
-#include "gridftp/dialogue/statement.hpp"
-#include "gridftp/mode_e/data_places.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
-#include "gridftp/mode_e/receiver.hpp"
-#include "gridftp/mode_e/sender.hpp"
+#include "gridftp/mode_e/file_receiver.hpp"
+#include "gridftp/mode_e/file_sender.hpp"
+#include "gridftp/mode_e/statement.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::gridftp {
@@ -38,7 +36,7 @@ class DataPath {
   static constexpr std::size_t kMostEarly = 64;  // guess: as many connections as a peer may be told to make
 
   /// A place for one connection more, which has it as long as it lives.
-  using Admit = std::function<Result<DataPlaces::Place>()>;
+  using Admit = std::function<Result<std::shared_ptr<void>>()>;
 
   /// admit   none: there is always a place
   DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, Admit admit = {})
@@ -62,13 +60,13 @@ class DataPath {
   /// Connections are kept from the last file: no new ones will be made.
   [[nodiscard]] bool has_kept() const { return !kept_.empty(); }
   /// Ports of ours or of theirs, each of which has an EOF of its own.
-  [[nodiscard]] std::size_t addresses() const { return stance_ == Stance::active ? aim_.size() : doors_.size(); }
+  [[nodiscard]] std::size_t addresses() const { return stance_ == Stance::active ? aim_.size() : listeners_.size(); }
 
   /// In MODE E; passive. `file` counts as many addresses as we have.
-  /// errors: those of Receiver::result(); that of a connection that had no place
+  /// errors: those of FileReceiver::result(); that of a connection that had no place
   [[nodiscard]] Task<Status> receive(IncomingFile file, std::shared_ptr<BlockSink> sink);
   /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have places.
-  /// errors: those of Sender::result() and DataStack::connect(); that of having no place for one to each address
+  /// errors: those of FileSender::result() and DataStack::connect(); that of having no place for one to each address
   [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
   /// In stream mode, with either stance: the one connection, which is made or awaited.
   /// errors: those of DataStack::connect(), that of cancel(), that of having no place
@@ -95,7 +93,7 @@ class DataPath {
 
  private:
   struct Alone;
-  [[nodiscard]] Result<DataPlaces::Place> place() const { return admit_ ? admit_() : DataPlaces::Place(); }
+  [[nodiscard]] Result<std::shared_ptr<void>> place() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to);
   void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);
@@ -106,7 +104,7 @@ class DataPath {
   const Admit admit_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
   Stance stance_ = Stance::none;
-  std::vector<std::unique_ptr<DataDoor>> doors_;
+  std::vector<std::unique_ptr<DataListener>> listeners_;
   std::optional<Endpoint> only_from_;
   std::vector<Endpoint> aim_;
   std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
@@ -114,11 +112,11 @@ class DataPath {
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // which way they went
   bool peer_states_ = false;
-  std::unique_ptr<Receiver> receiver_;
+  std::unique_ptr<FileReceiver> receiver_;
   bool receiving_ = false;
   ByteRanges arrived_;  // by the last transfer
   std::uint64_t received_bytes_ = 0;
-  std::unique_ptr<Sender> sender_;
+  std::unique_ptr<FileSender> sender_;
   std::shared_ptr<Alone> alone_;    // in stream mode, the transfer under way
   std::optional<Error> cancelled_;  // while a transfer waits for its connections
   Signal came_;

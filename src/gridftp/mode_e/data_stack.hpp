@@ -1,4 +1,4 @@
-/// What data connections run over: TCP, plain UDT4, or sessions of ours.  spec: docs/spec/gridftp.md §7
+/// The transports of data connections: TCP, plain UDT4, or sessions of ours.  spec: docs/spec/gridftp.md §7
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,27 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/client/transfer.hpp"
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 
 namespace udtcat::gridftp {
 
-/// A port that data connections come to, while it lives.
-class DataDoor {
+enum class DataKind { tcp, udt, session };
+
+inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
+
+struct DataOptions {
+  DataKind kind = DataKind::tcp;
+  SessionOptions session;
+  TransportOptions transport;
+  std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
+  std::chrono::milliseconds connect_patience = kConnectPatience;
+};
+
+/// A data port: connections come to it while it lives.
+class DataListener {
  public:
-  virtual ~DataDoor() = default;
+  virtual ~DataListener() = default;
   [[nodiscard]] virtual Endpoint local() const = 0;
 };
 
@@ -32,10 +43,12 @@ class DataStack {
   using ConnectionHandler = std::function<void(std::shared_ptr<StreamIo>, const Endpoint& peer)>;
 
   virtual ~DataStack() = default;
-  /// errors: Errc::cannot_reach within the patience that it was made with; of a session also Errc::authentication_failed, Errc::parameters_refused
+  /// errors: Errc::cannot_reach within the patience that it was made with; of a session also
+  /// Errc::authentication_failed, Errc::parameters_refused
   [[nodiscard]] virtual Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) = 0;
   /// local   whose port 0 lets the system choose.  errors: Errc::cannot_bind, Errc::out_of_resources
-  [[nodiscard]] virtual Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<DataListener>> listen(const Endpoint& local,
+                                                                     ConnectionHandler handler) = 0;
 };
 
 [[nodiscard]] std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io,
@@ -48,5 +61,7 @@ class DataStack {
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
                                                             const TransportOptions& transport, std::optional<Key> key,
                                                             std::chrono::milliseconds patience = kConnectPatience);
+/// The stack of that kind.
+[[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
 
 }  // namespace udtcat::gridftp

@@ -8,11 +8,12 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/peering.hpp>
 
-#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -88,9 +89,10 @@ class Carrier {
   bool closed_ = false;
 };
 
-class SessionDoor final : public DataDoor {
+class SessionDataListener final : public DataListener {
  public:
-  SessionDoor(boost::asio::io_context& io, std::weak_ptr<Farewells> farewells, DataStack::ConnectionHandler handler)
+  SessionDataListener(boost::asio::io_context& io, std::weak_ptr<Farewells> farewells,
+                      DataStack::ConnectionHandler handler)
       : io_(io), farewells_(std::move(farewells)), handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
@@ -133,23 +135,22 @@ class SessionStack final : public DataStack {
     std::erase_if(sessions_, [](const auto& each) { return each.second.expired(); });
     auto carrier = sessions_[to.to_string()].lock();
     if (!carrier || carrier->is_closed()) {
-      auto dialled = co_await dial(to);
-      if (!dialled) co_return tl::unexpected(std::move(dialled.error()));
-      carrier = std::move(*dialled);
+      UDTCAT_CO_TRY(auto dialled, co_await dial(to));
+      carrier = std::move(dialled);
       sessions_[to.to_string()] = carrier;
     }
     co_return Carrier::open_stream(carrier);
   }
 
-  Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) override {
+  Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
     request.key = duplicate_key();
     request.session = session_;
     request.transport = transport_;
-    auto door = std::make_unique<SessionDoor>(io_, farewells_, std::move(handler));
-    if (auto opened = door->open(std::move(request)); !opened) return tl::unexpected(std::move(opened.error()));
-    return door;
+    auto listener = std::make_unique<SessionDataListener>(io_, farewells_, std::move(handler));
+    UDTCAT_CHECK(listener->open(std::move(request)));
+    return listener;
   }
 
  private:

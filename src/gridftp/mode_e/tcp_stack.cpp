@@ -1,4 +1,4 @@
-/// make_tcp_stack(): what every GridFTP program speaks.
+/// make_tcp_stack(), which every GridFTP program speaks, and make_stack().
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -17,9 +17,9 @@ namespace {
 
 using boost::asio::ip::tcp;
 
-class TcpDoor final : public DataDoor {
+class TcpDataListener final : public DataListener {
  public:
-  TcpDoor(tcp::acceptor acceptor, DataStack::ConnectionHandler handler)
+  TcpDataListener(tcp::acceptor acceptor, DataStack::ConnectionHandler handler)
       : acceptor_(
             std::move(acceptor),
             [handler = std::move(handler)](tcp::socket socket) {
@@ -58,11 +58,11 @@ class TcpStack final : public DataStack {
     co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(*socket)));
   }
 
-  Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) override {
+  Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
     if (!bound)
       return fail(Errc::cannot_bind, "listen for data on tcp " + local.to_string(), bridge::cause_of(bound.error()));
-    return std::make_unique<TcpDoor>(std::move(*bound), std::move(handler));
+    return std::make_unique<TcpDataListener>(std::move(*bound), std::move(handler));
   }
 
  private:
@@ -74,6 +74,20 @@ class TcpStack final : public DataStack {
 
 std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io, std::chrono::milliseconds patience) {
   return std::make_shared<TcpStack>(io, patience);
+}
+
+std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
+  switch (options.kind) {
+    case DataKind::udt:
+      return make_udt_stack(io, options.transport, options.connect_patience);
+    case DataKind::session:
+      return make_session_stack(io, options.session, options.transport,
+                                options.key ? std::optional(options.key->duplicate()) : std::nullopt,
+                                options.connect_patience);
+    case DataKind::tcp:
+      break;
+  }
+  return make_tcp_stack(io, options.connect_patience);
 }
 
 }  // namespace udtcat::gridftp

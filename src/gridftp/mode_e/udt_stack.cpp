@@ -3,7 +3,7 @@
 
 #include <udtcat/plain.hpp>
 
-#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/core/log.hpp"
@@ -22,9 +22,9 @@ std::shared_ptr<StreamIo> stream_over(boost::asio::io_context& io, std::unique_p
   return std::make_shared<StreamIo>(std::move(ours), carrier);
 }
 
-class UdtDoor final : public DataDoor {
+class UdtDataListener final : public DataListener {
  public:
-  explicit UdtDoor(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
+  explicit UdtDataListener(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
   [[nodiscard]] Endpoint local() const override { return listener_->local_endpoints().front(); }
 
  private:
@@ -55,7 +55,7 @@ class UdtStack final : public DataStack {
     co_return stream_over(io_, std::move(pipe));
   }
 
-  Result<std::unique_ptr<DataDoor>> listen(const Endpoint& local, ConnectionHandler handler) override {
+  Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
     request.transport = transport_;
@@ -65,7 +65,7 @@ class UdtStack final : public DataStack {
                                    handler(stream_over(io, std::move(pipe)), peer);
                                  });
     if (!listener) return tl::unexpected(std::move(listener.error()));
-    return std::make_unique<UdtDoor>(std::move(*listener));
+    return std::make_unique<UdtDataListener>(std::move(*listener));
   }
 
  private:

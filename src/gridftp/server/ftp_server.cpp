@@ -11,8 +11,7 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "gridftp/client/remote_server.hpp"
-#include "gridftp/dialogue/local_address.hpp"
+#include "gridftp/dialogue/control_connection.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/prefix_counts.hpp"
@@ -28,7 +27,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   for (const Endpoint& local : locals) {
     auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
     if (!bound) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(bound.error()));
-    doors_.push_back(std::make_unique<bridge::TcpAcceptor>(
+    acceptors_.push_back(std::make_unique<bridge::TcpAcceptor>(
         std::move(*bound),
         [this](tcp::socket socket) {
           boost::system::error_code gone;
@@ -36,7 +35,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
           const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
           if (gone) return;
           auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
-          welcome(std::make_unique<ControlLink>(io_, std::move(stream), here, peer), false);
+          welcome(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
         },
         [](const Endpoint& at, std::error_code error) {
           core::log().warn("accept tcp {}: {}", at.to_string(), error.message());
@@ -52,12 +51,13 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
   sealed_stack_ = make_stack(io_, data);
   for (const Endpoint& local : locals) {
-    auto door = sealed_stack_->listen(local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream,
-                                                                             const Endpoint& peer) {
-      welcome(std::make_unique<ControlLink>(io_, std::move(stream), local_address_towards(io_, peer), peer), has_key);
-    }));
-    if (!door) return tl::unexpected(std::move(door.error()));
-    sealed_doors_.push_back(std::move(*door));
+    auto listener = sealed_stack_->listen(
+        local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
+          welcome(std::make_unique<ControlConnection>(io_, std::move(stream), local_address_towards(io_, peer), peer),
+                  has_key);
+        }));
+    if (!listener) return tl::unexpected(std::move(listener.error()));
+    sealed_listeners_.push_back(std::move(*listener));
   }
   return {};
 }
@@ -93,22 +93,22 @@ bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
   return true;
 }
 
-void FtpServer::send_away(std::unique_ptr<ControlLink> link) {
-  core::log().warn("{} sent away: {} clients are here", link->peer().to_string(), clients_.size());
+void FtpServer::send_away(std::unique_ptr<ControlConnection> control) {
+  core::log().warn("{} sent away: {} clients are here", control->peer().to_string(), clients_.size());
   boost::asio::co_spawn(
       io_,
-      [kept = std::shared_ptr<ControlLink>(std::move(link))]() -> Task<void> {
+      [kept = std::shared_ptr<ControlConnection>(std::move(control))]() -> Task<void> {
         constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
         if (co_await kept->say("421 Too many clients: later.\r\n", kPatience)) co_await kept->finish();
       },
       boost::asio::detached);
 }
 
-void FtpServer::welcome(std::unique_ptr<ControlLink> link, bool has_key) {
-  const core::Prefix prefix = core::prefix_of(link->peer());
+void FtpServer::welcome(std::unique_ptr<ControlConnection> control, bool has_key) {
+  const core::Prefix prefix = core::prefix_of(control->peer());
   const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
-  if (!has_room_for(prefix, share)) return send_away(std::move(link));
-  const std::string name = link->peer().to_string();
+  if (!has_room_for(prefix, share)) return send_away(std::move(control));
+  const std::string name = control->peer().to_string();
   const std::uint64_t number = next_number_++;
   core::log().info("{} connected", name);
   // Posted: it is the client that calls.
@@ -118,7 +118,7 @@ void FtpServer::welcome(std::unique_ptr<ControlLink> link, bool has_key) {
       if (const auto guest = clients_.find(number); guest != clients_.end()) forget(guest);
     }));
   });
-  auto client = std::make_unique<ServedClient>(io_, std::move(link), service_, share, std::move(gone));
+  auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, share, std::move(gone));
   clients_.emplace(number, Guest{prefix, has_key, std::move(client)});
 }
 
@@ -128,15 +128,15 @@ void FtpServer::forget(Guests::iterator guest) {
 }
 
 void FtpServer::stop() {
-  doors_.clear();
-  sealed_doors_.clear();
+  acceptors_.clear();
+  sealed_listeners_.clear();
   for (const auto& [number, guest] : clients_) guest.client->close();
 }
 
 std::vector<Endpoint> FtpServer::local_endpoints() const {
   std::vector<Endpoint> locals;
-  for (const auto& door : doors_) locals.push_back(door->local_endpoint());
-  for (const auto& door : sealed_doors_) locals.push_back(door->local());
+  for (const auto& acceptor : acceptors_) locals.push_back(acceptor->local_endpoint());
+  for (const auto& listener : sealed_listeners_) locals.push_back(listener->local());
   return locals;
 }
 

@@ -13,9 +13,9 @@
 #include <udtcat/result.hpp>
 
 #include "gridftp/mode_e/data_stack.hpp"
-#include "gridftp/server/serve_options.hpp"
 #include "gridftp/server/served_client.hpp"
 #include "gridftp/server/served_root.hpp"
+#include "gridftp/server/service.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/prefix.hpp"
@@ -34,7 +34,7 @@ class FtpServer {
   /// A client that has come. Where there are too many, somebody of the prefix that holds the most gives way, if it holds more than the
   /// newcomer's: the oldest who has not logged in, or who has been idle the longest and has not proved the key. Where that prefix
   /// has its share, or nobody can give way, it is the newcomer's own oldest who has not logged in, or the newcomer. All are told so.
-  void welcome(std::unique_ptr<ControlLink> link, bool has_key);
+  void welcome(std::unique_ptr<ControlConnection> control, bool has_key);
   /// Lets nobody in any more, and breaks off who is there.
   void stop();
 
@@ -50,15 +50,15 @@ class FtpServer {
   };
   using Guests = std::map<std::uint64_t, Guest>;
   [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Share& share);
-  void send_away(std::unique_ptr<ControlLink> link);
+  void send_away(std::unique_ptr<ControlConnection> control);
   void forget(Guests::iterator guest);
 
   boost::asio::io_context& io_;
   const std::shared_ptr<Service> service_;
   const ServeOptions& options_ = service_->options;
-  std::vector<std::unique_ptr<bridge::TcpAcceptor>> doors_;
+  std::vector<std::unique_ptr<bridge::TcpAcceptor>> acceptors_;
   std::shared_ptr<DataStack> sealed_stack_;
-  std::vector<std::unique_ptr<DataDoor>> sealed_doors_;
+  std::vector<std::unique_ptr<DataListener>> sealed_listeners_;
   Guests clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   std::uint64_t moved_before_ = 0;  // for clients that have gone

@@ -1,10 +1,16 @@
 /// Directories as FTP clients want to read them.  spec: RFC 3659 §7 (MLSD, MLST), RFC 959 (NLST, LIST)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include <boost/asio/io_context.hpp>
+
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/server/served_root.hpp"
 
 namespace udtcat::gridftp {
@@ -18,5 +24,37 @@ enum class ListingForm { facts, names, long_lines };
 [[nodiscard]] std::string facts_line(const FileFacts& facts, bool read_only);
 /// A line each, ended by CR LF. A name with a line end is left out, but for long lines, which are for people.
 [[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only);
+
+/// A directory's listing as data to be sent, no more of it in memory than goes out next.
+/// Names are in order within a slice; a directory of one slice is in order altogether.
+/// Threads: confined to the io_context thread; several connections may ask at a time.
+class ListingSource final : public BlockSource {
+ public:
+  static constexpr std::size_t kSliceEntries = 512;   // guess: a millisecond or two of a disk thread
+  static constexpr std::size_t kBlockBytes = 65'536;  // guess: a slice
+
+  ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingForm form, bool read_only)
+      : io_(io), walk_(std::move(walk)), form_(form), read_only_(read_only), free_(io) {}
+  /// Of a file, that file.
+  ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingForm form, bool read_only)
+      : io_(io), form_(form), read_only_(read_only), text_(listing_text({&file, 1}, form, read_only)), free_(io) {}
+  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+  [[nodiscard]] std::size_t ahead(std::size_t most) const override {
+    return std::min(most, walk_ ? kBlockBytes : text_.size());
+  }
+  [[nodiscard]] bool is_reading() const override { return busy_; }
+
+ private:
+  [[nodiscard]] Task<Status> fill(std::size_t bytes);
+
+  boost::asio::io_context& io_;
+  std::optional<DirectoryWalk> walk_;  // none: all of it is in text_
+  const ListingForm form_;
+  const bool read_only_;
+  std::string text_;         // the next of it
+  std::uint64_t given_ = 0;  // before text_
+  bool busy_ = false;        // one next() reads the directory
+  Signal free_;
+};
 
 }  // namespace udtcat::gridftp

@@ -14,10 +14,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "gridftp/coroutine/signal.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/command.hpp"
-#include "gridftp/dialogue/peer_path.hpp"
 #include "gridftp/dialogue/reply.hpp"
+#include "gridftp/dialogue/url.hpp"
 #include "gridftp/files/disk_threads.hpp"
 #include "gridftp/server/served_transfers.hpp"
 #include "lib/core/log.hpp"
@@ -72,21 +72,21 @@ std::optional<PartialOperand> partial_operand(const std::string& text, char kind
 /// Two coroutines: one hears, one answers. What is heard waits in a queue, so that ABOR and a hang-up are noticed in a transfer.
 class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  public:
-  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
+  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control, std::shared_ptr<Service> service,
            const Share& share)
       : io_(io),
         options_(service->options),
-        link_(std::move(link)),
-        name_(link_->peer().to_string()),
+        control_(std::move(control)),
+        name_(control_->peer().to_string()),
         heard_(io),
-        transfers_(io, std::move(service), share, {link_->local(), link_->peer()},
+        transfers_(io, std::move(service), share, {control_->local(), control_->peer()},
                    [this](Reply what) { return say(std::move(what)); }) {}
 
   static Task<void> hear_on(std::shared_ptr<Dialogue> self);
   static Task<void> answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone);
   void close() {
     gone_ = true;
-    link_->close();
+    control_->close();
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     heard_.notify();
   }
@@ -107,7 +107,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  private:
   ///  speaks ──► listens ── a command ──► answers ──► speaks ──► listens ── dismiss() ──► dismissed
   enum class Turn { speaks, listens, answers, dismissed };
-  [[nodiscard]] Task<Status> say(Reply what) { return link_->say(to_wire(what), kTakesReplies); }
+  [[nodiscard]] Task<Status> say(Reply what) { return control_->say(to_wire(what), kTakesReplies); }
   void sort_in();
   [[nodiscard]] std::size_t ahead_bytes() const { return queued_bytes_ + reader_.waiting_bytes(); }
   [[nodiscard]] Task<Reply> answer(FtpCommand command);
@@ -117,11 +117,11 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   [[nodiscard]] Reply simple(const FtpCommand& command);
   [[nodiscard]] Task<Reply> site(const std::string& argument);
   [[nodiscard]] Reply user(const std::string& name);
-  [[nodiscard]] std::string absolute(const std::string& path) const { return peer_path(directory_, path); }
+  [[nodiscard]] std::string absolute(const std::string& path) const { return absolute_path(directory_, path); }
 
   boost::asio::io_context& io_;
   const ServeOptions& options_;  // lives with transfers_
-  const std::unique_ptr<ControlLink> link_;
+  const std::unique_ptr<ControlConnection> control_;
   const std::string name_;
   CommandReader reader_;
   std::deque<FtpCommand> queue_;
@@ -158,8 +158,8 @@ Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
     while (self->ahead_bytes() > kMostAheadBytes && !self->gone_) co_await self->heard_.wait();
     const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
     // A transfer that moves something is not silence.
-    const ControlLink::Moved moved = [self] { return self->transfers_.moved_bytes(); };
-    const auto heard = co_await self->link_->hear(patience, moved);
+    const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };
+    const auto heard = co_await self->control_->hear(patience, moved);
     if (!heard) {
       core::log().info("{}: {}", self->name_, heard.error().message());
       break;
@@ -209,10 +209,10 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
     said = co_await self->say(std::move(answered));
   }
   if (self->is_dismissed())
-    said = co_await self->link_->say("421 Too many clients: another has your place.\r\n", kTakesDismissal);
-  if (said && (self->leaving_ || self->is_dismissed())) co_await self->link_->finish();
+    said = co_await self->control_->say("421 Too many clients: another has your place.\r\n", kTakesDismissal);
+  if (said && (self->leaving_ || self->is_dismissed())) co_await self->control_->finish();
   self->gone_ = true;
-  self->link_->close();
+  self->control_->close();
 }
 
 Reply ServedClient::Dialogue::user(const std::string& name) {
@@ -249,7 +249,7 @@ Task<Reply> ServedClient::Dialogue::site(const std::string& argument) {
   std::string verb = argument.substr(0, blank);
   for (char& letter : verb) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   const std::string rest = blank == std::string::npos ? "" : argument.substr(blank + 1);
-  if (verb == "SETNETSTACK") co_return transfers_.set_stack(rest);
+  if (verb == "SETNETSTACK") co_return transfers_.parameters().set_stack(rest);
   if (verb == "UPLOAD") co_return transfers_.name_source(rest);
   if (verb == "HAVE") co_return co_await transfers_.what_is_here(absolute(rest));
   if (verb == "CLIENTINFO") co_return make_reply(250, "Noted.");
@@ -284,24 +284,25 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change(const FtpCommand& comm
 
 Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   const auto& [verb, argument] = command;
+  TransferParameters& parameters = transfers_.parameters();
   if (verb == "TYPE")
     return argument.starts_with('I') || argument.starts_with('A') || argument.starts_with('L')
                ? make_reply(200, "Bytes as they are, whatever their type.")
                : make_reply(504, "The types are I and A.");
-  if (verb == "MODE") return transfers_.set_mode(argument);
+  if (verb == "MODE") return parameters.set_mode(argument);
   if (verb == "STRU") return argument == "F" ? make_reply(200, "Files.") : make_reply(504, "The structure is F.");
   if (verb == "OPTS")
-    return argument.starts_with("RETR ") || argument.starts_with("retr ") ? transfers_.set_parallelism(argument)
+    return argument.starts_with("RETR ") || argument.starts_with("retr ") ? parameters.set_parallelism(argument)
                                                                           : make_reply(200, "Noted.");
-  if (verb == "PASV") return transfers_.listen(false);
-  if (verb == "SPAS") return transfers_.listen(true);
-  if (verb == "EPSV") return transfers_.listen_extended(argument);
-  if (verb == "PORT" || verb == "SPOR") return transfers_.aim(argument);
-  if (verb == "EPRT") return transfers_.aim_extended(argument);
+  if (verb == "PASV") return parameters.listen(false);
+  if (verb == "SPAS") return parameters.listen(true);
+  if (verb == "EPSV") return parameters.listen_extended(argument);
+  if (verb == "PORT" || verb == "SPOR") return parameters.aim(argument);
+  if (verb == "EPRT") return parameters.aim_extended(argument);
   if (verb == "REST") return transfers_.restart_at(argument);
   if (verb == "ALLO") return transfers_.allocate(argument);
-  if (verb == "DCAU") return transfers_.set_authentication(argument);
-  if (verb == "PROT") return transfers_.set_protection(argument);
+  if (verb == "DCAU") return parameters.set_authentication(argument);
+  if (verb == "PROT") return parameters.set_protection(argument);
   if (verb == "PBSZ") return make_reply(200, "PBSZ=1048576");
   if (verb == "PWD" || verb == "XPWD") return make_reply(257, fmt::format("\"{}\"", directory_));
   if (verb == "ABOR") return make_reply(226, "Nothing is under way.");
@@ -357,9 +358,9 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   co_return simple(command);
 }
 
-ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link,
+ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
                            std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone)
-    : dialogue_(std::make_shared<Dialogue>(io, std::move(link), std::move(service), share)) {
+    : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), share)) {
   boost::asio::co_spawn(io, Dialogue::hear_on(dialogue_), boost::asio::detached);
   boost::asio::co_spawn(io, Dialogue::answer_on(dialogue_, std::move(on_gone)), boost::asio::detached);
 }

@@ -8,8 +8,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "gridftp/dialogue/control_link.hpp"
-#include "gridftp/server/serve_options.hpp"
+#include "gridftp/dialogue/control_connection.hpp"
+#include "gridftp/server/service.hpp"
 
 namespace udtcat::gridftp {
 
@@ -21,8 +21,8 @@ class ServedClient {
 
   /// share     of the clients from its prefix
   /// on_gone   is called once, at the end
-  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlLink> link, std::shared_ptr<Service> service,
-               const Share& share, std::function<void()> on_gone);
+  ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
+               std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone);
   ~ServedClient();
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;

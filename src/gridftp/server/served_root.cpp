@@ -7,10 +7,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "gridftp/files/open_beneath.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -20,6 +22,22 @@ constexpr mode_t kNewDirectoryMode = 0777;  // spec: POSIX: the umask takes from
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const std::string& path) {
   return fail(code, std::string(doing) + ' ' + path, errno_text(errno));
+}
+
+/// As open(2) where `root` is the root: neither "..", nor "/", nor a symbolic link leads out of it.
+/// returns  not open, and errno says why: ENOSYS where the kernel cannot do that
+bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags) | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0U : unsigned{O_NONBLOCK});
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  // A rename on the way makes the kernel unsure, and it says so; spec: openat2(2).
+  constexpr int kTries = 16;
+  for (int tried = 0; tried < kTries; ++tried) {
+    const long number = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+    if (number >= 0) return bridge::Descriptor(static_cast<int>(number));
+    if (errno != EAGAIN && errno != EINTR) break;
+  }
+  return {};
 }
 
 FileFacts facts_from(const struct stat& status, std::string name, bool writable) {
@@ -86,9 +104,8 @@ Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
 }
 
 Result<FilePlace> ServedRoot::place_of(const std::string& path) const {
-  auto parted = part(path);
-  if (!parted) return tl::unexpected(std::move(parted.error()));
-  return FilePlace(std::move(parted->directory), std::move(parted->name), path);
+  UDTCAT_TRY(auto parted, part(path));
+  return FilePlace(std::move(parted.directory), std::move(parted.name), path);
 }
 
 Result<FileFacts> ServedRoot::facts_of(const std::string& path) const {
@@ -128,27 +145,23 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
 }
 
 Status ServedRoot::make_directory(const std::string& path) const {
-  const auto parted = part(path);
-  if (!parted) return tl::unexpected(parted.error());
-  if (::mkdirat(parted->directory->number(), parted->name.c_str(), kNewDirectoryMode) != 0)
+  UDTCAT_TRY(const auto parted, part(path));
+  if (::mkdirat(parted.directory->number(), parted.name.c_str(), kNewDirectoryMode) != 0)
     return failed(Errc::local_write_failed, "make the directory", path);
   return {};
 }
 
 Status ServedRoot::remove(const std::string& path, bool directory) const {
-  const auto parted = part(path);
-  if (!parted) return tl::unexpected(parted.error());
-  if (::unlinkat(parted->directory->number(), parted->name.c_str(), directory ? AT_REMOVEDIR : 0) != 0)
+  UDTCAT_TRY(const auto parted, part(path));
+  if (::unlinkat(parted.directory->number(), parted.name.c_str(), directory ? AT_REMOVEDIR : 0) != 0)
     return failed(Errc::local_write_failed, "remove", path);
   return {};
 }
 
 Status ServedRoot::rename(const std::string& from, const std::string& to) const {
-  const auto source = place_of(from);
-  if (!source) return tl::unexpected(source.error());
-  const auto target = place_of(to);
-  if (!target) return tl::unexpected(target.error());
-  return source->rename_to(*target);
+  UDTCAT_TRY(const auto source, place_of(from));
+  UDTCAT_TRY(const auto target, place_of(to));
+  return source.rename_to(target);
 }
 
 }  // namespace udtcat::gridftp

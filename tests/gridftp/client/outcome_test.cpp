@@ -5,63 +5,85 @@
 namespace udtcat::gridftp {
 namespace {
 
-class StreamMode : public testing::Test {
+const Error kCut{Errc::connection_broken, "get", "cut"};
+
+class Attempts : public testing::Test {
  protected:
-  Status receive(std::optional<ByteRange> expected, const Bytes& sent, bool orderly = true) {
-    EXPECT_FALSE(bridge::write_all(io, *wire.peer, sent));
-    if (orderly)
-      wire.peer->async_finish([](std::error_code) {});
-    else
-      wire.hang_up();
-    return run(io, receive_stream_mode(*wire.ours, sink, have, expected));
+  Attempts() { options.retry_pause = std::chrono::milliseconds(1), options.retries = 3; }
+  /// Each attempt moves `moves` bytes and ends as the next of `ends` says, then well.
+  Status try_all(std::vector<std::optional<Error>> ends, std::vector<std::uint64_t> moves) {
+    return run(io, with_retries(io, options, progress, [this, ends, moves]() -> Task<Status> {
+                 const std::size_t at = tried++;
+                 if (at < moves.size()) progress->bytes += moves[at], progress->kept_bytes += moves[at];
+                 progress->bytes += again;
+                 if (at < ends.size() && ends[at]) co_return tl::unexpected(*ends[at]);
+                 co_return Status{};
+               }));
   }
 
   boost::asio::io_context io;
-  Wire wire{io};
-  MemorySink sink;
-  ByteRanges have;
-  const Bytes content = random_bytes(1000);
+  TransferOptions options;
+  SharedProgress progress = std::make_shared<TransferProgress>();
+  std::size_t tried = 0;
+  std::uint64_t again = 0;  // bytes that each attempt moves as the one before did
 };
 
-TEST_F(StreamMode, TakesTheConnectionForTheFile) {
-  EXPECT_TRUE(receive(std::nullopt, content));
-  EXPECT_TRUE(sink.content == content);
-  EXPECT_EQ(have.to_text(), "0-1000");
+TEST_F(Attempts, GoOnAfterCuts) {
+  EXPECT_TRUE(try_all({kCut, kCut}, {10, 10, 10}));
+  EXPECT_EQ(tried, 3U);
 }
 
-TEST_F(StreamMode, GoesOnWhereTheFirstGapIs) {
-  have = ByteRanges::parse("0-400,600-700").value();
-  EXPECT_TRUE(receive(ByteRange{0, 1000}, Bytes(content.begin() + 400, content.end())));
-  EXPECT_TRUE(std::ranges::equal(std::span(sink.content).subspan(400), std::span(content).subspan(400)));
-  EXPECT_EQ(have.to_text(), "0-1000");
+TEST_F(Attempts, EndAfterSoManyInARowThatMovedNothing) {
+  EXPECT_FALSE(try_all(std::vector<std::optional<Error>>(20, kCut), {10, 0, 0, 10}));
+  EXPECT_EQ(tried, 8U) << "one, two in vain, one, three in vain and the last";
 }
 
-TEST_F(StreamMode, DoesNotCallAShortFileWhole) {
-  EXPECT_EQ(receive(ByteRange{0, 1001}, content).error().code, Errc::connection_broken);
-  EXPECT_EQ(have.to_text(), "0-1000") << "for the next attempt";
+TEST_F(Attempts, EndWhereTheSameBytesComeAgainAndAgain) {
+  again = 1000;
+  EXPECT_FALSE(try_all(std::vector<std::optional<Error>>(20, kCut), {}));
+  EXPECT_EQ(tried, 4U);
 }
 
-TEST_F(StreamMode, RefusesMoreThanTheFileHas) {
-  EXPECT_EQ(receive(ByteRange{0, 999}, content).error().code, Errc::protocol_violated);
+TEST_F(Attempts, EndAtOnceWhereAnotherWouldFareNoBetter) {
+  EXPECT_EQ(try_all({Error{Errc::protocol_violated, "get", "nonsense"}}, {10}).error().code, Errc::protocol_violated);
+  EXPECT_EQ(tried, 1U);
 }
 
-TEST_F(StreamMode, DoesNotTakeABreakForAnEnd) {
-  EXPECT_EQ(receive(std::nullopt, content, false).error().code, Errc::connection_broken);
+TEST_F(Attempts, EndAtOnceWhereNobodyWasEverReached) {
+  EXPECT_EQ(try_all({Error{Errc::cannot_reach, "get", "refused"}}, {}).error().code, Errc::cannot_reach);
+  EXPECT_EQ(tried, 1U);
 }
 
-TEST_F(StreamMode, SendsTheSourceAndItsEnd) {
-  Folder folder;
-  SendRequest request;
-  request.source =
-      std::make_shared<FileSource>(io, BlockStore::open_to_read(FilePlace(folder.write("file", content))).value(),
-                                   std::vector<ByteRange>(1, {100, 900}));
-  request.block_bytes = 64;
-  std::uint64_t told = 0;
-  request.sent = [&](std::size_t bytes) { told += bytes; };
-  const auto sent = begin(io, send_stream_mode(*wire.ours, request));
-  EXPECT_TRUE(bridge::drain(io, *wire.peer).bytes == Bytes(content.begin() + 100, content.begin() + 900));
-  EXPECT_TRUE(await(io, sent));
-  EXPECT_EQ(told, 800U);
+TEST_F(Attempts, WaitForAServerThatWentInTheMiddle) {
+  const Error away{Errc::cannot_reach, "get", "refused"};
+  EXPECT_TRUE(try_all({kCut, away, away}, {10, 0, 0, 10}));
+  EXPECT_EQ(tried, 4U);
+}
+
+TEST(Cuts, AreWhatTheNextAttemptMaySurvive) {
+  for (const Errc code : {Errc::connection_broken, Errc::peer_lost, Errc::cannot_reach, Errc::peer_interrupted})
+    EXPECT_TRUE(is_cut({code, "", ""}, false)) << static_cast<int>(code);
+  for (const Errc code : {Errc::protocol_violated, Errc::authentication_failed, Errc::local_write_failed})
+    EXPECT_FALSE(is_cut({code, "", ""}, true)) << static_cast<int>(code);
+  EXPECT_TRUE(is_cut({Errc::stream_refused, "", ""}, true));
+  EXPECT_FALSE(is_cut({Errc::stream_refused, "", ""}, false)) << "a refusal";
+}
+
+TEST(Cuts, AreWhatAServerCallsTransient) {
+  for (const bool moved : {false, true}) {
+    for (const char* said : {"421 too many", "425 no data connection", "426 it broke", "450 busy", "452 full"})
+      EXPECT_TRUE(is_cut({Errc::stream_refused, "", said}, moved)) << said;
+    for (const char* said : {"501 what", "504 no", "530 who", "536 level", "550 none", "552 quota", "553 no"})
+      EXPECT_FALSE(is_cut({Errc::stream_refused, "", said}, moved)) << said;
+  }
+  EXPECT_FALSE(is_cut({Errc::stream_refused, "", "500 Command failed"}, false));
+  EXPECT_TRUE(is_cut({Errc::stream_refused, "", "500 Command failed"}, true)) << "so stock servers call broken data";
+}
+
+TEST_F(Attempts, EndAtOnceWhereAServerRefusesTheNextFileForGood) {
+  progress->bytes = 1000;  // of the file before
+  EXPECT_FALSE(try_all({Error{Errc::stream_refused, "get", "500 no such file"}}, {}));
+  EXPECT_EQ(tried, 1U);
 }
 
 }  // namespace

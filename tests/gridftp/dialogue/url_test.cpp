@@ -40,5 +40,30 @@ TEST(FtpUrl, NamesWhatIsWrong) {
   }
 }
 
+TEST(AbsolutePath, IsFromTheRootOrFromWhereThePeerStands) {
+  EXPECT_EQ(absolute_path("/a", "/x/y"), "/x/y");
+  EXPECT_EQ(absolute_path("/a", "x/y"), "/a/x/y");
+  EXPECT_EQ(absolute_path("/", "x"), "/x");
+  EXPECT_EQ(absolute_path("/a/b", ""), "/a/b");
+  EXPECT_EQ(absolute_path("/a/b", ".."), "/a");
+}
+
+TEST(AbsolutePath, EndsAtTheRoot) {
+  for (const char* path : {"..", "/..", "../..", "/../../..", "a/../../..", "/./..", "//..//", "~/..", "/~/../.."})
+    EXPECT_EQ(absolute_path("/", path), "/") << path;
+  EXPECT_EQ(absolute_path("/a", "../../../etc/passwd"), "/etc/passwd");
+}
+
+TEST(AbsolutePath, KnowsTheHomeOfGlobus) {
+  EXPECT_EQ(absolute_path("/a", "~"), "/");
+  EXPECT_EQ(absolute_path("/a", "~/x"), "/x");
+  EXPECT_EQ(absolute_path("/a", "/~/x"), "/x");
+  EXPECT_EQ(absolute_path("/a", "~x"), "/a/~x") << "a name like any other";
+}
+
+TEST(AbsolutePath, KeepsNamesThatOnlyLookStrange) {
+  EXPECT_EQ(absolute_path("/", "/...//.. /\xc3\xa9"), "/.../.. /\xc3\xa9");
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

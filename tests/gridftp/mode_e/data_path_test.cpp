@@ -24,7 +24,7 @@ class SlowStack final : public DataStack {
     wires.push_back(std::make_unique<Wire>(io_));
     co_return wires.back()->ours;
   }
-  Result<std::unique_ptr<DataDoor>> listen(const Endpoint&, ConnectionHandler) override {
+  Result<std::unique_ptr<DataListener>> listen(const Endpoint&, ConnectionHandler) override {
     return fail(Errc::cannot_bind, "listen", "not here");
   }
 

@@ -1,4 +1,4 @@
-/// Each stack: a door, a connection through it, bytes both ways.
+/// Each stack: a listener, a connection through it, bytes both ways.
 #include "gridftp/mode_e/data_stack.hpp"
 
 #include "gridftp/words.hpp"
@@ -14,11 +14,11 @@ class DataStacks : public testing::Test {
       arrived.push_back(std::move(stream));
     });
     ASSERT_TRUE(opened) << opened.error().message();
-    door = std::move(*opened);
-    EXPECT_NE(door->local().port(), 0);
+    listener = std::move(*opened);
+    EXPECT_NE(listener->local().port(), 0);
   }
   Result<std::shared_ptr<StreamIo>> connect(const std::shared_ptr<DataStack>& from) {
-    return run(io, from->connect(door->local()));
+    return run(io, from->connect(listener->local()));
   }
   void expect_both_ways(const std::shared_ptr<DataStack>& stack, std::size_t connections = 1) {
     open(stack);
@@ -48,7 +48,7 @@ class DataStacks : public testing::Test {
 
   boost::asio::io_context io;
   std::vector<std::shared_ptr<StreamIo>> arrived;
-  std::unique_ptr<DataDoor> door;
+  std::unique_ptr<DataListener> listener;
 };
 
 TEST_F(DataStacks, OverTcpCarryBytesBothWays) { expect_both_ways(make_tcp_stack(io), 3); }
@@ -78,15 +78,15 @@ TEST_F(DataStacks, TellThatAPortRefuses) {
 TEST_F(DataStacks, TellThatAPortIsTaken) {
   for (const auto& stack : {make_tcp_stack(io), make_udt_stack(io, {})}) {
     open(stack);
-    EXPECT_FALSE(stack->listen(door->local(), [](const std::shared_ptr<StreamIo>&, const Endpoint&) {}));
+    EXPECT_FALSE(stack->listen(listener->local(), [](const std::shared_ptr<StreamIo>&, const Endpoint&) {}));
   }
 }
 
 TEST_F(DataStacks, LetNobodyInOnceTheDoorIsGone) {
   const auto stack = make_tcp_stack(io);
   open(stack);
-  const Endpoint at = door->local();
-  door.reset();
+  const Endpoint at = listener->local();
+  listener.reset();
   EXPECT_FALSE(run(io, stack->connect(at)));
 }
 

@@ -21,7 +21,7 @@ class FtpServers : public Served {
   std::unique_ptr<ControlClient> guest_with_key(const char* address) {
     Wire wire(io);
     const Endpoint peer = bridge::from_asio(bridge::tcp::endpoint(boost::asio::ip::make_address(address), 1));
-    server->welcome(std::make_unique<ControlLink>(io, wire.ours, bridge::loopback_v4(), peer), true);
+    server->welcome(std::make_unique<ControlConnection>(io, wire.ours, bridge::loopback_v4(), peer), true);
     auto guest = visit_over(std::make_shared<StreamIo>(std::move(wire.peer)));
     EXPECT_TRUE(guest && log_in(*guest)) << address;
     return guest;

@@ -34,7 +34,7 @@ class Served : public testing::Test {
   }
   /// none: it was sent away
   std::unique_ptr<ControlClient> visit_over(std::shared_ptr<StreamIo> stream) {
-    auto link = std::make_unique<ControlLink>(io, std::move(stream), Endpoint(), Endpoint());
+    auto link = std::make_unique<ControlConnection>(io, std::move(stream), Endpoint(), Endpoint());
     auto begun = run_moved(ControlClient::begin(std::move(link), "ftp server", std::chrono::seconds(30)));
     return begun ? std::move(*begun) : nullptr;
   }

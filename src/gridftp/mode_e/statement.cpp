@@ -1,11 +1,11 @@
-#include "gridftp/dialogue/statement.hpp"
+#include "gridftp/mode_e/statement.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "gridftp/dialogue/peer_path.hpp"
+#include "gridftp/dialogue/url.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
 
@@ -92,7 +92,7 @@ Result<Statement> decode_statement_body(std::span<const std::byte> body) {
 }
 
 Status compare(const Request& asked, const Statement& said) {
-  const std::string path = peer_path("/", asked.path);
+  const std::string path = absolute_path("/", asked.path);
   const std::uint64_t wanted_bytes = asked.range ? asked.range->bytes() : said.file_bytes;
   if (said.deed == asked.deed && said.path == path && said.offset == (asked.range ? asked.range->begin : 0) &&
       said.moved_bytes == wanted_bytes && said.moved_bytes == asked.moved_bytes)

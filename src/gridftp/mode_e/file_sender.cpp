@@ -1,4 +1,4 @@
-#include "gridftp/mode_e/sender.hpp"
+#include "gridftp/mode_e/file_sender.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,12 +6,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "gridftp/coroutine/promise.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_header.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
-struct Sender::State {
+struct FileSender::State {
   State(boost::asio::io_context& io, std::vector<DataConnection> over, SendRequest what)
       : request(std::move(what)), connections(std::move(over)), running(connections.size()), result(io) {
     for (const DataConnection& connection : connections) {
@@ -35,7 +36,7 @@ struct Sender::State {
   Promise<Status> result;
 };
 
-void Sender::State::finish(Status status) {
+void FileSender::State::finish(Status status) {
   if (result.is_set()) return;
   const bool failed = !status;
   result.set(std::move(status));
@@ -44,26 +45,24 @@ void Sender::State::finish(Status status) {
 }
 
 /// A block with its header in front goes in one piece: one system call. A connection has memory as far as there is something for it.
-Task<Status> Sender::State::send_blocks(StreamIo& connection) {
+Task<Status> FileSender::State::send_blocks(StreamIo& connection) {
   std::vector<std::byte> room;
   while (!result.is_set()) {
     make_room(room, *request.source, request.block_bytes, kBlockHeaderBytes);
-    const auto block = co_await request.source->next(std::span(room).subspan(kBlockHeaderBytes));
-    if (!block) co_return tl::unexpected(block.error());
-    if (!*block) break;
-    const std::size_t bytes = (*block)->bytes();
+    UDTCAT_CO_TRY(const auto block, co_await request.source->next(std::span(room).subspan(kBlockHeaderBytes)));
+    if (!block) break;
+    const std::size_t bytes = block->bytes();
     BlockHeader header;
     header.count = bytes;
-    header.offset = (*block)->begin - request.offset_on_wire;
+    header.offset = block->begin - request.offset_on_wire;
     std::ranges::copy(encode(header), room.begin());
-    if (auto written = co_await connection.write(std::span(room).first(kBlockHeaderBytes + bytes)); !written)
-      co_return written;
+    UDTCAT_CO_CHECK(co_await connection.write(std::span(room).first(kBlockHeaderBytes + bytes)));
     request.sent(bytes);
   }
   co_return Status{};
 }
 
-Task<Status> Sender::State::send_end(const DataConnection& connection) {
+Task<Status> FileSender::State::send_end(const DataConnection& connection) {
   Address& address = addresses[connection.address];
   BlockHeader header;
   header.descriptor = BlockHeader::kEod;
@@ -76,7 +75,7 @@ Task<Status> Sender::State::send_end(const DataConnection& connection) {
   co_return co_await connection.io->write(bytes);
 }
 
-Sender::Sender(boost::asio::io_context& io, std::vector<DataConnection> connections, SendRequest request)
+FileSender::FileSender(boost::asio::io_context& io, std::vector<DataConnection> connections, SendRequest request)
     : state_(std::make_shared<State>(io, std::move(connections), std::move(request))) {
   for (const DataConnection& connection : state_->connections)
     boost::asio::co_spawn(
@@ -89,13 +88,13 @@ Sender::Sender(boost::asio::io_context& io, std::vector<DataConnection> connecti
         boost::asio::detached);
 }
 
-Sender::~Sender() { state_->finish(udtcat::fail(Errc::interrupted, "send a file", "nobody waits for it")); }
+FileSender::~FileSender() { state_->finish(udtcat::fail(Errc::interrupted, "send a file", "nobody waits for it")); }
 
-Task<Status> Sender::result() {
+Task<Status> FileSender::result() {
   const auto state = state_;
   co_return co_await state->result.get();
 }
 
-void Sender::fail(Error why) { state_->finish(tl::unexpected(std::move(why))); }
+void FileSender::fail(Error why) { state_->finish(tl::unexpected(std::move(why))); }
 
 }  // namespace udtcat::gridftp

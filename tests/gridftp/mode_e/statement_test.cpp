@@ -1,4 +1,4 @@
-#include "gridftp/dialogue/statement.hpp"
+#include "gridftp/mode_e/statement.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "gridftp/mode_e/data_places.hpp"
+#include "gridftp/server/service.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 
+#include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
 
-#include "gridftp/client/transfer.hpp"
-#include "gridftp/mode_e/data_places.hpp"
+#include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
+#include "lib/core/prefix_counts.hpp"
 
 namespace udtcat::gridftp {
 
@@ -35,6 +38,22 @@ struct ServeOptions {
   std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
 };
 
+/// How many data connections the server has, and for whom. See docs/spec/gridftp.md §4.
+/// Threads: confined to the io_context thread.
+class DataPlaces {
+ public:
+  using Place = std::shared_ptr<void>;  ///< one connection; given back when it is destroyed, which may be after this
+
+  explicit DataPlaces(std::size_t most) : most_(most) {}
+  /// share   of the client's prefix.  errors: Errc::out_of_resources
+  [[nodiscard]] Result<Place> take(const Endpoint& client, std::size_t share);
+
+ private:
+  const std::size_t most_;
+  const std::shared_ptr<core::PrefixCounts> held_ = std::make_shared<core::PrefixCounts>();
+};
+
+/// What every client of a server is served from.
 struct Service {
   const ServedRoot root;
   const ServeOptions options;

@@ -12,8 +12,8 @@
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
-#include "gridftp/files/incoming_file.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
+#include "gridftp/mode_e/incoming_file.hpp"
 
 namespace udtcat::gridftp {
 
@@ -26,13 +26,13 @@ struct DataConnection {
 /// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the file is there.
 /// A connection that ends before it has said anything was a stranger's, and is forgotten.
 /// Threads: confined to the io_context thread.
-class Receiver {
+class FileReceiver {
  public:
-  Receiver(boost::asio::io_context& io, IncomingFile file, std::shared_ptr<BlockSink> sink);
+  FileReceiver(boost::asio::io_context& io, IncomingFile file, std::shared_ptr<BlockSink> sink);
   /// Breaks off every connection that has not been released.
-  ~Receiver();
-  Receiver(const Receiver&) = delete;
-  Receiver& operator=(const Receiver&) = delete;
+  ~FileReceiver();
+  FileReceiver(const FileReceiver&) = delete;
+  FileReceiver& operator=(const FileReceiver&) = delete;
 
   /// One more connection. Beyond IncomingFile::kMostConnections it is dropped.
   void take(DataConnection connection);

@@ -1,4 +1,4 @@
-#include "gridftp/dialogue/control_link.hpp"
+#include "gridftp/dialogue/control_connection.hpp"
 
 #include <array>
 #include <optional>
@@ -6,13 +6,22 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/ip/udp.hpp>
 
-#include "gridftp/coroutine/signal.hpp"
-#include "gridftp/coroutine/silence_watch.hpp"
+#include "lib/bridge/asio_terms.hpp"
 
 namespace udtcat::gridftp {
 
-struct ControlLink::State {
+Endpoint local_address_towards(boost::asio::io_context& io, const Endpoint& peer) {
+  const auto there = bridge::to_asio(peer);
+  boost::asio::ip::udp::socket socket(io);
+  boost::system::error_code error;
+  socket.connect({there.address(), there.port()}, error);
+  const auto here = socket.local_endpoint(error);
+  return bridge::from_asio(boost::asio::ip::tcp::endpoint(here.address(), 0));
+}
+
+struct ControlConnection::State {
   State(boost::asio::io_context& context, std::shared_ptr<StreamIo> over)
       : io(context), stream(std::move(over)), changed(context), taken(context) {}
 
@@ -29,7 +38,7 @@ struct ControlLink::State {
   Signal taken;    // there is room in `heard`
 };
 
-void ControlLink::State::end(Error why) {
+void ControlConnection::State::end(Error why) {
   if (ended) return;
   ended = std::move(why);
   stream->abort();
@@ -37,7 +46,7 @@ void ControlLink::State::end(Error why) {
   taken.notify();
 }
 
-Task<void> ControlLink::State::read_on(std::shared_ptr<State> state) {
+Task<void> ControlConnection::State::read_on(std::shared_ptr<State> state) {
   constexpr std::size_t kPieceBytes = 16'384;  // guess
   std::array<std::byte, kPieceBytes> piece{};
   while (!state->ended) {
@@ -55,21 +64,22 @@ Task<void> ControlLink::State::read_on(std::shared_ptr<State> state) {
   }
 }
 
-Task<void> ControlLink::State::write(std::shared_ptr<State> state, std::string text) {
+Task<void> ControlConnection::State::write(std::shared_ptr<State> state, std::string text) {
   const auto written = co_await state->stream->write(std::as_bytes(std::span(text)));
-  if (!written) co_return state->end(written.error());  // who waits for it is told so
+  if (!written) co_return state->end(written.error());  // and say() fails
   state->writing = false;
   state->changed.notify();
 }
 
-ControlLink::ControlLink(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer)
+ControlConnection::ControlConnection(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local,
+                                     Endpoint peer)
     : state_(std::make_shared<State>(io, std::move(stream))), local_(local), peer_(peer) {
   boost::asio::co_spawn(io, State::read_on(state_), boost::asio::detached);
 }
 
-ControlLink::~ControlLink() { close(); }
+ControlConnection::~ControlConnection() { close(); }
 
-Task<Result<std::string>> ControlLink::hear(std::chrono::milliseconds patience, Moved moved) {
+Task<Result<std::string>> ControlConnection::hear(std::chrono::milliseconds patience, Moved moved) {
   const auto state = state_;
   const SilenceWatch watch(state->io, patience, std::move(moved), [state] { state->changed.notify(); });
   while (state->heard.empty() && !state->ended && !watch.is_over()) co_await state->changed.wait();
@@ -81,7 +91,7 @@ Task<Result<std::string>> ControlLink::hear(std::chrono::milliseconds patience, 
   co_return tl::unexpected(*state->ended);
 }
 
-Task<Status> ControlLink::say(std::string text, std::chrono::milliseconds patience) {
+Task<Status> ControlConnection::say(std::string text, std::chrono::milliseconds patience) {
   const auto state = state_;
   if (state->ended) co_return tl::unexpected(*state->ended);
   state->writing = true;
@@ -94,12 +104,12 @@ Task<Status> ControlLink::say(std::string text, std::chrono::milliseconds patien
   co_return Status{};
 }
 
-Task<void> ControlLink::finish() {
+Task<void> ControlConnection::finish() {
   const auto state = state_;
   if (!state->ended) std::ignore = co_await state->stream->finish();  // whether it worked: the peer is going anyway
 }
 
-void ControlLink::close() {
+void ControlConnection::close() {
   state_->end({Errc::interrupted, "hear " + state_->stream->name(), "the connection was closed here"});
 }
 

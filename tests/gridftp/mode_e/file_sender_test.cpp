@@ -1,6 +1,6 @@
-#include "gridftp/mode_e/sender.hpp"
+#include "gridftp/mode_e/file_sender.hpp"
 
-#include "gridftp/mode_e/receiver.hpp"
+#include "gridftp/mode_e/file_receiver.hpp"
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
@@ -38,7 +38,7 @@ class Senders : public testing::Test {
   Outcome<Status> send(SendRequest request) {
     std::vector<DataConnection> connections;
     for (std::size_t i = 0; i < wires.size(); ++i) connections.push_back({wires[i]->ours, addresses[i]});
-    sender = std::make_unique<Sender>(io, std::move(connections), std::move(request));
+    sender = std::make_unique<FileSender>(io, std::move(connections), std::move(request));
     return begin(io, sender->result());
   }
   SendRequest request_of(Bytes content, std::size_t block_bytes = 100) {
@@ -62,7 +62,7 @@ class Senders : public testing::Test {
   boost::asio::io_context io;
   std::vector<std::unique_ptr<Wire>> wires;
   std::vector<std::size_t> addresses;
-  std::unique_ptr<Sender> sender;
+  std::unique_ptr<FileSender> sender;
 };
 
 TEST_F(Senders, CarryAFileToAReceiverOverAnyNumberOfConnections) {
@@ -71,7 +71,7 @@ TEST_F(Senders, CarryAFileToAReceiverOverAnyNumberOfConnections) {
     wires.clear(), addresses.clear();
     connect(count);
     const auto sink = std::make_shared<MemorySink>();
-    Receiver receiver(io, IncomingFile(ByteRange{0, content.size()}), sink);
+    FileReceiver receiver(io, IncomingFile(ByteRange{0, content.size()}), sink);
     for (const auto& wire : wires) receiver.take({std::make_shared<StreamIo>(std::move(wire->peer)), 0});
     std::uint64_t told = 0;
     SendRequest request = request_of(content, 65'536);

@@ -17,25 +17,28 @@
 
 namespace udtcat::gridftp {
 
+/// Our address, without a port, that the system would send to `peer` from. Nothing is sent. The wildcard where there is no way to the peer.
+[[nodiscard]] Endpoint local_address_towards(boost::asio::io_context& io, const Endpoint& peer);
+
 /// Threads: confined to the io_context thread; one hear() and one say() at a time.
-class ControlLink {
+class ControlConnection {
  public:
-  /// Counts what else moves between the two ends: as long as it grows, silence here is none.
+  /// Counts the bytes on the data connections: while it grows, silence on the control connection is none.
   using Moved = std::function<std::uint64_t()>;
   static constexpr std::size_t kMostUnheardBytes = 262'144;  // guess: then the peer waits
 
-  ControlLink(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer);
-  ~ControlLink();
-  ControlLink(const ControlLink&) = delete;
-  ControlLink& operator=(const ControlLink&) = delete;
+  ControlConnection(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer);
+  ~ControlConnection();
+  ControlConnection(const ControlConnection&) = delete;
+  ControlConnection& operator=(const ControlConnection&) = delete;
 
-  /// What has come, at least a byte.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without a byte
+  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without a byte
   [[nodiscard]] Task<Result<std::string>> hear(std::chrono::milliseconds patience, Moved moved = {});
   /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `patience`
   [[nodiscard]] Task<Status> say(std::string text, std::chrono::milliseconds patience);
   /// Nothing more will be said. Returns when the system has taken all that was.
   [[nodiscard]] Task<void> finish();
-  /// Ends it at once; who waits is told.
+  /// Ends it at once; hear() and say() fail.
   void close();
 
   [[nodiscard]] const Endpoint& local() const { return local_; }

@@ -1,4 +1,4 @@
-#include "gridftp/mode_e/receiver.hpp"
+#include "gridftp/mode_e/file_receiver.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,10 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
-#include "gridftp/coroutine/promise.hpp"
 #include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -22,7 +23,7 @@ constexpr std::size_t kPieceBytes = 262'144;  // guess: a block of Globus' serve
 
 }  // namespace
 
-struct Receiver::State {
+struct FileReceiver::State {
   State(boost::asio::io_context& context, IncomingFile what, std::shared_ptr<BlockSink> where)
       : io(context), sink(std::move(where)), file(std::move(what)), result(context) {}
 
@@ -43,7 +44,7 @@ struct Receiver::State {
   std::vector<std::vector<std::byte>> pieces;  // that nobody uses: there are as many as were ever stored at a time
 };
 
-void Receiver::State::finish(Status status) {
+void FileReceiver::State::finish(Status status) {
   if (result.is_set()) return;
   if (!status) kept.clear();
   result.set(std::move(status));
@@ -51,7 +52,7 @@ void Receiver::State::finish(Status status) {
 }
 
 /// All ends that were said have come. Where a connection goes on nevertheless, too few were said.
-Status Receiver::State::verdict() const {
+Status FileReceiver::State::verdict() const {
   if (in_the_middle == 0) return file.whole();
   return udtcat::fail(Errc::protocol_violated, "receive a file in MODE E",
                       "it was said to end while a connection still brings bytes");
@@ -59,7 +60,7 @@ Status Receiver::State::verdict() const {
 
 /// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error; one that breaks
 /// after its first byte, or with its session, is.
-Task<Status> Receiver::State::receive(DataConnection from) {
+Task<Status> FileReceiver::State::receive(DataConnection from) {
   StreamIo& connection = *from.io;
   bool brought = false;
   for (bool first = true; !result.is_set(); first = false) {
@@ -72,16 +73,15 @@ Task<Status> Receiver::State::receive(DataConnection from) {
       core::log().info("{}: closed before it said anything", connection.name());
       co_return Status{};
     }
-    const auto read = co_await connection.read(std::span(bytes).subspan(begun));
-    if (!read) co_return tl::unexpected(read.error());
-    if (*read < bytes.size() - begun)
+    UDTCAT_CO_TRY(const auto read, co_await connection.read(std::span(bytes).subspan(begun)));
+    if (read < bytes.size() - begun)
       co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(),
                              "it ended before its end of data");
     const BlockHeader header = decode_block_header(bytes);
     if (first && header.descriptor == BlockHeader::kClose && header.payload_bytes() == 0) co_return Status{};
-    if (auto status = file.on_header(header, from.address); !status) co_return status;
+    UDTCAT_CO_CHECK(file.on_header(header, from.address));
     if (header.payload_bytes() > 0 && !std::exchange(brought, true)) ++in_the_middle;
-    if (auto status = co_await receive_payload(connection, header); !status) co_return status;
+    UDTCAT_CO_CHECK(co_await receive_payload(connection, header));
     if (header.ends_data()) {
       if (brought) --in_the_middle;
       if (!header.ends_connection()) kept.push_back(from);
@@ -95,7 +95,7 @@ Task<Status> Receiver::State::receive(DataConnection from) {
   co_return Status{};
 }
 
-std::vector<std::byte> Receiver::State::take_piece() {
+std::vector<std::byte> FileReceiver::State::take_piece() {
   if (pieces.empty()) return std::vector<std::byte>(kPieceBytes);
   auto piece = std::move(pieces.back());
   pieces.pop_back();
@@ -103,7 +103,7 @@ std::vector<std::byte> Receiver::State::take_piece() {
 }
 
 /// A connection has a piece of memory only while it has something to put there.
-Task<Status> Receiver::State::receive_payload(StreamIo& connection, BlockHeader header) {
+Task<Status> FileReceiver::State::receive_payload(StreamIo& connection, BlockHeader header) {
   ByteRange left{header.offset, header.offset + header.payload_bytes()};
   while (left.begin < left.end) {
     auto piece = take_piece();
@@ -121,19 +121,21 @@ Task<Status> Receiver::State::receive_payload(StreamIo& connection, BlockHeader 
     if (bytes == 0)
       co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(), "it ended within a block");
     if (!stored) co_return stored;
-    if (auto noted = file.on_stored({left.begin, left.begin + bytes}); !noted) co_return noted;
+    UDTCAT_CO_CHECK(file.on_stored({left.begin, left.begin + bytes}));
     left.begin += bytes;
     received_bytes += bytes;
   }
   co_return Status{};
 }
 
-Receiver::Receiver(boost::asio::io_context& io, IncomingFile file, std::shared_ptr<BlockSink> sink)
+FileReceiver::FileReceiver(boost::asio::io_context& io, IncomingFile file, std::shared_ptr<BlockSink> sink)
     : state_(std::make_shared<State>(io, std::move(file), std::move(sink))) {}
 
-Receiver::~Receiver() { state_->finish(udtcat::fail(Errc::interrupted, "receive a file", "nobody waits for it")); }
+FileReceiver::~FileReceiver() {
+  state_->finish(udtcat::fail(Errc::interrupted, "receive a file", "nobody waits for it"));
+}
 
-void Receiver::take(DataConnection connection) {
+void FileReceiver::take(DataConnection connection) {
   if (state_->result.is_set() || state_->running.size() >= IncomingFile::kMostConnections) return;
   state_->running.push_back(connection.io);
   boost::asio::co_spawn(
@@ -147,14 +149,14 @@ void Receiver::take(DataConnection connection) {
       boost::asio::detached);
 }
 
-Task<Status> Receiver::result() {
+Task<Status> FileReceiver::result() {
   const auto state = state_;
   co_return co_await state->result.get();
 }
 
-void Receiver::fail(Error why) { state_->finish(tl::unexpected(std::move(why))); }
-std::vector<DataConnection> Receiver::release() { return std::exchange(state_->kept, {}); }
-const IncomingFile& Receiver::file() const { return state_->file; }
-std::uint64_t Receiver::received_bytes() const { return state_->received_bytes; }
+void FileReceiver::fail(Error why) { state_->finish(tl::unexpected(std::move(why))); }
+std::vector<DataConnection> FileReceiver::release() { return std::exchange(state_->kept, {}); }
+const IncomingFile& FileReceiver::file() const { return state_->file; }
+std::uint64_t FileReceiver::received_bytes() const { return state_->received_bytes; }
 
 }  // namespace udtcat::gridftp

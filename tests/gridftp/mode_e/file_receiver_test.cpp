@@ -1,9 +1,9 @@
 /// Files from a sender to a receiver, and what hostile senders do.
-#include "gridftp/mode_e/receiver.hpp"
+#include "gridftp/mode_e/file_receiver.hpp"
 
 #include <gmock/gmock.h>
 
-#include "gridftp/mode_e/sender.hpp"
+#include "gridftp/mode_e/file_sender.hpp"
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
@@ -13,7 +13,7 @@ class Receivers : public testing::Test {
  protected:
   void expect(std::optional<ByteRange> range, std::size_t addresses = 1) {
     sink = std::make_shared<MemorySink>();
-    receiver = std::make_unique<Receiver>(io, IncomingFile(range, {}, addresses), sink);
+    receiver = std::make_unique<FileReceiver>(io, IncomingFile(range, {}, addresses), sink);
   }
   /// One more connection, on which the peer has written these bytes.
   Wire& connect(const Bytes& bytes = {}, std::size_t address = 0) {
@@ -40,7 +40,7 @@ class Receivers : public testing::Test {
   const Bytes content = random_bytes(40);
   std::vector<std::unique_ptr<Wire>> wires;
   std::shared_ptr<MemorySink> sink;
-  std::unique_ptr<Receiver> receiver;
+  std::unique_ptr<FileReceiver> receiver;
 };
 
 TEST_F(Receivers, TakeAFileFromAnyNumberOfConnections) {

@@ -12,7 +12,7 @@
 
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_source.hpp"
-#include "gridftp/mode_e/receiver.hpp"
+#include "gridftp/mode_e/file_receiver.hpp"
 
 namespace udtcat::gridftp {
 
@@ -27,14 +27,14 @@ struct SendRequest {
 
 /// One transfer's sending side. Every connection ends by an end of data; the last to do so at each address says how many they were.
 /// Threads: confined to the io_context thread.
-class Sender {
+class FileSender {
  public:
   /// `connections` is not empty; each address up to the highest has one.
-  Sender(boost::asio::io_context& io, std::vector<DataConnection> connections, SendRequest request);
+  FileSender(boost::asio::io_context& io, std::vector<DataConnection> connections, SendRequest request);
   /// Breaks the connections off, unless the result was good.
-  ~Sender();
-  Sender(const Sender&) = delete;
-  Sender& operator=(const Sender&) = delete;
+  ~FileSender();
+  FileSender(const FileSender&) = delete;
+  FileSender& operator=(const FileSender&) = delete;
 
   /// Waits until all connections have taken everything.
   /// errors: those of the source; Errc::connection_broken, after which all connections are broken off; that of fail()

@@ -1,4 +1,4 @@
-#include "gridftp/files/incoming_file.hpp"
+#include "gridftp/mode_e/incoming_file.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,233 @@
+#include "gridftp/server/transfer_parameters.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gridftp/dialogue/data_port.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMostConnections = 64;         // guess: that we make for one client, over all addresses
+constexpr std::size_t kMostBlockBytes = 16'777'216;  // guess: on them: 1 MiB each on 16, as much as Globus' has on 64
+
+}  // namespace
+
+std::optional<std::uint64_t> read_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number > IncomingFile::kMostBytes) return std::nullopt;
+  return number;
+}
+
+Reply to_reply(const Error& error) {
+  switch (error.code) {
+    case Errc::local_read_failed:
+    case Errc::stream_refused:
+      return make_reply(550, error.message());
+    case Errc::local_write_failed:
+      return make_reply(553, error.message());
+    case Errc::out_of_resources:  // of a client that has just gone, perhaps
+      return make_reply(450, error.message());
+    case Errc::cannot_reach:
+    case Errc::cannot_bind:
+      return make_reply(425, error.message());
+    case Errc::authentication_failed:  // the next time too
+    case Errc::parameters_refused:
+      return make_reply(535, error.message());
+    default:
+      return make_reply(426, error.message());
+  }
+}
+
+TransferParameters::TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service,
+                                       const Share& share, const ControlEnds& ends)
+    : io_(io),
+      service_(std::move(service)),
+      share_(share),
+      local_(ends.local.with_port(0)),
+      peer_(ends.peer.with_port(0)),
+      path_(io, make_tcp_stack(io, options_.data.connect_patience),
+            [this] { return service_->data_places.take(peer_, share_.data_connections); }) {
+  level_ = options_.data.session.protection;
+}
+
+// ---- MODE, parallelism, stack and protection -------------------------------------------------------------------------
+
+Reply TransferParameters::set_mode(const std::string& mode) {
+  if (mode != "E" && mode != "S" && mode != "e" && mode != "s") return make_reply(504, "The modes are E and S.");
+  const bool blocks = mode == "E" || mode == "e";
+  if (blocks != blocks_) path_.close();
+  blocks_ = blocks;
+  return make_reply(200, blocks ? "Mode E: blocks, on several connections." : "Mode S: a stream.");
+}
+
+/// "Parallelism=4,4,4;": where to begin, the least, the most. The first counts, as with Globus.
+Reply TransferParameters::set_parallelism(const std::string& options) {
+  constexpr std::string_view kName = "parallelism=";
+  std::string small = options;
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto at = small.find(kName);
+  if (at == std::string::npos)
+    return make_reply(200, "Noted.");  // stripe layouts and the like, which change nothing here
+  const auto count = read_number(std::string_view(small).substr(at + kName.size()));
+  if (!count || *count == 0) return make_reply(501, "Parallelism takes a number above 0.");
+  parallelism_ = std::min<std::size_t>(*count, kMostConnections);
+  path_.close();
+  return make_reply(200, fmt::format("Parallelism {}.", parallelism_));
+}
+
+Reply TransferParameters::change_stack() {
+  DataOptions data = options_.data;
+  data.kind = kind_;
+  data.session.protection = level_;
+  if (kind_ == DataKind::session && !authenticates_ && level_ <= Protection::auth)
+    data.session.protection = Protection::clear;
+  const Protection offered = kind_ == DataKind::session ? data.session.protection : Protection::clear;
+  if (offered < options_.least)
+    return make_reply(
+        536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat, DCAU A, PROT.", to_string(options_.least)));
+  if (kind_ == DataKind::session && data.session.protection != Protection::clear && !data.key)
+    return make_reply(534, "This server has no key: nothing can be proved or protected.");
+  has_proof_ = kind_ == DataKind::session && data.session.protection != Protection::clear;
+  if (data.session.protection == Protection::clear) data.key = nullptr;
+  path_.use(make_stack(io_, data));
+  return make_reply(200, fmt::format("Data are {}.", to_string(offered)));
+}
+
+/// "udtcat", "udt,gsi", "tcp:opt=value": from the bottom up.
+Reply TransferParameters::set_stack(const std::string& stack) {
+  const std::string name = stack.substr(0, stack.find_first_of(":,"));
+  if (name != "tcp" && name != "udt" && name != "udtcat") return make_reply(501, "The stacks are tcp, udt and udtcat.");
+  if (stack.find(",gsi") != std::string::npos && authenticates_)
+    return make_reply(534, "There is no GSI here: DCAU N first, or no gsi.");
+  if (name != "udtcat" && protection_agreed_)
+    return make_reply(536, "Protected data were asked for, and " + name + " has none: DCAU N and PROT C first.");
+  const DataKind before = std::exchange(kind_, name == "tcp"   ? DataKind::tcp
+                                               : name == "udt" ? DataKind::udt
+                                                               : DataKind::session);
+  Reply answer = change_stack();
+  if (answer.code != 200) kind_ = before;
+  return answer;
+}
+
+Reply TransferParameters::set_authentication(const std::string& mode) {
+  if (mode != "A" && mode != "N") return make_reply(504, "DCAU is A or N here.");
+  if (mode == "A" && kind_ != DataKind::session)
+    return make_reply(534, "Nothing can be proved over tcp or udt: SITE SETNETSTACK udtcat, or DCAU N.");
+  if (mode == "A" && !options_.data.key) return make_reply(534, "This server has no key: nothing can be proved.");
+  if (mode == "A") level_ = std::max(level_, Protection::auth);
+  const bool before = std::exchange(authenticates_, mode == "A");
+  Reply answer = kind_ == DataKind::session ? change_stack() : make_reply(200, "DCAU N.");
+  if (answer.code != 200)
+    authenticates_ = before;
+  else
+    protection_agreed_ = authenticates_ || (protection_agreed_ && level_ > Protection::auth);
+  return answer;
+}
+
+Reply TransferParameters::set_protection(const std::string& level) {
+  if (level != "C" && level != "S" && level != "P") return make_reply(536, "The levels are C, S and P.");
+  if (kind_ != DataKind::session)
+    return level == "C" ? make_reply(200, "Data are clear.")
+                        : make_reply(536, "Nothing can be protected over tcp or udt: SITE SETNETSTACK udtcat first.");
+  const Protection before = std::exchange(level_, level == "P"   ? Protection::private_
+                                                  : level == "S" ? Protection::safe
+                                                                 : Protection::auth);
+  Reply answer = change_stack();
+  if (answer.code != 200) level_ = before;
+  protection_agreed_ = protection_agreed_ || (answer.code == 200 && level_ > Protection::auth);
+  if (level == "C" && !authenticates_) protection_agreed_ = false;
+  return answer;
+}
+
+// ---- Data ports ------------------------------------------------------------------------------------------------------
+
+/// A peer that proves the key may come from anywhere.
+Result<std::vector<Endpoint>> TransferParameters::open_ports() {
+  return path_.listen(local_, 1, options_.third_party || has_proof_ ? std::nullopt : std::optional(peer_));
+}
+
+Reply TransferParameters::listen(bool striped) {
+  if (local_.family() != AddressFamily::ipv4) return make_reply(522, "PASV is for IPv4 only: EPSV.");
+  const auto ports = open_ports();
+  if (!ports) return to_reply(ports.error());
+  const std::string port = to_data_port(ports->front());
+  if (!striped) return make_reply(227, fmt::format("Entering Passive Mode ({})", port));
+  Reply answer;
+  answer.code = 229;
+  answer.lines = {"Entering Striped Passive Mode", ' ' + port, "End"};
+  return answer;
+}
+
+Reply TransferParameters::listen_extended(const std::string& protocol) {
+  const AddressFamily family = local_.family();
+  const bool fits = protocol.empty() || protocol == "ALL" || (protocol == "1" && family == AddressFamily::ipv4) ||
+                    (protocol == "2" && family == AddressFamily::ipv6);
+  if (!fits) return make_reply(522, "That is not the protocol of this connection.");
+  const auto ports = open_ports();
+  if (!ports) return to_reply(ports.error());
+  return make_reply(229, fmt::format("Entering Extended Passive Mode (|||{}|)", ports->front().port()));
+}
+
+/// spec: RFC 2577 §3
+std::optional<Reply> TransferParameters::cannot_aim(const Endpoint& target) const {
+  if (!options_.third_party && target.with_port(0) != peer_)
+    return make_reply(504, fmt::format("Data go to {} only, where you are: a transfer between two servers needs "
+                                       "--third-party here.",
+                                       peer_.host_to_string()));
+  if (const auto allowed = may_connect(target, peer_); !allowed) return make_reply(504, allowed.error().message());
+  return std::nullopt;
+}
+
+Reply TransferParameters::aim(const std::string& ports) {
+  std::vector<Endpoint> at;
+  std::string_view rest = ports;
+  while (!rest.empty()) {
+    const auto blank = rest.find(' ');
+    const auto port = parse_data_port(rest.substr(0, blank));
+    if (!port || at.size() >= kMostConnections) return make_reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
+    if (auto cannot = cannot_aim(*port)) return *cannot;
+    at.push_back(*port);
+    rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
+  }
+  if (at.empty()) return make_reply(501, "Which port?");
+  path_.aim(std::move(at));
+  return make_reply(200, "Noted.");
+}
+
+Reply TransferParameters::aim_extended(const std::string& port) {
+  const auto target = parse_extended_port(port);
+  if (!target) return make_reply(501, "A port is written |1|address|port|.");
+  if (auto cannot = cannot_aim(*target)) return *cannot;
+  path_.aim(std::vector<Endpoint>(1, *target));
+  return make_reply(200, "Noted.");
+}
+
+// ---- The next transfer -------------------------------------------------------------------------------------------------
+
+std::optional<Reply> TransferParameters::refusal(DataPath::Stance needed) const {
+  if (path_.stance() == DataPath::Stance::none) return make_reply(425, "Where? PASV or PORT first.");
+  if (blocks_ && path_.stance() != needed)
+    return make_reply(425, needed == DataPath::Stance::active ? "In mode E the sender connects: PORT first."
+                                                              : "In mode E the sender connects: PASV first.");
+  if (options_.least > Protection::clear && kind_ != DataKind::session)
+    return make_reply(536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat.", to_string(options_.least)));
+  return std::nullopt;
+}
+
+std::size_t TransferParameters::connections_to_each() const {
+  const std::size_t addresses = std::max<std::size_t>(1, path_.addresses());
+  return std::min(parallelism_, std::max<std::size_t>(1, kMostConnections / addresses));
+}
+
+std::size_t TransferParameters::most_block_bytes() const {
+  return kMostBlockBytes / (connections_to_each() * std::max<std::size_t>(1, path_.addresses()));
+}
+
+}  // namespace udtcat::gridftp

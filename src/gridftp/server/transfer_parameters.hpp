@@ -1,0 +1,89 @@
+/// How and where a client's data move: the transfer parameter commands.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3, §7
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/dialogue/reply.hpp"
+#include "gridftp/mode_e/data_path.hpp"
+#include "gridftp/server/service.hpp"
+
+namespace udtcat::gridftp {
+
+/// The two ends of a control connection.
+struct ControlEnds {
+  Endpoint local;
+  Endpoint peer;
+};
+
+/// The decimal number at the front of an argument; none where there is none, or it is beyond any file.
+[[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text);
+/// The reply to a command that failed so.  spec: RFC 959 §4.2.2
+[[nodiscard]] Reply to_reply(const Error& error);
+
+/// Each command gives the reply to it.
+/// Threads: confined to the io_context thread.
+class TransferParameters {
+ public:
+  TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
+                     const ControlEnds& ends);
+
+  /// MODE
+  [[nodiscard]] Reply set_mode(const std::string& mode);
+  /// OPTS RETR
+  [[nodiscard]] Reply set_parallelism(const std::string& options);
+  /// SITE SETNETSTACK
+  [[nodiscard]] Reply set_stack(const std::string& stack);
+  /// DCAU
+  [[nodiscard]] Reply set_authentication(const std::string& mode);
+  /// PROT
+  [[nodiscard]] Reply set_protection(const std::string& level);
+  /// PASV, or SPAS
+  [[nodiscard]] Reply listen(bool striped);
+  /// EPSV
+  [[nodiscard]] Reply listen_extended(const std::string& protocol);
+  /// PORT and SPOR
+  [[nodiscard]] Reply aim(const std::string& ports);
+  /// EPRT
+  [[nodiscard]] Reply aim_extended(const std::string& port);
+
+  /// Why a transfer in which we are `needed` cannot begin with these parameters; none: it can.
+  [[nodiscard]] std::optional<Reply> refusal(DataPath::Stance needed) const;
+  [[nodiscard]] DataPath& path() { return path_; }
+  [[nodiscard]] const DataPath& path() const { return path_; }
+  [[nodiscard]] bool is_mode_e() const { return blocks_; }
+  /// Data connections to make to each address, and how many bytes of a block each may have in memory.
+  [[nodiscard]] std::size_t connections_to_each() const;
+  [[nodiscard]] std::size_t most_block_bytes() const;
+
+ private:
+  [[nodiscard]] Reply change_stack();
+  [[nodiscard]] std::optional<Reply> cannot_aim(const Endpoint& target) const;
+  [[nodiscard]] Result<std::vector<Endpoint>> open_ports();
+
+  boost::asio::io_context& io_;
+  const std::shared_ptr<Service> service_;
+  const ServeOptions& options_ = service_->options;
+  const Share share_;
+  const Endpoint local_;
+  const Endpoint peer_;
+  DataKind kind_ = DataKind::tcp;
+  bool authenticates_ = true;  // DCAU A: where the stack can prove anything
+  Protection level_ = Protection::private_;
+  bool blocks_ = false;  // MODE E
+  std::size_t parallelism_ = 1;
+  bool protection_agreed_ = false;  // the client asked for protected data, and we agreed
+  bool has_proof_ = false;          // a peer on a data connection has the key
+  DataPath path_;
+};
+
+}  // namespace udtcat::gridftp
