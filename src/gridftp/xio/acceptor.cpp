@@ -6,14 +6,15 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp::xio {
 
-Result<std::shared_ptr<Acceptor>> Acceptor::make(std::shared_ptr<boost::asio::io_context> io, const Settings& settings,
-                                                 std::optional<Key> key, PortRange ports) {
-  auto event = WakeEvent::make();
-  if (!event) return tl::unexpected(event.error());
-  std::shared_ptr<Acceptor> made(new Acceptor(std::move(io), std::move(*event)));
+Result<std::shared_ptr<XioAcceptor>> XioAcceptor::make(std::shared_ptr<boost::asio::io_context> io,
+                                                       const Settings& settings, std::optional<Key> key,
+                                                       UdpPortRange ports) {
+  UDTCAT_TRY(auto event, WakeEvent::make());
+  std::shared_ptr<XioAcceptor> made(new XioAcceptor(std::move(io), std::move(event)));
   for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
     const Status listening = made->listen(settings, key, static_cast<std::uint16_t>(port));
     if (listening) return made;
@@ -22,10 +23,9 @@ Result<std::shared_ptr<Acceptor>> Acceptor::make(std::shared_ptr<boost::asio::io
   return fail(Errc::cannot_bind, "listen for data connections", "the range of ports is empty");
 }
 
-Status Acceptor::listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port) {
-  auto locals = resolve({.host = "", .port = port}, AddressFamily::any);
-  if (!locals) return tl::unexpected(locals.error());
-  ListenRequest request{std::move(*locals), std::nullopt, settings.session, settings.transport};
+Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port) {
+  UDTCAT_TRY(auto locals, resolve({.host = "", .port = port}, AddressFamily::any));
+  ListenRequest request{std::move(locals), std::nullopt, settings.session, settings.transport};
   if (key) request.key = key->duplicate();
   // Weak: the listener is ours.
   auto listener = udtcat::listen(
@@ -44,7 +44,7 @@ Status Acceptor::listen(const Settings& settings, const std::optional<Key>& key,
 
 /// Whoever dials gives up, and would not say so here: without this a transfer between two keys waits for ever. Once somebody has
 /// proved the key, strangers are none of its business.
-void Acceptor::on_refused(const Error& why) {
+void XioAcceptor::on_refused(const Error& why) {
   core::log().debug("{}", why.message());
   const bool spoke_our_language = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;
   if (!spoke_our_language || welcomed_ || nobody_else_) return;
@@ -58,7 +58,7 @@ void Acceptor::on_refused(const Error& why) {
   });
 }
 
-void Acceptor::welcome(std::unique_ptr<Connection> connection) {
+void XioAcceptor::welcome(std::unique_ptr<Connection> connection) {
   welcomed_ = true;
   nobody_else_.reset();
   {
@@ -76,12 +76,12 @@ void Acceptor::welcome(std::unique_ptr<Connection> connection) {
   carrier.connection().on_stream([this, &carrier](StreamId id) { on_stream(carrier, id); });
 }
 
-void Acceptor::on_stream(Carrier& carrier, StreamId id) {
+void XioAcceptor::on_stream(Carrier& carrier, StreamId id) {
   const auto refuse = [&](const char* why) {
     carrier.connection().refuse_stream(id, {Errc::stream_refused, "data connection refused", why});
   };
   if (!listener_) return refuse("the transfer that it was for is over");
-  auto link = Link::make(io_);
+  auto link = XioLink::make(io_);
   if (!link) return refuse(link.error().what.c_str());
   {
     const std::lock_guard lock(mutex_);
@@ -92,7 +92,7 @@ void Acceptor::on_stream(Carrier& carrier, StreamId id) {
   carrier.take(id, *link);
 }
 
-std::optional<Acceptor::Accepted> Acceptor::accept() {
+std::optional<XioAcceptor::Accepted> XioAcceptor::accept() {
   const std::lock_guard lock(mutex_);
   if (!waiting_.empty()) {
     Accepted accepted{std::move(waiting_.front()), std::nullopt};
@@ -104,12 +104,12 @@ std::optional<Acceptor::Accepted> Acceptor::accept() {
   return std::nullopt;
 }
 
-void Acceptor::stop() {
+void XioAcceptor::stop() {
   if (!listener_) return;
   listener_->stop();
   listener_.reset();
   nobody_else_.reset();
-  std::deque<std::shared_ptr<Link>> unwanted;
+  std::deque<std::shared_ptr<XioLink>> unwanted;
   {
     const std::lock_guard lock(mutex_);
     unwanted.swap(waiting_);
@@ -119,13 +119,13 @@ void Acceptor::stop() {
     if (carrier->idle() && !carrier->closing()) carrier->close();
 }
 
-void Acceptor::close() {
+void XioAcceptor::close() {
   stop();
   for (const auto& carrier : carriers_)
     if (!carrier->closing()) carrier->close();
 }
 
-bool Acceptor::settled() const {
+bool XioAcceptor::settled() const {
   return std::all_of(carriers_.begin(), carriers_.end(), [](const auto& carrier) { return carrier->settled(); });
 }
 

@@ -29,15 +29,15 @@ inline constexpr auto kRefusalPatience = std::chrono::seconds(3);  // guess: it 
 
 /// Threads: internally synchronised: accept() and what follows it may be called from any thread; the rest is confined to the
 /// io_context thread.
-class Acceptor final : public std::enable_shared_from_this<Acceptor> {
+class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
  public:
   /// errors: Errc::cannot_bind, if no port of the range is to be had; Errc::out_of_resources
-  [[nodiscard]] static Result<std::shared_ptr<Acceptor>> make(std::shared_ptr<boost::asio::io_context> io,
-                                                              const Settings& settings, std::optional<Key> key,
-                                                              PortRange ports);
+  [[nodiscard]] static Result<std::shared_ptr<XioAcceptor>> make(std::shared_ptr<boost::asio::io_context> io,
+                                                                 const Settings& settings, std::optional<Key> key,
+                                                                 UdpPortRange ports);
 
   struct Accepted {
-    std::shared_ptr<Link> link;
+    std::shared_ptr<XioLink> link;
     std::optional<Error> error;  ///< who came was refused, and nobody else came
   };
   /// A data connection or an error, if there is one; else the event is raised when there is.
@@ -57,7 +57,7 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor> {
  private:
   using Place = std::list<std::unique_ptr<Carrier>>::iterator;
 
-  Acceptor(std::shared_ptr<boost::asio::io_context> io, WakeEvent event)
+  XioAcceptor(std::shared_ptr<boost::asio::io_context> io, WakeEvent event)
       : io_(std::move(io)), event_(std::move(event)) {}
   [[nodiscard]] Status listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port);
   void on_refused(const Error& why);
@@ -73,9 +73,9 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor> {
   bool welcomed_ = false;
 
   std::mutex mutex_;
-  std::deque<std::shared_ptr<Link>> waiting_;  // the mutex's; at most kMaxWaitingLinks
-  std::optional<Error> refused_;               // the mutex's: nobody has come but one without our key
-  bool asked_ = false;                         // the mutex's: somebody waits for the event
+  std::deque<std::shared_ptr<XioLink>> waiting_;  // the mutex's; at most kMaxWaitingLinks
+  std::optional<Error> refused_;                  // the mutex's: nobody has come but one without our key
+  bool asked_ = false;                            // the mutex's: somebody waits for the event
 };
 
 }  // namespace udtcat::gridftp::xio

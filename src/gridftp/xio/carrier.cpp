@@ -20,19 +20,19 @@ Carrier::~Carrier() {
   for (const auto& [id, link] : links_) link->on_over(gone);
 }
 
-void Carrier::open(const std::shared_ptr<Link>& link) {
+void Carrier::open(const std::shared_ptr<XioLink>& link) {
   if (link->left()) return link->on_over(std::nullopt);
   const auto id = std::make_shared<StreamId>();
   *id = connection_->open_stream(make_link_stream(link), outcome_of(id));
   carry(*id, link);
 }
 
-void Carrier::take(StreamId id, const std::shared_ptr<Link>& link) {
+void Carrier::take(StreamId id, const std::shared_ptr<XioLink>& link) {
   carry(id, link);
   connection_->accept_stream(id, make_link_stream(link), outcome_of(std::make_shared<StreamId>(id)));
 }
 
-void Carrier::carry(StreamId id, const std::shared_ptr<Link>& link) {
+void Carrier::carry(StreamId id, const std::shared_ptr<XioLink>& link) {
   links_.emplace(id, link);
   link->on_open(connection_->peer(),
                 lifetime_.guard([this, id](const Error& why) { connection_->refuse_stream(id, why); }));

@@ -29,9 +29,9 @@ class Carrier {
 
   [[nodiscard]] Connection& connection() { return *connection_; }
   /// A further stream for `link`, whose user may have left meanwhile.
-  void open(const std::shared_ptr<Link>& link);
+  void open(const std::shared_ptr<XioLink>& link);
   /// The peer's stream is `link` from now on.
-  void take(StreamId id, const std::shared_ptr<Link>& link);
+  void take(StreamId id, const std::shared_ptr<XioLink>& link);
 
   [[nodiscard]] bool idle() const { return links_.empty(); }
   /// No link that its user has left is still on its way.
@@ -41,14 +41,14 @@ class Carrier {
   void close();
 
  private:
-  void carry(StreamId id, const std::shared_ptr<Link>& link);
+  void carry(StreamId id, const std::shared_ptr<XioLink>& link);
   [[nodiscard]] Connection::OutcomeHandler outcome_of(std::shared_ptr<StreamId> id);
 
   boost::asio::io_context& io_;
   std::unique_ptr<Connection> connection_;
   const Handler on_idle_;
   const Handler on_over_;
-  std::unordered_map<StreamId, std::shared_ptr<Link>> links_;  // bounded by the session's streams
+  std::unordered_map<StreamId, std::shared_ptr<XioLink>> links_;  // bounded by the session's streams
   bool closing_ = false;
   core::Lifetime lifetime_;
 };

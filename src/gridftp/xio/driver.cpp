@@ -18,6 +18,7 @@
 #include "gridftp/xio/globus.hpp"
 #include "gridftp/xio/settings.hpp"
 #include "lib/core/dumps.hpp"
+#include "lib/core/try.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 #include "lib/crypto/secret_text.hpp"
 
@@ -63,21 +64,20 @@ class EnvironmentKey {
 /// Threads: internally synchronised.
 class Process {
  public:
-  [[nodiscard]] Result<Engine*> engine() {
+  [[nodiscard]] Result<XioEngine*> engine() {
     const std::lock_guard lock(mutex_);
     if (!engine_) {
       // What OpenSSL does at the end of the process it registers when it is first used. What we do then has to come before.
       std::byte first_use{};
       std::ignore = crypto::randomise({&first_use, 1});
       static const Leaver leaver;
-      auto started = Engine::start();
-      if (!started) return tl::unexpected(started.error());
-      engine_ = std::move(*started);
+      UDTCAT_TRY(auto started, XioEngine::start());
+      engine_ = std::move(started);
     }
     return engine_.get();
   }
   /// An engine that is gone has stopped its acceptors.
-  void release(std::shared_ptr<Acceptor> acceptor) {
+  void release(std::shared_ptr<XioAcceptor> acceptor) {
     const std::lock_guard lock(mutex_);
     if (engine_) engine_->release(std::move(acceptor));
   }
@@ -99,7 +99,7 @@ class Process {
     ~Leaver() { self().leave(); }
   };
   std::mutex mutex_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<XioEngine> engine_;
 };
 
 // ---- Options ---------------------------------------------------------------------------------------------------------------
@@ -136,10 +136,10 @@ globus_result_t attribute_cntl(void* attribute, int command, va_list arguments) 
 
 /// What Globus calls a handle. `operation`s are those that wait.
 struct Handle {
-  explicit Handle(std::shared_ptr<Link> of)
+  explicit Handle(std::shared_ptr<XioLink> of)
       : link(std::move(of)), reading(link->read_event()), writing(link->write_event()) {}
 
-  const std::shared_ptr<Link> link;
+  const std::shared_ptr<XioLink> link;
   globus_xio_operation_t read_operation = nullptr;   // an open or a read
   globus_xio_operation_t write_operation = nullptr;  // a write or a close
   Waiting reading;
@@ -148,7 +148,7 @@ struct Handle {
 
 /// What accept gives to open.
 struct AcceptedLink {
-  std::shared_ptr<Link> link;
+  std::shared_ptr<XioLink> link;
 };
 
 void finish_open(std::unique_ptr<Handle> handle, globus_xio_operation_t operation, const Progress& progress) {
@@ -170,23 +170,21 @@ void on_open_event(globus_result_t result, globus_size_t, void* argument) {
   globus_xio_driver_finished_open(nullptr, operation, result);
 }
 
-Result<std::shared_ptr<Link>> dial(const globus_xio_contact_t* contact, const Settings& settings) {
+Result<std::shared_ptr<XioLink>> dial(const globus_xio_contact_t* contact, const Settings& settings) {
   const std::string port_text = contact->port == nullptr ? "" : contact->port;
   Contact to{contact->host == nullptr ? "" : contact->host, 0};
   const char* const end = port_text.data() + port_text.size();
   const auto number = std::from_chars(port_text.data(), end, to.port);
   if (to.host.empty() || number.ec != std::errc() || number.ptr != end || to.port == 0)
     return fail(Errc::bad_argument, "open a data connection", "the contact has no host or no port");
-  auto key = EnvironmentKey::self().find(settings);
-  if (!key) return tl::unexpected(key.error());
-  auto engine = Process::self().engine();
-  if (!engine) return tl::unexpected(engine.error());
-  return (*engine)->dial(to, settings, std::move(*key));
+  UDTCAT_TRY(auto key, EnvironmentKey::self().find(settings));
+  UDTCAT_TRY(auto engine, Process::self().engine());
+  return engine->dial(to, settings, std::move(key));
 }
 
 globus_result_t open(const globus_xio_contact_t* contact, void* driver_link, void* attribute,
                      globus_xio_operation_t operation) {
-  std::shared_ptr<Link> link;
+  std::shared_ptr<XioLink> link;
   if (driver_link != nullptr) {
     link = std::move(static_cast<AcceptedLink*>(driver_link)->link);
   } else {
@@ -321,31 +319,27 @@ globus_result_t close(void* driver_handle, void*, globus_xio_operation_t operati
 
 /// What Globus calls a server.
 struct Server {
-  explicit Server(std::shared_ptr<Acceptor> of) : acceptor(std::move(of)), waiting(acceptor->event()) {}
+  explicit Server(std::shared_ptr<XioAcceptor> of) : acceptor(std::move(of)), waiting(acceptor->event()) {}
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server() { Process::self().release(acceptor); }
 
-  const std::shared_ptr<Acceptor> acceptor;
+  const std::shared_ptr<XioAcceptor> acceptor;
   globus_xio_operation_t operation = nullptr;
   std::string contact;
   Waiting waiting;  // ends before what it waits for
 };
 
 Result<std::unique_ptr<Server>> listen(const Settings& settings) {
-  auto key = EnvironmentKey::self().find(settings);
-  if (!key) return tl::unexpected(key.error());
-  PortRange ports;
+  UDTCAT_TRY(auto key, EnvironmentKey::self().find(settings));
+  UdpPortRange ports;
   if (const auto range = environment("GLOBUS_UDP_PORT_RANGE"); range && !range->empty()) {
-    const auto parsed = parse_port_range(*range);
-    if (!parsed) return tl::unexpected(parsed.error());
-    ports = *parsed;
+    UDTCAT_TRY(const auto parsed, parse_udp_port_range(*range));
+    ports = parsed;
   }
-  auto engine = Process::self().engine();
-  if (!engine) return tl::unexpected(engine.error());
-  auto acceptor = (*engine)->listen(settings, std::move(*key), ports);
-  if (!acceptor) return tl::unexpected(acceptor.error());
-  return std::make_unique<Server>(std::move(*acceptor));
+  UDTCAT_TRY(auto engine, Process::self().engine());
+  UDTCAT_TRY(auto acceptor, engine->listen(settings, std::move(key), ports));
+  return std::make_unique<Server>(std::move(acceptor));
 }
 
 globus_result_t server_init(void* attribute, const globus_xio_contact_t*, globus_xio_operation_t operation) {
@@ -369,7 +363,7 @@ globus_result_t server_destroy(void* driver_server) {
   return GLOBUS_SUCCESS;
 }
 
-void finish_accept(globus_xio_operation_t operation, const Acceptor::Accepted& accepted) {
+void finish_accept(globus_xio_operation_t operation, const XioAcceptor::Accepted& accepted) {
   if (accepted.error) return globus_xio_driver_finished_accept(operation, nullptr, to_globus(*accepted.error));
   globus_xio_driver_finished_accept(operation, new AcceptedLink{accepted.link}, GLOBUS_SUCCESS);
 }
@@ -409,7 +403,7 @@ globus_result_t give_text(va_list arguments, const std::string& text) {
   return GLOBUS_SUCCESS;
 }
 
-globus_result_t answer_of_link(Link& link, int command, va_list arguments) {
+globus_result_t answer_of_link(XioLink& link, int command, va_list arguments) {
   if (command != GLOBUS_XIO_GET_REMOTE_CONTACT && command != GLOBUS_XIO_GET_REMOTE_NUMERIC_CONTACT)
     return no_such_command(command);
   return give_text(arguments, link.peer().to_string());

@@ -8,6 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/try.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::gridftp::xio {
@@ -57,16 +58,16 @@ class NoSignals {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::start() {
-  std::unique_ptr<Engine> engine(new Engine());
-  if (auto started = engine->start_thread(); !started) return tl::unexpected(started.error());
+Result<std::unique_ptr<XioEngine>> XioEngine::start() {
+  std::unique_ptr<XioEngine> engine(new XioEngine());
+  UDTCAT_CHECK(engine->start_thread());
   return engine;
 }
 
-Engine::Engine()
+XioEngine::XioEngine()
     : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), patience_(*io_), look_(*io_) {}
 
-Status Engine::start_thread() {
+Status XioEngine::start_thread() {
   const NoSignals masked;
   try {
     thread_ = std::thread([this] { io_->run(); });
@@ -76,7 +77,7 @@ Status Engine::start_thread() {
   return {};
 }
 
-Engine::~Engine() {
+XioEngine::~XioEngine() {
   if (!thread_.joinable()) return;
   boost::asio::post(*io_, [this] { begin_leaving(); });
   thread_.join();
@@ -88,13 +89,13 @@ Engine::~Engine() {
 
 // ---- Active --------------------------------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<Link>> Engine::dial(const Contact& contact, const Settings& settings, std::optional<Key> key) {
-  auto addresses = resolve({.host = contact.host, .port = contact.port}, AddressFamily::any);
-  if (!addresses) return tl::unexpected(addresses.error());
-  auto link = Link::make(io_);
+Result<std::shared_ptr<XioLink>> XioEngine::dial(const Contact& contact, const Settings& settings,
+                                                 std::optional<Key> key) {
+  UDTCAT_TRY(auto addresses, resolve({.host = contact.host, .port = contact.port}, AddressFamily::any));
+  auto link = XioLink::make(io_);
   if (!link) return link;
   auto request = std::make_shared<DialRequest>();
-  request->addresses = std::move(*addresses);
+  request->addresses = std::move(addresses);
   request->peer_name = contact.host + ":" + std::to_string(contact.port);
   request->timeout = kDialTimeout;
   request->key = std::move(key);
@@ -104,7 +105,7 @@ Result<std::shared_ptr<Link>> Engine::dial(const Contact& contact, const Setting
   return link;
 }
 
-void Engine::connect(DialRequest request, const std::shared_ptr<Link>& link) {
+void XioEngine::connect(DialRequest request, const std::shared_ptr<XioLink>& link) {
   if (leaving_ != Leaving::no) return link->on_over(Error{Errc::interrupted, "transfer", "the program ends"});
   for (auto& known : outgoing_) {
     if (!same_session(known.identity, request)) continue;
@@ -119,7 +120,7 @@ void Engine::connect(DialRequest request, const std::shared_ptr<Link>& link) {
   });
 }
 
-void Engine::on_dialled(Place place, Result<std::unique_ptr<Connection>> connection) {
+void XioEngine::on_dialled(Place place, Result<std::unique_ptr<Connection>> connection) {
   place->dialer.reset();
   const auto waiting = std::exchange(place->waiting, {});
   if (!connection) {
@@ -137,7 +138,7 @@ void Engine::on_dialled(Place place, Result<std::unique_ptr<Connection>> connect
 }
 
 /// Later: what is forgotten may be what calls.
-void Engine::forget(Place place) {
+void XioEngine::forget(Place place) {
   boost::asio::post(*io_, [this, place] {
     outgoing_.erase(place);
     leave_if_over();
@@ -146,32 +147,33 @@ void Engine::forget(Place place) {
 
 // ---- Passive -------------------------------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<Acceptor>> Engine::listen(const Settings& settings, std::optional<Key> key, PortRange ports) {
-  std::promise<Result<std::shared_ptr<Acceptor>>> made;
+Result<std::shared_ptr<XioAcceptor>> XioEngine::listen(const Settings& settings, std::optional<Key> key,
+                                                       UdpPortRange ports) {
+  std::promise<Result<std::shared_ptr<XioAcceptor>>> made;
   boost::asio::post(*io_, [&] {
     drop_over_acceptors();
-    auto acceptor = Acceptor::make(io_, settings, std::move(key), ports);
+    auto acceptor = XioAcceptor::make(io_, settings, std::move(key), ports);
     if (acceptor) acceptors_.push_back(*acceptor);
     made.set_value(std::move(acceptor));
   });
   return made.get_future().get();
 }
 
-void Engine::release(std::shared_ptr<Acceptor> acceptor) {
+void XioEngine::release(std::shared_ptr<XioAcceptor> acceptor) {
   boost::asio::post(*io_, [this, acceptor = std::move(acceptor)] {
     acceptor->stop();
     drop_over_acceptors();
   });
 }
 
-void Engine::drop_over_acceptors() {
+void XioEngine::drop_over_acceptors() {
   std::erase_if(acceptors_, [](const auto& acceptor) { return acceptor->over(); });
 }
 
 // ---- The end -------------------------------------------------------------------------------------------------------------
 
 /// What its user has closed may still be on its way; what is open goes down with us.
-void Engine::begin_leaving() {
+void XioEngine::begin_leaving() {
   leaving_ = Leaving::waiting;
   for (const auto& acceptor : acceptors_) acceptor->stop();
   patience_.expires_after(kEndPatience);
@@ -181,7 +183,7 @@ void Engine::begin_leaving() {
   leave_if_over();
 }
 
-void Engine::say_goodbye() {
+void XioEngine::say_goodbye() {
   leaving_ = Leaving::goodbye;
   for (auto& outgoing : outgoing_)
     if (outgoing.carrier && !outgoing.carrier->closing()) outgoing.carrier->close();
@@ -193,13 +195,13 @@ void Engine::say_goodbye() {
   leave_if_over();
 }
 
-bool Engine::settled() const {
+bool XioEngine::settled() const {
   return std::all_of(outgoing_.begin(), outgoing_.end(),
                      [](const auto& outgoing) { return !outgoing.carrier || outgoing.carrier->settled(); }) &&
          std::all_of(acceptors_.begin(), acceptors_.end(), [](const auto& acceptor) { return acceptor->settled(); });
 }
 
-void Engine::leave_if_over() {
+void XioEngine::leave_if_over() {
   if (leaving_ == Leaving::no) return;
   drop_over_acceptors();
   if (leaving_ == Leaving::waiting && settled()) return say_goodbye();

@@ -35,38 +35,38 @@ inline constexpr auto kGoodbyePatience = std::chrono::seconds(2);  // guess: som
 
 /// Data connections to one contact with one key and the same options are streams of one session: the first dials.
 /// Threads: internally synchronised; no call waits for the network. Our thread takes no signals.
-class Engine {
+class XioEngine {
  public:
   /// errors: Errc::out_of_resources
-  [[nodiscard]] static Result<std::unique_ptr<Engine>> start();
+  [[nodiscard]] static Result<std::unique_ptr<XioEngine>> start();
   /// Ends every session in order where that can be done in kEndPatience and kGoodbyePatience.
-  ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
+  ~XioEngine();
+  XioEngine(const XioEngine&) = delete;
+  XioEngine& operator=(const XioEngine&) = delete;
 
   /// A link that opens, or fails to. Waits for the system's resolver if the host is a name.
   /// errors: Errc::cannot_resolve, Errc::out_of_resources
-  [[nodiscard]] Result<std::shared_ptr<Link>> dial(const Contact& contact, const Settings& settings,
-                                                   std::optional<Key> key);
+  [[nodiscard]] Result<std::shared_ptr<XioLink>> dial(const Contact& contact, const Settings& settings,
+                                                      std::optional<Key> key);
   /// errors: Errc::cannot_bind, Errc::out_of_resources
-  [[nodiscard]] Result<std::shared_ptr<Acceptor>> listen(const Settings& settings, std::optional<Key> key,
-                                                         PortRange ports);
+  [[nodiscard]] Result<std::shared_ptr<XioAcceptor>> listen(const Settings& settings, std::optional<Key> key,
+                                                            UdpPortRange ports);
   /// The acceptor's user is done with it.
-  void release(std::shared_ptr<Acceptor> acceptor);
+  void release(std::shared_ptr<XioAcceptor> acceptor);
 
  private:
   /// A session that we dialled, or dial.
   struct Outgoing {
     DialRequest identity;
     std::unique_ptr<Dialer> dialer;
-    std::vector<std::shared_ptr<Link>> waiting;  // for the session; as many as the program opens
+    std::vector<std::shared_ptr<XioLink>> waiting;  // for the session; as many as the program opens
     std::unique_ptr<Carrier> carrier;
   };
   using Place = std::list<Outgoing>::iterator;
 
-  Engine();
+  XioEngine();
   [[nodiscard]] Status start_thread();
-  void connect(DialRequest request, const std::shared_ptr<Link>& link);
+  void connect(DialRequest request, const std::shared_ptr<XioLink>& link);
   void on_dialled(Place place, Result<std::unique_ptr<Connection>> connection);
   void forget(Place place);
 
@@ -82,7 +82,7 @@ class Engine {
   boost::asio::steady_timer patience_;
   boost::asio::steady_timer look_;
   std::list<Outgoing> outgoing_;
-  std::list<std::shared_ptr<Acceptor>> acceptors_;
+  std::list<std::shared_ptr<XioAcceptor>> acceptors_;
   std::thread thread_;
 };
 

@@ -25,7 +25,7 @@
 
 namespace udtcat::gridftp::xio {
 
-/// Written and not yet taken for the wire. Full: a write goes on when half of it, or all that the write lacks, is free.
+/// Bytes written and not yet taken for the wire. Full: a write goes on when half of it, or all that the write lacks, is free.
 inline constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // guess: a MODE E block of globus-url-copy, twice
 /// How long a close waits for a peer that is there and takes nothing.
 inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
@@ -38,18 +38,22 @@ struct Progress {
   std::optional<Error> error = std::nullopt;  ///< after `bytes`
 };
 
-///   opening ──► open ──► closed by its user, once the peer has all
-///   any ──fail()──► failed
+/// Its state has four parts; each is changed by one side only:
+///
+///   stream     opening ── on_open() ──► open ── on_over() ──► over        opening ── on_over() ──► over
+///   user       here ── start_close() ──► closing ── abandon() ──► gone    here ── abandon() ──► gone
+///   outgoing   nothing ── bytes are written ──► unconfirmed ── the peer's receipt ──► receipted
+///   incoming   flowing ── the peer's end ──► ended    flowing ── bytes that a user who left has not read ──► dropped
 ///
 /// One operation of a kind at a time: an open or a read, and a write or a close.
 /// Threads: internally synchronised. The user's side may call from any thread and never waits; what begins with source_ and sink_,
 /// and the calls of the session's side, are confined to the io_context thread. What is copied under the mutex is one block at most.
-class Link final : public std::enable_shared_from_this<Link> {
+class XioLink final : public std::enable_shared_from_this<XioLink> {
  public:
   using GiveUpHandler = std::function<void(const Error&)>;
 
   /// errors: Errc::out_of_resources
-  [[nodiscard]] static Result<std::shared_ptr<Link>> make(std::shared_ptr<boost::asio::io_context> io);
+  [[nodiscard]] static Result<std::shared_ptr<XioLink>> make(std::shared_ptr<boost::asio::io_context> io);
 
   // The user's side.
   [[nodiscard]] const WakeEvent& read_event() const { return read_event_; }    ///< of open and read
@@ -64,8 +68,8 @@ class Link final : public std::enable_shared_from_this<Link> {
   [[nodiscard]] Progress start_write(std::vector<std::span<const std::byte>> from);
   [[nodiscard]] Progress write_progress();
   std::size_t stop_write();
-  /// Done when the peer's consumer has all that was written, and the end; at once if nothing was. What still arrives is nobody's, and
-  /// the peer is told so.
+  /// Done when the peer's consumer has all that was written, and the end; at once if nothing was. Bytes that still arrive are dropped,
+  /// and the peer is told so.
   [[nodiscard]] Progress start_close();
   [[nodiscard]] Progress close_progress();
   /// The user is gone: what is not done is not wanted any more.
@@ -76,7 +80,7 @@ class Link final : public std::enable_shared_from_this<Link> {
   void on_open(Endpoint peer, GiveUpHandler give_up);
   /// The stream is over, or was never had. Nothing after that changes anything.
   void on_over(const std::optional<Error>& error);
-  /// Nobody reads or writes any more, and nobody waits.
+  /// Its user has closed or abandoned it.
   [[nodiscard]] bool left();
   /// 0.0.0.0:0 before it is open.
   [[nodiscard]] Endpoint peer();
@@ -103,7 +107,7 @@ class Link final : public std::enable_shared_from_this<Link> {
     std::size_t left = 0;
   };
 
-  Link(std::shared_ptr<boost::asio::io_context> io, WakeEvent read_event, WakeEvent write_event);
+  XioLink(std::shared_ptr<boost::asio::io_context> io, WakeEvent read_event, WakeEvent write_event);
 
   [[nodiscard]] Progress read_on();
   [[nodiscard]] Progress write_on();
@@ -111,10 +115,11 @@ class Link final : public std::enable_shared_from_this<Link> {
   void fill_reading();
   void wake_reader();
   void wake_writer();
-  void poke();
+  void post_serve();
   void serve();
   void watch_close();
-  [[nodiscard]] bool left_locked() const { return close_asked_ || abandoned_; }
+  [[nodiscard]] bool left_locked() const { return user_ != User::here; }
+  void drop_offered();
 
   const std::shared_ptr<boost::asio::io_context> io_;
   const WakeEvent read_event_;
@@ -122,26 +127,22 @@ class Link final : public std::enable_shared_from_this<Link> {
 
   std::mutex mutex_;
   // All below, but for what is marked, is the mutex's.
-  bool open_ = false;
-  bool over_ = false;
-  bool abandoned_ = false;
-  bool close_asked_ = false;
-  bool receipted_ = false;  // the peer's consumer has all we said, and the end
-  bool poked_ = false;
-  bool reader_waits_ = false;
-  bool writer_waits_ = false;
+  enum class Stream { opening, open, over } stream_ = Stream::opening;
+  enum class User { here, closing, gone } user_ = User::here;
+  enum class Outgoing { nothing, unconfirmed, receipted } outgoing_ = Outgoing::nothing;
+  enum class Incoming { flowing, ended, dropped } incoming_ = Incoming::flowing;
+  bool serve_posted_ = false;
+  bool reader_waits_ = false;  // for read_event_
+  bool writer_waits_ = false;  // for write_event_
   std::optional<Error> error_;
   Endpoint peer_;
 
-  bridge::ByteRing outgoing_{kRingBytes};  // its bytes: see ByteRing
-  bool wrote_ = false;
+  bridge::ByteRing ring_{kRingBytes};  // its bytes: see ByteRing
   std::optional<Writing> writing_;
 
   std::optional<Reading> reading_;
   std::span<const std::byte> offered_;  // of the block that arrived, what is not taken yet
   std::size_t offered_bytes_ = 0;       // all of it
-  bool ended_ = false;
-  bool left_unread_ = false;  // bytes came that nobody read
 
   // Confined to the io_context thread.
   LocalStream::WaitHandler source_waiter_;
@@ -152,6 +153,6 @@ class Link final : public std::enable_shared_from_this<Link> {
 };
 
 /// The link as a session's stream sees it.
-[[nodiscard]] std::unique_ptr<LocalStream> make_link_stream(std::shared_ptr<Link> link);
+[[nodiscard]] std::unique_ptr<LocalStream> make_link_stream(std::shared_ptr<XioLink> link);
 
 }  // namespace udtcat::gridftp::xio

@@ -8,6 +8,7 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/core/try.hpp"
 #include "lib/crypto/key_file.hpp"
 
 namespace udtcat::gridftp::xio {
@@ -30,9 +31,8 @@ std::optional<Protection> parse_level(std::string_view text) {
 }
 
 Result<std::optional<Key>> from_file(const std::string& path) {
-  auto key = crypto::read_key_file(path, crypto::KeyFileKind::regular);
-  if (!key) return tl::unexpected(std::move(key.error()));
-  return std::optional<Key>(std::move(*key));
+  UDTCAT_TRY(auto key, crypto::read_key_file(path, crypto::KeyFileKind::regular));
+  return std::optional<Key>(std::move(key));
 }
 
 }  // namespace
@@ -72,13 +72,11 @@ Status Settings::set(std::string_view name, std::string_view value) {
     if (!is_end_name(value)) return refused(name, "must be 1 to 64 printable characters without white space");
     (name == "as" ? session.own_name : session.expected_peer) = std::string(value);
   } else if (name == "threads") {
-    const auto threads = parse_number(name, value, 1, kMaxThreads);
-    if (!threads) return tl::unexpected(threads.error());
-    session.threads = *threads;
+    UDTCAT_TRY(const auto threads, parse_number(name, value, 1, kMaxThreads));
+    session.threads = threads;
   } else if (name == "lanes") {
-    const auto lanes = parse_number(name, value, 1, kMaxLanes);
-    if (!lanes) return tl::unexpected(lanes.error());
-    session.lanes = *lanes;
+    UDTCAT_TRY(const auto lanes, parse_number(name, value, 1, kMaxLanes));
+    session.lanes = lanes;
   } else if (name == "rate") {
     const auto rate = parse_rate(value);
     if (!rate) return refused(name, rate.error().message());
@@ -113,13 +111,13 @@ Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironme
                   kKeyVariable + ", or write it to " + host_key_file);
 }
 
-Result<PortRange> parse_port_range(std::string_view text) {
+Result<UdpPortRange> parse_udp_port_range(std::string_view text) {
   const auto refuse = [] {
     return fail(Errc::bad_argument, "GLOBUS_UDP_PORT_RANGE", "must be two ports, such as 50000,51000");
   };
   const char* at = text.data();
   const char* const end = at + text.size();
-  PortRange range;
+  UdpPortRange range;
   const auto first = std::from_chars(at, end, range.first);
   if (first.ec != std::errc() || first.ptr == end || (*first.ptr != ',' && *first.ptr != ' ')) return refuse();
   const auto last = std::from_chars(first.ptr + 1, end, range.last);

@@ -52,11 +52,11 @@ using AskEnvironment = std::function<std::optional<std::string>(const char* name
                                                   const std::string& host_key_file = kHostKeyFile);
 
 /// The ports a listener may have, by GLOBUS_UDP_PORT_RANGE: "50000,51000". Both are 0 where the system may choose.
-struct PortRange {
+struct UdpPortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
 };
 /// errors: Errc::bad_argument
-[[nodiscard]] Result<PortRange> parse_port_range(std::string_view text);
+[[nodiscard]] Result<UdpPortRange> parse_udp_port_range(std::string_view text);
 
 }  // namespace udtcat::gridftp::xio

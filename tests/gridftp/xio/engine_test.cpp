@@ -1,4 +1,4 @@
-/// Engine, acceptor and carriers together: two programs in one, over loopback.
+/// XioEngine, acceptor and carriers together: two programs in one, over loopback.
 #include "gridftp/xio/engine.hpp"
 
 #include <future>
@@ -17,17 +17,17 @@ using testing::HasSubstr;
 
 class EngineTest : public testing::Test {
  protected:
-  [[nodiscard]] std::shared_ptr<Acceptor> listen(PortRange ports = {}) {
+  [[nodiscard]] std::shared_ptr<XioAcceptor> listen(UdpPortRange ports = {}) {
     auto acceptor = passive_->listen(passive_settings_, key_of(passive_settings_), ports);
     EXPECT_TRUE(acceptor) << acceptor.error().message();
     return *acceptor;
   }
-  [[nodiscard]] std::shared_ptr<Link> dial(const Acceptor& to) {
+  [[nodiscard]] std::shared_ptr<XioLink> dial(const XioAcceptor& to) {
     auto link = active_->dial({"127.0.0.1", to.port()}, active_settings_, key_of(active_settings_));
     EXPECT_TRUE(link) << link.error().message();
     return *link;
   }
-  [[nodiscard]] static Acceptor::Accepted accept(Acceptor& acceptor) {
+  [[nodiscard]] static XioAcceptor::Accepted accept(XioAcceptor& acceptor) {
     return *await(acceptor.event(), [&] { return acceptor.accept(); });
   }
   [[nodiscard]] std::optional<Key> key_of(const Settings& settings) const {
@@ -38,8 +38,8 @@ class EngineTest : public testing::Test {
   const Key key_ = *Key::generate();
   Settings active_settings_;
   Settings passive_settings_;
-  std::unique_ptr<Engine> passive_ = *Engine::start();
-  std::unique_ptr<Engine> active_ = *Engine::start();
+  std::unique_ptr<XioEngine> passive_ = *XioEngine::start();
+  std::unique_ptr<XioEngine> active_ = *XioEngine::start();
 };
 
 TEST_F(EngineTest, CarriesBytesBothWaysAndTheirEnds) {
@@ -68,8 +68,8 @@ TEST_F(EngineTest, ShowsALinkToItsAcceptorBeforeAnythingIsWritten) {
 
 TEST_F(EngineTest, PutsLinksToOneContactIntoOneSession) {
   const auto acceptor = listen();
-  std::vector<std::shared_ptr<Link>> near;
-  std::vector<std::shared_ptr<Link>> far;
+  std::vector<std::shared_ptr<XioLink>> near;
+  std::vector<std::shared_ptr<XioLink>> far;
   for (int i = 0; i < 8; ++i) near.push_back(dial(*acceptor));
   for (int i = 0; i < 8; ++i) far.push_back(accept(*acceptor).link);
   for (const auto& link : far) {

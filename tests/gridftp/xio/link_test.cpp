@@ -44,7 +44,7 @@ class LinkTest : public testing::Test {
   }
 
   const std::shared_ptr<boost::asio::io_context> io_ = std::make_shared<boost::asio::io_context>(1);
-  const std::shared_ptr<Link> link_ = *Link::make(io_);
+  const std::shared_ptr<XioLink> link_ = *XioLink::make(io_);
   LocalStream::ReadState state_{};
   std::string offered_;
   std::size_t taken_ = 0;

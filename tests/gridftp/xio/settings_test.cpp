@@ -131,14 +131,14 @@ TEST_F(KeyPlaces, AreNotAskedAtNoProtection) {
   EXPECT_FALSE(*key);
 }
 
-TEST(PortRange, IsTwoPortsInOrder) {
-  const auto range = parse_port_range("50000,51000");
+TEST(UdpPortRange, IsTwoPortsInOrder) {
+  const auto range = parse_udp_port_range("50000,51000");
   ASSERT_TRUE(range);
   EXPECT_EQ(range->first, 50000);
   EXPECT_EQ(range->last, 51000);
-  EXPECT_TRUE(parse_port_range("50000 50000"));
+  EXPECT_TRUE(parse_udp_port_range("50000 50000"));
   for (const char* text : {"", "50000", "50000,", ",50000", "51000,50000", "0,5", "1,70000", "1,2,3", "a,b"})
-    EXPECT_FALSE(parse_port_range(text)) << text;
+    EXPECT_FALSE(parse_udp_port_range(text)) << text;
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ auto await(const WakeEvent& event, Ask ask) -> decltype(ask()) {
 
 inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-inline Progress write_all(Link& link, const std::string& text) {
+inline Progress write_all(XioLink& link, const std::string& text) {
   bool started = false;
   return await(link.write_event(), [&] {
     return std::exchange(started, true) ? link.write_progress() : link.start_write({bytes_of(text)});
@@ -59,7 +59,7 @@ struct Got {
   std::string text;
   Progress progress;
 };
-inline Got read_some(Link& link, std::size_t room, std::size_t at_least) {
+inline Got read_some(XioLink& link, std::size_t room, std::size_t at_least) {
   Got got{std::string(room, '\0'), {}};
   bool started = false;
   got.progress = await(link.read_event(), [&] {
@@ -70,13 +70,13 @@ inline Got read_some(Link& link, std::size_t room, std::size_t at_least) {
   return got;
 }
 
-inline Progress close(Link& link) {
+inline Progress close(XioLink& link) {
   bool started = false;
   return await(link.write_event(),
                [&] { return std::exchange(started, true) ? link.close_progress() : link.start_close(); });
 }
 
-inline Progress wait_open(Link& link) {
+inline Progress wait_open(XioLink& link) {
   return await(link.read_event(), [&] { return link.open_progress(); });
 }
 
