@@ -14,19 +14,17 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "lib/session/lane_pool.hpp"
+#include "lib/session/lanes.hpp"
 
 namespace udtcat::session {
 namespace {
 
-using session::Block;
-
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kBatchBytes = 24 * kMiB;  // long against a wake-up, small against the last-level cache
 
-session::KeySchedule any_keys() {
-  const crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
-  return std::move(*session::KeySchedule::from_exporter(exporter));
+KeySchedule any_keys() {
+  const crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
+  return std::move(*KeySchedule::from_exporter(exporter));
 }
 
 /// Two ends of a session without a path between them.
@@ -34,12 +32,12 @@ class Pair {
  public:
   /// One of the two has threads, so that the other's are not asleep on the cores it wants.
   Pair(std::size_t block_bytes, std::size_t seal_threads, std::size_t open_threads)
-      : block_bytes_(block_bytes), buffers_(session::buffer_bytes_for(block_bytes), kBatchBytes / block_bytes) {
-    LaneSetup setup{Protection::private_, Cipher::aes_256_gcm, kLanes, seal_threads, session::Role::connector};
+      : block_bytes_(block_bytes), buffers_(buffer_bytes_for(block_bytes), kBatchBytes / block_bytes) {
+    LaneSetup setup{Protection::private_, Cipher::aes_256_gcm, kLanes, seal_threads, Role::connector};
     const auto keys = any_keys();
     const auto collect = [this](Result<Block> block) { finished_.push_back(std::move(*block)); };
     sealer_ = std::move(*LanePool::create(io_, setup, &keys, collect, collect));
-    setup.role = session::Role::listener;
+    setup.role = Role::listener;
     setup.threads = open_threads;
     opener_ = std::move(*LanePool::create(io_, setup, &keys, collect, collect));
     for (auto memory = buffers_.acquire(); memory; memory = buffers_.acquire())
@@ -49,9 +47,9 @@ class Pair {
   double seal_seconds() {
     for (Block& block : batch_) {
       block.number = next_++;
-      session::encode({Protection::private_, static_cast<std::uint16_t>(block.number % kLanes),
-                       static_cast<std::uint32_t>(block_bytes_), block.number},
-                      block.header());
+      encode({Protection::private_, static_cast<std::uint16_t>(block.number % kLanes),
+              static_cast<std::uint32_t>(block_bytes_), block.number},
+             block.header());
     }
     return run(&LanePool::seal, *sealer_);
   }
@@ -72,7 +70,7 @@ class Pair {
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{io_.get_executor()};
   core::BufferPool buffers_;
-  session::BlockNumber next_ = 0;
+  BlockNumber next_ = 0;
   std::vector<Block> batch_;
   std::vector<Block> finished_;
   std::unique_ptr<LanePool> sealer_;

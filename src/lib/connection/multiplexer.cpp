@@ -6,41 +6,24 @@
 
 #include <boost/asio/post.hpp>
 
-#include "lib/core/available_cores.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::connection {
 namespace {
 
-std::size_t block_buffer_bytes(const session::Session& session) {
-  return session::buffer_bytes_for(session.agreed().block_bytes);
-}
-
-/// What waits in the transport for a repair is granted too, so that both together keep within what the transport may keep.
+/// The windows of all streams together keep within what the transports may retain for a repair.
 std::uint64_t window_budget_bytes(const session::Session& session) {
   const std::uint64_t retained = session.retained_limit_bytes();
   return retained > 0 ? retained : kWindowBudgetBytes;
 }
 
-/// Twice the window budget, since a slice may pin up to twice its bytes, and what is being read and opened.
-std::size_t receive_buffer_limit(const session::Session& session, std::size_t in_flight) {
+/// How many received blocks the streams keep at most: twice their windows, since a slice may pin up to twice its bytes.
+std::size_t kept_blocks_limit(const session::Session& session) {
   const std::uint64_t windows =
       std::max<std::uint64_t>(window_budget_bytes(session), kMaxOpenStreams * session::kInitialWindowBytes);
-  return 2 * windows / session.agreed().block_bytes + in_flight + 2;
-}
-
-/// What is being made, and what the transport keeps until it is acknowledged: session::Session copies what fills little of a buffer.
-std::size_t send_buffer_limit(session::Session& session, std::size_t in_flight) {
-  const std::uint64_t retained = session.retained_limit_bytes() * session::kSparseShare;
-  return in_flight + 1 + retained / session.agreed().block_bytes;
-}
-
-std::size_t cipher_threads(const session::Session& session, const SessionOptions& options) {
-  if (session.keys() == nullptr) return 0;
-  const std::size_t wanted = options.threads.value_or(core::available_cores());
-  // One core: a hand-off to another thread is all cost.
-  return wanted <= 1 ? 0 : std::min(wanted, session.agreed().lanes);
+  return 2 * windows / session.agreed().block_bytes;
 }
 
 Error error_of(const Close& close, const Endpoint& peer) {
@@ -59,7 +42,7 @@ Error error_of(const Close& close, const Endpoint& peer) {
   return {Errc::connection_broken, who + " closed the connection", "before the streams had ended"};
 }
 
-/// That it was an interruption the peer knows from the reason.
+/// The reason says already that it was an interruption.
 std::string text_for_peer(const Error& error) {
   return error.code == Errc::interrupted ? error.cause : error.message();
 }
@@ -83,51 +66,26 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
                                                         std::unique_ptr<session::Session> session,
                                                         const SessionOptions& options,
                                                         std::shared_ptr<void> keep_alive) {
-  const std::size_t threads = cipher_threads(*session, options);
-  std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, threads, std::move(keep_alive)));
-  if (auto started = made->start(); !started) return tl::unexpected(started.error());
-  return made;
+  UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session)));
+  return std::unique_ptr<Connection>(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
 }
 
 Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session,
-                         const SessionOptions& options, std::size_t threads, std::shared_ptr<void> keep_alive)
+                         const SessionOptions& options, std::shared_ptr<void> keep_alive)
     : keep_alive_(std::move(keep_alive)),
       io_(io),
-      blocks_in_flight_limit_(2 * threads + 2 * session->agreed().flows + 2),
       peer_(session->peer()),
       budget_(window_budget_bytes(*session)),
-      send_buffers_(block_buffer_bytes(*session), send_buffer_limit(*session, blocks_in_flight_limit_)),
-      receive_buffers_(block_buffer_bytes(*session), receive_buffer_limit(*session, blocks_in_flight_limit_)),
       session_(std::move(session)),
       next_own_id_(session_->role() == session::Role::connector ? 0 : 1),
       next_peer_id_(1 - next_own_id_),
       liveness_(options.idle_timeout, std::chrono::steady_clock::now()),
       tick_(io) {
-  const auto& agreed = session_->agreed();
-  stats_.lanes = session_->keys() != nullptr ? agreed.lanes : 0;
-  stats_.threads = threads;
-  stats_.flows = agreed.flows;
-  stats_.protection = agreed.protection;
-  if (session_->keys() != nullptr) stats_.cipher = agreed.cipher;
-}
-
-Status Multiplexer::start() {
-  const auto& agreed = session_->agreed();
-  auto lanes = session::LanePool::create(
-      io_, {agreed.protection, agreed.cipher, agreed.lanes, stats_.threads, session_->role()}, session_->keys(),
-      [this](Result<session::Block> block) { on_sealed(std::move(block)); },
-      [this](Result<session::Block> block) { on_opened(std::move(block)); });
-  if (!lanes) return tl::unexpected(lanes.error());
-  lanes_ = std::move(*lanes);
-  session_->forget_keys();
-  take_channel_stats();
+  take_rtt();
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
   boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));
-  return {};
 }
-
-Multiplexer::~Multiplexer() = default;
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
 
@@ -172,7 +130,7 @@ Multiplexer::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
   const auto& agreed = session_->agreed();
   StreamHost& host = *this;
   auto stream = std::make_unique<Stream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_);
-  ++stats_.streams_opened;
+  ++streams_opened_;
   return streams_.emplace(id, Entry{std::move(stream), std::move(done)}).first->second;
 }
 
@@ -188,8 +146,8 @@ void Multiplexer::source_ready(Stream& stream) {
 }
 
 void Multiplexer::count_consumed(std::size_t bytes) {
-  stats_.bytes_received += bytes;
-  read_on();
+  bytes_received_ += bytes;
+  session_->read_on();
 }
 
 void Multiplexer::stream_over(Stream& stream, StreamOutcome outcome) {
@@ -201,7 +159,7 @@ void Multiplexer::stream_over(Stream& stream, StreamOutcome outcome) {
   retired_.push_back(std::move(entry.stream));
   boost::asio::post(io_, lifetime_.guard([this, done = std::move(entry.done), outcome = std::move(outcome)]() mutable {
     retired_.clear();
-    read_on();  // what the stream held is free
+    session_->read_on();  // the blocks that the stream kept are free
     if (done) done(std::move(outcome));
   }));
 }
@@ -227,92 +185,60 @@ void Multiplexer::pump() {
   if (state_ == State::over || goodbye_sent_) return;
   if (pong_due_) writer_.queue({kSessionStream, Pong{*std::exchange(pong_due_, std::nullopt)}});
   const bool with_data = !liveness_.quiet(now());
-  while (blocks_in_flight_ < blocks_in_flight_limit_ && (writer_.has_control() || (with_data && writer_.has_data())))
+  while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data)) break;
   note_goodbye();
 }
 
 bool Multiplexer::send_block(bool with_data) {
-  auto memory = send_buffers_.acquire();
-  if (!memory) return false;
-  const std::size_t room = session_->agreed().block_bytes;
-  const auto payload = memory->bytes().subspan(session::kPayloadOffsetBytes, room);
-  const std::size_t used = writer_.compose(payload, with_data);
-  if (used == 0) return false;
-  session::Block block = session_->next_block(std::move(*memory));
-  block.payload_bytes = used;
-  session_->finish_header(block);
-  ++blocks_in_flight_;
-  ++stats_.blocks_sent;
+  auto block = session_->empty_block();
+  if (!block) return false;
+  block->payload_bytes = writer_.compose(block->payload_room(), with_data);
+  if (block->payload_bytes == 0) return false;
   liveness_.on_sent(now());
-  lanes_->seal(std::move(block));
+  session_->async_write(std::move(*block), [this](const Status& status) { on_written(status); });
   return true;
 }
 
-void Multiplexer::on_sealed(Result<session::Block> block) {
-  if (!block) return break_off(block.error(), false);
-  session_->async_write(std::move(*block), lifetime_.guard([this](const Status& status) { on_written(status); }));
-}
-
 void Multiplexer::on_written(const Status& status) {
-  --blocks_in_flight_;
   if (state_ == State::over) return;
-  if (!status && farewell_) return end(tl::unexpected(*farewell_), {});
-  // The read that is outstanding says why; after their goodbye there is none, and nothing that it could tell.
-  if (!status && goodbye_received_) return end({}, {});
-  if (!status) return;
+  if (!status) {
+    if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), {});
+    // The read that is outstanding says why; after their goodbye there is none, and nothing that it could tell.
+    if (goodbye_received_) return end({}, {});
+    if (status.error().code != Errc::connection_broken) break_off(status.error(), false);
+    return;
+  }
   pump();
   read_on();
   finish_when_agreed();
 }
 
-// ---- Incoming: read, open, take frames -----------------------------------------------------------------------------
+// ---- Incoming: read blocks, take frames ----------------------------------------------------------------------------
 
 void Multiplexer::read_on() {
-  if (reading_ || read_error_ || state_ == State::over || farewell_ || goodbye_received_) return;
-  if (opening_ >= blocks_in_flight_limit_ || writer_.control_bytes() > BlockWriter::kMaxControlBytes) return;
-  auto memory = receive_buffers_.acquire();
-  if (!memory) return;  // consumers hold all of them; each that takes bytes calls this again
+  if (reading_ || state_ == State::breaking || state_ == State::over || goodbye_received_) return;
+  if (writer_.control_bytes() > BlockWriter::kMaxControlBytes) return;
   reading_ = true;
-  session_->async_read(std::move(*memory), [this](Result<session::Block> block) { on_record(std::move(block)); });
+  session_->async_read([this](Result<session::Block> block) { on_block(std::move(block)); });
 }
 
-void Multiplexer::on_record(Result<session::Block> block) {
+void Multiplexer::on_block(Result<session::Block> block) {
   reading_ = false;
-  if (state_ == State::over || farewell_) return;
-  if (!block) {
-    read_error_ = std::move(block.error());
-    return take_read_error();
-  }
-  ++opening_;
-  lanes_->open(std::move(*block));
-  read_on();
-}
-
-/// What was read before the error counts first: the peer's CLOSE may be among it.
-void Multiplexer::take_read_error() {
-  if (read_error_ && opening_ == 0) break_off(*read_error_, read_error_->code != Errc::connection_broken);
-}
-
-void Multiplexer::on_opened(Result<session::Block> block) {
-  --opening_;
-  if (state_ == State::over || farewell_) return;
-  if (!block) return break_off(block.error(), true);
-  ++stats_.blocks_received;
+  if (state_ == State::breaking || state_ == State::over) return;
+  if (!block) return break_off(block.error(), block.error().code != Errc::connection_broken);
   if (auto taken = take_frames(*block); !taken) return break_off(taken.error(), true);
-  take_read_error();
   read_on();
 }
 
 Status Multiplexer::take_frames(session::Block& block) {
   FrameReader frames(block.payload());
   for (;;) {
-    auto frame = frames.next();
-    if (!frame) return tl::unexpected(frame.error());
-    if (!*frame) return {};
+    UDTCAT_TRY(auto frame, frames.next());
+    if (!frame) return {};
     if (goodbye_received_) return udtcat::fail(Errc::protocol_violated, "read frame", "it follows a close");
-    if (auto taken = take_frame(**frame, block); !taken) return taken;
-    if (state_ == State::over || farewell_) return {};
+    UDTCAT_CHECK(take_frame(*frame, block));
+    if (state_ == State::breaking || state_ == State::over) return {};
   }
 }
 
@@ -380,22 +306,20 @@ void Multiplexer::arm_tick() {
   }));
 }
 
-/// What queues in hosts and path adds to the round trip is no reason for a larger window; another path is, after a while.
-void Multiplexer::take_channel_stats() {
-  channel_stats_ = session_->stats();
-  if (!channel_stats_.rtt) return;
-  const auto rtt = *channel_stats_.rtt;
-  least_rtt_ = least_rtt_.count() == 0 ? rtt : std::min(rtt, least_rtt_ + least_rtt_ / 8);
+/// Queues in hosts and path add to the round trip, which is no reason for a larger window; another path is, after a while.
+void Multiplexer::take_rtt() {
+  if (const auto rtt = session_->stats().rtt)
+    least_rtt_ = least_rtt_.count() == 0 ? *rtt : std::min(*rtt, least_rtt_ + least_rtt_ / 8);
 }
 
 void Multiplexer::on_tick() {
   if (state_ == State::over) return;
   if (goodbye_deadline_ && now() >= *goodbye_deadline_)
-    return farewell_ ? end(tl::unexpected(*farewell_), {}) : end({}, {});
-  if (farewell_) return arm_tick();
+    return state_ == State::breaking ? end(tl::unexpected(*broken_by_), {}) : end({}, {});
+  if (state_ == State::breaking) return arm_tick();
   const bool was_quiet = liveness_.quiet(now());
   liveness_.on_tick(now());
-  take_channel_stats();
+  take_rtt();
   liveness_.on_bytes_received(session_->heard_bytes(), now());
   const auto verdict = liveness_.judge(now(), session_->port_closed_since());
   if (verdict != Liveness::Verdict::alive) {
@@ -419,7 +343,7 @@ void Multiplexer::on_closed(ClosedHandler handler) {
 }
 
 void Multiplexer::close() {
-  if (state_ != State::open || farewell_) return;
+  if (state_ != State::open) return;
   state_ = State::closing;
   const Error interrupted{Errc::interrupted, "the connection was closed", "before the stream had ended"};
   while (!streams_.empty()) streams_.begin()->second.stream->reset(ResetCause::interrupted, interrupted);
@@ -428,10 +352,10 @@ void Multiplexer::close() {
 
 /// Composes our CLOSE behind everything said so far, past the limit on blocks in flight if need be.
 void Multiplexer::say_goodbye() {
-  const Close close =
-      farewell_ ? Close{reason_of(farewell_->code), text_for_peer(*farewell_)} : Close{CloseReason::done, {}};
-  goodbye_deadline_ = now() + (farewell_ ? std::chrono::seconds(kFarewellDrain) : kCloseWait);
-  writer_.queue({kSessionStream, close});
+  const bool breaking = state_ == State::breaking;
+  goodbye_deadline_ = now() + (breaking ? std::chrono::seconds(kBreakOffDrain) : kCloseWait);
+  writer_.queue({kSessionStream, breaking ? Close{reason_of(broken_by_->code), text_for_peer(*broken_by_)}
+                                          : Close{CloseReason::done, {}}});
   while (writer_.has_control())
     if (!send_block(false)) break;
   note_goodbye();
@@ -439,7 +363,7 @@ void Multiplexer::say_goodbye() {
 
 /// Without a buffer the CLOSE goes out later, from pump(): the transport gives one back with each block it takes.
 void Multiplexer::note_goodbye() {
-  if ((state_ == State::closing || farewell_) && !writer_.has_control()) goodbye_sent_ = true;
+  if (state_ != State::open && !writer_.has_control()) goodbye_sent_ = true;
 }
 
 void Multiplexer::on_close_frame(const Close& close) {
@@ -453,29 +377,29 @@ void Multiplexer::on_close_frame(const Close& close) {
 }
 
 void Multiplexer::finish_when_agreed() {
-  if (!goodbye_sent_ || blocks_in_flight_ > 0) return;
-  if (farewell_) return end(tl::unexpected(*farewell_), kFarewellDrain);
-  if (goodbye_received_) end({}, kFarewellDrain);
+  if (!goodbye_sent_ || !session_->all_written()) return;
+  if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), kBreakOffDrain);
+  if (goodbye_received_) end({}, kBreakOffDrain);
 }
 
 void Multiplexer::abort(const Error& reason) { break_off(reason, true); }
 
 /// Fails every stream and ends, after telling the peer why where that can still help.
 void Multiplexer::break_off(Error error, bool tell_peer) {
-  if (state_ == State::over || farewell_) return;
+  if (state_ == State::breaking || state_ == State::over) return;
   // Everything was receipted both ways: what happens to the link now takes nothing away.
   if (state_ == State::closing && goodbye_sent_ && streams_.empty() && error.code != Errc::tampered) return end({}, {});
   core::log().debug("connection to {}: {}", peer_.to_string(), error.message());
   while (!streams_.empty()) streams_.begin()->second.stream->fail(error);
   if (!tell_peer || goodbye_sent_) return end(tl::unexpected(std::move(error)), {});
-  farewell_ = std::move(error);
+  state_ = State::breaking;
+  broken_by_ = std::move(error);
   say_goodbye();
 }
 
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (state_ == State::over) return;
   state_ = State::over;
-  channel_stats_ = session_->stats();
   session_->close(drain);
   tick_.cancel();
   if (on_closed_)
@@ -489,12 +413,11 @@ void Multiplexer::report(Status how) {
 }
 
 ConnectionStats Multiplexer::stats() {
-  if (state_ != State::over) channel_stats_ = session_->stats();
-  stats_.packets_sent = channel_stats_.packets_sent;
-  stats_.packets_lost = channel_stats_.packets_lost;
-  stats_.packets_resent = channel_stats_.packets_resent;
-  stats_.rtt = channel_stats_.rtt;
-  return stats_;
+  ConnectionStats stats = session_->stats();
+  stats.bytes_sent = bytes_sent_;
+  stats.bytes_received = bytes_received_;
+  stats.streams_opened = streams_opened_;
+  return stats;
 }
 
 }  // namespace udtcat::connection

@@ -1,10 +1,9 @@
-/// The connection: streams above, records below, one thread.
+/// The connection: decides which stream goes into a block and how much of it, and to which stream an arrived frame goes.
 ///
-///   source ─ fill ─► BlockWriter ─ Block ─► LanePool.seal ─► Session.async_write        pump()
-///   sink ◄─ Stream ◄─ FrameReader ◄─ Block ─ LanePool.open ◄─ Session.async_read         read_on()
+///   source ─ fill ─► BlockWriter ─ Block ─► Session.async_write        pump()
+///   sink ◄─ Stream ◄─ FrameReader ◄─ Block ◄─ Session.async_read       read_on()
 ///
-/// This is the hub that connection state machines grow into; what can be decided without it lives in Stream, BlockWriter,
-/// ReceiveCredit and Liveness.
+/// Stream, BlockWriter, ReceiveCredit and Liveness decide what can be decided without the others.
 #pragma once
 
 #include <memory>
@@ -20,9 +19,7 @@
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/stream.hpp"
-#include "lib/core/buffer.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/session/lane_pool.hpp"
 #include "lib/session/session.hpp"
 
 namespace udtcat::connection {
@@ -32,10 +29,11 @@ inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outag
 /// Streams ended in one turn of the event loop, or waiting for their owner's word: more is a flood.
 inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxOpenStreams;  // guess
 inline constexpr StreamId kLastStreamId = 0xffff'fff0;                // guess: well before the session's own number
-inline constexpr auto kFarewellDrain = std::chrono::seconds(2);       // guess: a dozen round trips of a bad path
+inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);       // guess: a dozen round trips of a bad path
 
-///   open ──close() or their CLOSE──► closing ──both CLOSEs──► over
-///   any ──error, abort()──► over
+///   open ──close() or their CLOSE──► closing ──both CLOSEs, or their silence──► over
+///   open, closing ──error, abort()──► breaking ──our CLOSE is out, or cannot be──► over
+///   open, closing ──an error that the peer cannot be told──► over
 class Multiplexer final : public Connection, private StreamHost {
  public:
   /// keep_alive   what the session's channel needs to live: its engine
@@ -44,7 +42,6 @@ class Multiplexer final : public Connection, private StreamHost {
                                                                   std::unique_ptr<session::Session> session,
                                                                   const SessionOptions& options,
                                                                   std::shared_ptr<void> keep_alive);
-  ~Multiplexer();
 
   StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
   void on_stream(StreamHandler handler) override;
@@ -60,20 +57,19 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Statements peer_statements() const override { return session_->agreed().peer_statements; }
 
  private:
-  enum class State { open, closing, over };
+  enum class State { open, closing, breaking, over };
   struct Entry {
     std::unique_ptr<Stream> stream;
     OutcomeHandler done;
   };
 
   Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session, const SessionOptions& options,
-              std::size_t threads, std::shared_ptr<void> keep_alive);
-  [[nodiscard]] Status start();
+              std::shared_ptr<void> keep_alive);
 
   // StreamHost
   void send(Frame frame) override;
   void source_ready(Stream& stream) override;
-  void count_sent(std::size_t bytes) override { stats_.bytes_sent += bytes; }
+  void count_sent(std::size_t bytes) override { bytes_sent_ += bytes; }
   void count_consumed(std::size_t bytes) override;
   void stream_over(Stream& stream, StreamOutcome outcome) override;
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
@@ -82,20 +78,17 @@ class Multiplexer final : public Connection, private StreamHost {
   void wake();
   void pump();
   [[nodiscard]] bool send_block(bool with_data);
-  void on_sealed(Result<session::Block> block);
   void on_written(const Status& status);
 
   void read_on();
-  void on_record(Result<session::Block> block);
-  void take_read_error();
-  void on_opened(Result<session::Block> block);
+  void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
   [[nodiscard]] Status take_stream_frame(Stream& stream, Frame& frame, session::Block& block);
   [[nodiscard]] Status on_open(StreamId id);
   void on_close_frame(const Close& close);
 
-  void take_channel_stats();
+  void take_rtt();
   void arm_tick();
   void on_tick();
 
@@ -110,27 +103,19 @@ class Multiplexer final : public Connection, private StreamHost {
 
   const std::shared_ptr<void> keep_alive_;  // destroyed last
   boost::asio::io_context& io_;
-  const std::size_t blocks_in_flight_limit_;
   const Endpoint peer_;
   State state_ = State::open;
 
   WindowBudget budget_;
-  core::BufferPool send_buffers_;
-  core::BufferPool receive_buffers_;
   std::unique_ptr<session::Session> session_;
-  std::unique_ptr<session::LanePool> lanes_;
 
   BlockWriter writer_;
-  std::size_t blocks_in_flight_ = 0;  // composed and not yet taken by the transport
   bool wake_scheduled_ = false;
   bool goodbye_sent_ = false;  // our CLOSE is composed; nothing follows it
   bool goodbye_received_ = false;
   std::optional<TimePoint> goodbye_deadline_;  // for the CLOSE to go out, or to be answered
-  std::optional<Error> farewell_;              // why we break off, while our CLOSE is on its way
-
-  bool reading_ = false;             // a record is being read
-  std::size_t opening_ = 0;          // records with the lanes
-  std::optional<Error> read_error_;  // sticky; waits until the lanes are empty
+  std::optional<Error> broken_by_;             // set from State::breaking on
+  bool reading_ = false;                       // a block is asked for
 
   std::unordered_map<StreamId, Entry> streams_;
   /// Opened by the peer, not yet accepted or refused; with the error of those that ended meanwhile.
@@ -141,10 +126,11 @@ class Multiplexer final : public Connection, private StreamHost {
 
   Liveness liveness_;
   boost::asio::steady_timer tick_;
-  transport::ChannelStats channel_stats_;   // as of the last tick
   std::chrono::microseconds least_rtt_{0};  // of late; 0: not known yet
   std::optional<std::uint64_t> pong_due_;  // the latest PING's token: answering each would let a peer queue without end
-  ConnectionStats stats_;
+  std::uint64_t bytes_sent_ = 0;
+  std::uint64_t bytes_received_ = 0;
+  std::uint64_t streams_opened_ = 0;
 
   StreamHandler on_stream_;
   ClosedHandler on_closed_;

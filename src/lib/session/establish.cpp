@@ -4,6 +4,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "lib/session/items.hpp"
 
 namespace udtcat::session {
@@ -207,21 +208,17 @@ Status Establishing::send_message(std::vector<std::byte> message) {
 /// None at clear: there is no secret.
 Result<std::optional<KeySchedule>> Establishing::key_schedule(const Agreed& agreed) {
   if (!tls_) return std::nullopt;
-  auto exporter = tls_->exporter(exporter_context(agreed));
-  if (!exporter) return tl::unexpected(exporter.error());
-  auto schedule = KeySchedule::from_exporter(*exporter);
-  if (!schedule) return tl::unexpected(schedule.error());
-  return std::optional(std::move(*schedule));
+  UDTCAT_TRY(const auto exporter, tls_->exporter(exporter_context(agreed)));
+  UDTCAT_TRY(auto schedule, KeySchedule::from_exporter(exporter));
+  return std::optional(std::move(schedule));
 }
 
 Result<std::unique_ptr<Session>> Establishing::make_session(const Agreed& agreed) {
-  auto keys = key_schedule(agreed);
-  if (!keys) return tl::unexpected(keys.error());
-  auto flow_key = *keys ? (*keys)->flow_key() : crypto::Secret32();
-  if (!flow_key) return tl::unexpected(flow_key.error());
-  if (agreed.protection < Protection::safe) keys->reset();
-  auto session = Session::create(io_, role_, agreed, std::move(*keys), std::move(channel_));
-  if (session && agreed.flows > 1) (*session)->await_flows(JoinKey(std::move(*flow_key), agreed.session_id));
+  UDTCAT_TRY(auto keys, key_schedule(agreed));
+  UDTCAT_TRY(auto flow_key, keys ? keys->flow_key() : crypto::Secret32());
+  if (agreed.protection < Protection::safe) keys.reset();
+  auto session = std::make_unique<Session>(io_, role_, agreed, std::move(keys), std::move(channel_));
+  if (agreed.flows > 1) session->await_flows(JoinKey(std::move(flow_key), agreed.session_id));
   return session;
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "lib/core/byte_order.hpp"
+#include "lib/core/try.hpp"
 #include "lib/crypto/hkdf.hpp"
 
 namespace udtcat::session {
@@ -20,8 +21,7 @@ constexpr std::string_view kFlowsLabel = "flows";  // spec: handshake.md §8
 Result<crypto::Secret32> expand(const crypto::Secret32& from, std::string_view label,
                                 std::span<const std::byte> context = {}) {
   crypto::Secret32 secret;
-  if (Status done = crypto::hkdf_expand(from, label, context, secret.writable()); !done)
-    return tl::unexpected(std::move(done).error());
+  UDTCAT_CHECK(crypto::hkdf_expand(from, label, context, secret.writable()));
   return secret;
 }
 
@@ -29,16 +29,13 @@ Result<crypto::Secret32> expand(const crypto::Secret32& from, std::string_view l
 
 Result<LaneSecret::Keys> LaneSecret::keys() const {
   Keys keys;
-  Status done = crypto::hkdf_expand(secret_, kKeyLabel, {}, keys.key.writable());
-  if (done) done = crypto::hkdf_expand(secret_, kIvLabel, {}, keys.iv.writable());
-  if (!done) return tl::unexpected(std::move(done).error());
+  UDTCAT_CHECK(crypto::hkdf_expand(secret_, kKeyLabel, {}, keys.key.writable()));
+  UDTCAT_CHECK(crypto::hkdf_expand(secret_, kIvLabel, {}, keys.iv.writable()));
   return keys;
 }
 
 Status LaneSecret::ratchet() {
-  Result<crypto::Secret32> next = expand(secret_, kNextLabel);
-  if (!next) return tl::unexpected(std::move(next).error());
-  secret_ = std::move(*next);
+  UDTCAT_TRY(secret_, expand(secret_, kNextLabel));
   return {};
 }
 

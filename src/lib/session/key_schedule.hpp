@@ -17,6 +17,9 @@ enum class Role : std::uint8_t { connector = 0, listener = 1 };
 /// Whose bytes: the direction away from the connector, or away from the listener.
 enum class Direction : std::uint8_t { from_connector = 0, from_listener = 1 };
 
+[[nodiscard]] constexpr Role peer_of(Role role) { return role == Role::connector ? Role::listener : Role::connector; }
+[[nodiscard]] constexpr Direction direction_from(Role role) { return static_cast<Direction>(role); }
+
 /// The chain of one lane in one direction. ratchet() forgets: a later secret opens no earlier epoch.
 /// Threads: unsynchronised: one per lane.
 class LaneSecret {

@@ -15,11 +15,10 @@ namespace udtcat::session {
 /// The number of a block in its direction: 0, 1, 2 … It is the nonce, so it never repeats under a key.
 using BlockNumber = std::uint64_t;
 
-inline constexpr std::uint8_t kRecordVersion = 1;      // spec: record.md §2
-inline constexpr std::size_t kRecordHeaderBytes = 16;  // spec: record.md §2
-inline constexpr std::size_t kRecordTagBytes = 16;     // spec: record.md §2
-inline constexpr std::size_t kPayloadOffsetBytes =
-    64;  // a cache line: the payload is aligned, the header ends where it begins
+inline constexpr std::uint8_t kRecordVersion = 1;           // spec: record.md §2
+inline constexpr std::size_t kRecordHeaderBytes = 16;       // spec: record.md §2
+inline constexpr std::size_t kRecordTagBytes = 16;          // spec: record.md §2
+inline constexpr std::size_t kPayloadOffsetBytes = 64;      // a cache line; the header ends where the payload begins
 inline constexpr BlockNumber kBlocksPerEpoch = 1ULL << 16;  // spec: record.md §4
 inline constexpr BlockNumber kMaxBlockNumber = 1ULL << 62;  // spec: record.md §4
 
@@ -35,6 +34,10 @@ void encode(const RecordHeader& header, std::span<std::byte, kRecordHeaderBytes>
 /// Total: any 16 bytes give a header or Errc::protocol_violated.
 [[nodiscard]] Result<RecordHeader> decode_record_header(std::span<const std::byte, kRecordHeaderBytes> in);
 
+/// Blocks are dealt to the lanes in turn.
+[[nodiscard]] constexpr std::uint16_t lane_of(BlockNumber number, std::size_t lanes) {
+  return static_cast<std::uint16_t>(number % lanes);
+}
 /// 16 at private and safe, 0 at auth and clear.
 [[nodiscard]] constexpr std::size_t tag_bytes(Protection protection) {
   return protection >= Protection::safe ? kRecordTagBytes : 0;

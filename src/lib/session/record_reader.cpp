@@ -14,7 +14,7 @@ RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const Agre
     : flows_(flows), agreed_(agreed), headers_(std::move(headers)), grace_(io) {}
 
 void RecordReader::async_read(core::Buffer memory, Handler handler) {
-  UDTCAT_INVARIANT(!handler_, "the multiplexer reads one record at a time");
+  UDTCAT_INVARIANT(!handler_, "the session reads one record at a time");
   handler_ = std::move(handler);
   if (failure_) {
     boost::asio::post(grace_.get_executor(), lifetime_.guard([this] { finish(tl::unexpected(*failure_)); }));
@@ -49,7 +49,7 @@ Status RecordReader::check_header(Flow& flow) {
   if (!header) return refuse(header.error().cause);
   const BlockNumber number = header->number;
   // What came before on this flow was handed on, so that next_ is not below its least.
-  if (header->protection != agreed_.protection || header->lane != number % agreed_.lanes || number < next_ ||
+  if (header->protection != agreed_.protection || header->lane != lane_of(number, agreed_.lanes) || number < next_ ||
       number - flow.least_in >= kMaxFlowStep || shown_by_another(flow, number))
     return refuse("its header is not the next one");
   if (header->payload_bytes == 0 || header->payload_bytes > agreed_.block_bytes)

@@ -1,34 +1,20 @@
 #include "lib/session/session.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/core/available_cores.hpp"
 #include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::session {
 
-Result<std::unique_ptr<Session>> Session::create(boost::asio::io_context& io, Role role, const Agreed& agreed,
-                                                 std::optional<KeySchedule> keys,
-                                                 std::unique_ptr<transport::Channel> first) {
-  std::unique_ptr<Session> session(new Session(role, agreed, std::move(keys)));
-  const bool connector = role == Role::connector;
-  auto outgoing = session->header_cipher(connector ? Direction::from_connector : Direction::from_listener);
-  if (!outgoing) return tl::unexpected(outgoing.error());
-  auto incoming = session->header_cipher(connector ? Direction::from_listener : Direction::from_connector);
-  if (!incoming) return tl::unexpected(incoming.error());
-  session->outgoing_headers_ = std::move(*outgoing);
-  session->reader_.emplace(io, session->flows_, session->agreed_, std::move(*incoming));
-  session->flows_.add(std::move(first));
-  return session;
-}
-
-Session::Session(Role role, const Agreed& agreed, std::optional<KeySchedule> keys)
-    : role_(role), agreed_(agreed), keys_(std::move(keys)) {}
-
-Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction direction) const {
-  if (!keys_) return std::nullopt;
-  auto key = keys_->header_key(direction);
-  if (!key) return tl::unexpected(key.error());
-  auto cipher = crypto::HeaderCipher::create(*key);
-  if (!cipher) return tl::unexpected(cipher.error());
-  return std::optional(std::move(*cipher));
+Session::Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
+                 std::unique_ptr<transport::Channel> first)
+    : io_(io), role_(role), agreed_(agreed), keys_(std::move(keys)) {
+  flows_.add(std::move(first));
 }
 
 void Session::add_flow(std::unique_ptr<transport::Channel> channel) {
@@ -37,34 +23,166 @@ void Session::add_flow(std::unique_ptr<transport::Channel> channel) {
   if (flows_.size() == agreed_.flows) join_key_.reset();
 }
 
-void Session::close(std::chrono::milliseconds drain) {
-  reader_->stop();
-  flows_.close(drain);
+Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks) {
+  UDTCAT_INVARIANT(!lanes_ && flows_.size() == agreed_.flows, "a session starts once, when all its flows are there");
+  UDTCAT_TRY(outgoing_headers_, header_cipher(direction_from(role_)));
+  UDTCAT_TRY(auto incoming_headers, header_cipher(direction_from(peer_of(role_))));
+  reader_.emplace(io_, flows_, agreed_, std::move(incoming_headers));
+
+  stats_.threads = cipher_threads(threads);
+  stats_.flows = agreed_.flows;
+  stats_.protection = agreed_.protection;
+  if (keys_) {
+    stats_.lanes = agreed_.lanes;
+    stats_.cipher = agreed_.cipher;
+  }
+  blocks_in_flight_limit_ = 2 * stats_.threads + 2 * agreed_.flows + 2;
+  // send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its bytes.
+  const std::size_t retained_blocks = retained_limit_bytes() * kSparseShare / agreed_.block_bytes;
+  const std::size_t buffer_bytes = buffer_bytes_for(agreed_.block_bytes);
+  outgoing_buffers_.emplace(buffer_bytes, blocks_in_flight_limit_ + 1 + retained_blocks);
+  incoming_buffers_.emplace(buffer_bytes, kept_blocks + blocks_in_flight_limit_ + 2);
+  UDTCAT_TRY(lanes_, LanePool::create(
+                         io_, {agreed_.protection, agreed_.cipher, agreed_.lanes, stats_.threads, role_},
+                         keys_ ? &*keys_ : nullptr, [this](Result<Block> block) { on_sealed(std::move(block)); },
+                         [this](Result<Block> block) { on_opened(std::move(block)); }));
+  keys_.reset();
+  return {};
 }
 
-Block Session::next_block(core::Buffer memory) { return Block{std::move(memory), next_out_++, 0}; }
+Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction direction) const {
+  if (!keys_) return std::nullopt;
+  UDTCAT_TRY(const auto key, keys_->header_key(direction));
+  UDTCAT_TRY(auto cipher, crypto::HeaderCipher::create(key));
+  return std::optional(std::move(cipher));
+}
 
-void Session::finish_header(const Block& block) const {
-  encode(RecordHeader{agreed_.protection, static_cast<std::uint16_t>(block.number % agreed_.lanes),
-                      static_cast<std::uint32_t>(block.payload_bytes), block.number},
-         block.header());
+std::size_t Session::cipher_threads(std::optional<std::size_t> wanted) const {
+  const std::size_t threads = wanted.value_or(core::available_cores());
+  // One core: a hand-off to another thread is all cost.
+  return !keys_ || threads <= 1 ? 0 : std::min(threads, agreed_.lanes);
+}
+
+// ---- Outgoing: number, seal, encipher the header, send -------------------------------------------------------------
+
+std::optional<Block> Session::empty_block() {
+  auto memory = outgoing_buffers_->acquire();
+  if (!memory) return std::nullopt;
+  return Block{std::move(*memory)};
 }
 
 void Session::async_write(Block block, WriteHandler handler) {
-  if (outgoing_headers_)
-    if (auto enciphered = outgoing_headers_->encipher(block.header()); !enciphered) return flows_.close({});
+  block.number = next_out_++;
+  encode(RecordHeader{agreed_.protection, lane_of(block.number, agreed_.lanes),
+                      static_cast<std::uint32_t>(block.payload_bytes), block.number},
+         block.header());
+  ++writing_;
+  ++stats_.blocks_sent;
+  being_sealed_.push_back(std::move(handler));
+  lanes_->seal(std::move(block));
+}
+
+void Session::on_sealed(Result<Block> sealed) {
+  const WriteHandler handler = std::move(being_sealed_.front());
+  being_sealed_.pop_front();
+  Status made = sealed ? Status() : tl::unexpected(sealed.error());
+  if (made && outgoing_headers_) made = outgoing_headers_->encipher(sealed->header());
+  if (made) return send(std::move(*sealed), handler);
+  --writing_;
+  handler(made);
+}
+
+void Session::send(Block block, WriteHandler handler) {
   Flow& flow = flows_.choose(block.number);
   const auto record = block.record(agreed_.protection);
   const std::size_t count = record.size();
   const bool sparse = count < block.memory.bytes().size() / kSparseShare;
   auto bytes = sparse ? core::SharedBytes::adopt({record.begin(), record.end()})
                       : core::SharedBytes(record, std::make_shared<Block>(std::move(block)));
-  if (flows_.size() == 1) return flow.channel->async_write(std::move(bytes), std::move(handler));
   flow.untaken_bytes += count;
-  flow.channel->async_write(std::move(bytes), [&flow, count, handler = std::move(handler)](const Status& status) {
-    if (status) flow.untaken_bytes -= count;  // else it has no room for more
-    handler(status);
-  });
+  flow.channel->async_write(std::move(bytes),
+                            lifetime_.guard([this, &flow, count, handler = std::move(handler)](const Status& status) {
+                              if (status) flow.untaken_bytes -= count;  // else it has no room for more
+                              --writing_;
+                              handler(status);
+                            }));
+}
+
+// ---- Incoming: read records ahead, open, hand on in order ----------------------------------------------------------
+
+void Session::async_read(ReadHandler handler) {
+  UDTCAT_INVARIANT(!read_handler_, "blocks are asked for one at a time");
+  read_handler_ = std::move(handler);
+  read_on();
+  if (!handing_on_ && (!opened_.empty() || read_error_)) boost::asio::post(io_, lifetime_.guard([this] { hand_on(); }));
+}
+
+void Session::read_on() {
+  if (reading_ || read_error_ || opening_ + opened_.size() >= blocks_in_flight_limit_) return;
+  auto memory = incoming_buffers_->acquire();
+  if (!memory) return;  // the caller keeps all of it, and calls this when it has given some back
+  reading_ = true;
+  reader_->async_read(std::move(*memory), [this](Result<Block> record) { on_record(std::move(record)); });
+}
+
+void Session::on_record(Result<Block> record) {
+  reading_ = false;
+  if (!record) {
+    if (!read_error_) read_error_ = std::move(record.error());
+    return hand_on();
+  }
+  ++opening_;
+  lanes_->open(std::move(*record));
+  read_on();
+}
+
+void Session::on_opened(Result<Block> opened) {
+  --opening_;
+  if (!opened && !read_error_) read_error_ = opened.error();
+  const bool follows_an_error = !opened_.empty() && !opened_.back();
+  if (!follows_an_error) opened_.push_back(std::move(opened));
+  hand_on();
+  read_on();
+}
+
+/// The blocks read before an error come first: the peer's CLOSE may be among them.
+void Session::hand_on() {
+  if (std::exchange(handing_on_, true)) return;  // called from the handler below, which asks for the next
+  while (read_handler_) {
+    if (opened_.empty() && read_error_ && opening_ == 0) opened_.push_back(tl::unexpected(*read_error_));
+    if (opened_.empty()) break;
+    const ReadHandler handler = std::exchange(read_handler_, nullptr);
+    if (!opened_.front()) {
+      handler(tl::unexpected(opened_.front().error()));
+    } else {
+      Result<Block> next = std::move(opened_.front());
+      opened_.pop_front();
+      ++stats_.blocks_received;
+      handler(std::move(next));
+    }
+  }
+  handing_on_ = false;
+}
+
+// ---- The whole -----------------------------------------------------------------------------------------------------
+
+ConnectionStats Session::stats() {
+  if (closed_) return stats_;
+  const transport::ChannelStats channels = flows_.stats();
+  stats_.packets_sent = channels.packets_sent;
+  stats_.packets_lost = channels.packets_lost;
+  stats_.packets_resent = channels.packets_resent;
+  stats_.rtt = channels.rtt;
+  return stats_;
+}
+
+void Session::close(std::chrono::milliseconds drain) {
+  std::ignore = stats();  // the last that the channels say
+  closed_ = true;
+  read_handler_ = nullptr;
+  if (!read_error_) read_error_ = Error{Errc::connection_broken, "read a block", "the session is closed"};
+  reader_->stop();
+  flows_.close(drain);
 }
 
 }  // namespace udtcat::session

@@ -1,21 +1,28 @@
-/// The authenticated relation with one peer: what the handshake settled, and records over its flows.
+/// The authenticated relation with one peer: blocks go in and come out, and travel as sealed records over its flows.
+///
+///   async_write ─ number, header ─► lane seals ─► header enciphered ─► a flow
+///   async_read ◄─ in order ◄─ lane opens ◄─ RecordReader: header deciphered and checked, body ◄─ flows
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/buffer.hpp"
+#include "lib/core/lifetime.hpp"
 #include "lib/crypto/header_cipher.hpp"
 #include "lib/session/flows.hpp"
 #include "lib/session/join.hpp"
 #include "lib/session/key_schedule.hpp"
+#include "lib/session/lanes.hpp"
 #include "lib/session/parameters.hpp"
 #include "lib/session/record_format.hpp"
 #include "lib/session/record_reader.hpp"
@@ -29,71 +36,107 @@ inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: strea
 /// A record that fills less than one part in so many of its buffer is copied out of it before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
-/// Moves records; the lanes above make and open them. Errors are sticky. Nothing is read or written before the last flow
-/// has joined.
+///   joining ──the last flow is added──► complete ──start()──► running ──close()──► closed
+///
+/// Bounded: blocks on their way out and blocks read and not yet handed on are each at most 2 × threads + 2 × flows + 2;
+/// the buffers of blocks that the transport retains, or that the reader of blocks keeps, are counted on top of that.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
-  using ReadHandler = RecordReader::Handler;
+  using ReadHandler = std::function<void(Result<Block>)>;
   using WriteHandler = std::function<void(Status)>;
 
   /// keys    none exactly at auth and clear
   /// first   the channel of the handshake
-  /// errors  Errc::cipher_failed
-  [[nodiscard]] static Result<std::unique_ptr<Session>> create(boost::asio::io_context& io, Role role,
-                                                               const Agreed& agreed, std::optional<KeySchedule> keys,
-                                                               std::unique_ptr<transport::Channel> first);
+  Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
+          std::unique_ptr<transport::Channel> first);
 
   [[nodiscard]] Role role() const { return role_; }
   [[nodiscard]] const Agreed& agreed() const { return agreed_; }
-  /// Null at auth and clear, and once forgotten.
-  [[nodiscard]] const KeySchedule* keys() const { return keys_ ? &*keys_ : nullptr; }
-  /// The lanes have their own secrets now: what is left here would open every epoch.
-  void forget_keys() { keys_.reset(); }
+  [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
 
-  /// Where several flows are agreed on: what the others prove themselves by.
+  /// Where several flows are agreed on: the key by which the others prove that they belong to this session.
   void await_flows(JoinKey key) { join_key_.emplace(std::move(key)); }
   /// Null where no flow is missing.
   [[nodiscard]] const JoinKey* join_key() const { return join_key_ ? &*join_key_ : nullptr; }
   /// A channel that has joined; with the last one join_key() is forgotten.
   void add_flow(std::unique_ptr<transport::Channel> channel);
 
-  /// Of all flows together.
+  /// Of all flows together: how many written bytes the transport may retain until they are acknowledged.
   [[nodiscard]] std::uint64_t retained_limit_bytes() const { return flows_.retained_limit_bytes(); }
-  [[nodiscard]] transport::ChannelStats stats() { return flows_.stats(); }
+
+  /// Gives the lanes their secrets and forgets the keys. Once, when all flows are there and before the first block.
+  /// threads       that seal and open, at most as many as there are lanes; none: one for each core
+  /// kept_blocks   how many blocks that were read the caller keeps at most
+  /// errors        Errc::cipher_failed; Errc::out_of_resources
+  [[nodiscard]] Status start(std::optional<std::size_t> threads, std::size_t kept_blocks);
+
+  /// Whether fewer blocks are on their way to the transport than keep lanes and flows busy.
+  [[nodiscard]] bool wants_block() const { return writing_ < blocks_in_flight_limit_; }
+  /// Whether the transport has taken every block that was written.
+  [[nodiscard]] bool all_written() const { return writing_ == 0; }
+  /// Memory for a block: its payload is to be written into payload_room(). None while all of it is in use; the transport gives
+  /// some back with each block that it takes.
+  [[nodiscard]] std::optional<Block> empty_block();
+  /// Sends a block with a payload behind those written before it, also where wants_block() is false. `handler` is called when the
+  /// transport has taken it up, in any order where there are several flows, and never from inside.
+  /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to the
+  ///          peer; Errc::connection_broken
+  void async_write(Block block, WriteHandler handler);
+
+  /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from inside.
+  /// errors   after the blocks before it, and sticky. Errc::tampered (Errc::protocol_violated at auth and clear);
+  ///          Errc::cipher_failed; Errc::key_exhausted; Errc::connection_broken
+  void async_read(ReadHandler handler);
+  /// The caller has given up a block that it kept: reading goes on if it waited for memory.
+  void read_on();
+
+  /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
+  [[nodiscard]] ConnectionStats stats();
   /// See RecordReader::heard_bytes.
   [[nodiscard]] std::uint64_t heard_bytes() { return reader_->heard_bytes(); }
-  [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();
   }
+  /// What was written is still sent until `drain` is over; nothing more is read.
   void close(std::chrono::milliseconds drain);
 
-  /// An empty block in `memory` with the next number of our direction and its header.
-  [[nodiscard]] Block next_block(core::Buffer memory);
-  /// Settles the block's size: writes its header, the last thing before a lane seals it.
-  void finish_header(const Block& block) const;
-
-  /// Sends a sealed block, in the order of the numbers; several may be outstanding, and their handlers come in any order where
-  /// there are several flows. Its buffer is free once the peer's transport has it.
-  void async_write(Block block, WriteHandler handler);
-  /// See RecordReader::async_read.
-  void async_read(core::Buffer memory, ReadHandler handler) {
-    reader_->async_read(std::move(memory), std::move(handler));
-  }
-
  private:
-  Session(Role role, const Agreed& agreed, std::optional<KeySchedule> keys);
   [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
+  [[nodiscard]] std::size_t cipher_threads(std::optional<std::size_t> wanted) const;
+  void on_sealed(Result<Block> sealed);
+  void send(Block block, WriteHandler handler);
+  void on_record(Result<Block> record);
+  void on_opened(Result<Block> opened);
+  void hand_on();
 
+  boost::asio::io_context& io_;
   const Role role_;
   const Agreed agreed_;
-  std::optional<KeySchedule> keys_;
+  std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
+  std::size_t blocks_in_flight_limit_ = 0;
+  ConnectionStats stats_;  // what does not change, what is counted here, and once closed the rest too
+  bool closed_ = false;
+
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
+  std::optional<core::BufferPool> outgoing_buffers_;
   BlockNumber next_out_ = 0;
-  std::optional<RecordReader> reader_;  // always, once created; before the flows, whose threads fill its memory
+  std::size_t writing_ = 0;                // not yet taken by the transport
+  std::deque<WriteHandler> being_sealed_;  // of the blocks with the lanes, in order
+
+  std::optional<core::BufferPool> incoming_buffers_;
+  bool reading_ = false;              // a record
+  std::size_t opening_ = 0;           // records with the lanes
+  std::deque<Result<Block>> opened_;  // and not yet asked for; an error is the last
+  std::optional<Error> read_error_;   // sticky: no more records are read
+  ReadHandler read_handler_;
+  bool handing_on_ = false;
+
+  std::optional<RecordReader> reader_;  // once started; before the flows, whose threads fill its memory
   Flows flows_;
+  std::unique_ptr<LanePool> lanes_;
+  core::Lifetime lifetime_;
 };
 
 }  // namespace udtcat::session

@@ -69,10 +69,10 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
       crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
       keys = std::move(*session::KeySchedule::from_exporter(exporter));
     }
-    auto session = session::Session::create(io, role, agreed, std::move(keys), std::move(channel));
+    auto session = std::make_unique<session::Session>(io, role, agreed, std::move(keys), std::move(channel));
     for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
-      (*session)->add_flow(std::move(more));
-    end.connection = std::move(*Multiplexer::create(io, std::move(*session), options, nullptr));
+      session->add_flow(std::move(more));
+    end.connection = std::move(*Multiplexer::create(io, std::move(session), options, nullptr));
     end.connection->on_closed([&end](const Status& status) { end.closed = status; });
   }
   void accept() {

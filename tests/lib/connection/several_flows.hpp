@@ -21,7 +21,7 @@ inline std::unique_ptr<session::Session> make_awaiting(boost::asio::io_context& 
   agreed.session_id.fill(std::byte{name});
   crypto::Secret32 key;
   key.writable()[0] = std::byte{name};
-  auto made = std::move(*session::Session::create(io, role, agreed, std::nullopt, std::move(first)));
+  auto made = std::make_unique<session::Session>(io, role, agreed, std::nullopt, std::move(first));
   made->await_flows(session::JoinKey(std::move(key), agreed.session_id));
   return made;
 }

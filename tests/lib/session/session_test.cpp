@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t kKeptBlocks = 3;
+constexpr std::size_t kInFlight = 4;  // without threads and with one flow
+
 class SessionTest : public ::testing::TestWithParam<Protection> {
  protected:
   void SetUp() override {
@@ -22,6 +27,7 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     agreed.lanes = 3;
     sender = make(Role::connector, agreed, std::move(path.connector));
     receiver = make(Role::listener, agreed, std::move(path.listener));
+    start();
   }
   std::unique_ptr<Session> make(Role role, const Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
     std::optional<KeySchedule> keys;
@@ -29,52 +35,164 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
       const crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
       keys = std::move(*KeySchedule::from_exporter(exporter));
     }
-    return std::move(*Session::create(io, role, agreed, std::move(keys), std::move(channel)));
+    return std::make_unique<Session>(io, role, agreed, std::move(keys), std::move(channel));
+  }
+  void start() {
+    for (Session* session : {sender.get(), receiver.get()}) ASSERT_TRUE(session->start(0, kKeptBlocks));
   }
   void send(std::string_view text) {
-    Block block = sender->next_block(std::move(*buffers.acquire()));
-    block.payload_bytes = text.size();
-    std::memcpy(block.payload().data(), text.data(), text.size());
-    sender->finish_header(block);
-    sender->async_write(std::move(block), [](const Status&) {});
+    std::optional<Block> block = sender->empty_block();
+    ASSERT_TRUE(block);
+    block->payload_bytes = text.size();
+    std::memcpy(block->payload().data(), text.data(), text.size());
+    sender->async_write(std::move(*block), [this](const Status& status) { written.push_back(status); });
+    settle();
+  }
+  void settle() {
+    io.restart();
+    io.poll();
+  }
+  void ask() {
+    read.reset();
+    receiver->async_read([this](Result<Block> block) { read = std::move(block); });
+    EXPECT_FALSE(read) << "never from inside";
+    settle();
   }
   Result<Block> receive() {
-    std::optional<Result<Block>> read;
-    receiver->async_read(std::move(*buffers.acquire()), [&](Result<Block> block) { read = std::move(block); });
-    const auto deadline = std::chrono::steady_clock::now() + 5s;
-    while (!read && std::chrono::steady_clock::now() < deadline) {
-      io.restart();
-      io.run_one_for(50ms);
-    }
+    ask();
     return read ? std::move(*read) : fail(Errc::connection_broken, "nothing came");
   }
-
-  boost::asio::io_context io;
-  fault::ChannelPair path{io};
-  core::BufferPool buffers{buffer_bytes_for(kMinBlockBytes), 20};
-  std::unique_ptr<Session> sender;
-  std::unique_ptr<Session> receiver;
-};
-
-TEST_P(SessionTest, CarriesRecordsInOrder) {
-  for (const char* text : {"one", "two", "three", "four"}) send(text);
-  for (const std::string text : {"one", "two", "three", "four"}) {
+  void expect(const std::string& text) {
     const auto block = receive();
     ASSERT_TRUE(block) << block.error().message();
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(block->payload().data()), block->payload_bytes), text);
   }
+  [[nodiscard]] static Errc tampering() {
+    return GetParam() >= Protection::safe ? Errc::tampered : Errc::protocol_violated;
+  }
+
+  boost::asio::io_context io;
+  fault::ChannelPair path{io};
+  std::unique_ptr<Session> sender;
+  std::unique_ptr<Session> receiver;
+  std::vector<Status> written;
+  std::optional<Result<Block>> read;
+};
+
+TEST_P(SessionTest, CarriesBlocksInOrder) {
+  for (const char* text : {"one", "two", "three", "four"}) send(text);
+  for (const char* text : {"one", "two", "three", "four"}) expect(text);
+  EXPECT_EQ(written.size(), 4U);
+  EXPECT_TRUE(sender->all_written());
+  EXPECT_EQ(sender->stats().blocks_sent, 4U);
+  EXPECT_EQ(receiver->stats().blocks_received, 4U);
+}
+
+TEST_P(SessionTest, GivesABlockToWhoAskedBeforeItCame) {
+  ask();
+  EXPECT_FALSE(read);
+  send("late");
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->payload_bytes, 4U);
+}
+
+TEST_P(SessionTest, GivesBlocksToAHandlerThatAsksForTheNext) {
+  std::size_t blocks = 0;
+  std::function<void()> ask_again = [&] {
+    receiver->async_read([&](const Result<Block>& block) {
+      ASSERT_TRUE(block);
+      ++blocks;
+      ask_again();
+    });
+  };
+  ask_again();
+  for (int i = 0; i < 100; ++i) send("again");
+  EXPECT_EQ(blocks, 100U);
+}
+
+TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
+  path.from_connector->stuck = true;
+  for (std::size_t i = 0; i < kInFlight; ++i) {
+    EXPECT_TRUE(sender->wants_block());
+    send("more");
+  }
+  EXPECT_FALSE(sender->wants_block());
+  EXPECT_FALSE(sender->all_written());
+}
+
+TEST_P(SessionTest, ReadsAheadNoMoreThanItsBound) {
+  ask();
+  EXPECT_FALSE(read);
+  for (int i = 0; i < 20; ++i) send("ahead");
+  EXPECT_GE(path.from_connector->bytes.size(), 14 * (kRecordHeaderBytes + 5 + tag_bytes(GetParam())));
+  for (int i = 0; i < 19; ++i) ASSERT_TRUE(receive()) << "and then goes on";
+}
+
+TEST_P(SessionTest, WaitsForTheBlocksThatItsCallerKeeps) {
+  for (int i = 0; i < 20; ++i) send("kept");
+  std::vector<Block> kept;
+  for (ask(); read; ask()) {
+    kept.push_back(std::move(**read));
+    if (kept.size() == 20) FAIL() << "nothing bounds it";
+    read.reset();
+    settle();
+  }
+  EXPECT_GE(kept.size(), kKeptBlocks);
+  kept.clear();
+  receiver->read_on();
+  settle();
+  EXPECT_TRUE(read);
+}
+
+TEST_P(SessionTest, GivesWhatCameBeforeATamperedBlockAndNothingAfterIt) {
+  if (GetParam() < Protection::safe) GTEST_SKIP() << "nobody would see it";
+  send("good");
+  path.from_connector->tamper = [](std::span<std::byte> record) { record.back() ^= std::byte{1}; };
+  send("evil");
+  path.from_connector->tamper = nullptr;
+  send("late");
+  expect("good");
+  EXPECT_EQ(receive().error().code, Errc::tampered);
+  EXPECT_EQ(receive().error().code, Errc::tampered) << "sticky";
+}
+
+TEST_P(SessionTest, GivesWhatCameBeforeThePathBroke) {
+  send("last words");
+  path.from_connector->cut = true;
+  expect("last words");
+  EXPECT_EQ(receive().error().code, Errc::connection_broken);
+  EXPECT_EQ(receive().error().code, Errc::connection_broken) << "sticky";
+}
+
+TEST_P(SessionTest, CallsNoReaderOnceItIsClosed) {
+  ask();
+  send("too late");
+  read.reset();
+  receiver->async_read([this](Result<Block> block) { read = std::move(block); });
+  receiver->close({});
+  path.from_connector->cut = true;
+  settle();
+  EXPECT_FALSE(read);
+  EXPECT_EQ(receiver->stats().blocks_received, 1U) << "as it was";
+}
+
+TEST_P(SessionTest, SaysWhatProtectsIt) {
+  const ConnectionStats stats = sender->stats();
+  EXPECT_EQ(stats.protection, GetParam());
+  EXPECT_EQ(stats.cipher.has_value(), GetParam() >= Protection::safe);
+  EXPECT_EQ(stats.lanes, GetParam() >= Protection::safe ? 3U : 0U);
+  EXPECT_EQ(stats.threads, 0U);
+  EXPECT_EQ(stats.flows, 1U);
 }
 
 TEST_P(SessionTest, RefusesARecordThatIsNotTheNextOne) {
-  path.from_connector->tamper = [drop = true, this](std::span<std::byte>) mutable {
-    if (std::exchange(drop, false)) path.from_connector->black_hole = true;
-  };
+  path.from_connector->black_hole = true;
   send("lost");
   path.from_connector->black_hole = false;
   send("second");
   const auto block = receive();
   ASSERT_FALSE(block);
-  EXPECT_EQ(block.error().code, GetParam() >= Protection::safe ? Errc::tampered : Errc::protocol_violated);
+  EXPECT_EQ(block.error().code, tampering());
 }
 
 TEST_P(SessionTest, HidesTheHeaderWhereTheBlockIsSealed) {
@@ -100,20 +218,16 @@ class SessionOfFlowsTest : public SessionTest {
       receiver->add_flow(std::move(pair.listener));
     }
     EXPECT_EQ(sender->join_key(), nullptr);
+    start();
   }
 
   fault::ChannelPair first{io};
   std::array<fault::ChannelPair, 2> more{fault::ChannelPair(io), fault::ChannelPair(io)};
 };
 
-TEST_P(SessionOfFlowsTest, CarriesRecordsInOrder) {
+TEST_P(SessionOfFlowsTest, CarriesBlocksInOrder) {
   for (int i = 0; i < 20; ++i) send(std::to_string(i));
-  for (int i = 0; i < 20; ++i) {
-    const auto block = receive();
-    ASSERT_TRUE(block) << block.error().message();
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(block->payload().data()), block->payload_bytes),
-              std::to_string(i));
-  }
+  for (int i = 0; i < 20; ++i) expect(std::to_string(i));
   for (const auto& pair : more) EXPECT_FALSE(pair.from_connector->capture.empty());
 }
 
@@ -121,8 +235,6 @@ TEST_P(SessionOfFlowsTest, SendsByTheFlowsThatTakeSomething) {
   more[0].from_connector->stuck = true;
   for (int i = 0; i < 20; ++i) {
     send(std::string(100, 'x'));
-    io.restart();
-    io.poll();
   }
   EXPECT_EQ(more[0].from_connector->capture.size(), kRecordHeaderBytes + 100 + tag_bytes(GetParam()));
 }
@@ -136,7 +248,7 @@ TEST_P(SessionOfFlowsTest, RefusesARecordThatAFlowLost) {
   ASSERT_TRUE(receive());
   const auto block = receive();
   ASSERT_FALSE(block);
-  EXPECT_EQ(block.error().code, GetParam() >= Protection::safe ? Errc::tampered : Errc::protocol_violated);
+  EXPECT_EQ(block.error().code, tampering());
 }
 
 INSTANTIATE_TEST_SUITE_P(EachProtection, SessionOfFlowsTest,

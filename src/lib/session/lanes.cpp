@@ -1,21 +1,71 @@
-#include "lib/session/lane_pool.hpp"
+#include "lib/session/lanes.hpp"
 
-#include <optional>
 #include <system_error>
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/byte_order.hpp"
+#include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
+
 namespace udtcat::session {
 
-using session::Block;
-using session::Direction;
-using session::Role;
+// ---- Lane ------------------------------------------------------------------------------------------------------------
 
-// To wake the io thread costs a worker the time of a hundred kilobytes. While it has more to do it does so once in a while;
-// whoever finds nothing more to do always does.
+Result<Lane> Lane::create(Protection protection, Cipher cipher, crypto::AeadDirection direction, LaneSecret secret) {
+  UDTCAT_TRY(auto keys, secret.keys());
+  UDTCAT_TRY(auto aead,
+             crypto::Aead::create(cipher, direction, keys.key.bytes().first(crypto::Aead::key_bytes(cipher))));
+  return Lane(protection, cipher, std::move(aead), std::move(secret), std::move(keys));
+}
+
+Lane::Lane(Protection protection, Cipher cipher, crypto::Aead aead, LaneSecret secret, LaneSecret::Keys keys)
+    : protection_(protection),
+      cipher_(cipher),
+      aead_(std::move(aead)),
+      secret_(std::move(secret)),
+      iv_(std::move(keys.iv)) {}
+
+Status Lane::seal(const Block& block) {
+  UDTCAT_CHECK(enter_epoch_of(block.number));
+  const auto iv = nonce(block.number);
+  if (protection_ == Protection::private_) return aead_.seal(iv, block.header(), block.payload(), block.tag());
+  // safe: header and payload are one stretch of memory, all of it authenticated and none of it enciphered.
+  return aead_.seal(iv, block.record(Protection::clear), {}, block.tag());
+}
+
+Status Lane::open(const Block& block) {
+  UDTCAT_CHECK(enter_epoch_of(block.number));
+  const auto iv = nonce(block.number);
+  if (protection_ == Protection::private_) return aead_.open(iv, block.header(), block.payload(), block.tag());
+  return aead_.open(iv, block.record(Protection::clear), {}, block.tag());
+}
+
+Status Lane::enter_epoch_of(BlockNumber number) {
+  UDTCAT_INVARIANT(!last_number_ || number > *last_number_, "the session counts blocks up and each is worked once");
+  if (number >= kMaxBlockNumber)
+    return fail(Errc::key_exhausted, "seal or open a block", "the last block number is reached");
+  last_number_ = number;
+  if (epoch_ == number / kBlocksPerEpoch) return {};
+  for (; epoch_ < number / kBlocksPerEpoch; ++epoch_) UDTCAT_CHECK(secret_.ratchet());
+  UDTCAT_TRY(auto keys, secret_.keys());
+  iv_ = std::move(keys.iv);
+  return aead_.rekey(keys.key.bytes().first(crypto::Aead::key_bytes(cipher_)));
+}
+
+std::array<std::byte, crypto::kNonceBytes> Lane::nonce(BlockNumber number) const {
+  std::array<std::byte, crypto::kNonceBytes> value{};
+  core::store_be<std::uint64_t>(std::span(value).last<sizeof number>(), number);
+  for (std::size_t i = 0; i < value.size(); ++i) value[i] ^= iv_.bytes()[i];
+  return value;
+}
+
+// ---- LanePool --------------------------------------------------------------------------------------------------------
+
+// A wake-up of the io thread costs a worker as much as a hundred kilobytes: it waits for so many while it has more to do.
 constexpr std::size_t kAnnounceBytes = 1 * kMiB;  // measured: bench/lanes, ADR-0010; at 10 Gbit/s the wire takes longer
 
-/// A block on its way: its place in the order, and what became of it.
+/// A block in its place in the order, and the outcome of its lane's work.
 struct LanePool::Job {
   Block block;
   Status outcome;
@@ -39,34 +89,29 @@ struct LanePool::Pipeline {
 };
 
 Result<std::unique_ptr<LanePool>> LanePool::create(boost::asio::io_context& io, const LaneSetup& setup,
-                                                   const session::KeySchedule* keys, BlockHandler on_sealed,
+                                                   const KeySchedule* keys, BlockHandler on_sealed,
                                                    BlockHandler on_opened) {
   std::unique_ptr<LanePool> pool(new LanePool(io, std::move(on_sealed), std::move(on_opened)));
   if (keys == nullptr) return pool;
-  const bool connector = setup.role == Role::connector;
-  const Direction ours = connector ? Direction::from_connector : Direction::from_listener;
-  const Direction theirs = connector ? Direction::from_listener : Direction::from_connector;
   for (std::size_t i = 0; i < setup.lanes; ++i) {
     for (const bool seals : {true, false}) {
-      auto secret = keys->lane_secret(seals ? ours : theirs, static_cast<std::uint16_t>(i));
-      if (!secret) return tl::unexpected(secret.error());
-      auto lane = Lane::create(setup.protection, setup.cipher,
-                               seals ? crypto::AeadDirection::seal : crypto::AeadDirection::open, std::move(*secret));
-      if (!lane) return tl::unexpected(lane.error());
-      (seals ? pool->sealing_ : pool->opening_)
-          .lanes.push_back(std::make_unique<Worked>(Worked{std::move(*lane), seals}));
+      const Direction direction = direction_from(seals ? setup.role : peer_of(setup.role));
+      UDTCAT_TRY(auto secret, keys->lane_secret(direction, static_cast<std::uint16_t>(i)));
+      UDTCAT_TRY(auto lane,
+                 Lane::create(setup.protection, setup.cipher,
+                              seals ? crypto::AeadDirection::seal : crypto::AeadDirection::open, std::move(secret)));
+      (seals ? *pool->sealing_ : *pool->opening_)
+          .lanes.push_back(std::make_unique<Worked>(Worked{std::move(lane), seals}));
     }
   }
-  if (auto started = pool->start_threads(setup.threads); !started) return tl::unexpected(started.error());
+  UDTCAT_CHECK(pool->start_threads(setup.threads));
   return pool;
 }
 
 LanePool::LanePool(boost::asio::io_context& io, BlockHandler on_sealed, BlockHandler on_opened)
     : io_(io),
-      sealing_owner_(std::make_unique<Pipeline>(Pipeline{std::move(on_sealed)})),
-      opening_owner_(std::make_unique<Pipeline>(Pipeline{std::move(on_opened)})),
-      sealing_(*sealing_owner_),
-      opening_(*opening_owner_),
+      sealing_(std::make_unique<Pipeline>(Pipeline{std::move(on_sealed)})),
+      opening_(std::make_unique<Pipeline>(Pipeline{std::move(on_opened)})),
       guarded_delivery_(lifetime_.guard([this] { deliver(); })) {}
 
 LanePool::~LanePool() {
@@ -98,7 +143,7 @@ void LanePool::submit(Pipeline& pipeline, Block block) {
     job.done.store(true, std::memory_order_relaxed);
     return schedule_delivery();
   }
-  Worked& lane = *pipeline.lanes[job.block.number % pipeline.lanes.size()];
+  Worked& lane = *pipeline.lanes[lane_of(job.block.number, pipeline.lanes.size())];
   // With no earlier block on its way, no thread is in any lane of this direction.
   if (threads_.empty() || (idle && job.block.payload_bytes <= kInlinePayloadBytes)) {
     lane.run(job);
@@ -147,8 +192,8 @@ void LanePool::schedule_delivery() {
 
 void LanePool::deliver() {
   delivery_scheduled_.exchange(false);  // after what the worker that set it had done
-  deliver(sealing_);
-  deliver(opening_);
+  deliver(*sealing_);
+  deliver(*opening_);
 }
 
 void LanePool::deliver(Pipeline& pipeline) {

@@ -1,4 +1,4 @@
-/// Seals and opens blocks on many cores and gives them back in order.
+/// Lanes: keyed cipher contexts that seal and open blocks, on many cores and in order.
 ///
 ///   submit (io thread) ──► in-order queue ──────────────────────────► head done? ──► handler (io thread)
 ///                     └──► the block's lane ──► a worker thread ──► marks it done ┘
@@ -6,25 +6,59 @@
 /// Order is kept, not rebuilt: a block takes its place in the queue before a lane sees it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "lib/session/lane.hpp"
-#include "lib/session/parameters.hpp"
+#include "lib/crypto/aead.hpp"
+#include "lib/session/key_schedule.hpp"
+#include "lib/session/record_format.hpp"
 
 namespace udtcat::session {
+
+/// Block n of a direction belongs to lane n mod lanes. Keys follow the epoch of the block's number without being told.
+/// Threads: unsynchronised: a lane is worked by one thread at a time (LanePool).
+class Lane {
+ public:
+  /// errors: Errc::cipher_failed
+  [[nodiscard]] static Result<Lane> create(Protection protection, Cipher cipher, crypto::AeadDirection direction,
+                                           LaneSecret secret);
+
+  /// Makes the record: payload and tag in place, authenticated with the header that already stands before them.
+  /// Block numbers strictly increase: a repeat would repeat a nonce (INVARIANT).
+  /// errors: Errc::cipher_failed; Errc::key_exhausted at kMaxBlockNumber
+  [[nodiscard]] Status seal(const Block& block);
+  /// errors: Errc::tampered; Errc::cipher_failed; Errc::key_exhausted
+  [[nodiscard]] Status open(const Block& block);
+
+ private:
+  Lane(Protection protection, Cipher cipher, crypto::Aead aead, LaneSecret secret, LaneSecret::Keys keys);
+  [[nodiscard]] Status enter_epoch_of(BlockNumber number);
+  [[nodiscard]] std::array<std::byte, crypto::kNonceBytes> nonce(BlockNumber number) const;
+
+  Protection protection_;
+  Cipher cipher_;
+  crypto::Aead aead_;
+  LaneSecret secret_;
+  crypto::SecretBytes<crypto::kNonceBytes> iv_;
+  std::uint64_t epoch_ = 0;
+  std::optional<BlockNumber> last_number_;
+};
 
 /// A block whose payload is at most this is worked on the caller's thread when its direction is idle: waking
 /// another would take longer than the cipher.
@@ -35,7 +69,7 @@ struct LaneSetup {
   Cipher cipher = Cipher::aes_256_gcm;
   std::size_t lanes = 1;
   std::size_t threads = 0;  ///< 0: every block is worked on the caller's thread
-  session::Role role = session::Role::connector;
+  Role role = Role::connector;
 };
 
 /// The two ordered pipelines of a session, one thread set for both. At auth and clear there are no lanes and blocks pass
@@ -45,19 +79,19 @@ struct LaneSetup {
 /// never called from inside seal() or open(), nor after destruction.
 class LanePool {
  public:
-  using BlockHandler = std::function<void(Result<session::Block>)>;
+  using BlockHandler = std::function<void(Result<Block>)>;
 
   /// keys   null exactly at auth and clear
   /// errors Errc::cipher_failed; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<LanePool>> create(boost::asio::io_context& io, const LaneSetup& setup,
-                                                                const session::KeySchedule* keys,
-                                                                BlockHandler on_sealed, BlockHandler on_opened);
+                                                                const KeySchedule* keys, BlockHandler on_sealed,
+                                                                BlockHandler on_opened);
   ~LanePool();
   LanePool(const LanePool&) = delete;
   LanePool& operator=(const LanePool&) = delete;
 
-  void seal(session::Block block) { submit(sealing_, std::move(block)); }
-  void open(session::Block block) { submit(opening_, std::move(block)); }
+  void seal(Block block) { submit(*sealing_, std::move(block)); }
+  void open(Block block) { submit(*opening_, std::move(block)); }
 
  private:
   struct Job;
@@ -66,7 +100,7 @@ class LanePool {
 
   LanePool(boost::asio::io_context& io, BlockHandler on_sealed, BlockHandler on_opened);
   [[nodiscard]] Status start_threads(std::size_t count);
-  void submit(Pipeline& pipeline, session::Block block);
+  void submit(Pipeline& pipeline, Block block);
   void hand_to_workers(Worked& lane, Job& job);
   void work();
   void schedule_delivery();
@@ -74,10 +108,8 @@ class LanePool {
   void deliver(Pipeline& pipeline);
 
   boost::asio::io_context& io_;              // constant after construction
-  std::unique_ptr<Pipeline> sealing_owner_;  // confined to the io thread, but for their lanes' queues
-  std::unique_ptr<Pipeline> opening_owner_;
-  Pipeline& sealing_;
-  Pipeline& opening_;
+  const std::unique_ptr<Pipeline> sealing_;  // confined to the io thread, but for their lanes' queues
+  const std::unique_ptr<Pipeline> opening_;
   std::vector<std::thread> threads_;  // constant after construction
   std::atomic<bool> delivery_scheduled_{false};
 
