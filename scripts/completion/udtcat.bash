@@ -45,17 +45,24 @@ _udtcat() {
   esac
 
   if [[ $current == -* ]]; then
-    options='-l --listen --to --from --exec -k --key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --plain --send-only --recv-only
-      --connect-timeout --idle-timeout --accept-timeout --rate -4 -6 -v --verbose -q --quiet --progress --no-progress --stats -h --help --version'
-    local tuning='--protect --cipher --block --lanes --threads --flows --congestion --memory --rate --idle-timeout --stats -4 -6 -v --verbose -q --quiet -h --help'
-    if [[ ${COMP_WORDS[1]} == rsh ]]; then
-      options="--port --udp-host --connect-timeout --require-udp --push --remote-udtcat --ssh --daemon -k --key-file --as --peer $tuning"
-    elif [[ ${COMP_WORDS[1]} == rsh-daemon ]]; then
-      options="-l --listen -k --key-file --allow --as --peer $tuning"
-    elif [[ ${COMP_WORDS[1]} == gridftp ]]; then
-      options+=' -p --parallelism -s --stripes --range --over --retries --clear-control --root --read-only --auth --anonymous-writable
-        --third-party'
-    fi
+    local all='--key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --idle-timeout
+      --verbose --quiet --stats --help'
+    local short='-k -v -q -h' watched='--connect-timeout --progress --no-progress' listener='-l --listen -4 -6'
+    local client='-p --parallelism -s --stripes --range --over --retries --clear-control'
+    case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
+      'rsh '*) options="$all $watched --rate --port --udp-host --require-udp --push --remote-udtcat --ssh --daemon" ;;
+      'rsh-daemon '*) options="$all $short $listener --rate --allow" ;;
+      'gridftp put') options="$all $short $watched $client --rate" ;;
+      'gridftp get' | 'gridftp copy') options="$all $short $watched $client" ;;
+      'gridftp serve')
+        options="$all $short $watched $listener --rate --root --read-only --auth --anonymous-writable --third-party"
+        ;;
+      'gridftp gateway') options="$all $short $watched $listener --rate --to --from" ;;
+      'gridftp '* | 'keygen '*) options='-h --help' ;;
+      *)
+        options="$all $short $watched $listener --rate --to --from --exec --plain --send-only --recv-only --accept-timeout --version"
+        ;;
+    esac
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then
     COMPREPLY=($(compgen -W 'keygen rsh rsh-daemon gridftp' -A hostname -- "$current"))

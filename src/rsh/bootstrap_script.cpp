@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tool/shell_words.hpp"
+
 namespace udtcat::rsh {
 
 namespace {
@@ -15,11 +17,6 @@ std::string in_double_quotes(const std::string& word) {
     text += c;
   }
   return text + '"';
-}
-
-bool is_plain(const std::string& word) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:,=@%+";
-  return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
 
 /// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left to the
@@ -42,13 +39,6 @@ std::string push_steps(const PushedProgram& push, const std::string& options) {
 
 }  // namespace
 
-std::string quoted(const std::string& word) {
-  if (is_plain(word)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + '\'';
-}
-
 std::string bootstrap_script(const BootstrapRequest& request) {
   std::string options;
   for (const std::string& option : request.options) options += ' ' + in_double_quotes(option);
@@ -56,7 +46,7 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   std::string script = fmt::format("command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ", program, options);
   script += request.push ? push_steps(*request.push, options)
                          : std::string("printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; exit 127");
-  return "exec sh -c " + quoted(script);
+  return "exec sh -c " + tool::quoted(script);
 }
 
 }  // namespace udtcat::rsh

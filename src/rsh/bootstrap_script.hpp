@@ -24,7 +24,4 @@ struct BootstrapRequest {
 /// before, or says "UDTCAT MISSING <system>"; with `push` it then takes the program from its stdin, verifies and runs it.
 [[nodiscard]] std::string bootstrap_script(const BootstrapRequest& request);
 
-/// `word` as one word of a POSIX shell.
-[[nodiscard]] std::string quoted(const std::string& word);
-
 }  // namespace udtcat::rsh

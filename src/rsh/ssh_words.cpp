@@ -102,32 +102,4 @@ bool takes_next_word(const std::string& option_word) {
 
 Result<SshWords> read_ssh_words(const std::vector<std::string>& arguments) { return Reader(arguments).read(); }
 
-std::vector<std::string> split_words(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool in_word = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0 && c == quote) {
-      quote = 0;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-      word += text[++i];
-      in_word = true;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-      in_word = true;
-    } else if (quote == 0 && (c == ' ' || c == '\t')) {
-      if (in_word) words.push_back(std::move(word));
-      word.clear();
-      in_word = false;
-    } else {
-      word += c;
-      in_word = true;
-    }
-  }
-  if (in_word) words.push_back(std::move(word));
-  return words;
-}
-
 }  // namespace udtcat::rsh

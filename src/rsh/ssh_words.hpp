@@ -26,7 +26,4 @@ struct SshWords {
 /// errors: Errc::bad_argument for an option that ssh does not have, or without its value
 [[nodiscard]] Result<SshWords> read_ssh_words(const std::vector<std::string>& arguments);
 
-/// The words of a text as rsync and sh split it: spaces, '…', "…", backslash. A quote that does not end ends with the text.
-[[nodiscard]] std::vector<std::string> split_words(const std::string& text);
-
 }  // namespace udtcat::rsh

@@ -2,9 +2,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <mutex>
+#include <string_view>
 
 #include <poll.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
+
+#include "lib/core/log.hpp"
+#include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
 
@@ -56,6 +64,61 @@ void Console::write(std::string_view text, int patience_ms) {
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+namespace {
+
+class ConsoleSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit ConsoleSink(Console& console) : console_(console) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t formatted;
+    formatter_->format(message, formatted);
+    std::string_view text(formatted.data(), formatted.size());
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    console_.line(text);
+  }
+  void flush_() override {}
+
+ private:
+  Console& console_;
+};
+
+spdlog::level::level_enum level_of(int verbosity) {
+  if (verbosity < 0) return spdlog::level::err;
+  if (verbosity == 0) return spdlog::level::warn;
+  if (verbosity == 1) return spdlog::level::info;
+  return verbosity == 2 ? spdlog::level::debug : spdlog::level::trace;
+}
+
+}  // namespace
+
+void install_stderr_log(Console& console, int verbosity) {
+  auto logger = std::make_shared<spdlog::logger>("udtcat", std::make_shared<ConsoleSink>(console));
+  logger->set_level(level_of(verbosity));
+  // A person reads sentences; a developer wants to know when.
+  logger->set_pattern(verbosity >= 2 ? "udtcat: %T.%e %l: %v" : "udtcat: %v");
+  core::set_logger(std::move(logger));
+}
+
+Status print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(Errc::local_write_failed, "write to stdout", errno_text(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+ExitStatus printed(std::string_view text, Console& console) {
+  const SignalsLetThrough meanwhile;
+  const Status status = print(text);
+  if (status) return ExitStatus::success;
+  console.line("udtcat: " + status.error().message());
+  return exit_status_of(status.error().code);
 }
 
 }  // namespace udtcat::tool

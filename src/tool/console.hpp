@@ -1,10 +1,14 @@
-/// The user's terminal or log, by way of stderr: whole lines, and one line that is rewritten.
+/// What the user sees: stderr, the library's log on it, and stdout where it is text.
 #pragma once
 
 #include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include <udtcat/result.hpp>
+
+#include "tool/exit_status.hpp"
 
 namespace udtcat::tool {
 
@@ -32,5 +36,16 @@ class Console {
   std::size_t status_columns_ = 0;  // guarded by mutex_; 0: no status is shown
   bool stuck_ = false;              // guarded by mutex_; the last write had to be dropped
 };
+
+/// Gives the library's log a place on stderr.
+/// verbosity  -1: errors; 0: warnings; 1: info; 2: debug; 3 and more: trace
+/// `console` must outlive every use of the log.
+void install_stderr_log(Console& console, int verbosity);
+
+/// Text on stdout: help, version, a new key.
+/// errors: Errc::local_write_failed
+[[nodiscard]] Status print(std::string_view text);
+/// print() as a task of its own, which a signal may end while the reader is slow.
+[[nodiscard]] ExitStatus printed(std::string_view text, Console& console);
 
 }  // namespace udtcat::tool

@@ -18,7 +18,7 @@ namespace {
 /// Threads: confined to the main thread.
 class Forwarder {
  public:
-  Forwarder(SessionRun& run, const Options& options, std::vector<Endpoint> fronts, const ForwardMaker& make_forward)
+  Forwarder(SessionRun& run, const PipeOptions& options, std::vector<Endpoint> fronts, const ForwardMaker& make_forward)
       : run_(run), options_(options), fronts_(std::move(fronts)), make_forward_(make_forward) {}
 
   void start(std::unique_ptr<Connection> connection) {
@@ -54,7 +54,7 @@ class Forwarder {
   }
 
   SessionRun& run_;
-  const Options& options_;
+  const PipeOptions& options_;
   const std::vector<Endpoint> fronts_;
   const ForwardMaker& make_forward_;
   std::unique_ptr<Connection> connection_;
@@ -63,7 +63,7 @@ class Forwarder {
 
 }  // namespace
 
-ExitStatus forward_command(const Options& options, FoundKey key, Console& console, const ForwardMaker& make_forward) {
+ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console, const ForwardMaker& make_forward) {
   SessionRun run(options, console);
   auto fronts = resolve(options.front, options.family);
   if (!fronts) return run.fail_to_start(std::move(fronts.error()));

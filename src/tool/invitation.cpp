@@ -11,14 +11,11 @@
 
 #include <fmt/format.h>
 
-#include "rsh/bootstrap_script.hpp"
+#include "tool/shell_words.hpp"
 
 namespace udtcat::tool {
 
 namespace {
-
-constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
-constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
 
 struct FreeInterfaces {
   void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
@@ -48,8 +45,8 @@ Address as(const Endpoint& endpoint) {
 /// The names, as the other end has to say them.
 std::string names_text(const SessionOptions& session) {
   std::string text;
-  if (!session.expected_peer.empty()) text += " --as " + rsh::quoted(session.expected_peer);
-  if (!session.own_name.empty()) text += " --peer " + rsh::quoted(session.own_name);
+  if (!session.expected_peer.empty()) text += " --as " + quoted(session.expected_peer);
+  if (!session.own_name.empty()) text += " --peer " + quoted(session.own_name);
   return text;
 }
 
@@ -87,18 +84,15 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
 }
 
 std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {
-  if (options.session.purpose == Purpose::rsh)
-    return fmt::format("udtcat rsh --daemon --port {}{} {} COMMAND", port, names_text(options.session), host);
-  const char* program = options.gridftp_gateway ? "udtcat gridftp gateway" : "udtcat";
-  std::string command = fmt::format("{} {} {}{}", program, host, port, names_text(options.session));
-  if (options.session.protection != Protection::private_)
-    command += fmt::format(" --protect {}", to_string(options.session.protection));
-  if (options.session.cipher) command += fmt::format(" --cipher {}", to_string(*options.session.cipher));
-  if (!options.session.sends) command += " --send-only";
-  if (!options.session.receives) command += " --recv-only";
-  if (options.command != Command::serve) return command;
-  const auto service = options.service.port;
-  return command + fmt::format(" --from {}", service < kFirstUnprivilegedPort ? kAlternativePorts + service : service);
+  const SessionOptions& session = options.session;
+  const std::string names = names_text(session);
+  std::string agreed = names;
+  if (session.protection != Protection::private_) agreed += fmt::format(" --protect {}", to_string(session.protection));
+  if (session.cipher) agreed += fmt::format(" --cipher {}", to_string(*session.cipher));
+  if (!session.sends) agreed += " --send-only";
+  if (!session.receives) agreed += " --recv-only";
+  return fmt::format(fmt::runtime(options.counterpart), fmt::arg("host", host), fmt::arg("port", port),
+                     fmt::arg("names", names), fmt::arg("options", agreed));
 }
 
 }  // namespace udtcat::tool

@@ -23,8 +23,7 @@ namespace udtcat::tool {
 /// The addresses of the interfaces that are up, as the system lists them; empty if it will not.
 [[nodiscard]] std::vector<Endpoint> interface_addresses();
 
-/// "udtcat 192.0.2.1 9000", with the options in which both ends must agree. For a listener that serves
-/// a TCP service, --from with the service's own port, or a like one that needs no privilege.
+/// "udtcat 192.0.2.1 9000", with the options in which both ends must agree: Options::counterpart, filled in.
 [[nodiscard]] std::string invitation(const Options& options, const std::string& host, std::uint16_t port);
 
 }  // namespace udtcat::tool

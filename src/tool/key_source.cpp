@@ -44,7 +44,7 @@ Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretTe
   if (options.session.protection == Protection::clear) return FoundKey{};
   if (options.key_file) return found(crypto::read_key_file(*options.key_file), false);
   if (environment) return parsed(environment->view(), kKeyVariable);
-  if (options.listens()) return found(Key::generate(), true);
+  if (options.listens) return found(Key::generate(), true);
   const auto typed = ask("Key of " + to_string(options.peer) + ": ");
   if (!typed) return tl::unexpected(typed.error());
   return parsed(typed->view(), "the key typed");

@@ -1,4 +1,4 @@
-/// Where the key comes from: a file, the environment, the terminal, or, for a listener, nowhere.
+/// The sources of a key: a file, the environment, the terminal, or, for a listener, nowhere.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,6 @@
 #include "lib/crypto/secret_text.hpp"
 #include "tool/commands.hpp"
 #include "tool/signal_watch.hpp"
-#include "tool/standard_output.hpp"
 
 namespace udtcat::tool {
 
@@ -32,7 +31,7 @@ void warn_of_open_file(Console& console) {
 }  // namespace
 
 ExitStatus keygen_command(Console& console) {
-  const SignalsLetThrough whoever_reads_may_be_slow;
+  const SignalsLetThrough meanwhile;
   const auto key = Key::generate();
   Status printed;
   if (key) {

@@ -1,4 +1,5 @@
-/// The command line, understood. No input or output here.
+/// What commands that talk to a peer are told, and the options that say it: groups, of which each command takes those that act in it.
+/// No input or output here.
 #pragma once
 
 #include <chrono>
@@ -11,19 +12,9 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
+#include "tool/command_line.hpp"
+
 namespace udtcat::tool {
-
-struct WrittenOptions;
-
-enum class Command {
-  connect,  ///< udtcat HOST PORT
-  listen,   ///< udtcat -l [ADDR:]PORT
-  serve,    ///< udtcat -l [ADDR:]PORT --to HOST:PORT
-  forward,  ///< udtcat HOST PORT --from [ADDR:]PORT
-  keygen,
-  help,
-  version,
-};
 
 /// Less than two pings of a peer in three would have to be lost; see docs/spec/stream.md §5.
 inline constexpr std::chrono::milliseconds kMinIdleTimeout{3'000};  // guess: three pings
@@ -33,17 +24,13 @@ inline constexpr std::chrono::milliseconds kTransportOutlasts{10'000};  // guess
 
 inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/s at 5 s
 
+/// Every command's own options derive from this.
 struct Options {
-  Command command = Command::help;
-  bool plain = false;            ///< connect, listen: no session, bare bytes
-  bool gridftp_gateway = false;  ///< serve, forward: by the words gridftp gateway
-  HostPort peer{};               ///< connect, forward: whom to call
-  HostPort local{};              ///< listen, serve: where to wait
-  HostPort service{};            ///< serve: what each stream is connected to
-  HostPort front{};              ///< forward: where local TCP clients come
-  std::optional<std::string>
-      exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
-  std::uint64_t core_limit_bytes = 0;  ///< what that command may dump
+  HostPort peer{};        ///< of a connector: the listener
+  HostPort local{};       ///< of a listener: where it waits
+  bool listens = false;   ///< it may make a key and show it, instead of asking for one
+  /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it.
+  std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
   SessionOptions session{};
@@ -54,15 +41,19 @@ struct Options {
   int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
   std::optional<bool> progress{};                             ///< none: where a person is watching
   bool stats_json = false;
-
-  [[nodiscard]] bool listens() const { return command == Command::listen || command == Command::serve; }
 };
 
-/// What every form has: protection, session, transport, times, output.
-[[nodiscard]] Status read_common_options(const WrittenOptions& written, Options& options);
-
-/// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
-[[nodiscard]] Result<Options> parse_options(int argc, const char* const* argv);
+// Each group stores its values in `options`, which outlives the line.
+void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer
+void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
+void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
+void add_transport_options(CommandLine& line, Options& options);   ///< --transport, --congestion, --memory, --idle-timeout
+void add_rate_option(CommandLine& line, Options& options);
+void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
+void add_connect_timeout_option(CommandLine& line, Options& options);
+void add_accept_timeout_option(CommandLine& line, Options& options);
+void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
+void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 /// "host:9000", "[2001:db8::1]:9000": as users write it.
 [[nodiscard]] std::string to_string(const HostPort& target);

@@ -21,7 +21,7 @@ namespace {
 /// Threads: confined to the main thread.
 class PlainRun {
  public:
-  PlainRun(SessionRun& run, const Options& options) : run_(run), options_(options) {}
+  PlainRun(SessionRun& run, const PipeOptions& options) : run_(run), options_(options) {}
 
   [[nodiscard]] Status connect() {
     auto request = make_dial_request(options_, std::nullopt);
@@ -67,7 +67,7 @@ class PlainRun {
   }
 
   SessionRun& run_;
-  const Options& options_;
+  const PipeOptions& options_;
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<PlainPipe> pipe_;
@@ -75,10 +75,10 @@ class PlainRun {
 
 }  // namespace
 
-ExitStatus plain_command(const Options& options, Console& console) {
+ExitStatus plain_command(const PipeOptions& options, Console& console) {
   SessionRun run(options, console);
   PlainRun plain(run, options);
-  const Status started = options.listens() ? plain.listen() : plain.connect();
+  const Status started = options.listens ? plain.listen() : plain.connect();
   if (!started) return run.fail_to_start(started.error());
   return run.run();
 }

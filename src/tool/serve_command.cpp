@@ -11,19 +11,19 @@
 
 #include "lib/core/log.hpp"
 #include "tool/commands.hpp"
-#include "tool/refusal_log.hpp"
+#include "tool/notices.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
-#include "tool/stats_sum.hpp"
+#include "tool/figures.hpp"
 
 namespace udtcat::tool {
 
 namespace {
 
 /// Threads: confined to the main thread.
-class Server {
+class Service {
  public:
-  Server(SessionRun& run, const Options& options) : run_(run), options_(options), refusals_(run.io()) {}
+  Service(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(FoundKey found, const ServiceMaker& make_service) {
     auto targets = resolve(options_.service, options_.family);
@@ -35,25 +35,25 @@ class Server {
     if (!service) return tl::unexpected(std::move(service.error()));
     service_ = std::move(*service);
     auto listener = start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
-                                   [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); });
+                                   [this](std::unique_ptr<Connection> connection) { add(std::move(connection)); });
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
     run_.watch("", [this] { return total(); });
-    run_.on_interrupt([this](const Error& why) { send_home(why); });
+    run_.on_interrupt([this](const Error& why) { stop(why); });
     return {};
   }
 
  private:
-  void welcome(std::unique_ptr<Connection> connection) {
+  void add(std::unique_ptr<Connection> connection) {
     const std::uint64_t number = next_number_++;
     const Endpoint peer = connection->peer();
     core::log().info("{} connected", peer.to_string());
-    connection->on_closed([this, number, peer](const Status& status) { bid_farewell(number, peer, status); });
+    connection->on_closed([this, number, peer](const Status& status) { on_closed(number, peer, status); });
     service_->serve(*connection);
     connections_.emplace(number, std::move(connection));
   }
 
-  void bid_farewell(std::uint64_t number, const Endpoint& peer, const Status& status) {
+  void on_closed(std::uint64_t number, const Endpoint& peer, const Status& status) {
     const bool well =
         status.has_value() || status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted;
     if (well)
@@ -65,12 +65,12 @@ class Server {
       const auto place = connections_.find(number);
       past_ = sum(past_, place->second->stats());
       connections_.erase(place);
-      if (leaving_ && connections_.empty()) run_.finish(std::nullopt);
+      if (stopping_ && connections_.empty()) run_.finish(std::nullopt);
     });
   }
 
-  void send_home(const Error& why) {
-    leaving_ = true;
+  void stop(const Error& why) {
+    stopping_ = true;
     listener_->stop();
     if (connections_.empty()) return run_.finish(why);
     for (const auto& [number, connection] : connections_) connection->abort(why);
@@ -83,21 +83,21 @@ class Server {
   }
 
   SessionRun& run_;
-  const Options& options_;
+  const PipeOptions& options_;
   RefusalLog refusals_;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // as many as hold the key and come
   std::uint64_t next_number_ = 1;
   ConnectionStats past_;  // of connections that have gone
-  bool leaving_ = false;
+  bool stopping_ = false;
   std::unique_ptr<TcpService> service_;  // after the connections, which must outlive it
   std::unique_ptr<Listener> listener_;
 };
 
 }  // namespace
 
-ExitStatus serve_command(const Options& options, FoundKey key, Console& console, const ServiceMaker& make_service) {
+ExitStatus serve_command(const PipeOptions& options, FoundKey key, Console& console, const ServiceMaker& make_service) {
   SessionRun run(options, console);
-  Server server(run, options);
+  Service server(run, options);
   if (auto started = server.start(std::move(key), make_service); !started)
     return run.fail_to_start(std::move(started.error()));
   return run.run();

@@ -8,7 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
-#include "tool/stats_report.hpp"
+#include "tool/figures.hpp"
 
 namespace udtcat::tool {
 
@@ -31,12 +31,12 @@ bool SessionRun::person_watches() {
   return ::isatty(STDERR_FILENO) == 1 && !(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
 }
 
-SessionRun::SessionRun(const Options& options, Console& console, const Manners& manners)
+SessionRun::SessionRun(const Options& options, Console& console, const EndRules& rules)
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
       transport_(options.transport),
       protection_(options.session.protection),
-      manners_(manners),
+      rules_(rules),
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
@@ -44,7 +44,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const Manners& 
       progress_timer_(io_),
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
-               manners.signal_grace) {}
+               rules.signal_grace) {}
 
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
@@ -75,7 +75,7 @@ void SessionRun::tick() {
 }
 
 void SessionRun::on_signal(int signal) {
-  if (signal == SIGUSR1 && manners_.as_ssh) signal = SIGTERM;
+  if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
   if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
   if (state_ != State::running) return;
   state_ = State::interrupted;
@@ -83,7 +83,7 @@ void SessionRun::on_signal(int signal) {
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
   status_ = exit_status_of_signal(signal);
   if (!tell_peers_) return finish(error_);
-  interrupt_timer_.expires_after(manners_.tell_peers_grace);
+  interrupt_timer_.expires_after(rules_.tell_peers_grace);
   interrupt_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) finish(error_);
   });
@@ -93,7 +93,7 @@ void SessionRun::on_signal(int signal) {
 void SessionRun::finish(std::optional<Error> error) {
   if (state_ == State::finished) return;
   if (state_ == State::running) {
-    status_ = error ? manners_.failure.value_or(exit_status_of(error->code)) : ExitStatus::success;
+    status_ = error ? rules_.failure.value_or(exit_status_of(error->code)) : ExitStatus::success;
     error_ = std::move(error);
   }
   state_ = State::finished;
@@ -123,8 +123,8 @@ void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
   console_.clear_status();
   // A user who pressed ^C knows that.
-  const bool is_news = error_ && signal_ == 0;
-  if (is_news) console_.line("udtcat: " + describe(*error_));
+  const bool is_unknown = error_ && signal_ == 0;
+  if (is_unknown) console_.line("udtcat: " + describe(*error_));
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

@@ -1,4 +1,4 @@
-/// What all commands that talk to a peer share: the loop, signals, progress, the last lines and the exit status.
+/// Shared by all commands that talk to a peer: the loop, signals, progress, the last lines and the exit status.
 #pragma once
 
 #include <chrono>
@@ -16,22 +16,22 @@
 #include "tool/console.hpp"
 #include "tool/exit_status.hpp"
 #include "tool/options.hpp"
-#include "tool/progress.hpp"
+#include "tool/figures.hpp"
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
 
 /// How a command of another kind than a pipe ends.
-struct Manners {
+struct EndRules {
   std::optional<ExitStatus> failure{};              ///< what every error of ours is; none: each has its own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
   bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
 };
 
-/// What a program that we run for a peer has, once we are told to stop.
-inline constexpr std::chrono::milliseconds kChildGrace{
-    1'500};  // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
+/// The time of a program that we run for a peer, once we are told to stop.
+// spec: docs/spec/rsh.md §5: until SIGKILL, and a little
+inline constexpr std::chrono::milliseconds kChildGrace{1'500};
 
 /// A command makes its parts, tells the run about them, and calls run(); whatever ends it calls finish().
 ///
@@ -46,7 +46,7 @@ class SessionRun {
   /// Whether a person watches progress, if the options do not say.
   [[nodiscard]] static bool person_watches();
 
-  SessionRun(const Options& options, Console& console, const Manners& manners = {});
+  SessionRun(const Options& options, Console& console, const EndRules& rules = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
@@ -84,7 +84,7 @@ class SessionRun {
   Console& console_;
   const TransportOptions transport_;
   const Protection protection_;
-  const Manners manners_;
+  const EndRules rules_;
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;

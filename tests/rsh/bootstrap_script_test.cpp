@@ -1,5 +1,7 @@
 #include "rsh/bootstrap_script.hpp"
 
+#include "tool/shell_words.hpp"
+
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +16,7 @@ namespace {
 /// What a shell prints that is given the script, as sshd gives it.
 std::string run(const std::string& shell, const std::string& script, const std::string& input = "") {
   const std::string command =
-      fmt::format("printf %s {} | HOME=/nonexistent {} -c {} 2>&1", quoted(input), shell, quoted(script));
+      fmt::format("printf %s {} | HOME=/nonexistent {} -c {} 2>&1", tool::quoted(input), shell, tool::quoted(script));
   std::string output;
   FILE* const pipe = ::popen(command.c_str(), "r");
   std::array<char, 4096> piece{};
@@ -42,7 +44,7 @@ TEST(BootstrapScripts, TakeAProgramAndRunIt) {
   const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push.{}", ::getpid());
   // sha256sum of the program above
   const std::string digest =
-      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", quoted(program))).substr(0, 64);
+      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
   const BootstrapRequest request{
       .program = "/no/such/udtcat", .options = {"--port=1"}, .push = PushedProgram{program.size(), digest}};
   const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
@@ -55,7 +57,7 @@ TEST(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
   const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
   const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push3.{}", ::getpid());
   const std::string digest =
-      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", quoted(program))).substr(0, 64);
+      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
   const BootstrapRequest request{
       .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{program.size(), digest}};
   const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));

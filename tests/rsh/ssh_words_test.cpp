@@ -70,12 +70,5 @@ TEST(SshWords, SayWhichTakeTheNextWord) {
   EXPECT_FALSE(takes_next_word("-v"));
 }
 
-TEST(SplitWords, KnowsQuotesAsAShellDoes) {
-  EXPECT_THAT(split_words(" ssh  -p 2222 "), ElementsAre("ssh", "-p", "2222"));
-  EXPECT_THAT(split_words("ssh -i '/a b/c' \"d e\"f \\ g ''"), ElementsAre("ssh", "-i", "/a b/c", "d ef", " g", ""));
-  EXPECT_THAT(split_words("open 'ended"), ElementsAre("open", "ended"));
-  EXPECT_THAT(split_words(""), IsEmpty());
-}
-
 }  // namespace
 }  // namespace udtcat::rsh

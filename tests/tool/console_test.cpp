@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "lib/core/log.hpp"
-#include "tool/stderr_log.hpp"
 #include "tool/support/pipe.hpp"
 
 namespace udtcat::tool {

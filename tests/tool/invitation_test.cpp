@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tool/pipe_options.hpp"
 #include "tool/requests.hpp"
 
 namespace udtcat::tool {
@@ -51,7 +52,7 @@ class InvitationCommand : public testing::Test {
  protected:
   [[nodiscard]] std::string command() const { return invitation(options_, "192.0.2.1", 9000); }
   const std::string plain_ = "udtcat 192.0.2.1 9000";
-  Options options_{.command = Command::listen};
+  Options options_;
 };
 
 TEST_F(InvitationCommand, HasNoMoreThanItNeeds) { EXPECT_EQ(command(), plain_); }
@@ -74,25 +75,23 @@ TEST_F(InvitationCommand, HasTheNamesAsTheOtherEndSaysThem) {
   options_.session.own_name = "here";
   options_.session.expected_peer = "it's";
   EXPECT_EQ(command(), plain_ + " --as 'it'\\''s' --peer here");
-  options_.session.purpose = Purpose::rsh;
-  EXPECT_EQ(command(), "udtcat rsh --daemon --port 9000 --as 'it'\\''s' --peer here 192.0.2.1 COMMAND");
+  options_.session.protection = Protection::safe;
+  options_.counterpart = "udtcat other --port {port}{names} {host} COMMAND";
+  EXPECT_EQ(command(), "udtcat other --port 9000 --as 'it'\\''s' --peer here 192.0.2.1 COMMAND");
 }
 
 TEST_F(InvitationCommand, ForAServiceHasAFrontThatNeedsNoPrivilege) {
-  options_.command = Command::serve;
-  options_.service = {"db", 5432};
+  options_ = parse_pipe_options({"-l", "9000", "--to", "db:5432"}).value();
   EXPECT_EQ(command(), plain_ + " --from 5432");
-  options_.service = {"web", 80};
+  options_ = parse_pipe_options({"-l", "9000", "--to", "web:80"}).value();
   EXPECT_EQ(command(), plain_ + " --from 8080");
 }
 
 TEST_F(InvitationCommand, IsOneThatTheProgramTakes) {
   options_.session.protection = Protection::safe;
   std::istringstream words(command());
-  std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
-  std::vector<const char*> argv;
-  for (const std::string& word : all) argv.push_back(word.c_str());
-  const auto parsed = parse_options(static_cast<int>(argv.size()), argv.data());
+  const Words all{std::next(std::istream_iterator<std::string>(words)), {}};
+  const auto parsed = parse_pipe_options(all);
   ASSERT_TRUE(parsed) << parsed.error().message();
   EXPECT_EQ(parsed->peer.host, "192.0.2.1");
   EXPECT_EQ(parsed->session.protection, Protection::safe);

@@ -33,7 +33,7 @@ class SessionRunDeathTest : public testing::Test {
     return stats;
   }
 
-  Options options_{.command = Command::connect};
+  Options options_;
   Console console_{STDERR_FILENO};
 };
 

@@ -2,30 +2,28 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
-#include "tool/option_values.hpp"
-#include "tool/written_options.hpp"
+#include "lib/core/try.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::gridftp {
 
 namespace {
 
-using gridftp::DataKind;
+using tool::CommandLine;
+using tool::misplaced;
+using tool::Words;
 
 constexpr std::size_t kMostParallelism = 64;  // guess: as many as Globus sites allow
 constexpr std::size_t kMostStripes = 64;      // guess
 constexpr std::size_t kMostRetries = 1'000'000;
 
-tl::unexpected<Error> misplaced(const std::string& what, std::string why) {
-  return fail(Errc::bad_argument, what, std::move(why));
-}
-
 /// "A-B": the bytes from A up to, and not including, B.
-Result<gridftp::ByteRange> range_value(const std::string& text) {
-  const auto ranges = gridftp::ByteRanges::parse(text);
+Result<ByteRange> range_value(const std::string& text) {
+  const auto ranges = ByteRanges::parse(text);
   if (!ranges || ranges->size() != 1)
     return bad_value("--range", text, "A-B, the bytes from A up to, and not including, B, as in 0-1048576");
   return ranges->ranges().front();
@@ -36,7 +34,7 @@ std::string last_word(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-Status read_get(const std::vector<std::string>& words, GridftpOptions& options) {
+Status read_get(const Words& words, ClientOptions& options) {
   if (words.size() < 2) return misplaced("gridftp get", "needs a URL and a file, as in get ftp://host/path FILE");
   const std::string& target = words.back();
   std::error_code ignored;
@@ -44,7 +42,7 @@ Status read_get(const std::vector<std::string>& words, GridftpOptions& options) 
   if (words.size() > 2 && !directory)
     return misplaced("gridftp get", fmt::format("several files go into a directory, and {} is none", target));
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    auto url = gridftp::parse_ftp_url(words[i]);
+    auto url = parse_ftp_url(words[i]);
     if (!url) return tl::unexpected(std::move(url.error()));
     const std::string name = last_word(url->path);
     if (directory && (name.empty() || name == "." || name == ".."))
@@ -57,18 +55,18 @@ Status read_get(const std::vector<std::string>& words, GridftpOptions& options) 
   return {};
 }
 
-Status read_put(const std::vector<std::string>& words, GridftpOptions& options) {
+Status read_put(const Words& words, ClientOptions& options) {
   if (words.size() < 2) return misplaced("gridftp put", "needs a file and a URL, as in put FILE ftp://host/path");
-  const auto target = gridftp::parse_ftp_url(words.back());
+  const auto target = parse_ftp_url(words.back());
   if (!target) return tl::unexpected(target.error());
   const bool directory = target->path.ends_with('/');
   if (words.size() > 2 && !directory)
     return misplaced("gridftp put", "several files go into a directory: a URL that ends with /");
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    gridftp::FtpUrl url = *target;
+    FtpUrl url = *target;
     if (directory && words[i] == kStdio) return misplaced("gridftp put -", "stdin has no name: the URL has to say it");
     if (directory) url.path += last_word(words[i]);
-    if (!gridftp::can_be_said(url.path))
+    if (!can_be_said(url.path))
       return misplaced("gridftp put " + core::printable(words[i], core::kShownBytes),
                        "its name has a line end or 0xFF, which FTP cannot carry: give the URL another name");
     if (std::ranges::any_of(options.files, [&](const GridftpFile& file) { return file.remote.path == url.path; }))
@@ -78,11 +76,11 @@ Status read_put(const std::vector<std::string>& words, GridftpOptions& options) 
   return {};
 }
 
-Status read_copy(const std::vector<std::string>& words, GridftpOptions& options) {
+Status read_copy(const Words& words, ClientOptions& options) {
   if (words.size() != 2) return misplaced("gridftp copy", "needs two URLs, as in copy ftp://a/path ftp://b/path");
-  auto from = gridftp::parse_ftp_url(words[0]);
+  auto from = parse_ftp_url(words[0]);
   if (!from) return tl::unexpected(std::move(from.error()));
-  auto to = gridftp::parse_ftp_url(words[1]);
+  auto to = parse_ftp_url(words[1]);
   if (!to) return tl::unexpected(std::move(to.error()));
   if (from->to_string() == to->to_string()) return misplaced("gridftp copy", "the two URLs are the same file");
   options.from = std::move(*from);
@@ -91,120 +89,105 @@ Status read_copy(const std::vector<std::string>& words, GridftpOptions& options)
   return {};
 }
 
-Status read_serve(const WrittenOptions& written, const std::vector<std::string>& words, GridftpOptions& options) {
-  if (!written.root) return misplaced("gridftp serve", "needs --root DIR, the directory that is served");
-  if (words.size() != (written.listen ? 1U : 0U))
-    return misplaced("gridftp serve", "is written serve --root DIR [-l [ADDR:]PORT]");
-  auto local = local_address_value("-l", written.listen ? words.front() : std::to_string(gridftp::kDefaultPort));
-  if (!local) return tl::unexpected(std::move(local.error()));
-  options.common.local = std::move(*local);
-  options.root = *written.root;
-  options.listen_written = written.listen;
-  options.read_only = written.read_only;
-  options.anonymous_writable = written.anonymous_writable;
-  options.third_party = written.third_party;
-  if (options.read_only && options.anonymous_writable)
-    return misplaced("gridftp serve", "--read-only and --anonymous-writable contradict each other");
-  if (!written.auth) return {};
-  if (*written.auth != "anonymous" && *written.auth != "key")
-    return bad_value("--auth", *written.auth, "anonymous, key");
-  options.auth = *written.auth == "key" ? ServeAuth::key : ServeAuth::anonymous;
-  if (options.auth == ServeAuth::anonymous) return {};
-  options.protection_written = true;
-  return {};
+void add_number(CommandLine& line, const char* names, const char* name, std::size_t least, std::size_t most,
+                std::size_t& into) {
+  line.value(names, [=, &into](const std::string& text) {
+    return tool::store(tool::number_value(name, text, least, most), into);
+  });
 }
 
-Status read_verb(const WrittenOptions& written, GridftpOptions& options) {
-  const std::string verb = written.operands.empty() ? "" : written.operands.front();
-  const std::vector<std::string> words(written.operands.begin() + (verb.empty() ? 0 : 1), written.operands.end());
-  const bool serves = verb == "serve";
-  if (written.plain || written.to || written.from || written.exec || written.send_only || written.recv_only)
-    return misplaced("--plain, --to, --from, --exec, --send-only or --recv-only", "not for gridftp " + verb);
-  if (written.rate && (verb == "get" || verb == "copy"))
-    return misplaced("--rate and gridftp " + verb, "it limits what is sent: give it to the server that sends");
-  if (!serves && (written.root || written.auth || written.read_only || written.anonymous_writable ||
-                  written.third_party || written.listen))
-    return misplaced("gridftp " + verb,
-                     "-l, --root, --auth, --read-only, --anonymous-writable and --third-party are for serve");
-  if (serves && (written.parallelism || written.stripes || written.range || written.retries || written.clear_control))
-    return misplaced("gridftp serve", "-p, -s, --range, --retries and --clear-control are the client's to say");
-  options.clear_control = written.clear_control;
-  if (verb == "get") {
-    options.verb = GridftpVerb::get;
-    return read_get(words, options);
-  }
-  if (verb == "put") {
-    options.verb = GridftpVerb::put;
-    return read_put(words, options);
-  }
-  if (verb == "copy") {
-    options.verb = GridftpVerb::copy;
-    return read_copy(words, options);
-  }
-  if (!serves) return misplaced("gridftp \"" + verb + "\"", "the verbs are get, put, copy, serve and gateway");
-  options.verb = GridftpVerb::serve;
-  return read_serve(written, words, options);
-}
-
-Status read_numbers(const WrittenOptions& written, gridftp::TransferOptions& transfer) {
-  const auto read = [](const char* name, const WrittenOptions::Text& text, std::size_t least, std::size_t most,
-                       std::size_t& target) -> Status {
-    if (!text) return {};
-    const auto value = number_value(name, *text, least, most);
-    if (!value) return tl::unexpected(value.error());
-    target = *value;
+/// Common to clients and the server.
+void add_common_options(CommandLine& line, tool::Options& options, bool& protection_written) {
+  add_key_options(line, options);
+  add_protection_options(line, options);
+  add_session_options(line, options);
+  add_transport_options(line, options);
+  add_connect_timeout_option(line, options);
+  add_log_options(line, options);
+  add_progress_options(line, options);
+  line.check([&]() -> Status {
+    for (const char* name : {"-k", "--protect", "--cipher", "--as", "--peer"})
+      protection_written = protection_written || line.has(name);
     return {};
-  };
-  if (auto status = read("--parallelism", written.parallelism, 1, kMostParallelism, transfer.parallelism); !status)
-    return status;
-  if (auto status = read("--stripes", written.stripes, 1, kMostStripes, transfer.stripes); !status) return status;
-  if (auto status = read("--retries", written.retries, 0, kMostRetries, transfer.retries); !status) return status;
-  if (!written.range) return {};
-  const auto range = range_value(*written.range);
-  if (!range) return tl::unexpected(range.error());
-  transfer.range = *range;
-  return {};
+  });
 }
 
-Status read_over(const WrittenOptions& written, GridftpOptions& options) {
-  options.protection_written =
-      options.protection_written || written.key_file || written.protect || written.cipher || written.as || written.peer;
-  if (!written.over) return {};
-  if (*written.over == "tcp") options.over = DataKind::tcp;
-  if (*written.over == "udt") options.over = DataKind::udt;
-  if (*written.over == "session") options.over = DataKind::session;
-  if (!options.over) return bad_value("--over", *written.over, "tcp, udt, session");
-  // Protection that was asked for is not dropped without a word.
-  if (options.over != DataKind::session && options.protection_written && written.protect != "clear")
-    return misplaced(
-        fmt::format("--over {}", *written.over),
-        "nothing is protected over it; a key, --protect, --cipher, --as and --peer go with --over session");
-  return {};
+/// Protection that was asked for is not dropped without a word.
+Status check_over(const CommandLine& line, const ClientOptions& options) {
+  if (!options.over || options.over == DataKind::session || !options.protection_written) return {};
+  if (line.text("--protect") == "clear") return {};
+  return misplaced(fmt::format("--over {}", *line.text("--over")),
+                   "nothing is protected over it; a key, --protect, --cipher, --as and --peer go with --over session");
 }
 
-Status settle_audience(GridftpOptions& options, bool has_key) {
-  if (!options.auth) options.auth = has_key ? ServeAuth::key : ServeAuth::anonymous;
-  if (options.auth == ServeAuth::key && options.anonymous_writable)
-    return misplaced("gridftp serve --anonymous-writable",
-                     "with a key only who has it comes in; --auth anonymous lets the others in");
-  if (options.auth == ServeAuth::key) return {};
-  options.read_only = !options.anonymous_writable;
-  if (!options.listen_written)
-    options.common.local.host = options.common.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
-  return {};
+void add_client_options(CommandLine& line, ClientOptions& options) {
+  auto& transfer = options.transfer;
+  add_number(line, "-p,--parallelism", "--parallelism", 1, kMostParallelism, transfer.parallelism);
+  add_number(line, "-s,--stripes", "--stripes", 1, kMostStripes, transfer.stripes);
+  add_number(line, "--retries", "--retries", 0, kMostRetries, transfer.retries);
+  line.value("--range", [&](const std::string& text) { return tool::store(range_value(text), transfer.range); });
+  line.value("--over", [&](const std::string& text) -> Status {
+    if (text == "tcp") options.over = DataKind::tcp;
+    if (text == "udt") options.over = DataKind::udt;
+    if (text == "session") options.over = DataKind::session;
+    return options.over ? Status{} : tool::bad_value("--over", text, "tcp, udt, session");
+  });
+  line.flag("--clear-control", options.clear_control);
+  if (options.verb == Verb::put)
+    add_rate_option(line, options);
+  else
+    line.refuse("--rate", "it limits what is sent: give it to the server that sends");
+  add_common_options(line, options, options.protection_written);
+  line.check([&] { return check_over(line, options); });
 }
 
-std::vector<const gridftp::FtpUrl*> urls_of(const GridftpOptions& options) {
-  if (options.verb == GridftpVerb::copy) return {&options.from, &options.to};
-  std::vector<const gridftp::FtpUrl*> urls;
+Status read_words(const Words& words, ClientOptions& options) {
+  if (options.verb == Verb::get) return read_get(words, options);
+  return options.verb == Verb::put ? read_put(words, options) : read_copy(words, options);
+}
+
+Status read_place(const CommandLine& line, ServerOptions& options) {
+  if (!line.has("--root")) return misplaced("gridftp serve", "needs --root DIR, the directory that is served");
+  options.listen_written = line.has("-l");
+  if (line.operands().size() != (options.listen_written ? 1U : 0U))
+    return misplaced("gridftp serve", "is written serve --root DIR [-l [ADDR:]PORT]");
+  const std::string text = options.listen_written ? line.operands().front() : std::to_string(kDefaultPort);
+  return tool::store(tool::local_address_value("-l", text), options.local);
+}
+
+void add_server_options(CommandLine& line, ServerOptions& options) {
+  line.flag("-l,--listen");
+  line.value("--root", options.root);
+  line.flag("--read-only", options.read_only);
+  line.flag("--anonymous-writable", options.anonymous_writable);
+  line.flag("--third-party", options.third_party);
+  line.value("--auth", [&](const std::string& text) -> Status {
+    if (text != "anonymous" && text != "key") return tool::bad_value("--auth", text, "anonymous, key");
+    options.auth = text == "key" ? ServeAuth::key : ServeAuth::anonymous;
+    return {};
+  });
+  add_family_options(line, options);
+  add_rate_option(line, options);
+  add_common_options(line, options, options.protection_written);
+  line.check([&]() -> Status {
+    if (options.read_only && options.anonymous_writable)
+      return misplaced("gridftp serve", "--read-only and --anonymous-writable contradict each other");
+    options.protection_written = options.protection_written || options.auth == ServeAuth::key;
+    return {};
+  });
+}
+
+std::vector<const FtpUrl*> urls_of(const ClientOptions& options) {
+  if (options.verb == Verb::copy) return {&options.from, &options.to};
+  std::vector<const FtpUrl*> urls;
   for (const GridftpFile& file : options.files) urls.push_back(&file.remote);
   return urls;
 }
 
 /// A key proves the data; what they are is said on the control connection.
-Status check_control(GridftpOptions& options, bool protects) {
+Status check_control(ClientOptions& options, bool protects) {
   const auto urls = urls_of(options);
-  const auto clear = std::ranges::find_if(urls, [](const gridftp::FtpUrl* url) { return !url->sealed; });
+  const auto clear = std::ranges::find_if(urls, [](const FtpUrl* url) { return !url->sealed; });
   const bool unproved = protects && clear != urls.end();
   if (options.clear_control && !unproved) return misplaced("--clear-control", "it goes with a key and an ftp:// URL");
   if (!unproved) return {};
@@ -214,53 +197,134 @@ Status check_control(GridftpOptions& options, bool protects) {
         "a key proves the data, but not the name, the range, the size and the replies on a control connection in the "
         "clear: udtcat://HOST/PATH has a server of ours seal that too (serve --auth key); --clear-control does "
         "without");
-  if (options.common.session.protection >= Protection::safe)
+  if (options.session.protection >= Protection::safe)
     options.transfer.data.session.statements = Statements::wanted;
   return {};
 }
 
-}  // namespace
-
-Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments) {
-  std::vector<const char*> argv{"udtcat gridftp"};
-  for (const std::string& word : arguments) argv.push_back(word.c_str());
-  const auto written = split_command_line(static_cast<int>(argv.size()), argv.data(), Dialect::gridftp);
-  if (!written) return tl::unexpected(written.error());
-  GridftpOptions options;
-  if (written->help) return options;
-  if (auto status = read_common_options(*written, options.common); !status)
-    return tl::unexpected(std::move(status.error()));
-  if (auto status = read_numbers(*written, options.transfer); !status) return tl::unexpected(std::move(status.error()));
-  if (auto status = read_verb(*written, options); !status) return tl::unexpected(std::move(status.error()));
-  if (auto status = read_over(*written, options); !status) return tl::unexpected(std::move(status.error()));
-  return options;
-}
-
-Status settle_protection(GridftpOptions& options, bool has_environment_key) {
-  // A server without a key serves clear data; what a client of it asks for is the client's affair.
-  const bool serves = options.verb == GridftpVerb::serve;
-  const auto urls = urls_of(options);
-  const bool sealed = std::ranges::any_of(urls, &gridftp::FtpUrl::sealed);
-  const bool wants = options.protection_written || sealed || (has_environment_key && (!options.over || serves));
-  const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
-  options.transfer.data.kind = kind;
-  if (serves)
-    if (auto settled = settle_audience(options, wants); !settled) return settled;
-  auto& level = options.common.session.protection;
-  if (serves && wants) options.least = level;
-  // Who has a key and wants nothing for it still offers what it can give.
-  if (serves && wants && level == Protection::clear) level = Protection::private_;
-  if (serves ? !wants : kind != DataKind::session && !sealed) level = Protection::clear;
-  options.transfer.data.session = options.common.session;
-  if (serves) options.transfer.data.session.statements = Statements::made;
-  if (auto fine = check_control(options, kind == DataKind::session && level > Protection::clear); !fine) return fine;
-  // The key of a copy is the servers' own.
-  if (options.verb == GridftpVerb::copy && !sealed) options.common.session.protection = Protection::clear;
-  options.transfer.data.session.purpose = Purpose::driver;
-  options.transfer.data.session.sends = options.transfer.data.session.receives = true;
-  options.transfer.data.transport = options.common.transport;
-  options.transfer.data.connect_patience = options.common.connect_timeout;
+Status settle_audience(ServerOptions& options, bool has_key) {
+  if (!options.auth) options.auth = has_key ? ServeAuth::key : ServeAuth::anonymous;
+  if (options.auth == ServeAuth::key && options.anonymous_writable)
+    return misplaced("gridftp serve --anonymous-writable",
+                     "with a key only who has it comes in; --auth anonymous lets the others in");
+  if (options.auth == ServeAuth::key) return {};
+  options.read_only = !options.anonymous_writable;
+  if (!options.listen_written) options.local.host = options.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
   return {};
 }
 
-}  // namespace udtcat::tool
+DataOptions data_options(const tool::Options& options, DataKind kind) {
+  DataOptions data;
+  data.kind = kind;
+  data.session = options.session;
+  data.session.purpose = Purpose::driver;
+  data.transport = options.transport;
+  data.connect_patience = options.connect_timeout;
+  return data;
+}
+
+}  // namespace
+
+Result<ClientOptions> parse_client_options(Verb verb, const Words& arguments) {
+  ClientOptions options;
+  options.verb = verb;
+  CommandLine line(fmt::format("udtcat gridftp {}", verb == Verb::get ? "get" : verb == Verb::put ? "put" : "copy"));
+  add_client_options(line, options);
+  UDTCAT_CHECK(line.read(arguments));
+  options.help = line.wants_help();
+  if (!options.help) UDTCAT_CHECK(read_words(line.operands(), options));
+  return options;
+}
+
+Result<ServerOptions> parse_server_options(const Words& arguments) {
+  ServerOptions options;
+  CommandLine line("udtcat gridftp serve");
+  add_server_options(line, options);
+  UDTCAT_CHECK(line.read(arguments));
+  options.help = line.wants_help();
+  if (!options.help) UDTCAT_CHECK(read_place(line, options));
+  return options;
+}
+
+Status settle_protection(ClientOptions& options, bool has_environment_key) {
+  const auto urls = urls_of(options);
+  const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
+  const bool wants = options.protection_written || sealed || (has_environment_key && !options.over);
+  const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
+  auto& level = options.session.protection;
+  if (kind != DataKind::session && !sealed) level = Protection::clear;
+  options.transfer.data = data_options(options, kind);
+  UDTCAT_CHECK(check_control(options, kind == DataKind::session && level > Protection::clear));
+  // The key of a copy is the servers' own.
+  if (options.verb == Verb::copy && !sealed) level = Protection::clear;
+  return {};
+}
+
+Status settle_protection(ServerOptions& options, bool has_environment_key) {
+  const bool wants = options.protection_written || has_environment_key;
+  UDTCAT_CHECK(settle_audience(options, wants));
+  auto& level = options.session.protection;
+  if (wants) options.least = level;
+  // A server with a key that asks for nothing still offers what the key can give; one without serves clear data.
+  if (!wants)
+    level = Protection::clear;
+  else if (level == Protection::clear)
+    level = Protection::private_;
+  options.data = data_options(options, wants ? DataKind::session : DataKind::tcp);
+  options.data.session.statements = Statements::made;
+  return {};
+}
+
+std::string help_text() {
+  return R"(udtcat gridftp: a peer of programs that speak GridFTP, as Globus' do
+
+  udtcat gridftp get  [options] URL... FILE|DIRECTORY|-       - is stdout
+  udtcat gridftp put  [options] FILE...|- URL                 a URL that ends with / is a directory
+  udtcat gridftp copy [options] URL URL                       from server to server
+  udtcat gridftp serve --root DIR [-l [ADDR:]PORT] [-k FILE]
+  udtcat gridftp gateway ...                                  for two sites that stay as they are; gateway --help
+
+  URL: ftp://[USER@]HOST[:2811]/PATH, or udtcat:// for a server with a key
+
+  -p, --parallelism N        data connections, 1 to 64 (1)
+  -s, --stripes N            ask for a striped transfer; for get, to N ports here
+      --range A-B            only the bytes from A up to, and not including, B
+      --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
+      --retries N            attempts in a row that may move nothing before it gives up (5)
+      --connect-timeout T    how long each data connection is tried, and the session of udtcat:// (10s)
+      --clear-control        with a key and ftp://: names, ranges and sizes may go in the clear, unproved but by our own servers
+  serve:
+  -l, --listen [ADDR:]PORT   where clients come (2811; without a key, of this host only)
+      --root DIR             what they see; nothing outside can be reached
+      --read-only            nobody changes anything: so it is without a key
+      --auth WHO             key: who has the key, sealed, by UDP: so it is with one; anonymous: everybody, by TCP
+      --anonymous-writable   everybody may also write and delete
+      --third-party          data may go to, and come from, other hosts than the client's: for transfers between servers
+      --protect LEVEL        with a key: what data must have at least
+      -4, -6                 IPv4 only, IPv6 only
+  all, as udtcat (udtcat --help):
+  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion, --memory,
+  --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats; put and serve: --rate
+
+A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
+protected, neither the login nor the data.
+)";
+}
+
+std::string gateway_help_text() {
+  return R"(udtcat gridftp gateway: GridFTP between two sites, whose programs stay as they are, over a session of ours
+
+  udtcat gridftp gateway -l [ADDR:]PORT --to HOST:2811      beside the FTP server
+  udtcat gridftp gateway HOST PORT --from [ADDR:]2811       beside the clients, for whom it is the server
+
+Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as --protect says.
+IPv4 is all that PORT and PASV know. The other options are as of udtcat (udtcat --help):
+  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion, --memory,
+  --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats
+Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to end.
+
+  globus-url-copy -p 8 ftp://GATEWAY:2811/path file:///path
+)";
+}
+
+}  // namespace udtcat::gridftp

@@ -1,4 +1,4 @@
-/// The command line of `udtcat gridftp`.
+/// The command lines of `udtcat gridftp` and its verbs. No input or output here.
 #pragma once
 
 #include <optional>
@@ -9,48 +9,63 @@
 
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/url.hpp"
+#include "tool/command_line.hpp"
 #include "tool/options.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::gridftp {
 
 /// The name of a local file that is stdin or stdout.
 inline constexpr const char* kStdio = "-";
 
-enum class GridftpVerb { help, get, put, copy, serve };
+enum class Verb { get, put, copy };
 
 /// One file of `get` or `put`. "-" is stdin or stdout.
 struct GridftpFile {
-  gridftp::FtpUrl remote;
+  FtpUrl remote;
   std::string local;
 };
 
-/// Who may come in to `serve`.
-enum class ServeAuth { anonymous, key };
-
-struct GridftpOptions {
-  GridftpVerb verb = GridftpVerb::help;
-  std::vector<GridftpFile> files;         ///< get, put
-  gridftp::FtpUrl from, to;               ///< copy
-  std::string root;                       ///< serve
-  bool listen_written = false;            ///< serve: with an address; otherwise strangers are served on loopback only
-  bool read_only = false;                 ///< serve
-  bool anonymous_writable = false;        ///< serve: strangers may change files
-  bool third_party = false;               ///< serve: data may go to other hosts than the client's
-  std::optional<ServeAuth> auth;          ///< serve; none: what having a key asks for
-  Protection least = Protection::clear;   ///< serve: of the data
-  std::optional<gridftp::DataKind> over;  ///< none: what protection asks for
-  bool protection_written = false;        ///< a key or a level was asked for
-  bool clear_control = false;             ///< a key, and yet a control connection in the clear
-  gridftp::TransferOptions transfer;
-  Options common;  ///< key, protection, session, transport, output, times; serve: where to listen
+struct ClientOptions : tool::Options {
+  bool help = false;  ///< nothing else then
+  Verb verb = Verb::get;
+  std::vector<GridftpFile> files;  ///< get, put
+  FtpUrl from, to;                 ///< copy
+  std::optional<DataKind> over;    ///< none: as protection asks for
+  bool protection_written = false; ///< a key or a level was asked for
+  bool clear_control = false;      ///< a key, and yet a control connection in the clear
+  TransferOptions transfer;
 };
 
-/// `arguments` without the program and the word gridftp.  errors: Errc::bad_argument
-[[nodiscard]] Result<GridftpOptions> parse_gridftp_options(const std::vector<std::string>& arguments);
+/// `arguments` without the program and the words gridftp and the verb.  errors: Errc::bad_argument
+[[nodiscard]] Result<ClientOptions> parse_client_options(Verb verb, const tool::Words& arguments);
 
-/// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants sessions. A
-/// server without a key, or with strangers beside it, gives them little unless told (ADR-0024).
+/// Those who may come in to `serve`.
+enum class ServeAuth { anonymous, key };
+
+struct ServerOptions : tool::Options {
+  bool help = false;  ///< nothing else then
+  std::string root;
+  bool listen_written = false;           ///< with an address; otherwise strangers are served on loopback only
+  bool read_only = false;
+  bool anonymous_writable = false;       ///< strangers may change files
+  bool third_party = false;              ///< data may go to other hosts than the client's
+  std::optional<ServeAuth> auth;         ///< none: as having a key asks for
+  bool protection_written = false;       ///< a key or a level was asked for
+  Protection least = Protection::clear;  ///< of the data
+  DataOptions data;
+};
+
+/// errors: Errc::bad_argument
+[[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
+
+/// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may; Errc::bad_argument
-[[nodiscard]] Status settle_protection(GridftpOptions& options, bool has_environment_key);
+[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_environment_key);
+/// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors: Errc::bad_argument
+[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_environment_key);
 
-}  // namespace udtcat::tool
+[[nodiscard]] std::string help_text();
+/// Of `udtcat gridftp gateway`.
+[[nodiscard]] std::string gateway_help_text();
+
+}  // namespace udtcat::gridftp

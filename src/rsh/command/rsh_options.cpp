@@ -1,26 +1,125 @@
 #include "rsh/command/rsh_options.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "tool/option_values.hpp"
-#include "tool/user_config.hpp"
-#include "tool/written_options.hpp"
+#include "lib/core/try.hpp"
+#include "rsh/user_config.hpp"
+#include "tool/shell_words.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::rsh {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using tool::CommandLine;
+using tool::misplaced;
+using tool::Words;
+
+constexpr const char* kRsh = R"(udtcat rsh: a remote shell, over an encrypted session of ours
+
+  udtcat rsh [options] [ssh's own options] [USER@]HOST COMMAND...
+  udr PROGRAM...                          puts it under rsync, scp, sftp, git and others
+
+ssh says who you are and starts udtcat there; then the command's stdin, stdout, stderr, signals and exit status move
+over UDP. All of ssh's options are understood, and handed to it. What is no command (a login shell, -t, -N, -W, ...) is
+left to ssh itself.
+
+      --port N | N-M         UDP ports of the far side (9000-9100); one is used a command
+      --udp-host HOST        try this address as well as the one that ssh dialled and the one its server saw
+      --connect-timeout T    how long UDP is tried (3s); then the command goes over ssh itself, with a line that says so
+      --require-udp          then it fails instead
+      --push                 where there is no udtcat, copy this one to ~/.cache/udtcat there, and use it
+      --remote-udtcat PATH   where udtcat is there
+      --ssh 'PROGRAM ARGS'   what to run as ssh
+      --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
+      --key-file, --as, --peer   with --daemon
+      --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout,
+      --stats, --progress, --no-progress, --verbose, --quiet
+                             see udtcat --help
+
+Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes.
+
+Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
+)";
 
 constexpr std::chrono::milliseconds kAcceptPatience{30'000};  // spec: docs/spec/rsh.md §1
 
-Result<WrittenOptions> split(const Words& words) {
-  std::vector<const char*> argv{"udtcat"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  return split_command_line(static_cast<int>(argv.size()), argv.data(), Dialect::rsh);
+void add_port_option(CommandLine& line, PortRange& ports) {
+  line.value("--port", [&](const std::string& text) { return tool::store(parse_port_range(text), ports); });
+}
+
+/// Without a session's key anybody could give us a command.
+void add_remote_options(CommandLine& line, tool::Options& options) {
+  options.session.purpose = Purpose::rsh;
+  add_protection_options(line, options);
+  tool::add_session_options(line, options);
+  add_transport_options(line, options);
+  add_rate_option(line, options);
+  add_log_options(line, options);
+  line.check([&]() -> Status {
+    if (options.session.protection == Protection::clear)
+      return misplaced("--protect \"clear\"", "a remote command always proves the key");
+    return {};
+  });
+}
+
+/// Hands the far end what both must agree in, and what it should do as we do.
+Words far_options_of(const CommandLine& line, const RshOptions& options) {
+  Words words;
+  for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
+                           "--memory", "--idle-timeout"})
+    if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
+  for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
+  // It must still be there when we have given up UDP.
+  words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptPatience).count()));
+  return words;
+}
+
+Status check_daemon(const CommandLine& line, RshOptions& options) {
+  if (!options.daemon && line.has("-k"))
+    return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
+  if (!options.daemon && (line.has("--as") || line.has("--peer")))
+    return misplaced("--as, --peer", "ssh says who is who; with --daemon");
+  if (!line.has("--connect-timeout") && !options.daemon) options.connect_timeout = kUdpPatience;
+  options.closed_port_patience = options.connect_timeout;
+  return {};
+}
+
+void add_rsh_options(CommandLine& line, RshOptions& options) {
+  add_port_option(line, options.ports);
+  line.value("--udp-host", options.udp_host);
+  line.value("--remote-udtcat", options.remote_program);
+  line.value("--ssh", [&](const std::string& text) -> Status {
+    options.ssh_program = tool::split_words(text);
+    if (options.ssh_program.empty()) return misplaced("--ssh", "needs a program, as in --ssh 'ssh -p 2222'");
+    return {};
+  });
+  line.flag("--require-udp", options.require_udp);
+  line.flag("--push", options.push);
+  line.flag("--daemon", options.daemon);
+  add_key_options(line, options);
+  add_remote_options(line, options);
+  add_connect_timeout_option(line, options);
+  add_progress_options(line, options);
+  line.check([&] { return check_daemon(line, options); });
+  line.check([&]() -> Status {
+    options.far_options = far_options_of(line, options);
+    // A progress line is shown on request only: what is on the terminal is the command's.
+    if (!options.progress) options.progress = false;
+    return {};
+  });
+}
+
+Status read_ours(const Words& words, RshOptions& options) {
+  CommandLine line("udtcat rsh");
+  add_rsh_options(line, options);
+  UDTCAT_CHECK(line.read(words));
+  options.help = line.wants_help();
+  return {};
 }
 
 struct Separated {
@@ -43,6 +142,9 @@ std::string host_of(std::string destination) {
 
 /// ssh has no long options, so all of those before the destination are ours, and the rest is ssh's.
 Result<Separated> separate(const Words& arguments) {
+  RshOptions unused;
+  CommandLine line("udtcat rsh");
+  add_rsh_options(line, unused);
   Separated separated;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with('-') && arguments[at] != "--"; ++at) {
@@ -51,12 +153,11 @@ Result<Separated> separate(const Words& arguments) {
     const std::string name = word.substr(0, word.find('='));
     bool value_follows = false;
     if (long_option) {
-      const auto valued = takes_value(name, Dialect::rsh);
-      if (!valued)
-        return fail(Errc::bad_argument, "option \"" + name + "\"", "neither ours nor ssh's; see udtcat-rsh(1)");
+      const auto valued = line.takes_value(name);
+      if (!valued) return misplaced("option \"" + name + "\"", "unknown to udtcat rsh and to ssh; see udtcat rsh --help");
       value_follows = *valued && word.size() == name.size();
     } else {
-      value_follows = rsh::takes_next_word(word);
+      value_follows = takes_next_word(word);
     }
     Words& words = long_option ? separated.ours : separated.of_ssh;
     words.push_back(word);
@@ -69,89 +170,32 @@ Result<Separated> separate(const Words& arguments) {
   return separated;
 }
 
-tl::unexpected<Error> misplaced(const std::string& option, std::string why) {
-  return fail(Errc::bad_argument, option, std::move(why));
-}
-
-/// What belongs to other forms of udtcat.
-Status check_foreign(const WrittenOptions& written, bool has_key) {
-  if (written.plain || written.to || written.from || written.listen || written.send_only || written.recv_only ||
-      written.exec)
-    return misplaced("--plain, --to, --from, --exec, -l, --send-only or --recv-only", "not for remote commands");
-  if (written.key_file && !has_key) return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
-  if ((written.as || written.peer) && !has_key) return misplaced("--as, --peer", "ssh says who is who; with --daemon");
-  // Without a session's key anybody could give us a command.
-  if (written.protect == "clear") return misplaced("--protect \"clear\"", "a remote command always proves the key");
-  return {};
-}
-
-/// What both ends must agree in, or what the far end should do as we do. All of it has been read and found well formed.
-Words far_options_of(const WrittenOptions& written) {
-  Words words;
-  const auto hand = [&](const char* name, const WrittenOptions::Text& text) {
-    if (text) words.push_back(fmt::format("{}={}", name, *text));
-  };
-  hand("--port", written.port);
-  hand("--protect", written.protect);
-  hand("--cipher", written.cipher);
-  hand("--block", written.block);
-  hand("--lanes", written.lanes);
-  hand("--rate", written.rate);
-  hand("--congestion", written.congestion);
-  hand("--memory", written.memory);
-  hand("--idle-timeout", written.idle_timeout);
-  for (int i = 0; i < written.verbose; ++i) words.emplace_back("-v");
-  return words;
-}
-
-Status read_ports(const WrittenOptions& written, PortRange& ports) {
-  if (!written.port) return {};
-  auto range = parse_port_range(*written.port);
-  if (!range) return tl::unexpected(std::move(range.error()));
-  ports = *range;
-  return {};
-}
-
-Status read_rsh(const WrittenOptions& written, RshOptions& options) {
-  if (auto status = check_foreign(written, written.daemon); !status) return status;
-  if (auto status = read_common_options(written, options.common); !status) return status;
-  options.common.session.purpose = Purpose::rsh;
-  if (auto status = read_ports(written, options.ports); !status) return status;
-  if (!written.connect_timeout && !written.daemon) options.common.connect_timeout = kUdpPatience;
-  options.common.closed_port_patience = options.common.connect_timeout;
-  options.udp_host = written.udp_host;
-  if (written.remote_udtcat) options.remote_program = *written.remote_udtcat;
-  if (written.ssh) options.ssh_program = rsh::split_words(*written.ssh);
-  if (options.ssh_program.empty()) return misplaced("--ssh", "needs a program, as in --ssh 'ssh -p 2222'");
-  options.require_udp = written.require_udp;
-  options.push = written.push;
-  options.daemon = written.daemon;
-  options.help = written.help;
-  return {};
-}
-
 /// The line of the user's file that causes `error`, if one does.
 Error blame(Error error, const std::vector<ConfiguredOption>& configured) {
   Words words;
   for (const ConfiguredOption& option : configured) {
     words.push_back(option.word);
-    RshOptions ignored;
-    const auto written = split(words);
-    const Status status = written ? read_rsh(*written, ignored) : tl::unexpected(written.error());
+    RshOptions unused;
+    const Status status = read_ours(words, unused);
     if (!status && status.error().message() == error.message()) return wrong_line(option.line, error.message());
   }
   return error;
 }
 
-}  // namespace
-
-std::string to_string(const PortRange& range) {
-  return range.first == range.last ? std::to_string(range.first) : fmt::format("{}-{}", range.first, range.last);
+Status check_command(const RshOptions& options) {
+  if (options.is_left_to_ssh()) return {};
+  const std::size_t bytes = options.ssh.command.size();
+  if (bytes == 0) return misplaced("run a command at " + options.host, "none was given");
+  if (bytes > kMaxTextBytes)
+    return misplaced(fmt::format("run a command of {} bytes", bytes), "the far system takes 131071 at most");
+  return {};
 }
+
+}  // namespace
 
 Result<PortRange> parse_port_range(const std::string& text) {
   const auto malformed = [&] {
-    return bad_value("--port", text, "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
+    return tool::bad_value("--port", text, "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
   };
   const auto number = [](std::string_view digits) -> std::optional<std::uint16_t> {
     std::uint16_t value = 0;
@@ -167,68 +211,77 @@ Result<PortRange> parse_port_range(const std::string& text) {
 }
 
 Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view user_config) {
-  auto separated = separate(arguments);
-  if (!separated) return tl::unexpected(std::move(separated.error()));
-  auto configured = read_user_config(user_config, separated->host);
-  if (!configured) return tl::unexpected(std::move(configured.error()));
+  UDTCAT_TRY(Separated separated, separate(arguments));
+  UDTCAT_TRY(const auto configured, read_user_config(user_config, separated.host));
   // Of an option written twice the last counts, so the command line goes last.
   Words ours;
-  for (const ConfiguredOption& option : *configured) ours.push_back(option.word);
-  ours.insert(ours.end(), separated->ours.begin(), separated->ours.end());
-  const auto written = split(ours);
-  if (!written) return tl::unexpected(blame(written.error(), *configured));
+  for (const ConfiguredOption& option : configured) ours.push_back(option.word);
+  ours.insert(ours.end(), separated.ours.begin(), separated.ours.end());
   RshOptions options;
-  options.ssh_arguments = separated->of_ssh;
-  options.host = separated->host;
-  if (auto status = read_rsh(*written, options); !status)
-    return tl::unexpected(blame(std::move(status.error()), *configured));
-  options.far_options = far_options_of(*written);
-  // It must still be there when we have given up UDP.
-  options.far_options.push_back(
-      fmt::format("--accept-timeout={}ms", (options.common.connect_timeout + kAcceptPatience).count()));
+  options.host = separated.host;
+  if (auto status = read_ours(ours, options); !status)
+    return tl::unexpected(blame(std::move(status.error()), configured));
   if (options.help) return options;
-  auto ssh = rsh::read_ssh_words(separated->of_ssh);
-  if (!ssh) return tl::unexpected(std::move(ssh.error()));
-  options.ssh = std::move(*ssh);
-  if (options.ssh.quiet && written->verbose == 0) options.common.verbosity = -1;
-  // Nobody asked for a progress line: what is on the terminal is the command's.
-  if (!options.common.progress) options.common.progress = false;
+  UDTCAT_TRY(options.ssh, read_ssh_words(separated.of_ssh));
+  options.ssh_arguments = std::move(separated.of_ssh);
+  if (options.ssh.quiet && options.verbosity == 0) options.verbosity = -1;
+  UDTCAT_CHECK(check_command(options));
   return options;
 }
 
-Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
-  const auto written = split(arguments);
-  if (!written) return tl::unexpected(written.error());
-  if (!written->operands.empty()) return misplaced("arguments", "rsh-server has none; it is started by udtcat rsh");
-  RshServerOptions options;
-  if (auto status = check_foreign(*written, false); !status) return tl::unexpected(status.error());
-  if (auto status = read_common_options(*written, options.common); !status) return tl::unexpected(status.error());
-  if (auto status = read_ports(*written, options.ports); !status) return tl::unexpected(status.error());
-  options.common.session.purpose = Purpose::rsh;
-  if (!options.common.accept_timeout) options.common.accept_timeout = kAcceptPatience;
-  options.common.progress = false;
+Result<ServerOptions> parse_rsh_server_options(const Words& arguments) {
+  ServerOptions options;
+  options.accept_timeout = kAcceptPatience;
+  options.progress = false;
+  CommandLine line("udtcat rsh-server");
+  add_port_option(line, options.ports);
+  add_remote_options(line, options);
+  add_accept_timeout_option(line, options);
+  UDTCAT_CHECK(line.read(arguments));
+  if (line.wants_help() || !line.operands().empty())
+    return misplaced("arguments", "rsh-server has none; it is started by udtcat rsh");
   return options;
 }
 
-Result<RshDaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
-  const auto written = split(arguments);
-  if (!written) return tl::unexpected(written.error());
-  RshDaemonOptions options;
-  options.help = written->help;
+Result<DaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
+  DaemonOptions options;
+  options.listens = true;
+  options.progress = false;
+  options.counterpart = "udtcat rsh --daemon --port {port}{names} {host} COMMAND";
+  CommandLine line("udtcat rsh-daemon");
+  line.flag("-l,--listen");
+  line.value("--allow", options.allow);
+  add_key_options(line, options);
+  add_remote_options(line, options);
+  add_family_options(line, options);
+  UDTCAT_CHECK(line.read(arguments));
+  options.help = line.wants_help();
   if (options.help) return options;
-  if (auto status = read_common_options(*written, options.common); !status) return tl::unexpected(status.error());
-  if (written->protect == "clear") return misplaced("--protect \"clear\"", "a remote command always proves the key");
-  if (!written->listen || written->operands.size() != 1)
+  if (!line.has("-l") || line.operands().size() != 1)
     return misplaced("rsh-daemon", "needs -l [ADDR:]PORT, as in udtcat rsh-daemon -l 9000 -k key --allow FILE");
-  if (!written->allow) return misplaced("rsh-daemon", "needs --allow FILE, the list of what may be run");
-  auto local = local_address_value("-l", written->operands.front());
-  if (!local) return tl::unexpected(std::move(local.error()));
-  options.common.command = Command::serve;
-  options.common.local = *local;
-  options.common.session.purpose = Purpose::rsh;
-  options.allow = *written->allow;
-  options.common.progress = false;
+  if (!line.has("--allow")) return misplaced("rsh-daemon", "needs --allow FILE, the list of the commands");
+  UDTCAT_TRY(options.local, tool::local_address_value("-l", line.operands().front()));
   return options;
 }
 
-}  // namespace udtcat::tool
+std::string rsh_help_text() { return kRsh; }
+
+std::string rsh_daemon_help_text() {
+  return R"(udtcat rsh-daemon: runs what a list allows for whoever proves the key, until stopped
+
+  udtcat rsh-daemon -l [ADDR:]PORT -k FILE --allow LIST
+  udtcat rsh --daemon --port PORT --key-file FILE HOST COMMAND      at the other end; and udr: udr --key-file=FILE --port PORT rsync -a HOST::MODULE/ .
+
+      --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by byte,
+                             runs PROGRAM WORDS, without a shell; no other command is run
+  -l, --listen [ADDR:]PORT   where it waits
+  -k, --key-file FILE, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --rate, --transport,
+  --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
+                             see udtcat --help
+
+A list for modules of rsync:
+  rsync --server --daemon . = rsync --server --daemon --config=/etc/rsyncd.conf .
+)";
+}
+
+}  // namespace udtcat::rsh

@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 
-namespace udtcat::tool {
+namespace udtcat::rsh {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Words = std::vector<std::string>;
+using tool::Words;
 
 RshOptions parse(const Words& words, const char* config = "") {
   auto options = parse_rsh_options(words, config);
@@ -26,7 +26,7 @@ TEST(RshOptions, TellOursFromSshs) {
   EXPECT_THAT(options.ssh.options, ElementsAre("-p", "2222"));
   EXPECT_EQ(options.ssh.destination, "user@host");
   EXPECT_EQ(options.ssh.command, "ls --all");
-  EXPECT_EQ(options.common.transport.rate.bits_per_second(), 100'000'000U);
+  EXPECT_EQ(options.transport.rate.bits_per_second(), 100'000'000U);
   EXPECT_EQ(options.ports.last, 9010);
   EXPECT_TRUE(options.push);
   EXPECT_EQ(options.host, "host");
@@ -38,8 +38,8 @@ TEST(RshOptions, DoNotTakeTheValueOfAnOptionForTheHost) {
 }
 
 TEST(RshOptions, HaveTimesOfTheirOwn) {
-  EXPECT_EQ(parse({"host", "true"}).common.connect_timeout, 3s);
-  EXPECT_EQ(parse({"--connect-timeout", "9", "host", "true"}).common.connect_timeout, 9s);
+  EXPECT_EQ(parse({"host", "true"}).connect_timeout, 3s);
+  EXPECT_EQ(parse({"--connect-timeout", "9", "host", "true"}).connect_timeout, 9s);
 }
 
 TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
@@ -51,7 +51,7 @@ TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
 
 TEST(RshOptions, ComeFromTheUsersFileToo) {
   const auto options = parse({"--rate", "2G", "user@far", "true"}, "Host far\n rate 1G\n udp-host 10.1.2.3\n");
-  EXPECT_EQ(options.common.transport.rate.bits_per_second(), 2'000'000'000U) << "the command line counts";
+  EXPECT_EQ(options.transport.rate.bits_per_second(), 2'000'000'000U) << "the command line counts";
   EXPECT_EQ(options.udp_host, "10.1.2.3");
   EXPECT_EQ(parse({"ssh://me@far:22/", "true"}, "Host far\n udp-host x\n").udp_host, "x");
 }
@@ -67,9 +67,9 @@ TEST(RshOptions, SayWhichLineOfTheUsersFileIsWrong) {
 }
 
 TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
-  EXPECT_EQ(parse({"--daemon", "--as", "a", "--peer", "b", "host", "true"}).common.session.own_name, "a");
+  EXPECT_EQ(parse({"--daemon", "--as", "a", "--peer", "b", "host", "true"}).session.own_name, "a");
   EXPECT_THAT(complaint({"--as", "a", "host", "true"}), HasSubstr("--daemon"));
-  EXPECT_EQ(parse({"host", "true"}).common.session.purpose, Purpose::rsh);
+  EXPECT_EQ(parse({"host", "true"}).session.purpose, Purpose::rsh);
 }
 
 TEST(RshOptions, TakeAnotherSsh) {
@@ -84,10 +84,16 @@ TEST(RshOptions, RefuseWhatHasNoMeaningHere) {
   EXPECT_THAT(complaint({"host", "true"}, "frobnicate yes\n"), HasSubstr("frobnicate"));
 }
 
+TEST(RshOptions, NeedACommand) {
+  EXPECT_THAT(complaint({"--daemon", "host"}), HasSubstr("none was given"));
+  EXPECT_TRUE(parse({"host"}).is_left_to_ssh()) << "a login shell";
+}
+
 TEST(RshServerOptions, HaveALimitForWaiting) {
-  EXPECT_EQ(parse_rsh_server_options({}).value().common.accept_timeout, 30s);
+  EXPECT_EQ(parse_rsh_server_options({}).value().accept_timeout, 30s);
   EXPECT_FALSE(parse_rsh_server_options({"host"}));
   EXPECT_FALSE(parse_rsh_server_options({"--protect=clear"}));
+  EXPECT_FALSE(parse_rsh_server_options({"--connect-timeout=1s"}));
 }
 
 TEST(RshDaemonOptions, NeedAPlaceAndAList) {
@@ -109,4 +115,4 @@ TEST(PortRanges, AreAPortOrTwo) {
 }
 
 }  // namespace
-}  // namespace udtcat::tool
+}  // namespace udtcat::rsh

@@ -1,0 +1,18 @@
+/// In the place of this wing in a program that was built without it (-DUDTCAT_GRIDFTP=OFF).
+#include "gridftp/command/commands.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+std::string help_text() { return "udtcat gridftp: this program was built without it\n"; }
+
+Result<std::unique_ptr<tool::Task>> refuse(const tool::Words& /*arguments*/) {
+  return fail(Errc::bad_argument, "udtcat gridftp", "this program was built without it");
+}
+
+}  // namespace
+
+tool::Commands commands() { return {{.words = {"gridftp"}, .help = help_text, .parse = refuse}}; }
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,223 @@
+#include "gridftp/command/commands.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <udtcat/bridges.hpp>
+
+#include "gridftp/client/transfer.hpp"
+#include "gridftp/command/gridftp_options.hpp"
+#include "gridftp/gateway/gateway.hpp"
+#include "gridftp/server/ftp_server.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "tool/commands.hpp"
+#include "tool/process_setup.hpp"
+#include "tool/requests.hpp"
+#include "tool/session_run.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+using tool::Console;
+using tool::ExitStatus;
+using tool::FoundKey;
+using tool::Surroundings;
+
+/// "-" is stdout for get, stdin for put.
+Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
+  TransferJob job;
+  job.remote = file.remote;
+  job.path = file.local;
+  if (file.local != kStdio) return job;
+  auto stdio = make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get});
+  if (!stdio) return tl::unexpected(std::move(stdio.error()));
+  job.pipe = std::move(*stdio);
+  return job;
+}
+
+ConnectionStats figures_of(const TransferProgress& progress, Verb verb) {
+  ConnectionStats stats;
+  (verb == Verb::get ? stats.bytes_received : stats.bytes_sent) = progress.bytes;
+  return stats;
+}
+
+/// The warning that a control connection in the clear is proved by no key.
+std::string unproved(const ClientOptions& options) {
+  const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
+  if (options.verb == Verb::copy || options.session.protection < Protection::safe) return what;
+  return what + ", unless the server is udtcat, which proves in the data session what it did";
+}
+
+ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Console& console) {
+  tool::SessionRun run(options, console);
+  auto transfer = options.transfer;
+  if (found.key) transfer.data.key = std::make_shared<const Key>(std::move(*found.key));
+  if (transfer.data.kind != DataKind::session || transfer.data.session.protection == Protection::clear)
+    core::log().info("nothing is protected: neither the login nor the data");
+  if (options.clear_control) console.line(unproved(options));
+  const auto progress = std::make_shared<TransferProgress>();
+  run.on_interrupt([&run](const Error& why) { run.finish(why); });
+  run.watch("", [progress, verb = options.verb] { return figures_of(*progress, verb); });
+  const auto conclude = [&run, progress](const Status& outcome) {
+    if (!outcome) return run.finish(outcome.error());
+    core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
+    run.finish(std::nullopt);
+  };
+  if (options.verb == Verb::copy) {
+    async_copy(run.io(), options.from, options.to, transfer, progress, conclude);
+    return run.run();
+  }
+  const bool get = options.verb == Verb::get;
+  std::vector<TransferJob> jobs;
+  for (const GridftpFile& file : options.files) {
+    auto job = job_for(run.io(), file, get);
+    if (!job) return run.fail_to_start(std::move(job.error()));
+    jobs.push_back(std::move(*job));
+  }
+  if (get)
+    async_download(run.io(), std::move(jobs), transfer, progress, conclude);
+  else
+    async_upload(run.io(), std::move(jobs), transfer, progress, conclude);
+  return run.run();
+}
+
+ServeOptions serve_options(const ServerOptions& options, FoundKey found) {
+  ServeOptions serve;
+  serve.read_only = options.read_only;
+  serve.third_party = options.third_party;
+  serve.data = options.data;
+  if (found.key) serve.data.key = std::make_shared<const Key>(std::move(*found.key));
+  serve.least = options.least;
+  return serve;
+}
+
+/// To whom, and how to change that.
+std::string audience_of(const ServerOptions& options) {
+  if (options.auth == ServeAuth::key)
+    return fmt::format("to who has the key{}", options.read_only ? ", read-only" : "");
+  std::string text = "to everybody who reaches it, without proof, ";
+  text += options.read_only ? "read-only" : "who may also change and delete files";
+  if (options.least > Protection::clear)
+    text += fmt::format("; names, sizes and times are everybody's, data are {}", to_string(options.least));
+  if (!options.listen_written) text += "; -l [ADDR:]PORT lets other hosts in";
+  if (options.read_only) text += "; --anonymous-writable lets them write";
+  if (options.least == Protection::clear) text += "; -k FILE lets in only who has the key";
+  return text;
+}
+
+ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& console) {
+  constexpr std::uint64_t kDescriptors = 4096;  // guess: all its clients and data connections, and their files
+  tool::allow_descriptors(kDescriptors);
+  tool::SessionRun run(options, console);
+  auto root = ServedRoot::open(options.root);
+  if (!root) return run.fail_to_start(std::move(root.error()));
+  auto locals = resolve(options.local, options.family);
+  if (!locals) return run.fail_to_start(std::move(locals.error()));
+  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found)));
+  const bool sealed = options.auth == ServeAuth::key;
+  const auto fronts = tool::one_per_family(*locals);
+  if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
+    return run.fail_to_start(std::move(listening.error()));
+  for (const Endpoint& local : server.local_endpoints())
+    console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
+                             local.to_string(), audience_of(options)));
+  run.watch("", [&server] {
+    ConnectionStats stats;
+    stats.bytes_sent = server.moved_bytes();
+    return stats;
+  });
+  run.on_interrupt([&](const Error& why) {
+    server.stop();
+    run.finish(why);
+  });
+  return run.run();
+}
+
+/// A command whose options are settled once it is known whether the environment has a key.
+template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundKey, Console&)>
+class GridftpTask final : public tool::Task {
+ public:
+  explicit GridftpTask(CommandOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] Status prepare(bool has_environment_key, Console& /*console*/) override {
+    return settle_protection(options_, has_environment_key);
+  }
+  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
+    return carry_out(options_, std::move(key), surroundings.console);
+  }
+
+ private:
+  CommandOptions options_;
+};
+using ServeTask = GridftpTask<ServerOptions, serve_command>;
+using ClientTask = GridftpTask<ClientOptions, transfer_command>;
+
+template <Verb verb>
+Result<std::unique_ptr<tool::Task>> parse_client(const tool::Words& arguments) {
+  UDTCAT_TRY(ClientOptions options, parse_client_options(verb, arguments));
+  if (options.help) return nullptr;
+  return std::make_unique<ClientTask>(std::move(options));
+}
+
+Result<std::unique_ptr<tool::Task>> parse_serve(const tool::Words& arguments) {
+  UDTCAT_TRY(ServerOptions options, parse_server_options(arguments));
+  if (options.help) return nullptr;
+  return std::make_unique<ServeTask>(std::move(options));
+}
+
+/// A TCP service and a TCP forward that know what FTP says about data connections.
+class GatewayTask final : public tool::Task {
+ public:
+  explicit GatewayTask(tool::PipeOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] Status prepare(bool /*has_environment_key*/, Console& console) override {
+    tool::say_what_is_open(options_, console);
+    return {};
+  }
+  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
+    if (options_.form == tool::Form::serve)
+      return tool::serve_command(options_, std::move(key), surroundings.console, make_far_gateway);
+    return tool::forward_command(options_, std::move(key), surroundings.console, make_near_gateway);
+  }
+
+ private:
+  const tool::PipeOptions options_;
+};
+
+Result<std::unique_ptr<tool::Task>> parse_gateway(const tool::Words& arguments) {
+  UDTCAT_TRY(tool::PipeOptions options, tool::parse_relay_options("udtcat gridftp gateway", arguments));
+  if (options.form == tool::Form::help) return nullptr;
+  options.session.purpose = Purpose::gateway;
+  return std::make_unique<GatewayTask>(std::move(options));
+}
+
+Result<std::unique_ptr<tool::Task>> parse_no_verb(const tool::Words& arguments) {
+  tool::CommandLine line("udtcat gridftp");
+  const std::string verb = arguments.empty() ? "" : arguments.front();
+  if (!verb.starts_with('-'))
+    return tool::misplaced("gridftp \"" + verb + "\"", "the verbs are get, put, copy, serve and gateway");
+  UDTCAT_CHECK(line.read(arguments));
+  return nullptr;
+}
+
+}  // namespace
+
+tool::Commands commands() {
+  return {{.words = {"gridftp"}, .help = help_text, .parse = parse_no_verb},
+          {.words = {"gridftp", "get"}, .help = help_text, .parse = parse_client<Verb::get>},
+          {.words = {"gridftp", "put"}, .help = help_text, .parse = parse_client<Verb::put>},
+          {.words = {"gridftp", "copy"}, .help = help_text, .parse = parse_client<Verb::copy>},
+          {.words = {"gridftp", "serve"}, .help = help_text, .parse = parse_serve},
+          {.words = {"gridftp", "gateway"}, .help = gateway_help_text, .parse = parse_gateway}};
+}
+
+}  // namespace udtcat::gridftp

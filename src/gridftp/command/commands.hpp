@@ -1,0 +1,11 @@
+/// udtcat gridftp: a peer of Globus' servers and clients, and a gateway between them.
+#pragma once
+
+#include "tool/command.hpp"
+
+namespace udtcat::gridftp {
+
+/// In a program without this wing: one that says so (absent.cpp).
+[[nodiscard]] tool::Commands commands();
+
+}  // namespace udtcat::gridftp

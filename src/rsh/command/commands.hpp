@@ -1,0 +1,10 @@
+/// The commands of remote commands: rsh, rsh-daemon, and rsh-server, which ssh starts.
+#pragma once
+
+#include "tool/command.hpp"
+
+namespace udtcat::rsh {
+
+[[nodiscard]] tool::Commands commands();
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,43 @@
+/// Runs what a list allows for everybody who proves the key.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+
+#include <udtcat/peering.hpp>
+
+#include "rsh/allow_list.hpp"
+#include "rsh/far_end.hpp"
+#include "tool/key_source.hpp"
+#include "tool/notices.hpp"
+#include "tool/options.hpp"
+#include "tool/session_run.hpp"
+
+namespace udtcat::rsh {
+
+/// Threads: confined to the main thread.
+class Daemon {
+ public:
+  /// `run` must outlive this.
+  Daemon(tool::SessionRun& run, AllowList list) : run_(run), list_(std::move(list)), refusals_(run.io()) {}
+
+  /// errors: those of tool::start_listener()
+  [[nodiscard]] Status start(const tool::Options& options, tool::FoundKey found);
+
+ private:
+  using Ends = std::list<std::unique_ptr<FarEnd>>;
+
+  void take(std::unique_ptr<Connection> connection);
+  void on_over(Ends::iterator place, const std::string& peer, const Status& status);
+  void stop(const Error& why);
+
+  tool::SessionRun& run_;
+  const AllowList list_;
+  tool::RefusalLog refusals_;
+  Ends ends_;
+  bool stopping_ = false;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace udtcat::rsh

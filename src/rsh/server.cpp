@@ -1,0 +1,150 @@
+#include "rsh/server.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <boost/asio/post.hpp>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "rsh/greeting.hpp"
+#include "rsh/known_cookie.hpp"
+#include "rsh/user_shell.hpp"
+#include "tool/requests.hpp"
+#include "tool/shell_words.hpp"
+
+namespace udtcat::rsh {
+
+namespace {
+
+constexpr std::uint16_t kNoPort = 0;  // spec: docs/spec/rsh.md §1
+constexpr std::size_t kMaxWays = 8;   // guess: each way of the near end's to us
+
+/// The address of this host that ssh's client reached, as its server saw it.  spec: ssh(1), SSH_CONNECTION
+std::optional<Endpoint> seen_address(std::uint16_t port) {
+  const char* connection = std::getenv("SSH_CONNECTION");
+  if (connection == nullptr) return std::nullopt;
+  const auto words = tool::split_words(connection);
+  constexpr std::size_t kServerAddress = 2;
+  if (words.size() <= kServerAddress) return std::nullopt;
+  const auto addresses = resolve({words[kServerAddress], port}, AddressFamily::any);
+  return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
+}
+
+/// Every port of the range, beginning anywhere, so that many commands that start at once seldom ask for the same.
+std::vector<std::uint16_t> ports_of(const PortRange& range) {
+  std::vector<std::uint16_t> ports(static_cast<std::size_t>(range.last - range.first) + 1U);
+  std::iota(ports.begin(), ports.end(), range.first);
+  std::random_device random;
+  std::rotate(ports.begin(), ports.begin() + static_cast<std::ptrdiff_t>(random() % ports.size()), ports.end());
+  return ports;
+}
+
+}  // namespace
+
+std::string to_string(const PortRange& range) {
+  return range.first == range.last ? std::to_string(range.first) : fmt::format("{}-{}", range.first, range.last);
+}
+
+Server::Server(tool::SessionRun& run, const ServerOptions& options, std::uint64_t core_limit_bytes)
+    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()) {}
+
+Status Server::start() {
+  UDTCAT_TRY(Key key, Key::generate());
+  if (auto status = bind(key); !status) {
+    if (status.error().code != Errc::cannot_bind) return status;
+    core::log().info("{}: no port is left for UDP", status.error().message());
+  }
+  const std::uint16_t port = listener_ ? listener_->local_endpoints().front().port() : kNoPort;
+  UDTCAT_CHECK(tool::print(to_text({port, std::move(key), seen_address(port)})));
+  UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
+                                         {.on_request = [this](const auto& request) { run_over_ssh(request); },
+                                          .on_end = [this] { on_ssh_end(); }}));
+  patience_.expires_after(*options_.accept_timeout);
+  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && chosen_ == nullptr)
+      run_.finish(Error{Errc::cannot_reach, "wait for the near end", "nobody proved the key in time"});
+  });
+  run_.on_interrupt([this](const Error& why) {
+    if (ends_.empty()) return run_.finish(why);
+    for (const auto& end : ends_) end->abort(why);
+  });
+  return {};
+}
+
+Status Server::bind(const Key& key) {
+  UDTCAT_TRY(const std::uint32_t cookie, known_cookie(key));
+  Status status = fail(Errc::cannot_bind, "bind");
+  for (const std::uint16_t port : ports_of(options_.ports)) {
+    tool::Options options = options_;
+    options.local.port = port;
+    options.transport.known_cookie = cookie;
+    UDTCAT_TRY(ListenRequest request, tool::make_listen_request(options, key.duplicate()));
+    auto listener = listen(
+        run_.io(), std::move(request),
+        [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
+        [](const Endpoint& peer, const Error& why) {
+          core::log().info("refused {}: {}", peer.to_string(), why.message());
+        });
+    if (listener) {
+      listener_ = std::move(*listener);
+      return {};
+    }
+    status = tl::unexpected(std::move(listener.error()));
+    if (status.error().code != Errc::cannot_bind) break;
+  }
+  return status;
+}
+
+/// The near end may prove the key on several ways at once; it asks on one.
+void Server::take(std::unique_ptr<Connection> connection) {
+  if (chosen_ != nullptr || ends_.size() >= kMaxWays)
+    return connection->abort({Errc::stream_refused, "serve a second peer", "the command has its connection"});
+  const Endpoint peer = connection->peer();
+  core::log().info("{} has proved the key", peer.to_string());
+  const auto place = ends_.emplace(ends_.end());
+  *place = std::make_unique<FarEnd>(
+      run_.io(), std::move(connection),
+      [this](const ControlMessage& request) { return launch_for_user(request, core_limit_bytes_); },
+      [this, place] { choose(place->get()); }, [this, place](const Status& status) { on_over(place, status); });
+}
+
+void Server::choose(FarEnd* end) {
+  chosen_ = end;
+  patience_.cancel();
+  listener_->stop();
+  run_.watch(end->connection().peer().to_string(), [end] { return end->connection().stats(); });
+}
+
+void Server::on_over(Ends::iterator place, const Status& status) {
+  if (place->get() == chosen_) {
+    // The near end knows, or is not there to be told.
+    if (!status) core::log().info("{}", status.error().message());
+    return run_.finish_as(status ? tool::ExitStatus::success : tool::ExitStatus::own_failure);
+  }
+  // Posted: this is its own handler.
+  boost::asio::post(run_.io(), [this, place] { ends_.erase(place); });
+}
+
+void Server::run_over_ssh(const ControlMessage& request) {
+  if (chosen_ != nullptr) return;  // too late: it runs already
+  fallback_ = request;
+  run_.finish(std::nullopt);
+}
+
+/// Before there is a command, ssh is the only one who can want one. After that it may come and go: the session has its own
+/// signs of life.
+void Server::on_ssh_end() {
+  // What was not begun must not look like what went well.
+  if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
+  core::log().debug("ssh has gone; the command goes on");
+}
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,73 @@
+/// The far end of one remote command, started by ssh: it waits for somebody who proves the key, or for ssh to say that UDP does not
+/// work.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "rsh/far_end.hpp"
+#include "rsh/ssh_input.hpp"
+#include "tool/options.hpp"
+#include "tool/session_run.hpp"
+
+namespace udtcat::rsh {
+
+/// UDP ports, from the first to the last.
+struct PortRange {
+  std::uint16_t first = 9000;
+  std::uint16_t last = 9100;
+};
+[[nodiscard]] std::string to_string(const PortRange& range);
+
+/// Options::accept_timeout says how long it waits.
+struct ServerOptions : tool::Options {
+  PortRange ports;
+};
+
+/// Runs one command.
+///
+///   waiting ── first request of a peer that proved the key ──► serving ── over ──► the end
+///      ├── a request by ssh ──► the end; the caller becomes the command: fallback()
+///      └── ssh's end, or nobody in time ──► the end
+///
+/// Threads: confined to the main thread.
+class Server {
+ public:
+  /// core_limit_bytes   what the command may dump
+  /// `run` and `options` must outlive this. Its end is that of `run`.
+  Server(tool::SessionRun& run, const ServerOptions& options, std::uint64_t core_limit_bytes);
+
+  /// Greets the near end on stdout.  errors: those of listen() but for Errc::cannot_bind, and Errc::local_write_failed
+  [[nodiscard]] Status start();
+  /// The request that came by ssh, once SessionRun::run() has returned.
+  [[nodiscard]] const std::optional<ControlMessage>& fallback() const { return fallback_; }
+
+ private:
+  using Ends = std::list<std::unique_ptr<FarEnd>>;
+
+  [[nodiscard]] Status bind(const Key& key);
+  void take(std::unique_ptr<Connection> connection);
+  void choose(FarEnd* end);
+  void on_over(Ends::iterator place, const Status& status);
+  void run_over_ssh(const ControlMessage& request);
+  void on_ssh_end();
+
+  tool::SessionRun& run_;
+  const ServerOptions& options_;
+  const std::uint64_t core_limit_bytes_;
+  boost::asio::steady_timer patience_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<SshInput> ssh_input_;
+  Ends ends_;
+  FarEnd* chosen_ = nullptr;  // one of ends_, or none yet
+  std::optional<ControlMessage> fallback_;
+};
+
+}  // namespace udtcat::rsh

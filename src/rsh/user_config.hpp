@@ -1,0 +1,37 @@
+/// ~/.config/udtcat/config: a user's options for the hosts he talks to, in ssh_config's manner.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::rsh {
+
+struct ConfiguredOption {
+  std::string word;
+  int line = 0;
+};
+
+///   Host backup* !backup9       # patterns with * and ?; one with ! takes back
+///     rate 400M                 # a long option's name and, where it has one, its value
+///     push
+///
+/// What stands before the first Host is for every host. Of a name that is given twice for a host the first counts.
+///
+/// returns  command line words ("--rate=400M", "--push") for `host`
+/// errors   Errc::bad_argument with the file and the line
+[[nodiscard]] Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host);
+
+/// An error that names the file and `line`.
+[[nodiscard]] Error wrong_line(int line, std::string why);
+
+/// Whether the whole of `host` matches a pattern of * and ?, without regard to case.
+[[nodiscard]] bool matches(std::string_view pattern, std::string_view host);
+
+/// The text of the user's file; empty where there is none.
+/// errors: Errc::bad_argument for one that cannot be read, or that others may write to
+[[nodiscard]] Result<std::string> load_user_config();
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,55 @@
+/// The commands of the program are a table, to which each wing gives its own rows (src/main.cpp), and which run() reads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <udtcat/result.hpp>
+
+#include "tool/command_line.hpp"
+#include "tool/console.hpp"
+#include "tool/exit_status.hpp"
+#include "tool/key_source.hpp"
+#include "tool/options.hpp"
+
+namespace udtcat::tool {
+
+/// The rest of what a task is given when it is run.
+struct Surroundings {
+  Console& console;
+  std::uint64_t core_limit_bytes;  ///< what programs that it starts may dump
+};
+
+/// A command line that was understood. run() asks in this order.
+/// Threads: confined to the main thread.
+class Task {
+ public:
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  virtual ~Task() = default;
+
+  [[nodiscard]] virtual const Options& options() const = 0;
+  /// Whether core dumps must be possible again, in the programs that it starts.
+  [[nodiscard]] virtual bool starts_programs() const { return false; }
+  /// Settles what depends on whether the environment has a key, and tells the user what he has to know before he gives one.
+  [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
+  [[nodiscard]] virtual bool needs_key() const { return true; }
+  /// Runs to its end and gives the exit status.  key   where it needs none: none
+  [[nodiscard]] virtual ExitStatus run(FoundKey key, const Surroundings& surroundings) = 0;
+};
+
+/// A row of the table.
+struct Command {
+  Words words;                               ///< that begin its command line: {"gridftp", "get"}
+  std::string (*help)();                     ///< what --help prints
+  /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
+  Result<std::unique_ptr<Task>> (*parse)(const Words& arguments);
+  std::optional<ExitStatus> failure = {};  ///< the status of every failure before the task runs; none: the error's own
+};
+
+using Commands = std::vector<Command>;
+
+}  // namespace udtcat::tool

@@ -1,0 +1,198 @@
+#include "tool/command_line.hpp"
+
+#include <charconv>
+#include <list>
+#include <limits>
+
+#include <CLI/CLI.hpp>
+
+#include <udtcat/options.hpp>
+#include <udtcat/units.hpp>
+
+#include "lib/core/try.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+std::optional<std::size_t> whole_number(std::string_view text) {
+  std::size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end || text.empty()) return std::nullopt;
+  return number;
+}
+
+/// As a user would write it.
+std::string size_text(std::size_t bytes) {
+  if (bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
+  return bytes % kMiB == 0 ? fmt::format("{}MiB", bytes / kMiB) : fmt::format("{}KiB", bytes / kKiB);
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  return time.count() % 1000 == 0 ? fmt::format("{}s", time.count() / 1000) : fmt::format("{}ms", time.count());
+}
+
+constexpr std::size_t kMaxPort = std::numeric_limits<std::uint16_t>::max();
+
+/// CLI11 says "--lanes: 1 required TEXT missing".
+tl::unexpected<Error> malformed(const std::string& text) {
+  const auto colon = text.find(':');
+  if (text.starts_with("-") && colon != std::string::npos)
+    return fail(Errc::bad_argument, "option " + text.substr(0, colon), "needs a value");
+  return fail(Errc::bad_argument, "command line", text);
+}
+
+}  // namespace
+
+struct CommandLine::Parser {
+  struct Valued {
+    CLI::Option* option = nullptr;
+    std::string text;
+    Take take;
+  };
+  CLI::App app;
+  std::list<Valued> valued;  // CLI11 writes to `text`: its place is for good
+};
+
+CommandLine::CommandLine(std::string command) : command_(std::move(command)), parser_(std::make_unique<Parser>()) {
+  parser_->app.set_help_flag();
+  question("-h,--help", help_);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::value(const char* names, Take take) {
+  auto& valued = parser_->valued.emplace_back();
+  valued.option = parser_->app.add_option(names, valued.text)->take_last();
+  valued.take = std::move(take);
+}
+
+void CommandLine::value(const char* names, std::string& into) {
+  value(names, [&into](const std::string& text) { return store(Result<std::string>(text), into); });
+}
+
+void CommandLine::value(const char* names, std::optional<std::string>& into) {
+  value(names, [&into](const std::string& text) { return store(Result<std::string>(text), into); });
+}
+
+void CommandLine::flag(const char* names) { parser_->app.add_flag(names); }
+void CommandLine::flag(const char* names, bool& into) { parser_->app.add_flag(names, into); }
+void CommandLine::question(const char* names, bool& into) {
+  flag(names, into);
+  questions_.push_back(&into);
+}
+void CommandLine::count(const char* names, int& into) { parser_->app.add_flag(names, into); }
+
+void CommandLine::refuse(const char* name, const char* why) {
+  value(name, [this, name, why](const std::string&) { return misplaced(fmt::format("{} and {}", name, command_), why); });
+}
+
+void CommandLine::exclusive(const char* one, const char* other) {
+  check([this, one, other]() -> Status {
+    if (has(one) && has(other)) return misplaced(fmt::format("{} and {}", one, other), "allowed: one of the two");
+    return {};
+  });
+}
+
+void CommandLine::check(Check check) { checks_.push_back(std::move(check)); }
+
+Status CommandLine::split(const Words& words) {
+  parser_->app.add_option("operands", operands_);
+  try {
+    // CLI11 takes the words from the last to the first.
+    parser_->app.parse(Words(words.rbegin(), words.rend()));
+  } catch (const CLI::ExtrasError&) {
+    return fail(Errc::bad_argument, fmt::format("option \"{}\"", parser_->app.remaining().front()),
+                fmt::format("unknown to {0}; see {0} --help", command_));
+  } catch (const CLI::ParseError& error) {
+    return malformed(error.what());
+  }
+  return {};
+}
+
+Status CommandLine::read(const Words& words) {
+  UDTCAT_CHECK(split(words));
+  for (const bool* question : questions_)
+    if (*question) return {};
+  for (const Parser::Valued& each : parser_->valued)
+    if (each.option->count() > 0) UDTCAT_CHECK(each.take(each.text));
+  for (const Check& check : checks_) UDTCAT_CHECK(check());
+  return {};
+}
+
+bool CommandLine::has(const char* name) const {
+  const CLI::Option* option = parser_->app.get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+std::optional<std::string> CommandLine::text(const char* name) const {
+  for (const Parser::Valued& each : parser_->valued)
+    if (each.option->check_name(name) && each.option->count() > 0) return each.text;
+  return std::nullopt;
+}
+
+Words CommandLine::written() const {
+  Words names;
+  for (const CLI::Option* option : parser_->app.get_options())
+    if (option->count() > 0 && option->nonpositional()) names.push_back(option->get_name());
+  return names;
+}
+
+std::optional<bool> CommandLine::takes_value(const std::string& name) const {
+  const CLI::Option* option = parser_->app.get_option_no_throw(name);
+  if (option == nullptr) return std::nullopt;
+  return option->get_items_expected_max() > 0;
+}
+
+Result<std::size_t> number_value(std::string_view option, const std::string& text, std::size_t least,
+                                 std::size_t most) {
+  const auto number = whole_number(text);
+  if (number && *number >= least && *number <= most) return *number;
+  return bad_value(option, text, fmt::format("{} to {}", least, most));
+}
+
+Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least, std::size_t most) {
+  const auto size = parse_size(text);
+  if (size && *size >= least && *size <= most) return static_cast<std::size_t>(*size);
+  return bad_value(
+      option, text,
+      fmt::format("{} to {}, written in bytes or with KiB, MiB or GiB", size_text(least), size_text(most)));
+}
+
+Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,
+                                                 std::chrono::milliseconds least) {
+  const auto time = parse_duration(text);
+  if (time && *time >= least) return *time;
+  return bad_value(
+      option, text,
+      fmt::format("{} or more, up to 365 days, written in seconds or with ms, s or m", seconds_text(least)));
+}
+
+Result<std::string> end_name_value(std::string_view option, const std::string& text) {
+  if (is_end_name(text)) return text;
+  return bad_value(option, text, fmt::format("1 to {} printable characters without white space", kMaxEndNameBytes));
+}
+
+Result<HostPort> local_address_value(std::string_view option, const std::string& text) {
+  auto address = parse_host_port(text, false);
+  if (!address) return bad_value(option, text, "[ADDR:]PORT, as in 9000, 192.0.2.1:9000 or [::1]:9000");
+  return address;
+}
+
+Result<HostPort> remote_address_value(std::string_view option, const std::string& text) {
+  auto address = parse_host_port(text, true);
+  if (!address || address->port == 0) return bad_value(option, text, "HOST:PORT, as in localhost:80 or [::1]:80");
+  return address;
+}
+
+Result<HostPort> host_and_port(const std::string& host, const std::string& port) {
+  const auto number = whole_number(port);
+  if (!number || *number == 0 || *number > kMaxPort) return bad_value("PORT", port, fmt::format("1 to {}", kMaxPort));
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  const std::string name = bracketed ? host.substr(1, host.size() - 2) : host;
+  if (name.empty() || name == "*") return bad_value("HOST", host, "a name or an address");
+  return HostPort{name, static_cast<std::uint16_t>(*number)};
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,131 @@
+/// A command line: which options a command knows, what their values may be, and what becomes of them. An option that a command does
+/// not know is an error; every error names the option, the value and what is allowed.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::tool {
+
+using Words = std::vector<std::string>;
+
+/// The options of one command. Declare them, then read() a command line: each value goes where its option says.
+/// Of an option that is written twice the last counts.
+/// Threads: unsynchronised.
+class CommandLine {
+ public:
+  using Take = std::function<Status(const std::string& value)>;
+  using Check = std::function<Status()>;
+
+  /// command   as the user writes it: "udtcat gridftp get"
+  explicit CommandLine(std::string command);
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+  ~CommandLine();
+
+  /// An option with a value.  names   as CLI11 has them: "-k,--key-file"
+  void value(const char* names, Take take);
+  void value(const char* names, std::string& into);
+  void value(const char* names, std::optional<std::string>& into);
+  void flag(const char* names);
+  void flag(const char* names, bool& into);
+  /// A flag that asks for something else, as --help does: where it is written no value is taken.
+  void question(const char* names, bool& into);
+  /// A flag that may be written several times.
+  void count(const char* names, int& into);
+  /// An option, with a value, that would do nothing here, as somebody who writes it should learn.
+  void refuse(const char* name, const char* why);
+  /// Of two options only one can be meant.
+  void exclusive(const char* one, const char* other);
+  /// Runs when every value is at its place, in the order of these calls.
+  void check(Check check);
+
+  /// `words` without the program and the command.
+  /// errors: Errc::bad_argument for an option that is unknown or lacks its value, and those of the options and checks
+  [[nodiscard]] Status read(const Words& words);
+
+  // After read():
+  [[nodiscard]] bool wants_help() const { return help_; }
+  [[nodiscard]] const Words& operands() const { return operands_; }
+  /// Whether the option was written.
+  [[nodiscard]] bool has(const char* name) const;
+  /// The value as it was written; none: it was not.
+  [[nodiscard]] std::optional<std::string> text(const char* name) const;
+  /// The options that were written, by their longest names.
+  [[nodiscard]] Words written() const;
+
+  /// Whether `name` ("--rate") is an option, and whether a value follows it; none: it is not. Also before read().
+  [[nodiscard]] std::optional<bool> takes_value(const std::string& name) const;
+
+ private:
+  struct Parser;
+
+  [[nodiscard]] Status split(const Words& words);
+
+  const std::string command_;
+  const std::unique_ptr<Parser> parser_;
+  std::vector<Check> checks_;
+  std::vector<const bool*> questions_;
+  Words operands_;
+  bool help_ = false;
+};
+
+/// An option in the wrong place, or without its company.
+[[nodiscard]] inline tl::unexpected<Error> misplaced(std::string option, std::string why) {
+  return fail(Errc::bad_argument, std::move(option), std::move(why));
+}
+
+[[nodiscard]] inline tl::unexpected<Error> bad_value(std::string_view option, std::string_view value,
+                                                     std::string allowed) {
+  return fail(Errc::bad_argument, fmt::format("{} \"{}\"", option, value), "allowed: " + std::move(allowed));
+}
+
+/// Takes a value over, or hands its error on.
+template <typename Value, typename Target>
+[[nodiscard]] Status store(Result<Value> value, Target& target) {
+  if (!value) return tl::unexpected(std::move(value.error()));
+  target = std::move(*value);
+  return {};
+}
+
+/// A whole number from `least` to `most`.
+[[nodiscard]] Result<std::size_t> number_value(std::string_view option, const std::string& text, std::size_t least,
+                                               std::size_t most);
+/// A size from `least` to `most` bytes.
+[[nodiscard]] Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least,
+                                             std::size_t most);
+[[nodiscard]] Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,
+                                                               std::chrono::milliseconds least);
+/// The name of an end: see is_end_name().
+[[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
+/// "[ADDR:]PORT", where port 0 lets the system choose.
+[[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);
+/// "HOST:PORT".
+[[nodiscard]] Result<HostPort> remote_address_value(std::string_view option, const std::string& text);
+/// HOST and PORT as two words.
+[[nodiscard]] Result<HostPort> host_and_port(const std::string& host, const std::string& port);
+
+/// One of `all`, by its name.
+template <typename Value, typename Parse>
+[[nodiscard]] Result<Value> name_value(std::string_view option, const std::string& text, Parse parse,
+                                       std::initializer_list<Value> all) {
+  if (const std::optional<Value> value = parse(text)) return *value;
+  std::string names;
+  for (const Value value : all) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(value));
+  return bad_value(option, text, std::move(names));
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,115 @@
+#include "tool/figures.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include <udtcat/units.hpp>
+
+namespace udtcat::tool {
+
+namespace {
+
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::seconds;
+
+std::uint64_t payload_bytes(const ConnectionStats& stats) { return stats.bytes_sent + stats.bytes_received; }
+
+/// ", RTT 75.1 ms, 0.50 % lost", as far as it is known; nothing where nobody has counted packets, as over TCP.
+std::string path_text(const ConnectionStats& stats) {
+  const std::string rtt =
+      stats.rtt ? fmt::format(", RTT {:.1f} ms", duration<double, std::milli>(*stats.rtt).count()) : "";
+  if (stats.packets_sent == 0 && rtt.empty()) return "";
+  const double lost = stats.packets_sent == 0
+                          ? 0.0
+                          : 100.0 * static_cast<double>(stats.packets_lost) / static_cast<double>(stats.packets_sent);
+  return rtt + fmt::format(", {:.2f} % lost", std::min(lost, 100.0));
+}
+
+std::string bytes_text(const ConnectionStats& stats) {
+  return fmt::format("{} sent, {} received", format_size(stats.bytes_sent), format_size(stats.bytes_received));
+}
+
+}  // namespace
+
+std::string clock_text(std::chrono::nanoseconds elapsed) {
+  const auto total = duration_cast<seconds>(elapsed).count();
+  const auto hours = total / 3600;
+  const auto minutes = total / 60 % 60;
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
+  return fmt::format("{}:{:02}", minutes, total % 60);
+}
+
+std::string progress_line(const Sample& before, const Sample& now) {
+  // Figures of several connections together can fall when one of them has gone.
+  const auto moved = std::max(payload_bytes(now.stats), payload_bytes(before.stats)) - payload_bytes(before.stats);
+  const auto rate = BitRate::from_bytes_per(moved, now.elapsed - before.elapsed);
+  return fmt::format("{}, {}, {}{}", bytes_text(now.stats), format_rate(rate), clock_text(now.elapsed),
+                     path_text(now.stats));
+}
+
+std::string summary_line(const Sample& end) {
+  const auto rate = BitRate::from_bytes_per(payload_bytes(end.stats), end.elapsed);
+  return fmt::format("{} in {:.2f} s, {}{}", bytes_text(end.stats), duration<double>(end.elapsed).count(),
+                     format_rate(rate), path_text(end.stats));
+}
+
+ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest) {
+  ConnectionStats total = latest;
+  total.bytes_sent += so_far.bytes_sent;
+  total.bytes_received += so_far.bytes_received;
+  total.blocks_sent += so_far.blocks_sent;
+  total.blocks_received += so_far.blocks_received;
+  total.streams_opened += so_far.streams_opened;
+  total.packets_sent += so_far.packets_sent;
+  total.packets_lost += so_far.packets_lost;
+  total.packets_resent += so_far.packets_resent;
+  return total;
+}
+
+using Json = nlohmann::ordered_json;
+
+std::string to_json(const RunReport& report) {
+  using Seconds = std::chrono::duration<double>;
+  const ConnectionStats& stats = report.end.stats;
+  const auto rate = BitRate::from_bytes_per(stats.bytes_sent + stats.bytes_received, report.end.elapsed);
+  Json json;
+  json["bytes_sent"] = stats.bytes_sent;
+  json["bytes_received"] = stats.bytes_received;
+  json["seconds"] = Seconds(report.end.elapsed).count();
+  json["rate_bits_per_second"] = rate.bits_per_second();
+  json["rtt_us"] = stats.rtt ? Json(stats.rtt->count()) : Json(nullptr);
+  json["packets_sent"] = stats.packets_sent;
+  json["packets_lost"] = stats.packets_lost;
+  json["packets_resent"] = stats.packets_resent;
+  json["blocks_sent"] = stats.blocks_sent;
+  json["blocks_received"] = stats.blocks_received;
+  json["lanes"] = stats.lanes;
+  json["threads"] = stats.threads;
+  json["flows"] = stats.flows;
+  json["cpu_seconds"] = Seconds(report.cpu).count();
+  json["cipher"] = stats.cipher ? Json(to_string(*stats.cipher)) : Json(nullptr);
+  json["protection"] = to_string(report.protection);
+  json["transport"] = to_string(report.transport);
+  json["congestion"] = to_string(report.congestion);
+  json["peer"] = report.peer.empty() ? Json(nullptr) : Json(report.peer);
+  json["exit_status"] = to_int(report.exit_status);
+  json["exit_reason"] = report.exit_reason;
+  // A name or a path may hold any bytes: what is no UTF-8 is replaced, never thrown about.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::chrono::microseconds process_cpu_time() {
+  rusage usage{};
+  std::ignore = ::getrusage(RUSAGE_SELF, &usage);  // fails for no valid argument
+  const auto time = [](const timeval& value) {
+    return std::chrono::seconds(value.tv_sec) + std::chrono::microseconds(value.tv_usec);
+  };
+  return time(usage.ru_utime) + time(usage.ru_stime);
+}
+
+}  // namespace udtcat::tool

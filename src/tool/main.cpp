@@ -1,3 +1,0 @@
-#include "tool/run.hpp"
-
-int main(int argc, char** argv) { return udtcat::tool::run(argc, argv); }

@@ -1,0 +1,33 @@
+/// What a process that holds a key and moves somebody's data owes its user before it does anything else.
+#pragma once
+
+#include <cstdint>
+
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::tool {
+
+/// Descriptors 0 to 2 that came closed are filled, so that no socket gets their numbers; reading or writing them fails
+/// as if they were still closed.
+void fill_standard_descriptors();
+
+/// No core dump, no tracing by other processes of this user, no death by SIGPIPE, SIGXFSZ or, too early, by SIGUSR1.
+/// returns   the former soft limit of core dumps, which programs that we start get back
+std::uint64_t harden_process();
+
+/// For a process that starts no programs: nobody can raise the limit of core dumps again.
+void forbid_core_dumps_for_good();
+
+/// As many open descriptors as the hard limit allows, up to `wanted`: the usual soft one is for who uses select().
+void allow_descriptors(std::uint64_t wanted);
+
+/// The second program, with libudt in it, for who asks for libudt (ADR-0014).
+/// Where this program does not have the transport, the one beside it that does takes its place: same process, same words, same
+/// environment, same descriptors. Returns in the other case.
+/// core_limit_bytes   found by harden_process(), and to be found by that program
+/// Call before the key is taken from the environment, and before there are other threads.
+/// errors: Errc::bad_argument where there is no such program
+[[nodiscard]] Status become_program_with(TransportKind kind, const char* const* argv, std::uint64_t core_limit_bytes);
+
+}  // namespace udtcat::tool

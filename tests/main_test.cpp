@@ -1,0 +1,218 @@
+/// The table of commands, as src/main.cpp puts it together: each option is known to the commands in which it acts, stands in their
+/// help, their page and their completion, and is refused by all others.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gridftp/command/commands.hpp"
+#include "rsh/command/commands.hpp"
+#include "tool/commands.hpp"
+#include "tool/support/source_file.hpp"
+
+namespace udtcat {
+namespace {
+
+using testing::HasSubstr;
+using tool::Words;
+using Names = std::set<std::string>;
+
+/// A command line of each command that is right without options.
+const std::map<std::string, Words> kCommandLines{
+    {"", {"h", "1"}},
+    {"rsh", {"h", "true"}},
+    {"rsh-server", {}},
+    {"rsh-daemon", {"-l", "1", "--allow", "list"}},
+    {"gridftp get", {"ftp://h/f", "/tmp/f"}},
+    {"gridftp put", {"/tmp/f", "ftp://h/f"}},
+    {"gridftp copy", {"ftp://h/f", "ftp://g/f"}},
+    {"gridftp serve", {"--root", "/tmp"}},
+    {"gridftp gateway", {"h", "1", "--from", "2"}},
+};
+
+const Names kClients{"gridftp get", "gridftp put", "gridftp copy"};
+const Names kGridftp{"gridftp get", "gridftp put", "gridftp copy", "gridftp serve", "gridftp gateway"};
+const Names kListeners{"", "rsh-daemon", "gridftp serve", "gridftp gateway"};
+
+Names and_also(Names names, const Names& more) {
+  names.insert(more.begin(), more.end());
+  return names;
+}
+const Names kAll = and_also({"", "rsh", "rsh-server", "rsh-daemon"}, kGridftp);
+const Names kKeyed = and_also({"", "rsh", "rsh-daemon"}, kGridftp);
+const Names kWatched = and_also({"", "rsh"}, kGridftp);
+
+struct Option {
+  std::string name;
+  std::string value;  ///< empty: a flag
+  Names commands;     ///< that know it
+};
+const std::vector<Option> kOptions{
+    {"--protect", "safe", kAll},
+    {"--cipher", "aes-256-gcm", kAll},
+    {"--block", "64KiB", kAll},
+    {"--lanes", "2", kAll},
+    {"--threads", "2", kAll},
+    {"--flows", "2", kAll},
+    {"--transport", "native", kAll},
+    {"--congestion", "bbr", kAll},
+    {"--memory", "1MiB", kAll},
+    {"--idle-timeout", "5s", kAll},
+    {"--verbose", "", kAll},
+    {"--quiet", "", kAll},
+    {"--stats", "json", kAll},
+    {"--rate", "1M",
+     {"", "rsh", "rsh-server", "rsh-daemon", "gridftp put", "gridftp serve", "gridftp gateway"}},
+    {"--key-file", "f", kKeyed},
+    {"--as", "a", kKeyed},
+    {"--peer", "b", kKeyed},
+    {"--connect-timeout", "1s", kWatched},
+    {"--progress", "", kWatched},
+    {"--no-progress", "", kWatched},
+    {"--accept-timeout", "1s", {"", "rsh-server"}},
+    {"--listen", "", kListeners},
+    {"-4", "", kListeners},
+    {"-6", "", kListeners},
+    {"--to", "h:1", {"", "gridftp gateway"}},
+    {"--from", "1", {"", "gridftp gateway"}},
+    {"--exec", "true", {""}},
+    {"--plain", "", {""}},
+    {"--send-only", "", {""}},
+    {"--recv-only", "", {""}},
+    {"--version", "", {""}},
+    {"--port", "1", {"rsh", "rsh-server"}},
+    {"--udp-host", "h", {"rsh"}},
+    {"--remote-udtcat", "p", {"rsh"}},
+    {"--ssh", "s", {"rsh"}},
+    {"--require-udp", "", {"rsh"}},
+    {"--push", "", {"rsh"}},
+    {"--daemon", "", {"rsh"}},
+    {"--allow", "f", {"rsh-daemon"}},
+    {"--parallelism", "2", kClients},
+    {"--stripes", "2", kClients},
+    {"--range", "0-1", kClients},
+    {"--over", "tcp", kClients},
+    {"--retries", "1", kClients},
+    {"--clear-control", "", kClients},
+    {"--root", "/tmp", {"gridftp serve"}},
+    {"--read-only", "", {"gridftp serve"}},
+    {"--auth", "key", {"gridftp serve"}},
+    {"--anonymous-writable", "", {"gridftp serve"}},
+    {"--third-party", "", {"gridftp serve"}},
+};
+
+std::string joined(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// By their words, those that were built.
+const std::map<std::string, tool::Command>& commands() {
+  static const auto all = [] {
+    std::map<std::string, tool::Command> found;
+    for (const auto& wing : {tool::commands(), rsh::commands(), gridftp::commands()})
+      for (const tool::Command& command : wing) found.emplace(joined(command.words), command);
+    return found;
+  }();
+  return all;
+}
+
+class OptionOfCommands : public testing::TestWithParam<Option> {
+ protected:
+  /// The complaint of a command about the option; none: it takes it.
+  [[nodiscard]] static std::string complaint(const std::string& name) {
+    Words words = kCommandLines.at(name);
+    const auto& [option, value, known_to] = GetParam();
+    words.insert(words.begin(), value.empty() ? Words{option} : Words{option, value});
+    const auto task = commands().at(name).parse(words);
+    if (!task) EXPECT_EQ(task.error().code, Errc::bad_argument);
+    return task ? "" : task.error().message();
+  }
+};
+
+TEST_P(OptionOfCommands, IsKnownWhereItActsAndRefusedElsewhere) {
+  const Option& option = GetParam();
+  for (const auto& [name, line] : kCommandLines) {
+    const bool is_of_ssh = name == "rsh" && !option.name.starts_with("--");
+    if (!commands().contains(name) || is_of_ssh) continue;
+    const std::string said = complaint(name);
+    if (option.commands.contains(name)) {
+      EXPECT_THAT(said, testing::Not(HasSubstr("unknown to"))) << "udtcat " << name << " " << option.name;
+    } else {
+      EXPECT_THAT(said, HasSubstr(option.name)) << "udtcat " << name;
+      EXPECT_THAT(said, HasSubstr(name.empty() ? "unknown to udtcat;" : "udtcat " + name)) << option.name;
+    }
+  }
+}
+
+TEST_P(OptionOfCommands, StandsInTheirHelp) {
+  for (const std::string& name : GetParam().commands) {
+    if (!commands().contains(name) || name == "rsh-server") continue;  // which users do not run
+    EXPECT_THAT(commands().at(name).help(), HasSubstr(GetParam().name)) << "udtcat " << name;
+  }
+}
+
+TEST_P(OptionOfCommands, StandsInTheManPages) {
+  const bool common = GetParam().commands.contains("");
+  const bool of_rsh = GetParam().commands.contains("rsh") || GetParam().commands.contains("rsh-daemon");
+  const std::string page =
+      tool::source_file(common ? "docs/man/udtcat.1" : of_rsh ? "docs/man/udtcat-rsh.1" : "docs/man/udtcat-gridftp.1");
+  EXPECT_THAT(page, testing::ContainsRegex("\n\\.It [^\n]*Fl [^\n]*" + GetParam().name.substr(1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OptionOfCommands, testing::ValuesIn(kOptions), [](const auto& chosen) {
+  std::string name = chosen.param.name;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST(Help, FitsATerminalOfAHundredAndThirtyColumns) {
+  for (const auto& [name, command] : commands()) {
+    std::istringstream lines(command.help());
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 130U) << line;
+  }
+}
+
+/// The words that the completion script offers behind `udtcat NAME -`.
+Names completion_of(const std::string& name) {
+  const std::string script = UDTCAT_SOURCE_DIR "/scripts/completion/udtcat.bash";
+  const std::string line = "bash -c 'source " + script + "; COMP_WORDS=(udtcat " + name +
+                           " -); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _udtcat; echo ${COMPREPLY[@]}'";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (pipe && std::fgets(piece.data(), piece.size(), pipe.get()) != nullptr) text += piece.data();
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+TEST(Completion, OffersEachCommandsOptionsAndNoOther) {
+  for (const auto& [name, line] : kCommandLines) {
+    if (name == "rsh-server") continue;
+    const Names offered = completion_of(name);
+    EXPECT_TRUE(offered.contains("--help")) << name;
+    for (const Option& option : kOptions)
+      if (name != "rsh" || option.name.starts_with("--"))
+        EXPECT_EQ(offered.contains(option.name), option.commands.contains(name)) << name << " " << option.name;
+  }
+}
+
+TEST(Gridftp, NamesItsVerbs) {
+  const auto task = commands().at("gridftp").parse({"fetch"});
+  ASSERT_FALSE(task);
+  EXPECT_EQ(task.error().code, Errc::bad_argument);
+  EXPECT_THAT(task.error().message(), testing::AnyOf(HasSubstr("get, put, copy, serve and gateway"),
+                                                     HasSubstr("this program was built without it")));
+}
+
+}  // namespace
+}  // namespace udtcat

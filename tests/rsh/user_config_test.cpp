@@ -1,0 +1,74 @@
+#include "rsh/user_config.hpp"
+
+#include <gmock/gmock.h>
+
+namespace udtcat::rsh {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kConfig = R"(
+# for every host
+memory 64MiB
+
+Host backup* !backup9
+  rate = 400M
+  require-udp
+Host *.example.org
+  Rate 1G
+  memory 1GiB
+)";
+
+std::vector<std::string> words_of(std::string_view text, const std::string& host) {
+  std::vector<std::string> words;
+  const auto options = read_user_config(text, host).value();
+  for (const ConfiguredOption& option : options) words.push_back(option.word);
+  return words;
+}
+
+TEST(UserConfigs, SayWhereAnOptionStands) {
+  const auto options = read_user_config(kConfig, "backup1").value();
+  ASSERT_EQ(options.size(), 3U);
+  EXPECT_EQ(options[0].line, 3);
+  EXPECT_EQ(options[2].line, 7);
+}
+
+TEST(UserConfigs, GiveAHostItsOptions) {
+  EXPECT_THAT(words_of(kConfig, "other"), ElementsAre("--memory=64MiB"));
+  EXPECT_THAT(words_of(kConfig, "backup1"), ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
+  EXPECT_THAT(words_of(kConfig, "backup9"), ElementsAre("--memory=64MiB"));
+  EXPECT_THAT(words_of("", "x"), IsEmpty());
+}
+
+TEST(UserConfigs, TakeQuotedValuesAndComments) {
+  for (const char* text : {"ssh \"ssh -F c\" # mine", "ssh='ssh -F c'", " ssh = 'ssh -F c'#no"})
+    EXPECT_THAT(words_of(text, "x"), ElementsAre(testing::StartsWith("--ssh=ssh -F c"))) << text;
+  EXPECT_THAT(words_of("udp-host=a=b", "x"), ElementsAre("--udp-host=a=b"));
+  EXPECT_THAT(words_of("# all of it\n  #rate 1G", "x"), IsEmpty());
+}
+
+TEST(UserConfigs, LetTheFirstOfANameCount) {
+  EXPECT_THAT(words_of(kConfig, "BACKUP.example.org"), ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
+}
+
+TEST(UserConfigs, NameTheLineThatIsNone) {
+  for (const char* text : {"\nrate 1G 2G", "\nHost", "\n--require-udp", "\n-- x"}) {
+    const auto options = read_user_config(text, "x");
+    ASSERT_FALSE(options);
+    EXPECT_NE(options.error().message().find("line 2"), std::string::npos);
+  }
+}
+
+TEST(HostPatterns, MatchAsSshsDo) {
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("a?c*", "abcdef"));
+  EXPECT_TRUE(matches("*a*b*c", "xxaxbxbxc"));
+  EXPECT_TRUE(matches("HOST", "host"));
+  EXPECT_FALSE(matches("a?c", "ac"));
+  EXPECT_FALSE(matches("*.org", "example.org.uk"));
+  EXPECT_FALSE(matches("", "x"));
+}
+
+}  // namespace
+}  // namespace udtcat::rsh

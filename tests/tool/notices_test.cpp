@@ -1,0 +1,152 @@
+#include "tool/notices.hpp"
+
+#include <array>
+#include <chrono>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace udtcat::tool {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ProtectionNotice, IsSilentWhereNothingIsOpen) { EXPECT_FALSE(protection_notice(Protection::private_)); }
+
+TEST(ProtectionNotice, SaysWhatIsOpen) {
+  EXPECT_THAT(protection_notice(Protection::safe).value_or(""), HasSubstr("can read"));
+  EXPECT_THAT(protection_notice(Protection::auth).value_or(""), HasSubstr("read and change"));
+}
+
+TEST(ProtectionNotice, IsLoudAtClear) {
+  EXPECT_THAT(protection_notice(Protection::clear).value_or(""), HasSubstr("WARNING"));
+}
+
+using namespace std::chrono_literals;
+
+class RefusalDigestTest : public testing::Test {
+ protected:
+  /// How many of `count` refusals were told, and not only counted.
+  int told_of(int count) {
+    int told = 0;
+    for (int i = 0; i < count; ++i) told += digest_.add(peer_, why_, now_).has_value() ? 1 : 0;
+    return told;
+  }
+  const Endpoint peer_ = resolve({"192.0.2.7", 5555}, AddressFamily::any).value().front();
+  const Error why_{Errc::authentication_failed, "prove the key", ""};
+  RefusalDigest::TimePoint now_{1h};
+  RefusalDigest digest_;
+};
+
+TEST_F(RefusalDigestTest, SaysWhoAndWhy) {
+  EXPECT_EQ(digest_.add(peer_, why_, now_), "refused 192.0.2.7:5555: prove the key: the peer does not hold our key");
+}
+
+TEST_F(RefusalDigestTest, TellsTheFirstFewAndCountsTheRest) {
+  EXPECT_EQ(told_of(100), 5);
+  EXPECT_EQ(digest_.count_due(), now_ + 10s);
+  EXPECT_EQ(digest_.take_count(), "refused 95 more in the last 10 s");
+  EXPECT_FALSE(digest_.count_due());
+  EXPECT_FALSE(digest_.take_count());
+}
+
+TEST_F(RefusalDigestTest, HasNothingToCountWhereAllWereTold) {
+  EXPECT_EQ(told_of(5), 5);
+  EXPECT_FALSE(digest_.count_due());
+}
+
+TEST_F(RefusalDigestTest, TellsAgainAfterAQuietInterval) {
+  EXPECT_EQ(told_of(5), 5);
+  now_ += 10s;
+  EXPECT_EQ(told_of(6), 5);
+}
+
+TEST_F(RefusalDigestTest, TellsAgainAfterItsCount) {
+  EXPECT_EQ(told_of(7), 5);
+  now_ += 10s;
+  EXPECT_TRUE(digest_.take_count());
+  EXPECT_EQ(told_of(7), 5);
+}
+
+TEST_F(RefusalDigestTest, SaysAtMostSixLinesAnInterval) {
+  int lines = 0;
+  for (int second = 0; second < 100; ++second, now_ += 1s) {
+    const auto due = digest_.count_due();
+    if (due && *due <= now_) lines += digest_.take_count().has_value() ? 1 : 0;
+    lines += told_of(50);
+  }
+  EXPECT_LE(lines, 6 * 11);
+}
+
+using namespace std::chrono_literals;
+
+/// Takes all at once; reads as the test says.
+class Stdio final : public LocalStream {
+ public:
+  explicit Stdio(const ReadState& reads) : reads_(reads) {}
+  ReadResult read_some(std::span<std::byte>) override {
+    return {.state = reads_, .bytes = reads_ == ReadState::data ? 1U : 0U};
+  }
+  void async_wait_readable(WaitHandler) override {}
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override { handler({}, from.size()); }
+  void async_finish(FinishHandler handler) override { handler({}); }
+  void abort() override {}
+  std::string source_name() const override { return "stdin"; }
+  std::string sink_name() const override { return "stdout"; }
+
+ private:
+  const ReadState& reads_;
+};
+
+class WaitingNoticeTest : public testing::Test {
+ protected:
+  void write_all_to_the_end() {
+    stream.async_write_some(bytes, [](std::error_code, std::size_t) {});
+    stream.async_finish([](std::error_code) {});
+  }
+  /// Waits for all that is to come.
+  [[nodiscard]] int notices_given() {
+    io.run();
+    return notices;
+  }
+
+  std::array<std::byte, 1> bytes{};
+  LocalStream::ReadState reads = LocalStream::ReadState::would_block;
+  int notices = 0;
+  boost::asio::io_context io;
+  WaitingNotice stream{io, std::make_unique<Stdio>(reads), [this] { ++notices; }, 1ms};
+};
+
+TEST_F(WaitingNoticeTest, IsGivenOfASourceThatNeverSaidAnything) {
+  std::ignore = stream.read_some(bytes);
+  write_all_to_the_end();
+  EXPECT_EQ(notices_given(), 1);
+}
+
+TEST_F(WaitingNoticeTest, IsNotGivenOfASourceThatHasSpoken) {
+  reads = LocalStream::ReadState::data;
+  std::ignore = stream.read_some(bytes);
+  write_all_to_the_end();
+  EXPECT_EQ(notices_given(), 0);
+}
+
+TEST_F(WaitingNoticeTest, IsNotGivenOfASourceThatEndsMeanwhile) {
+  write_all_to_the_end();
+  reads = LocalStream::ReadState::end;
+  std::ignore = stream.read_some(bytes);
+  EXPECT_EQ(notices_given(), 0);
+}
+
+TEST_F(WaitingNoticeTest, IsNotGivenWhereNothingHasCome) {
+  stream.async_finish([](std::error_code) {});
+  EXPECT_EQ(notices_given(), 0);
+}
+
+TEST_F(WaitingNoticeTest, IsNotGivenAfterAnAbort) {
+  write_all_to_the_end();
+  stream.abort();
+  EXPECT_EQ(notices_given(), 0);
+}
+
+}  // namespace
+}  // namespace udtcat::tool

@@ -1,0 +1,272 @@
+#include "tool/pipe_options.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace udtcat::tool {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+Result<PipeOptions> parse(const Words& words) { return parse_pipe_options(words); }
+
+Words words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+PipeOptions good(const std::string& line) {
+  const auto options = parse(words_of(line));
+  EXPECT_TRUE(options) << line << ": " << (options ? "" : options.error().message());
+  return options.value_or(PipeOptions{});
+}
+
+TEST(Options, TellTheFormsApart) {
+  EXPECT_EQ(good("-l 9000").form, Form::listen);
+  EXPECT_EQ(good("example.org 9000").form, Form::connect);
+  EXPECT_EQ(good("-l 9000 --to localhost:80").form, Form::serve);
+  EXPECT_EQ(good("example.org 9000 --from 8080").form, Form::forward);
+  EXPECT_EQ(good("keygen").form, Form::keygen);
+  EXPECT_EQ(good("keygen 9000").form, Form::connect) << "a host may be called so";
+  EXPECT_EQ(good("--help").form, Form::help);
+  EXPECT_EQ(good("--version").form, Form::version);
+}
+
+TEST(Options, OfKeygenAreNone) {
+  for (const char* line : {"keygen -v", "--lanes 3 keygen", "keygen --stats json"}) {
+    const auto options = parse(words_of(line));
+    ASSERT_FALSE(options) << line;
+    EXPECT_THAT(options.error().message(), HasSubstr("udtcat keygen has no options"));
+  }
+}
+
+TEST(RelayOptions, HaveNoPlaceForAPipesOwn) {
+  for (const char* option : {"--plain", "--send-only", "--recv-only", "--exec=x", "--accept-timeout=3"}) {
+    const auto options = parse_relay_options("udtcat relay", {"h", "1", "--from", "2", option});
+    ASSERT_FALSE(options) << option;
+    EXPECT_THAT(options.error().message(), HasSubstr("unknown to udtcat relay"));
+  }
+  EXPECT_FALSE(parse_relay_options("udtcat relay", {"h", "1"}));
+  EXPECT_EQ(parse_relay_options("udtcat relay", {"h", "1", "--from", "2"}).value().form, Form::forward);
+}
+
+TEST(Options, SayWhatTheSessionIsForAndBetweenWhom) {
+  EXPECT_EQ(good("-l 9000").session.purpose, Purpose::pipe);
+  EXPECT_EQ(good("h 9000").session.purpose, Purpose::pipe);
+  EXPECT_EQ(good("-l 9000 --to localhost:80").session.purpose, Purpose::forward);
+  EXPECT_EQ(good("h 9000 --from 8080").session.purpose, Purpose::forward);
+  EXPECT_EQ(good("h 9000").session.own_name + good("h 9000").session.expected_peer, "");
+  const auto named = good("h 9000 --as here --peer there.example.org").session;
+  EXPECT_EQ(named.own_name, "here");
+  EXPECT_EQ(named.expected_peer, "there.example.org");
+}
+
+TEST(Options, HaveTheDocumentedDefaults) {
+  const PipeOptions options = good("example.org 9000");
+  EXPECT_EQ(options.session.protection, Protection::private_);
+  EXPECT_FALSE(options.session.cipher);
+  EXPECT_TRUE(options.session.sends && options.session.receives);
+  EXPECT_EQ(options.session.idle_timeout, 40s);
+  EXPECT_EQ(options.connect_timeout, 10s);
+  EXPECT_EQ(options.closed_port_patience, 2s);
+  EXPECT_FALSE(options.accept_timeout);
+  EXPECT_TRUE(options.transport.rate.unlimited());
+  EXPECT_EQ(options.transport.congestion, CongestionKind::bbr);
+  EXPECT_EQ(options.transport.memory_bytes, kDefaultMemoryBytes);
+  EXPECT_EQ(options.family, AddressFamily::any);
+  EXPECT_FALSE(options.plain);
+  EXPECT_FALSE(options.progress);
+  EXPECT_FALSE(options.stats_json);
+}
+
+TEST(Options, TakeEachValue) {
+  const PipeOptions options = good(
+      "h 1 -k file --protect safe --cipher chacha20-poly1305 --block 64KiB --lanes 3 --threads 2 --flows 4 --transport "
+      "native "
+      "--congestion cubic --rate 400M --memory 2GiB "
+      "--connect-timeout 2m --idle-timeout 5 -6 -vv --no-progress --stats json --send-only");
+  EXPECT_EQ(options.key_file, "file");
+  EXPECT_EQ(options.session.protection, Protection::safe);
+  EXPECT_EQ(options.session.cipher, Cipher::chacha20_poly1305);
+  EXPECT_EQ(options.session.block_bytes, 65536U);
+  EXPECT_EQ(options.session.lanes, 3U);
+  EXPECT_EQ(options.session.flows, 4U);
+  EXPECT_EQ(options.session.threads, 2U);
+  EXPECT_EQ(options.transport.kind, TransportKind::native);
+  EXPECT_EQ(options.transport.congestion, CongestionKind::cubic);
+  EXPECT_EQ(options.transport.rate.bits_per_second(), 400'000'000U);
+  EXPECT_EQ(options.transport.memory_bytes, 2 * kGiB);
+  EXPECT_EQ(options.connect_timeout, 120s);
+  EXPECT_EQ(options.closed_port_patience, 120s);
+  EXPECT_EQ(options.session.idle_timeout, 5s);
+  EXPECT_EQ(options.family, AddressFamily::ipv6);
+  EXPECT_EQ(options.verbosity, 2);
+  EXPECT_EQ(options.progress, false);
+  EXPECT_TRUE(options.stats_json);
+  EXPECT_FALSE(options.session.receives);
+}
+
+TEST(Options, TakeAValueBehindAnEqualsSign) { EXPECT_EQ(good("h 1 --lanes=7").session.lanes, 7U); }
+TEST(Options, TakeTheLastOfTwoValues) { EXPECT_EQ(good("h 1 --lanes 7 --lanes 8").session.lanes, 8U); }
+TEST(Options, PutACommandInPlaceOfStdinAndStdout) {
+  EXPECT_EQ(good("-l 9000 --exec cat").exec, "cat");
+  EXPECT_EQ(good("h 9000 --exec=cat").form, Form::connect);
+  EXPECT_FALSE(good("h 9000").exec);
+}
+TEST(Options, TakeFlagsInOneWord) { EXPECT_EQ(good("-lvv 9000").verbosity, 2); }
+TEST(Options, MayStandAnywhere) { EXPECT_EQ(good("-l -v --lanes 7 9000").local.port, 9000); }
+
+TEST(Options, ReadAddresses) {
+  EXPECT_EQ(good("-l 192.0.2.1:9000").local.host, "192.0.2.1");
+  EXPECT_EQ(good("-l [::1]:9000").local.host, "::1");
+  EXPECT_EQ(good("-l 0").local.port, 0);
+  EXPECT_EQ(good("2001:db8::1 9000").peer.host, "2001:db8::1");
+  EXPECT_EQ(good("[2001:db8::1] 9000").peer.host, "2001:db8::1");
+  EXPECT_EQ(good("-l 9000 --to db:5432").service.port, 5432);
+}
+
+TEST(Options, ChooseATransport) {
+  EXPECT_EQ(good("h 1 --transport libudt").transport.kind, TransportKind::libudt);
+  EXPECT_EQ(good("h 1 --transport native --congestion fixed --rate 1G").transport.congestion, CongestionKind::fixed);
+  EXPECT_EQ(good("h 1 --transport native --memory 1MiB").transport.memory_bytes, kMinMemoryBytes);
+}
+
+TEST(Options, LetTheSessionNoticeALostPeerBeforeTheTransport) {
+  EXPECT_GT(good("h 1").transport.idle_timeout, 40s);
+  EXPECT_GT(good("h 1 --idle-timeout 2m").transport.idle_timeout, 120s);
+  EXPECT_EQ(good("h 1 --plain --idle-timeout 2m").transport.idle_timeout, 120s) << "no session is there to notice";
+}
+
+TEST(Options, LeaveNothingOfASessionWhenPlain) {
+  const PipeOptions connector = good("h 1 --plain --rate 1G --connect-timeout 1m --send-only");
+  EXPECT_EQ(connector.form, Form::connect);
+  EXPECT_TRUE(connector.plain);
+  EXPECT_EQ(connector.session.protection, Protection::clear);
+  EXPECT_FALSE(connector.session.receives);
+  EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").form, Form::listen);
+}
+
+TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
+  EXPECT_EQ(good("h 1 --from 8080").front.host, "127.0.0.1");
+  EXPECT_EQ(good("h 1 -6 --from 8080").front.host, "::1");
+  EXPECT_EQ(good("h 1 --from *:8080").front.host, "");
+  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").front.host, "192.0.2.1");
+}
+
+struct Refusal {
+  std::string line;
+  std::string what;     // names the option and the value
+  std::string allowed;  // says what would do
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.line; }
+
+class OptionsRefusal : public testing::TestWithParam<Refusal> {};
+
+TEST_P(OptionsRefusal, NamesOptionValueAndWhatIsAllowed) {
+  const auto options = parse(words_of(GetParam().line));
+  ASSERT_FALSE(options);
+  EXPECT_EQ(options.error().code, Errc::bad_argument);
+  EXPECT_EQ(options.error().what, GetParam().what);
+  EXPECT_THAT(options.error().cause, HasSubstr(GetParam().allowed));
+  EXPECT_THAT(options.error().message(), testing::Not(HasSubstr("\n")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, OptionsRefusal,
+    testing::Values(Refusal{"h 1 --protect secret", "--protect \"secret\"", "allowed: private, safe, auth, clear"},
+                    Refusal{"h 1 --cipher aes", "--cipher \"aes\"",
+                            "allowed: aes-256-gcm, aes-128-gcm, chacha20-poly1305"},
+                    Refusal{"h 1 --cipher aes-256-gcm --protect auth", "--cipher \"aes-256-gcm\"",
+                            "nothing is enciphered at --protect auth"},
+                    Refusal{"h 1 --block 1", "--block \"1\"", "allowed: 4KiB to 1MiB"},
+                    Refusal{"h 1 --block 2MiB", "--block \"2MiB\"", "allowed: 4KiB to 1MiB"},
+                    Refusal{"h 1 --block 1M", "--block \"1M\"", "KiB"},
+                    Refusal{"h 1 --flows 0", "--flows \"0\"", "allowed: 1 to 16"},
+                    Refusal{"h 1 --flows 17", "--flows \"17\"", "allowed: 1 to 16"},
+                    Refusal{"h 1 --lanes 0", "--lanes \"0\"", "allowed: 1 to 64"},
+                    Refusal{"h 1 --lanes 65", "--lanes \"65\"", "allowed: 1 to 64"},
+                    Refusal{"h 1 --lanes -1", "--lanes \"-1\"", "allowed: 1 to 64"},
+                    Refusal{"h 1 --lanes 2x", "--lanes \"2x\"", "allowed: 1 to 64"},
+                    Refusal{"h 1 --lanes 18446744073709551617", "--lanes \"18446744073709551617\"", "allowed: 1 to 64"},
+                    Refusal{"h 1 --threads 0", "--threads \"0\"", "allowed: 1 to 256"},
+                    Refusal{"h 1 --threads 257", "--threads \"257\"", "allowed: 1 to 256"},
+                    Refusal{"h 1 --transport tcp", "--transport \"tcp\"", "allowed: native, libudt"},
+                    Refusal{"h 1 --rate 10MB", "--rate \"10MB\"", "bits per second"},
+                    Refusal{"h 1 --rate 0", "--rate \"0\"", "above 0"},
+                    Refusal{"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},
+                    Refusal{"--plain h 1 --exec x", "--plain and --exec", "stdin and stdout"},
+                    Refusal{"-l 1 --to h:1 --exec x", "--exec and --to", "one of the two"},
+                    Refusal{"h 1 --exec=", "option --exec", "needs a value"},
+                    Refusal{"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, cubic, fixed"},
+                    Refusal{"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
+                    Refusal{"h 1 --memory 65GiB", "--memory \"65GiB\"", "allowed: 1MiB to 64GiB"},
+                    Refusal{"h 1 --connect-timeout 0", "--connect-timeout \"0\"", "allowed: 1ms or more"},
+                    Refusal{"h 1 --connect-timeout soon", "--connect-timeout \"soon\"", "ms, s or m"},
+                    Refusal{"h 1 --idle-timeout 2s", "--idle-timeout \"2s\"", "allowed: 3s or more"},
+                    Refusal{"-l 9000 --accept-timeout -1", "--accept-timeout \"-1\"", "allowed: 1ms or more"},
+                    Refusal{"h 1 --stats xml", "--stats \"xml\"", "allowed: json, none"}));
+
+INSTANTIATE_TEST_SUITE_P(Addresses, OptionsRefusal,
+                         testing::Values(Refusal{"h 0", "PORT \"0\"", "allowed: 1 to 65535"},
+                                         Refusal{"h 65536", "PORT \"65536\"", "allowed: 1 to 65535"},
+                                         Refusal{"h http", "PORT \"http\"", "allowed: 1 to 65535"},
+                                         Refusal{"* 9000", "HOST \"*\"", "a name or an address"},
+                                         Refusal{"-l 65536", "-l \"65536\"", "[ADDR:]PORT"},
+                                         Refusal{"-l ::1:9000", "-l \"::1:9000\"", "[::1]:9000"},
+                                         Refusal{"-l 9000 --to 80", "--to \"80\"", "HOST:PORT"},
+                                         Refusal{"-l 9000 --to db:0", "--to \"db:0\"", "HOST:PORT"},
+                                         Refusal{"h 1 --from nowhere", "--from \"nowhere\"", "[ADDR:]PORT"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Combinations, OptionsRefusal,
+    testing::Values(Refusal{"h 1 --send-only --recv-only", "--send-only and --recv-only", "one of the two"},
+                    Refusal{"h 1 -4 -6", "-4 and -6", "one of the two"},
+                    Refusal{"h 1 -v -q", "-v and -q", "one of the two"},
+                    Refusal{"h 1 --progress --no-progress", "--progress and --no-progress", "one of the two"},
+                    Refusal{"h 1 --transport libudt --congestion bbr", "--congestion", "--transport native only"},
+                    Refusal{"h 1 --transport libudt --memory 1GiB", "--memory", "--transport native only"},
+                    Refusal{"h 1 --transport native --congestion fixed", "--congestion \"fixed\"", "needs --rate"},
+                    Refusal{"h 1 --to db:1", "--to", "with -l only"},
+                    Refusal{"-l 1 --from 2", "--from", "HOST PORT only"},
+                    Refusal{"-l 1 --to db:1 --send-only", "--send-only", "not with --to"},
+                    Refusal{"h 1 --from 2 --recv-only", "--recv-only", "not with --to or --from"},
+                    Refusal{"-l 1 --connect-timeout 1s", "--connect-timeout", "--accept-timeout"},
+                    Refusal{"h 1 --accept-timeout 1s", "--accept-timeout", "with -l"},
+                    Refusal{"-l 1 --to db:1 --accept-timeout 1s", "--accept-timeout", "without --to"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Plain, OptionsRefusal,
+    testing::Values(Refusal{"h 1 --plain -k file", "--plain and -k", "no key"},
+                    Refusal{"h 1 --plain --as a", "--plain and --as", "no session"},
+                    Refusal{"h 1 --plain --peer b", "--plain and --peer", "no session"},
+                    Refusal{"h 1 --as a --peer a", "--as and --peer", "two names"},
+                    Refusal{"h 1 --as \x07", "--as \"\x07\"", "without white space"},
+                    Refusal{"h 1 --plain --protect private", "--plain and --protect", "no session"},
+                    Refusal{"h 1 --plain --cipher aes-256-gcm", "--plain and --cipher", "no cipher"},
+                    Refusal{"h 1 --plain --lanes 2", "--plain and --lanes", "no session"},
+                    Refusal{"h 1 --plain --threads 2", "--plain and --threads", "no session"},
+                    Refusal{"h 1 --plain --block 64KiB", "--plain and --block", "no blocks"},
+                    Refusal{"-l 1 --plain --to db:1", "--plain and --to", "stdin and stdout"},
+                    Refusal{"h 1 --plain --from 2", "--plain and --from", "stdin and stdout"}));
+
+INSTANTIATE_TEST_SUITE_P(Words, OptionsRefusal,
+                         testing::Values(Refusal{"", "no arguments", "HOST PORT"},
+                                         Refusal{"h", "arguments \"h\"", "HOST PORT"},
+                                         Refusal{"h 1 2", "arguments \"h 1 2\"", "HOST PORT"},
+                                         Refusal{"-l", "-l", "[ADDR:]PORT"},
+                                         Refusal{"-l ::1 9000", "-l", "one argument"},
+                                         Refusal{"h 1 --colour", "option \"--colour\"", "udtcat --help"},
+                                         Refusal{"h 1 --lanes", "option --lanes", "needs a value"},
+                                         Refusal{"h 1 -k", "option --key-file", "needs a value"}));
+
+TEST(Options, WriteAnAddressAsUsersDo) {
+  EXPECT_EQ(to_string(HostPort{"example.org", 80}), "example.org:80");
+  EXPECT_EQ(to_string(HostPort{"2001:db8::1", 80}), "[2001:db8::1]:80");
+}
+
+}  // namespace
+}  // namespace udtcat::tool
