@@ -1,4 +1,4 @@
-/// Our client as a peer of stock Globus: real globus-gridftp-server, every file compared.
+/// Our client as a peer of stock Globus: real globus-gridftp-server, every file compared. Begun by src/gridftp/command.
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_test.hpp"

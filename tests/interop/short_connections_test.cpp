@@ -6,7 +6,7 @@
 namespace udtcat::interop {
 namespace {
 
-constexpr std::size_t kConnections = 200;
+constexpr std::size_t kConnections = 100;
 constexpr std::size_t kFirstWordBytes = 5000;  // several packets, the last of them short
 
 std::vector<std::chrono::microseconds> sorted(std::vector<std::chrono::microseconds> times) {
@@ -28,7 +28,7 @@ void expect_prompt(const std::vector<std::chrono::microseconds>& times) {
   const auto slow = std::count_if(times.begin(), times.end(), [](auto time) { return time > 100ms; });
   std::printf("%s\n", told(times).c_str());
   EXPECT_LT(times[times.size() / 2], 100ms) << told(times);
-  EXPECT_LE(slow, 10) << "slower than 100 ms; a busy machine may have a few: " << told(times);
+  EXPECT_LE(slow, 5) << "slower than 100 ms; a busy machine may have a few: " << told(times);
   EXPECT_LT(times.back(), 1s) << told(times);
 }
 

@@ -122,7 +122,7 @@ TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainAfterSeventySecondsSoak) {
 TEST_P(SlowReader, OfTheirsWithATinyBufferTakesAllSerial) {
   Link link = make_link(role(), {.raw = {.receive_buffer_packets = 32}});
   ASSERT_TRUE(link.up());
-  carry(link, Flow::from_us, 4 << 20, 25s);
+  carry(link, Flow::from_us, 1 << 20, 25s);
 }
 
 }  // namespace

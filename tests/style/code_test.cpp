@@ -13,6 +13,13 @@ namespace {
 using testing::IsEmpty;
 
 constexpr std::size_t kMaxFileLines = 500;  // spec: docs/HACKING.md, "Files"
+constexpr std::size_t kMaxColumns = 120;    // spec: .clang-format
+
+/// Characters of UTF-8: all bytes but those that go on with a character.
+std::size_t columns_of(std::string_view line) {
+  return static_cast<std::size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
 
 bool everywhere(std::string_view) { return true; }
 bool in_headers(std::string_view path) { return path.ends_with(".hpp"); }
@@ -80,6 +87,44 @@ TEST(Code, LeavesNothingForLater) {
   for (const auto& file : read_sources({"include", "src", "tests", "bench"}))
     for (std::size_t i = 0; i < file.lines.size(); ++i)
       if (std::regex_search(file.lines[i], mark)) offences.push_back(offence(file, i));
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+/// Whether a comment begins in this line, alone or behind code, and does not go on with the line before.
+bool begins_comment(const SourceFile& file, std::size_t line_index) {
+  static const std::regex kAlone(R"(^\s*//)");
+  if (!std::regex_search(file.lines[line_index], kAlone)) return true;
+  return line_index == 0 || !std::regex_search(file.lines[line_index - 1], kAlone);
+}
+
+TEST(Comments, BeginWithTheirSubject) {
+  static const std::regex kRiddle(R"((^|\s)//[/!]?<?\s*(What|Who|Whoever|That|Nobody)\b)");
+  Offences offences;
+  for (const auto& file : read_sources({"include", "src", "tests", "bench"}))
+    for (std::size_t i = 0; i < file.lines.size(); ++i)
+      if (std::regex_search(file.lines[i], kRiddle) && begins_comment(file, i)) offences.push_back(offence(file, i));
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Lines, AreNoLongerThanAPageIsWide) {
+  Offences offences;
+  for (const auto& file : read_sources({"include", "src", "tests", "bench"}))
+    for (std::size_t i = 0; i < file.lines.size(); ++i)
+      if (columns_of(file.lines[i]) > kMaxColumns) offences.push_back(offence(file, i));
+  EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Lines, OfDocumentsAreNoLongerThanAPageIsWide) {
+  Offences offences;
+  for (const auto& file : read_documents()) {
+    bool in_code = false;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      in_code ^= line.starts_with("```");
+      const bool prose = !in_code && !line.starts_with("|") && !line.starts_with("    ");
+      if (prose && columns_of(line) > kMaxColumns) offences.push_back(offence(file, i));
+    }
+  }
   EXPECT_THAT(offences, IsEmpty());
 }
 

@@ -1,7 +1,9 @@
-/// tests/ mirrors src/ file by file.
-#include <map>
+/// tests/ has the folders of src/, and a test has the name of what it tests or says it.
+#include <algorithm>
+#include <filesystem>
+#include <set>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -12,96 +14,72 @@ namespace {
 
 using testing::IsEmpty;
 
-/// Sources whose test has another name, and which it is: what can only be seen from further out, and parts that make sense
-/// only together. A folder stands for all that is in it.
-const std::map<std::string, std::string> kTestedIn{
-    {"src/tool/forward_command.cpp", "tests/e2e/tcp_service_test.cpp"},
-    {"src/gridftp/command/gateway_command.cpp", "tests/e2e/gateway_test.cpp"},
-    {"src/gridftp/command/gridftp_command.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/command/gridftp_options.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/command/gridftp_written_options.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/tool/keygen_command.cpp", "tests/e2e/key_usage_test.cpp"},
-    {"src/tool/main.cpp", "tests/e2e/usage_test.cpp"},
-    {"src/tool/libudt_program.cpp", "tests/e2e/usage_test.cpp"},
-    {"src/tool/option_values.cpp", "tests/tool/options_test.cpp"},
-    {"src/tool/pipe_command.cpp", "tests/e2e/pipe_digest_test.cpp"},
-    {"src/tool/pipe_session.cpp", "tests/e2e/pipe_digest_test.cpp"},
-    {"src/tool/piped_command.cpp", "tests/e2e/exec_test.cpp"},
-    {"src/tool/plain_command.cpp", "tests/e2e/plain_test.cpp"},
-    {"src/rsh/command/pushed_program.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/tool/requests.cpp", "tests/e2e/usage_test.cpp"},
-    {"src/rsh/command/rsh_command.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/rsh/command/rsh_daemon_command.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/rsh/command/rsh_server_command.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/rsh/command/rsh_written_options.cpp", "tests/rsh/command/rsh_options_test.cpp"},
-    {"src/tool/run.cpp", "tests/e2e/usage_test.cpp"},
-    {"src/tool/serve_command.cpp", "tests/e2e/tcp_service_test.cpp"},
-    {"src/tool/session_run.cpp", "tests/e2e/peer_loss_test.cpp"},
-    {"src/tool/standard_output.cpp", "tests/e2e/usage_test.cpp"},
-    {"src/tool/stats_sum.cpp", "tests/e2e/stats_test.cpp"},
-    {"src/tool/stderr_log.cpp", "tests/tool/console_test.cpp"},
-    {"src/tool/written_options.cpp", "tests/tool/options_test.cpp"},
-    {"src/lib/crypto/key_file.cpp", "tests/tool/key_source_test.cpp"},
-    {"src/gridftp/client/control_client.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/client/download.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/client/remote_server.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/mode_e/session_stack.cpp", "tests/gridftp/mode_e/data_stack_test.cpp"},
-    {"src/gridftp/mode_e/tcp_stack.cpp", "tests/gridftp/mode_e/data_stack_test.cpp"},
-    {"src/gridftp/client/third_party.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/gridftp/mode_e/udt_stack.cpp", "tests/gridftp/mode_e/data_stack_test.cpp"},
-    {"src/gridftp/client/upload.cpp", "tests/e2e/gridftp_test.cpp"},
-    {"src/lib/net/interface_mtu_linux.cpp", "tests/lib/net/udp_socket_test.cpp"},
-    {"src/lib/net/system_error.cpp", "tests/lib/net/udp_socket_test.cpp"},
-    {"src/lib/net/train_receiver_linux.cpp", "tests/lib/net/datagram_socket_test.cpp"},
-    {"src/lib/net/train_sender_linux.cpp", "tests/lib/net/datagram_socket_test.cpp"},
-    {"src/rsh/bootstrap.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/rsh/dial_race.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/rsh/far_end.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/rsh/near_end.cpp", "tests/e2e/rsh_test.cpp"},
-    {"src/lib/connection/attempts.cpp", "tests/lib/connection/dialer_test.cpp"},
-    {"src/lib/plain/plain_dialer.cpp", "tests/lib/plain/plain_listener_test.cpp"},
-    {"src/lib/transport/engine.cpp", "tests/lib/transport/connect_test.cpp"},
-    {"src/lib/transport/libudt/", "tests/lib/transport/channel_test.cpp"},
-    {"src/lib/transport/native/native_acceptor.cpp", "tests/lib/transport/acceptor_test.cpp"},
-    {"src/lib/transport/native/native_channel.cpp", "tests/lib/transport/channel_test.cpp"},
-    {"src/lib/transport/native/native_engine.cpp", "tests/lib/transport/connect_test.cpp"},
-    {"src/lib/transport/native/sender_to_plain.cpp", "tests/lib/transport/native/connection_test.cpp"},
-    {"src/lib/transport/native/udp_port.cpp", "tests/lib/transport/connect_test.cpp"},
-    {"src/lib/transport/native/udp_port_handshakes.cpp", "tests/lib/transport/connect_test.cpp"},
-    {"src/gridftp/xio/acceptor.cpp", "tests/gridftp/xio/engine_test.cpp"},
-    {"src/gridftp/xio/carrier.cpp", "tests/gridftp/xio/engine_test.cpp"},
-    {"src/gridftp/xio/driver.cpp", "tests/e2e/xio_driver_test.cpp"},
-    {"src/gridftp/xio/globus.cpp", "tests/e2e/xio_driver_test.cpp"},
-};
+/// Where tests are linked with what they test. The others (e2e, interop, fault, wan) see it from outside.
+const std::vector<std::string> kMirrors{"tests/lib", "tests/tool", "tests/rsh", "tests/gridftp"};
 
-bool tested_elsewhere(const std::string& source) {
-  const auto folder = source.substr(0, source.rfind('/') + 1);
-  return kTestedIn.contains(source) || kTestedIn.contains(folder);
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+/// "tests/lib/net/bind_test.cpp" without "tests/", "src/lib/net/bind.cpp" without "src/".
+std::string below_top(const std::string& path) { return path.substr(path.find('/') + 1); }
+std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+bool is_test(const SourceFile& file) {
+  return file.path.ends_with("_test.cpp") && file.path.find("/support/") == std::string::npos;
 }
+bool says_what_it_tests(const SourceFile& file) { return !file.lines.empty() && file.lines[0].starts_with("/// "); }
 
-std::string test_of(const std::string& source) {
-  auto test = "tests" + source.substr(source.find('/'));
-  const auto stem_end = test.rfind(test.ends_with("_linux.cpp") ? "_linux.cpp" : ".cpp");
-  return test.substr(0, stem_end) + "_test.cpp";
-}
-
-/// Not compiled on the platform that runs the tests.
-bool is_other_platform(std::string_view path) { return path.ends_with("_default.cpp"); }
-
-TEST(Tests, MirrorTheSources) {
-  Offences offences;
-  for (const auto& file : read_sources({"src"})) {
-    if (!file.path.ends_with(".cpp") || is_other_platform(file.path) || tested_elsewhere(file.path)) continue;
-    if (!exists(test_of(file.path))) offences.push_back(file.path + " has no " + test_of(file.path));
+/// Whether a line of the comment at the beginning names the folder: "src/rsh/command" in "src/rsh/command: both ends".
+bool begins_by_naming(const SourceFile& file, const std::string& folder) {
+  for (const std::string& line : file.lines) {
+    if (!line.starts_with("///")) return false;
+    const auto at = line.find(folder);
+    if (at == std::string::npos) continue;
+    const std::string after = line.substr(at + folder.size(), 1);
+    if (after != "/" && after != "_") return true;
   }
+  return false;
+}
+
+/// Whether a source or header of that name is in the test's folder or below it; public headers are in include/udtcat.
+bool has_namesake(const SourceFile& test, const std::vector<SourceFile>& sources) {
+  const std::string name = stem_of(test.path).substr(0, stem_of(test.path).rfind("_test"));
+  const std::string folder = below_top(folder_of(test.path)) + "/";
+  return std::any_of(sources.begin(), sources.end(), [&](const SourceFile& source) {
+    const bool here = source.path.starts_with("include/") || below_top(source.path).starts_with(folder);
+    return here && (stem_of(source.path) == name || stem_of(source.path) == name + "_linux");
+  });
+}
+
+TEST(Tests, HaveTheNameOfWhatTheyTestOrSayIt) {
+  const auto sources = read_sources({"include", "src"});
+  Offences offences;
+  for (const auto& file : read_sources(kMirrors))
+    if (is_test(file) && !has_namesake(file, sources) && !says_what_it_tests(file))
+      offences.push_back(file.path + ": no source of this name, and its first line is no \"/// ...\"");
+  for (const auto& file : read_sources({"tests/e2e", "tests/interop", "tests/style"}))
+    if (is_test(file) && !says_what_it_tests(file)) offences.push_back(offence(file, 0));
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Tests, ThatAreNamedInsteadExist) {
+TEST(Tests, AreInFoldersOfSrc) {
   Offences offences;
-  for (const auto& [source, test] : kTestedIn)
-    if (!exists(source) || !exists(test)) offences.push_back(source + " -> " + test);
+  for (const auto& file : read_sources(kMirrors))
+    if (is_test(file) && !exists("src/" + below_top(folder_of(file.path)))) offences.push_back(file.path);
   EXPECT_THAT(offences, IsEmpty());
+}
+
+TEST(Folders, OfSrcHaveTestsOrATestThatBeginsByNamingThem) {
+  const auto tests = read_sources({"tests"});
+  std::set<std::string> untested;
+  for (const auto& file : read_sources({"src"})) {
+    const std::string folder = folder_of(file.path);
+    if (!file.path.ends_with(".cpp")) continue;
+    if (std::none_of(tests.begin(), tests.end(), [&](const SourceFile& test) {
+          return is_test(test) &&
+                 (below_top(folder_of(test.path)) == below_top(folder) || begins_by_naming(test, folder));
+        }))
+      untested.insert(folder);
+  }
+  EXPECT_THAT(untested, IsEmpty());
 }
 
 }  // namespace

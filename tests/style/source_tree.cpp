@@ -84,6 +84,10 @@ SourceFile read_source(const fs::path& path) {
 
 bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".hpp"; }
 
+void sort_by_path(std::vector<SourceFile>& files) {
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+}
+
 }  // namespace
 
 std::vector<SourceFile> read_sources(const std::vector<std::string>& folders) {
@@ -91,7 +95,17 @@ std::vector<SourceFile> read_sources(const std::vector<std::string>& folders) {
   for (const auto& folder : folders)
     for (const auto& entry : fs::recursive_directory_iterator(root() / folder))
       if (entry.is_regular_file() && is_source(entry.path())) files.push_back(read_source(entry.path()));
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  sort_by_path(files);
+  return files;
+}
+
+std::vector<SourceFile> read_documents() {
+  std::vector<SourceFile> files{{"README.md", read_lines(root() / "README.md"), {}}};
+  for (const char* folder : {"docs", "bench", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(root() / folder))
+      if (entry.path().extension() == ".md")
+        files.push_back({entry.path().lexically_relative(root()).generic_string(), read_lines(entry.path()), {}});
+  sort_by_path(files);
   return files;
 }
 

@@ -17,6 +17,8 @@ struct SourceFile {
 
 /// Every C++ file below the folders ("src", "include"), by path.
 [[nodiscard]] std::vector<SourceFile> read_sources(const std::vector<std::string>& folders);
+/// Every .md file of docs, bench and tests, and README.md. They have lines and no code.
+[[nodiscard]] std::vector<SourceFile> read_documents();
 [[nodiscard]] bool exists(const std::string& path);
 
 /// "path:line: text" of a broken rule.

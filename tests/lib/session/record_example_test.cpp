@@ -1,4 +1,4 @@
-// The worked example of docs/spec/record.md §6, step by step.
+/// The worked example of docs/spec/record.md §6, step by step.
 #include <gtest/gtest.h>
 
 #include "lib/core/byte_order.hpp"

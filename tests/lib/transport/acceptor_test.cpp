@@ -1,3 +1,4 @@
+/// Listeners of both transports.
 #include <filesystem>
 
 #include "lib/transport/transport_fixture.hpp"

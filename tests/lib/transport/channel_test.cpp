@@ -1,3 +1,4 @@
+/// A channel over src/lib/transport/libudt and over src/lib/transport/native: what both owe to a session.
 #include <algorithm>
 
 #include "lib/transport/transport_fixture.hpp"

@@ -1,3 +1,4 @@
+/// Connecting over both transports.
 #include <sys/socket.h>
 
 #include <array>

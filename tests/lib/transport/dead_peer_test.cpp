@@ -1,3 +1,4 @@
+/// A peer that is killed, as both transports see it.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

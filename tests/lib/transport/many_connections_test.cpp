@@ -1,4 +1,4 @@
-// Many connections at once on one port, come and gone many times over.
+/// Many connections at once on one port, come and gone many times over.
 #include <fstream>
 
 #include <unistd.h>
