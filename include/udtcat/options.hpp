@@ -47,7 +47,6 @@ enum class TransportKind : std::uint8_t {
 enum class CongestionKind : std::uint8_t {
   bbr,    ///< model of the path: bandwidth and round trip; light random loss does not slow it (the default)
   udt,    ///< UDT's rate law
-  cubic,  ///< RFC 9438
   fixed,  ///< TransportOptions::rate and nothing else
 };
 

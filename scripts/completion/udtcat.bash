@@ -24,7 +24,7 @@ _udtcat() {
     --protect) _udtcat_values 'private safe auth clear' "$current"; return ;;
     --cipher) _udtcat_values 'aes-256-gcm aes-128-gcm chacha20-poly1305' "$current"; return ;;
     --transport) _udtcat_values 'native libudt' "$current"; return ;;
-    --congestion) _udtcat_values 'bbr udt cubic fixed' "$current"; return ;;
+    --congestion) _udtcat_values 'bbr udt fixed' "$current"; return ;;
     --memory) _udtcat_values '16MiB 64MiB 256MiB 1GiB 4GiB' "$current"; return ;;
     --stats) _udtcat_values 'json none' "$current"; return ;;
     --block) _udtcat_values '4KiB 16KiB 64KiB 256KiB 1MiB' "$current"; return ;;

@@ -60,7 +60,7 @@ void add_transport_options(CommandLine& line, Options& options) {
     return store(name_value<TransportKind>("--transport", text, parse_transport, kinds), transport.kind);
   });
   line.value("--congestion", [&](const Text& text) {
-    const auto kinds = {CongestionKind::bbr, CongestionKind::udt, CongestionKind::cubic, CongestionKind::fixed};
+    const auto kinds = {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed};
     return store(name_value<CongestionKind>("--congestion", text, parse_congestion, kinds), transport.congestion);
   });
   line.value("--memory", [&](const Text& text) {

@@ -43,7 +43,7 @@ Network:
       --rate R               send no faster: bit/s, with k, M or G
       --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
       --transport NAME       native or libudt
-      --congestion NAME      of native: bbr (default), udt, cubic, or fixed, which sends at --rate
+      --congestion NAME      of native: bbr (default), udt, or fixed, which sends at --rate
       --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)
       --plain                no session: any UDT4 program can be the other end; NOTHING is protected or proved
 Work:

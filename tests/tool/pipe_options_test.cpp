@@ -87,7 +87,7 @@ TEST(Options, TakeEachValue) {
   const PipeOptions options = good(
       "h 1 -k file --protect safe --cipher chacha20-poly1305 --block 64KiB --lanes 3 --threads 2 --flows 4 --transport "
       "native "
-      "--congestion cubic --rate 400M --memory 2GiB "
+      "--congestion udt --rate 400M --memory 2GiB "
       "--connect-timeout 2m --idle-timeout 5 -6 -vv --no-progress --stats json --send-only");
   EXPECT_EQ(options.key_file, "file");
   EXPECT_EQ(options.session.protection, Protection::safe);
@@ -97,7 +97,7 @@ TEST(Options, TakeEachValue) {
   EXPECT_EQ(options.session.flows, 4U);
   EXPECT_EQ(options.session.threads, 2U);
   EXPECT_EQ(options.transport.kind, TransportKind::native);
-  EXPECT_EQ(options.transport.congestion, CongestionKind::cubic);
+  EXPECT_EQ(options.transport.congestion, CongestionKind::udt);
   EXPECT_EQ(options.transport.rate.bits_per_second(), 400'000'000U);
   EXPECT_EQ(options.transport.memory_bytes, 2 * kGiB);
   EXPECT_EQ(options.connect_timeout, 120s);
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"--plain h 1 --exec x", "--plain and --exec", "stdin and stdout"},
                     Refusal{"-l 1 --to h:1 --exec x", "--exec and --to", "one of the two"},
                     Refusal{"h 1 --exec=", "option --exec", "needs a value"},
-                    Refusal{"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, cubic, fixed"},
+                    Refusal{"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, fixed"},
                     Refusal{"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
                     Refusal{"h 1 --memory 65GiB", "--memory \"65GiB\"", "allowed: 1MiB to 64GiB"},
                     Refusal{"h 1 --connect-timeout 0", "--connect-timeout \"0\"", "allowed: 1ms or more"},

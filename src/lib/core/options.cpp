@@ -27,10 +27,8 @@ constexpr Names<Purpose, 6> kPurposes{{{Purpose::pipe, "pipe"},
                                        {Purpose::gateway, "gateway"},
                                        {Purpose::driver, "driver"}}};
 constexpr Names<TransportKind, 2> kTransports{{{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}}};
-constexpr Names<CongestionKind, 4> kCongestions{{{CongestionKind::bbr, "bbr"},
-                                                 {CongestionKind::udt, "udt"},
-                                                 {CongestionKind::cubic, "cubic"},
-                                                 {CongestionKind::fixed, "fixed"}}};
+constexpr Names<CongestionKind, 3> kCongestions{
+    {{CongestionKind::bbr, "bbr"}, {CongestionKind::udt, "udt"}, {CongestionKind::fixed, "fixed"}}};
 
 template <typename Value, std::size_t Count>
 std::string_view name_of(Value value, const Names<Value, Count>& names) {

@@ -90,11 +90,11 @@ TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
   EXPECT_EQ(asked.cookie, 0U);
 }
 
-struct KeyHolder {
+struct ConnectorKey {
   Door door = door_of(1);
 };
 
-class OpeningWithAKey : protected KeyHolder, public Opening {
+class OpeningWithAKey : protected ConnectorKey, public Opening {
  protected:
   OpeningWithAKey() : Opening(&door) {}
   [[nodiscard]] bool proves(const Handshake& handshake) {

@@ -10,10 +10,10 @@
 namespace udtcat::transport::native {
 namespace {
 
-using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using SequenceRanges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-Ranges decoded(std::span<const std::byte> body) {
-  Ranges ranges;
+SequenceRanges decoded(std::span<const std::byte> body) {
+  SequenceRanges ranges;
   for (const auto& [first, last] : decode_loss_list(body)) ranges.emplace_back(first, last);
   return ranges;
 }
@@ -77,7 +77,7 @@ TEST(Packet, HasOnlyTheWordsThatAreAllThere) {
 }
 
 TEST(LossList, ComesBackAsItWas) {
-  const Ranges list{{5, 5}, {7, 9}, {0x7fffffff, 0x7fffffff}, {0x7ffffff0, 3}};
+  const SequenceRanges list{{5, 5}, {7, 9}, {0x7fffffff, 0x7fffffff}, {0x7ffffff0, 3}};
   std::vector<std::uint32_t> words;
   for (const auto& [from, to] : list) append_loss(words, {from, to});
   EXPECT_EQ(words.size(), 6U);
@@ -86,7 +86,7 @@ TEST(LossList, ComesBackAsItWas) {
 
 TEST(LossList, EndsWhereItMakesNoSense) {
   using Words = std::vector<std::uint32_t>;
-  const Ranges first{{5, 5}};
+  const SequenceRanges first{{5, 5}};
   EXPECT_EQ(decoded(body_of(Words{5, 0x80000007})), first) << "cut off";
   EXPECT_EQ(decoded(body_of(Words{5, 0x80000007, 0x80000009, 11})), first) << "two firsts";
   EXPECT_TRUE(decode_loss_list({}).empty());

@@ -46,12 +46,12 @@ class Listening : public testing::Test {
   PassiveOpen listener;
 };
 
-struct KeyHolder {
+struct ListenerKey {
   Door door = door_of(1);
 };
 
 /// A listener with a key, and clients that have it or not.
-class ListeningWithAKey : protected KeyHolder, public Listening {
+class ListeningWithAKey : protected ListenerKey, public Listening {
  protected:
   ListeningWithAKey() : Listening(&door, 77) {}
   Handshake proved(Handshake handshake, std::uint32_t additional, const std::optional<HandshakeExtension>& extension) {

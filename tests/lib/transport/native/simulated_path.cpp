@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "lib/transport/native/parts.hpp"
+
 namespace udtcat::transport::native {
 
 namespace {
 
 constexpr std::size_t kIpAndUdpBytes = 28;
 constexpr std::size_t kWriteBytes = 256 * 1024;
-
-Endpoint endpoint(const char* host, std::uint16_t port) {
-  return resolve({host, port}, AddressFamily::any).value().front();
-}
 
 std::byte pattern_at(std::uint64_t offset) { return static_cast<std::byte>((offset * 2654435761U) >> 13); }
 

@@ -14,6 +14,35 @@ constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves 
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
+constexpr double kBeta = 0.7;                   // spec: draft-ietf-ccwg-bbr, BBR.Beta
+constexpr Duration kLeastProbeWait = 2s;        // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
+constexpr unsigned kProbeWaitSpreadMs = 1000;   // spec: the same
+constexpr std::uint64_t kMostProbeRounds = 63;  // spec: draft-ietf-ccwg-bbr, "BBRIsRenoCoexistenceProbeTime"
+// Next to unresponsive flows we probe as often as they do, and are done as quickly.
+constexpr unsigned kUnresponsiveCycleRounds = 8;  // spec: BBRv1's cycle
+constexpr unsigned kUnresponsiveDownRounds =
+    2;  // guess: one to see the end of the probe, one to give back what it left
+// Not sooner, however short the round trips are: the memory of the bandwidth is two cycles long, and must outlive a pause of a
+// host. guess: a pause is some tens of milliseconds.
+constexpr Duration kLeastCycle = 250ms;
+
+// What a receiver may hold back before it says anything. A window below that moves once in ten milliseconds.
+constexpr Duration kAckInterval = 10ms;  // spec: draft-gg-udt, "SYN"
+// spec: twice the 64 after which UDT's light ACK comes, so that some are on their way.
+constexpr std::uint64_t kAckPackets = 128;
+constexpr double kStartupPacingGain = 2.77;             // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
+constexpr double kPacingMargin = 0.99;                  // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
+constexpr double kDrainPacingGain = 0.5;                // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
+constexpr double kDownPacingGain = 0.9;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
+constexpr double kUpPacingGain = 1.25;                  // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kWindowGain = 2;                       // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
+constexpr double kUpWindowGain = 2.25;                  // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kProbeRttWindowGain = 0.5;             // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
+constexpr Duration kQuantumTime = 1ms;                  // spec: draft-ietf-ccwg-bbr, "Send Quantum: BBR.send_quantum"
+constexpr std::uint64_t kMostQuantumBytes = 64 * kKiB;  // spec: the same
+constexpr std::uint64_t kQuantaInFlight = 3;            // spec: draft-ietf-ccwg-bbr, "BBR.offload_budget"
+constexpr std::uint64_t kLeastWindowPackets = 4;        // spec: draft-ietf-ccwg-bbr, BBR.MinPipeCwnd
+
 }  // namespace
 
 Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets)
@@ -81,19 +110,20 @@ void Bbr::on_round_trip() {
   was_window_limited_ = window_limited_;
   window_limited_ = false;
   if (state_ == State::probe_down || state_ == State::probe_cruise)
-    rivals_.on_round_trip(model_.queue_overflowed(), drained());
+    competing_.on_round_trip(model_.queue_overflowed(), drained());
 }
 
 // Whether nothing of our last probe can be in the queue any more.
 bool Bbr::drained() const { return state_ == State::probe_cruise || rounds_since_probe_ >= kDrainRounds; }
 
 BbrModel::Phase Bbr::phase() const {
-  const bool draining = state_ == State::drain || (state_ == State::probe_down && !rivals_.share_queue() && !drained());
+  const bool draining =
+      state_ == State::drain || (state_ == State::probe_down && !competing_.share_queue() && !drained());
   const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
   return {.starting = !full_pipe_,
           .own_queue = probing || draining,
           .cruising = state_ == State::probe_cruise,
-          .heedless_rivals = rivals_.heedless()};
+          .unresponsive_flows = competing_.unresponsive()};
 }
 
 bool Bbr::probes() const {
@@ -136,7 +166,7 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
 }
 
 void Bbr::leave_probe_rtt(TimePoint now) {
-  if (!model_.queue_stands()) rivals_.on_empty_queue();
+  if (!model_.queue_stands()) competing_.on_empty_queue();
   model_.forget_short_term();
   window_bytes_ = std::max(window_bytes_, saved_window_bytes_);
   if (!full_pipe_) {
@@ -145,6 +175,196 @@ void Bbr::leave_probe_rtt(TimePoint now) {
   }
   start_down(now);
   start_cruise();
+}
+
+// ---- The cycle of probes for bandwidth ---------------------------------------------------------------------------
+
+void Bbr::start_down(TimePoint now) {
+  if (state_ == State::probe_up) competing_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
+  state_ = State::probe_down;
+  probe_echoes_ = true;
+  cycle_start_ = now;
+  // Flows that began together shall not probe together.
+  rounds_since_probe_ = static_cast<unsigned>(random_() % 2);
+  probe_wait_ = kLeastProbeWait + std::chrono::milliseconds(random_() % kProbeWaitSpreadMs);
+  model_.restart_round();
+}
+
+// Fills the pipe without a queue first, so that what the probe then loses is its own doing.
+void Bbr::start_refill() {
+  state_ = State::probe_refill;
+  model_.forget_short_term();
+  ceiling_.start_probe();
+  model_.restart_round();
+}
+
+void Bbr::start_up(TimePoint now) {
+  state_ = State::probe_up;
+  cycle_start_ = now;
+  ceiling_may_fall_ = true;
+  plateau_.restart(model_.max_bandwidth());
+  competing_.on_probe_start(model_.max_bandwidth());
+  ceiling_.steepen(window_bytes_, payload_bytes_);
+  model_.restart_round();
+}
+
+void Bbr::advance_cycle(const AckEvent& ack, bool round_start) {
+  if (!full_pipe_) return;
+  adapt_ceiling(ack, round_start);
+  switch (state_) {
+    case State::probe_down:
+      if (time_to_probe(ack.now)) return start_refill();
+      if (time_to_cruise(ack.in_flight_bytes)) start_cruise();
+      return;
+    case State::probe_cruise:
+      if (time_to_probe(ack.now)) start_refill();
+      return;
+    case State::probe_refill:
+      if (round_start) start_up(ack.now);
+      return;
+    case State::probe_up:
+      if (time_to_go_down(ack.now)) start_down(ack.now);
+      return;
+    default:
+      return;
+  }
+}
+
+void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
+  if (probe_echoes_ && round_start) {
+    probe_echoes_ = false;
+    ceiling_may_fall_ = false;
+    if (probes() && !ack.rate->app_limited) model_.end_bandwidth_cycle();
+  }
+  if (model_.in_flight_too_high(*ack.rate)) return lower_ceiling(ack);
+  if (!ceiling_.bounded()) return;
+  if (ack.rate->in_flight_at_send_bytes > ceiling_.bytes()) ceiling_.set(ack.rate->in_flight_at_send_bytes);
+  if (state_ != State::probe_up || !window_limited() || window_bytes_ < ceiling_.bytes()) return;
+  if (round_start) ceiling_.steepen(window_bytes_, payload_bytes_);
+  ceiling_.raise(ack.newly_delivered_bytes, payload_bytes_);
+}
+
+void Bbr::lower_ceiling(const AckEvent& ack) {
+  if (!ceiling_may_fall_) return;
+  ceiling_may_fall_ = false;
+  if (!ack.rate->app_limited)
+    ceiling_.set(std::max(ack.rate->in_flight_at_send_bytes, scaled(model_.bdp_bytes(model_.bandwidth()), kBeta)));
+  if (state_ == State::probe_up) start_down(ack.now);
+}
+
+bool Bbr::time_to_probe(TimePoint now) const {
+  const auto waited = now - cycle_start_;
+  if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
+    return true;
+  // Reno needs as many round trips as it has packets in flight to grow by half; whoever shares the path with it probes as often.
+  const auto reno_rounds = model_.bdp_bytes(model_.bandwidth()) / payload_bytes_;
+  return waited >= kLeastCycle && rounds_since_probe_ >= std::min(reno_rounds, kMostProbeRounds);
+}
+
+bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
+  if (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveDownRounds) return true;
+  return in_flight_bytes <= std::min(ceiling_.with_headroom(), in_flight_for(1.0));
+}
+
+bool Bbr::time_to_go_down(TimePoint now) {
+  // Where a queue stands, more comes only from somebody else; a round trip of that is enough for who gives way.
+  if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
+  // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
+  if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
+  return plateau_.reached();
+}
+
+// ---- The rate and the window that follow -------------------------------------------------------------------------
+
+double Bbr::pacing_gain() const {
+  switch (state_) {
+    case State::startup:
+      return kStartupPacingGain;
+    case State::drain:
+      return kDrainPacingGain;
+    case State::probe_down:
+      return kDownPacingGain;
+    case State::probe_up:
+      return kUpPacingGain;
+    default:
+      return 1.0;
+  }
+}
+
+BitRate Bbr::startup_pacing(Duration rtt) const {
+  return scaled(BitRate::from_bytes_per(window_bytes_, rtt), kStartupPacingGain);
+}
+
+BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(model_.bandwidth()), gain * kPacingMargin); }
+
+void Bbr::update_pacing() {
+  const auto rate = paced(pacing_gain());
+  // The first samples are of flights too small to fill the pipe.
+  if (full_pipe_ || rate > pacing_rate_) pacing_rate_ = rate;
+}
+
+double Bbr::window_gain() const {
+  switch (state_) {
+    case State::probe_up:
+      return kUpWindowGain;
+    case State::probe_rtt:
+      return kProbeRttWindowGain;
+    default:
+      return kWindowGain;
+  }
+}
+
+std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
+
+// A receiver that waits for a batch leaves whoever sends less than that to its timer, however short the way is. Twice the batch, so
+// that one is on its way while the other is answered.
+std::uint64_t Bbr::least_flight() const { return std::max(least_window(), 2 * ack_packets_ * payload_bytes_); }
+
+// The least that congestion may leave of the window.
+std::uint64_t Bbr::least_cap() const {
+  const auto batch = std::min(bytes_during(model_.max_bandwidth(), kAckInterval), kAckPackets * payload_bytes_);
+  // Between hosts that take longer than the way, what is in flight waits in the hosts.
+  const auto in_hosts = model_.host_bound() ? scaled(model_.bdp_bytes(model_.max_bandwidth()), kWindowGain) : 0;
+  return std::max({least_flight(), batch, in_hosts});
+}
+
+std::uint64_t Bbr::send_quantum_bytes() const {
+  // On loopback two packets are more than that.
+  return std::max<std::uint64_t>(std::min(bytes_during(pacing_rate_, kQuantumTime), kMostQuantumBytes),
+                                 2 * payload_bytes_);
+}
+
+// Room for trains on their way through both hosts comes on top where the product itself is small.
+std::uint64_t Bbr::in_flight_for(double gain) const {
+  const auto bytes = scaled(model_.bdp_bytes(model_.bandwidth()), gain);
+  const auto most = std::max({bytes, kQuantaInFlight * send_quantum_bytes(), least_flight()});
+  return state_ == State::probe_up ? most + 2 * payload_bytes_ : most;
+}
+
+std::uint64_t Bbr::probe_rtt_window() const {
+  return std::max(scaled(model_.bdp_bytes(model_.bandwidth()), kProbeRttWindowGain), least_flight());
+}
+
+std::uint64_t Bbr::window_cap() const {
+  // Headroom is for flows that come new; unresponsive ones would take it all.
+  const bool headroom = (state_ == State::probe_cruise || state_ == State::probe_rtt) && !competing_.unresponsive();
+  auto cap = kUnbounded;
+  if (headroom)
+    cap = ceiling_.with_headroom();
+  else if (probes())
+    cap = ceiling_.bytes();
+  cap = std::max(std::min(cap, model_.short_term_bytes()), least_cap());
+  return state_ == State::probe_rtt ? std::min(cap, probe_rtt_window()) : cap;
+}
+
+void Bbr::update_window(const AckEvent& ack) {
+  const auto most = in_flight_for(window_gain()) + model_.extra_acked_bytes();
+  const auto grown = window_bytes_ + ack.newly_delivered_bytes;
+  if (full_pipe_)
+    window_bytes_ = std::min(grown, most);
+  else if (window_bytes_ < most || ack.delivered_total_bytes < kInitialWindowPackets * payload_bytes_)
+    window_bytes_ = grown;
+  window_bytes_ = std::min(std::max(window_bytes_, least_window()), window_cap());
 }
 
 }  // namespace udtcat::transport::native

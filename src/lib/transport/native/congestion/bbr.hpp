@@ -6,11 +6,9 @@
 #include <optional>
 #include <random>
 
-#include "lib/transport/native/congestion/bandwidth_plateau.hpp"
 #include "lib/transport/native/congestion/bbr_model.hpp"
+#include "lib/transport/native/congestion/bbr_probe.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
-#include "lib/transport/native/congestion/in_flight_ceiling.hpp"
-#include "lib/transport/native/congestion/rivals.hpp"
 
 namespace udtcat::transport::native {
 
@@ -50,7 +48,7 @@ class Bbr final : public CongestionControl {
   void check_full_pipe(const RateSample& sample, bool round_start);
   void check_drained(const AckEvent& ack);
 
-  // The cycle of probes for bandwidth: bbr_probe_bandwidth.cpp.
+  // The cycle of probes for bandwidth.
   void start_down(TimePoint now);
   void start_cruise() { state_ = State::probe_cruise; }
   void start_refill();
@@ -67,7 +65,7 @@ class Bbr final : public CongestionControl {
 
   void resume(TimePoint now);
 
-  // What follows from all of it: bbr_output.cpp.
+  // The rate and the window that follow from model and state.
   [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
   [[nodiscard]] BitRate paced(double gain) const;
   void update_pacing();
@@ -88,7 +86,7 @@ class Bbr final : public CongestionControl {
   BbrModel model_;
   BandwidthPlateau plateau_;
   InFlightCeiling ceiling_;
-  Rivals rivals_;
+  CompetingFlows competing_;
 
   State state_ = State::startup;
   bool full_pipe_ = false;           // has been, once

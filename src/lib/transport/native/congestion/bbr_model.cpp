@@ -3,11 +3,26 @@
 #include <algorithm>
 #include <chrono>
 
+#include "lib/transport/native/congestion/measures.hpp"
+
 namespace udtcat::transport::native {
 
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr Duration kProbeInterval = 5s;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTInterval
+constexpr Duration kLifetime = 10s;      // spec: draft-ietf-ccwg-bbr, BBR.MinRTTFilterLen
+constexpr Duration kMostSlack = 1ms;     // guess: a queue of a millisecond is worth no measurement
+constexpr Duration kLeastSlack = 300us;  // measured: timers of virtual machines are 50 to 300 us late
+
+// How far above the minimum a sample may be and still confirm it.
+Duration slack(Duration least) { return std::clamp<Duration>(least / 16, kLeastSlack, kMostSlack); }
+
+constexpr unsigned kPeriodRounds =
+    5;  // spec: draft-ietf-ccwg-bbr, BBR.ExtraAckedFilterLen is ten, of which this is half
+// spec: Linux's BBRv3, bbr_extra_acked_max_us. The draft has no such limit; a rate estimated too low would then feed itself.
+constexpr Duration kMostTime = std::chrono::milliseconds(100);
 
 constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 constexpr double kLossWithoutQueue =
@@ -25,6 +40,49 @@ constexpr Duration kLeastModelRtt = 1ms;
 constexpr Duration kHostPause = 8ms;  // guess: two of a scheduler's quanta
 
 }  // namespace
+
+void MinRtt::Least::offer(TimePoint now, Duration rtt) {
+  if (!value || rtt < *value) value = rtt;
+  if (rtt <= *value + slack(*value)) stamp = now;
+}
+
+void MinRtt::update(TimePoint now, Duration rtt) {
+  probe_due_ = recent_.expired(now, kProbeInterval);
+  if (probe_due_) recent_.value.reset();
+  recent_.offer(now, rtt);
+  if (least_.expired(now, kLifetime)) least_ = recent_;
+  least_.offer(now, rtt);
+}
+
+void MinRtt::confirm(TimePoint now) {
+  recent_.stamp = now;
+  least_.stamp = now;
+  probe_due_ = false;
+}
+
+void AckAggregation::on_ack(TimePoint now, std::uint64_t newly_delivered_bytes, BitRate bandwidth,
+                            std::uint64_t window_bytes) {
+  auto expected_bytes = bytes_during(bandwidth, now - interval_start_);
+  if (interval_delivered_bytes_ <= expected_bytes) {
+    restart(now);
+    expected_bytes = 0;
+  }
+  interval_delivered_bytes_ += newly_delivered_bytes;
+  const auto extra_bytes = interval_delivered_bytes_ - std::min(interval_delivered_bytes_, expected_bytes);
+  extra_.update(std::min({extra_bytes, window_bytes, bytes_during(bandwidth, kMostTime)}));
+}
+
+void AckAggregation::on_round_trip(bool starting) {
+  // While the rate doubles with each round trip, what was extra in the last is ordinary in the next.
+  if (++rounds_ < kPeriodRounds && !starting) return;
+  rounds_ = 0;
+  extra_.advance();
+}
+
+void AckAggregation::restart(TimePoint now) {
+  interval_start_ = now;
+  interval_delivered_bytes_ = 0;
+}
 
 bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes) {
   phase_ = phase;
@@ -100,7 +158,7 @@ bool BbrModel::queued(std::optional<Duration> rtt) const {
 }
 
 bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const {
-  const bool of_queue = queue_stands() && !phase_.heedless_rivals;
+  const bool of_queue = queue_stands() && !phase_.unresponsive_flows;
   const auto tolerated = of_queue ? 0 : scaled(of_bytes, kLossWithoutQueue);
   return lost_bytes > std::max(tolerated, kFewPackets * payload_bytes_);
 }

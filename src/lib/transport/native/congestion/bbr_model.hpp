@@ -3,17 +3,66 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <udtcat/units.hpp>
 
-#include "lib/transport/native/congestion/ack_aggregation.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
-#include "lib/transport/native/congestion/min_rtt.hpp"
-#include "lib/transport/native/congestion/rate_math.hpp"
-#include "lib/transport/native/congestion/recent_max.hpp"
-#include "lib/transport/native/congestion/round_trips.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
+#include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
+
+/// The least round trip time of the last ten seconds, that of the empty path as far as it is known, and whether it is time to look for it again.
+///
+/// Deviates from the draft: a sample close to the minimum confirms it as one below does. A flow that drains its queue
+/// once a cycle therefore never has to slow down to measure.
+/// source: draft-ietf-ccwg-bbr, "BBR.min_rtt: Estimating Min RTT"
+/// Threads: unsynchronised; time is a parameter.
+class MinRtt {
+ public:
+  void update(TimePoint now, Duration rtt);
+  /// Silence was no fault of the path's length: what is known stays good for another term.
+  void confirm(TimePoint now);
+
+  [[nodiscard]] std::optional<Duration> value() const { return least_.value; }
+  /// None of the samples of the last five seconds came near the minimum, at the last update.
+  [[nodiscard]] bool probe_due() const { return probe_due_; }
+
+ private:
+  struct Least {
+    std::optional<Duration> value;
+    TimePoint stamp;
+
+    [[nodiscard]] bool expired(TimePoint now, Duration lifetime) const { return value && now > stamp + lifetime; }
+    void offer(TimePoint now, Duration rtt);
+  };
+
+  Least recent_;  // decides when to probe
+  Least least_;   // the answer; lives longer, so that a probe comes before it is forgotten
+  bool probe_due_ = false;
+};
+
+/// How much more than the path's rate arrives at once, because the receiver acknowledges in batches: what must be in flight beyond the bandwidth-delay product so that the path stays busy between two batches.
+/// source: draft-ietf-ccwg-bbr, "BBR.extra_acked: Estimating the ACK Aggregation"
+/// Threads: unsynchronised; time is a parameter.
+class AckAggregation {
+ public:
+  /// bandwidth      what the path is thought to carry
+  /// window_bytes   one batch cannot be larger
+  void on_ack(TimePoint now, std::uint64_t newly_delivered_bytes, BitRate bandwidth, std::uint64_t window_bytes);
+  void on_round_trip(bool starting);
+  /// Nothing was in flight: the time that passed says nothing of batches.
+  void restart(TimePoint now);
+
+  [[nodiscard]] std::uint64_t extra_bytes() const { return extra_.value(); }
+
+ private:
+  TimePoint interval_start_;
+  std::uint64_t interval_delivered_bytes_ = 0;
+  RecentMax<std::uint64_t> extra_;
+  unsigned rounds_ = 0;  // of the filter's present period
+};
 
 /// The model of the path, and the two bounds that congestion puts on it until the next probe.
 ///
@@ -28,10 +77,10 @@ class BbrModel {
   explicit BbrModel(std::size_t payload_bytes) : payload_bytes_(payload_bytes) {}
 
   struct Phase {
-    bool starting = false;         ///< the pipe has not been full yet
-    bool own_queue = false;        ///< what stands in the queue may be what we put there: bounds are not lowered
-    bool cruising = false;         ///< sending what the path is known to carry
-    bool heedless_rivals = false;  ///< who do not give way, so that a queue is no reason to
+    bool starting = false;            ///< the pipe has not been full yet
+    bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
+    bool cruising = false;            ///< sending what the path is known to carry
+    bool unresponsive_flows = false;  ///< who do not give way, so that a queue is no reason to
   };
   /// Whether a new round trip begins with this ACK.
   [[nodiscard]] bool on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes);

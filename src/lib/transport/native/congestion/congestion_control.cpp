@@ -1,12 +1,50 @@
 #include "lib/transport/native/congestion/congestion_control.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include "lib/core/invariant.hpp"
 #include "lib/transport/native/congestion/bbr.hpp"
-#include "lib/transport/native/congestion/cubic.hpp"
-#include "lib/transport/native/congestion/fixed_rate.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 #include "lib/transport/native/congestion/udt_rate_law.hpp"
 
 namespace udtcat::transport::native {
+
+namespace {
+
+/// The rate that the user decided on: loss changes nothing. The window is what leaves during two round trips: enough that only the rate decides, and an end to
+/// what a path that swallows everything is sent.
+/// Threads: unsynchronised; time is a parameter.
+class FixedRate final : public CongestionControl {
+ public:
+  /// rate   unlimited: the peer's window alone decides
+  FixedRate(std::size_t payload_bytes, BitRate rate) : payload_bytes_(payload_bytes), rate_(rate) {}
+
+  void on_sent(TimePoint, std::uint64_t, std::uint64_t) override {}
+  void on_ack(const AckEvent& event) override {
+    if (event.rtt) rtt_.update(*event.rtt);
+  }
+  void on_loss(const LossEvent&) override {}
+  void on_timeout(TimePoint) override {}
+  void on_packet_size(std::size_t payload_bytes) override { payload_bytes_ = payload_bytes; }
+
+  [[nodiscard]] std::uint64_t window_bytes() const override {
+    if (rate_.unlimited()) return kUnbounded;
+    const auto time = std::max(kRoundTrips * rtt_.value().value_or(Duration{0}), kLeastTime);
+    return std::max<std::uint64_t>(bytes_during(rate_, time), kInitialWindowPackets * payload_bytes_);
+  }
+  [[nodiscard]] BitRate pacing_rate() const override { return rate_; }
+
+ private:
+  static constexpr unsigned kRoundTrips = 2;  // guess: one to arrive, one for what must come again
+  static constexpr Duration kLeastTime = std::chrono::milliseconds(100);  // guess: ten of a receiver's acknowledgements
+
+  std::size_t payload_bytes_;
+  const BitRate rate_;
+  SmoothedRtt rtt_;
+};
+
+}  // namespace
 
 std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes, BitRate rate,
                                                            TimePoint now, std::uint32_t random_seed,
@@ -17,8 +55,6 @@ std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, 
       return std::make_unique<Bbr>(payload_bytes, now, random_seed, ack_packets);
     case CongestionKind::udt:
       return std::make_unique<UdtRateLaw>(payload_bytes, now, random_seed);
-    case CongestionKind::cubic:
-      return std::make_unique<Cubic>(payload_bytes);
     case CongestionKind::fixed:
       return std::make_unique<FixedRate>(payload_bytes, rate);
   }

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "lib/transport/native/congestion/rate_math.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native {
 

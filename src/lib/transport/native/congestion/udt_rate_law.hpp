@@ -7,9 +7,7 @@
 #include <random>
 
 #include "lib/transport/native/congestion/congestion_control.hpp"
-#include "lib/transport/native/congestion/recent_max.hpp"
-#include "lib/transport/native/congestion/round_trips.hpp"
-#include "lib/transport/native/congestion/smoothed_rtt.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native {
 

@@ -7,6 +7,107 @@
 namespace udtcat::transport::native::test {
 namespace {
 
+TEST(MinRtt, KeepsTheLeast) {
+  MinRtt rtt;
+  EXPECT_FALSE(rtt.value());
+  rtt.update(at(0s), 50ms);
+  rtt.update(at(1s), 40ms);
+  rtt.update(at(2s), 60ms);
+  EXPECT_EQ(rtt.value(), Duration{40ms});
+}
+
+TEST(MinRtt, IsDueForAProbeAfterFiveSecondsWithoutAConfirmation) {
+  MinRtt rtt;
+  rtt.update(at(0s), 40ms);
+  rtt.update(at(5s), 60ms);
+  EXPECT_FALSE(rtt.probe_due());
+  rtt.update(at(5001ms), 60ms);
+  EXPECT_TRUE(rtt.probe_due());
+  rtt.update(at(5002ms), 60ms);
+  EXPECT_FALSE(rtt.probe_due()) << "asked once, and answered by whoever acts on it";
+}
+
+TEST(MinRtt, IsConfirmedByASampleALittleAbove) {
+  MinRtt rtt;
+  rtt.update(at(0s), 40ms);
+  rtt.update(at(4s), 40ms + 900us);
+  rtt.update(at(8s), 60ms);
+  EXPECT_FALSE(rtt.probe_due());
+  EXPECT_EQ(rtt.value(), Duration{40ms}) << "confirmed, not raised";
+}
+
+TEST(MinRtt, IsNotConfirmedByAQueueOfSomeMilliseconds) {
+  MinRtt rtt;
+  rtt.update(at(0s), 40ms);
+  rtt.update(at(4s), 42ms);
+  rtt.update(at(5001ms), 42ms);
+  EXPECT_TRUE(rtt.probe_due());
+}
+
+TEST(MinRtt, ForgetsAShorterPathInTenSeconds) {
+  MinRtt rtt;
+  rtt.update(at(0s), 40ms);
+  for (auto time = Duration{1s}; time <= 10s; time += 1s) rtt.update(at(time), 80ms);
+  EXPECT_EQ(rtt.value(), Duration{40ms});
+  rtt.update(at(10'001ms), 90ms);
+  EXPECT_EQ(rtt.value(), Duration{80ms}) << "the least since then";
+}
+
+TEST(MinRtt, OutlivesASilence) {
+  MinRtt rtt;
+  rtt.update(at(0s), 40ms);
+  rtt.confirm(at(60s));
+  rtt.update(at(60s), 45ms);
+  EXPECT_FALSE(rtt.probe_due());
+  EXPECT_EQ(rtt.value(), Duration{40ms});
+}
+
+constexpr std::uint64_t kWindow = 1'000'000;
+
+TEST(AckAggregation, IsWhatOneBatchBringsBeyondTheRate) {
+  AckAggregation acks;
+  acks.restart(at(0ms));
+  // 8 Mbit/s are 1000 bytes a millisecond. They come every 10 ms, so that the first is early by its whole size.
+  for (int batch = 1; batch <= 20; ++batch) acks.on_ack(at(batch * 10ms), 10'000, mbit(8), kWindow);
+  EXPECT_EQ(acks.extra_bytes(), 10'000U);
+}
+
+TEST(AckAggregation, IsSmallIfAcksComeSingly) {
+  AckAggregation acks;
+  acks.restart(at(0ms));
+  for (int packet = 1; packet <= 200; ++packet) acks.on_ack(at(packet * 1ms), 1'000, mbit(8), kWindow);
+  EXPECT_LE(acks.extra_bytes(), 1'000U);
+}
+
+TEST(AckAggregation, IsForgottenAfterTenRoundTrips) {
+  AckAggregation acks;
+  acks.on_ack(at(10ms), 50'000, mbit(8), kWindow);
+  EXPECT_EQ(acks.extra_bytes(), 50'000U);
+  for (int round = 1; round <= 10; ++round) {
+    acks.on_ack(at(10ms + round * 100ms), 1'000, mbit(8), kWindow);
+    acks.on_round_trip(false);
+  }
+  EXPECT_EQ(acks.extra_bytes(), 1'000U);
+}
+
+TEST(AckAggregation, IsForgottenSoonWhileTheRateStillDoubles) {
+  AckAggregation acks;
+  acks.on_ack(at(10ms), 50'000, mbit(8), kWindow);
+  acks.on_round_trip(true);
+  acks.on_ack(at(110ms), 1'000, mbit(8), kWindow);
+  acks.on_round_trip(true);
+  EXPECT_EQ(acks.extra_bytes(), 1'000U);
+}
+
+TEST(AckAggregation, IsBoundedByTheWindowAndATenthOfASecond) {
+  AckAggregation acks;
+  acks.on_ack(at(10ms), 500'000, mbit(8), 20'000);
+  EXPECT_EQ(acks.extra_bytes(), 20'000U);
+  AckAggregation slow;
+  slow.on_ack(at(10ms), 500'000, mbit(8), kWindow);
+  EXPECT_EQ(slow.extra_bytes(), 100'000U);
+}
+
 constexpr std::uint64_t kModelWindow = 2'000'000;
 
 /// One round trip a call.
@@ -86,9 +187,9 @@ TEST_F(BbrModelTest, TakesLossForCongestionWhileAQueueStands) {
   EXPECT_EQ(model_.bandwidth(), mbit(100));
 }
 
-TEST_F(BbrModelTest, DoesNotGiveWayToTheHeedlessOrToItself) {
+TEST_F(BbrModelTest, DoesNotGiveWayToUnresponsiveFlowsOrToItself) {
   round(mbit(100), 50ms);
-  for (int i = 0; i < 10; ++i) round(mbit(100), 90ms, 0.01, {.heedless_rivals = true});
+  for (int i = 0; i < 10; ++i) round(mbit(100), 90ms, 0.01, {.unresponsive_flows = true});
   EXPECT_EQ(model_.bandwidth(), mbit(100));
   for (int i = 0; i < 10; ++i) round(mbit(100), 90ms, 0.01, {.own_queue = true});
   EXPECT_EQ(model_.bandwidth(), mbit(100));

@@ -8,8 +8,9 @@
 #include "lib/transport/native/congestion/bbr.hpp"
 #include "lib/transport/native/congestion/bbr_v1.hpp"
 #include "lib/transport/native/congestion/bottleneck.hpp"
+#include "lib/transport/native/congestion/cubic.hpp"
 #include "lib/transport/native/congestion/events.hpp"
-#include "lib/transport/native/congestion/rate_math.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native::test {
 namespace {
@@ -111,7 +112,7 @@ class BbrNextTo : public testing::TestWithParam<std::tuple<Duration, std::uint32
 };
 
 TEST_P(BbrNextTo, CubicLeavesAndGetsAQuarter) {
-  const auto [ours, others] = run(make(CongestionKind::bbr, 11), make(CongestionKind::cubic, 12));
+  const auto [ours, others] = run(make(CongestionKind::bbr, 11), std::make_unique<Cubic>(path_.packet_bytes));
   EXPECT_GE(ours, 0.25);
   EXPECT_GE(others, 0.25);
   EXPECT_GE(ours + others, 0.95);

@@ -4,7 +4,7 @@
 
 #include "lib/transport/native/congestion/bottleneck.hpp"
 #include "lib/transport/native/congestion/events.hpp"
-#include "lib/transport/native/congestion/rate_math.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native::test {
 namespace {

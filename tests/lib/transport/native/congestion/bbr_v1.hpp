@@ -8,11 +8,10 @@
 #include <random>
 #include <utility>
 
-#include "lib/transport/native/congestion/ack_aggregation.hpp"
-#include "lib/transport/native/congestion/bandwidth_plateau.hpp"
+#include "lib/transport/native/congestion/bbr_model.hpp"
+#include "lib/transport/native/congestion/bbr_probe.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
-#include "lib/transport/native/congestion/rate_math.hpp"
-#include "lib/transport/native/congestion/round_trips.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native::test {
 

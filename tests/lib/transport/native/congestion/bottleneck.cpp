@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "lib/transport/native/congestion/rate_math.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native::test {
 

@@ -1,11 +1,13 @@
 #include "lib/transport/native/congestion/congestion_control.hpp"
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 
-#include <gtest/gtest.h>
-
+#include "lib/transport/native/congestion/bottleneck.hpp"
 #include "lib/transport/native/congestion/events.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 namespace udtcat::transport::native::test {
 namespace {
@@ -43,12 +45,44 @@ TEST_P(EachCongestionControl, TakesAnotherPacketSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EachCongestionControl,
-                         testing::Values(CongestionKind::bbr, CongestionKind::udt, CongestionKind::cubic,
-                                         CongestionKind::fixed),
+                         testing::Values(CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
 TEST(CongestionControl, FixedPacesAtTheGivenRate) {
   EXPECT_EQ(make_congestion_control(CongestionKind::fixed, kPayload, mbit(10), at(0s), 1)->pacing_rate(), mbit(10));
+}
+
+std::unique_ptr<CongestionControl> fixed(BitRate rate) {
+  return make_congestion_control(CongestionKind::fixed, kPayload, rate, at(0s), 1);
+}
+
+TEST(FixedRate, PacesAtItsRateWhateverIsLost) {
+  const auto control = fixed(mbit(80));
+  Rounds rounds(*control);
+  for (int round = 0; round < 10; ++round) rounds.deliver(mbit(10), 500'000);
+  control->on_timeout(rounds.now());
+  EXPECT_EQ(control->pacing_rate(), mbit(80));
+}
+
+TEST(FixedRate, KeepsAWindowOfTwoRoundTrips) {
+  const auto control = fixed(mbit(80));
+  EXPECT_EQ(control->window_bytes(), 1'000'000U) << "a tenth of a second, before the path is known";
+  Rounds rounds(*control, 200ms);
+  rounds.deliver(mbit(80));
+  EXPECT_EQ(control->window_bytes(), 4'000'000U);
+}
+
+TEST(FixedRate, KeepsAWindowWorthSendingAtTheLowestRate) {
+  EXPECT_EQ(fixed(mbit(0))->window_bytes(), kUnbounded) << "unlimited";
+  EXPECT_EQ(fixed(BitRate::from_bits_per_second(1))->window_bytes(), 32 * kPayload);
+}
+
+TEST(FixedRate, DeliversItsRateOverALossyPath) {
+  const Path path{.rate = mbit(100), .rtt = 50ms, .buffer_bytes = 1'000'000, .loss = 0.02};
+  Bottleneck bottleneck(path);
+  const auto& flow = bottleneck.add(CongestionKind::fixed, {}, mbit(50));
+  bottleneck.run_until(10s);
+  EXPECT_NEAR(share(path, flow.delivered_bytes(), 10s), 0.5 * 0.98, 0.01);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "lib/transport/native/congestion/round_trips.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,102 @@
+/// What BBR learns from its probes for bandwidth: whether there is more, where the path overflows, and who shares it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <udtcat/units.hpp>
+
+#include "lib/transport/native/congestion/congestion_control.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
+
+namespace udtcat::transport::native {
+
+/// Tells when the bandwidth has stopped growing: three round trips without a quarter more, and the pipe is full.
+/// source: draft-ietf-ccwg-bbr, "Exiting Acceleration Based on Bandwidth Plateau"
+/// Threads: unsynchronised.
+class BandwidthPlateau {
+ public:
+  void on_sample(const RateSample& sample, bool round_start) {
+    const auto bandwidth = BitRate::from_bytes_per(sample.delivered_bytes, sample.interval);
+    if (reached_ || sample.app_limited) return;
+    if (bandwidth >= scaled(base_, kGrowth)) return restart(bandwidth);
+    if (round_start) reached_ = ++rounds_ >= kRounds;
+  }
+  /// Looks again, from `base` on.
+  void restart(BitRate base) {
+    base_ = base;
+    rounds_ = 0;
+    reached_ = false;
+  }
+
+  [[nodiscard]] bool reached() const { return reached_; }
+  /// Round trips without much more so far.
+  [[nodiscard]] unsigned rounds() const { return rounds_; }
+
+ private:
+  static constexpr double kGrowth = 1.25;  // spec: draft-ietf-ccwg-bbr, "BBRCheckFullBWReached"
+  static constexpr unsigned kRounds = 3;   // spec: the same
+
+  BitRate base_;
+  unsigned rounds_ = 0;
+  bool reached_ = false;
+};
+
+/// The most that was in flight without the path overflowing: unbounded until a probe overflows the path; then it is raised by the packet, faster with each round trip of a probe.
+/// source: draft-ietf-ccwg-bbr, "BBR.inflight_longterm"
+/// Threads: unsynchronised.
+class InFlightCeiling {
+ public:
+  void set(std::uint64_t bytes) { bytes_ = bytes; }
+  void start_probe() { probe_rounds_ = 0; }
+  /// A round trip of the probe begins: twice the packets of the last one will be added during it.
+  void steepen(std::uint64_t window_bytes, std::size_t payload_bytes);
+  void raise(std::uint64_t newly_delivered_bytes, std::size_t payload_bytes);
+
+  [[nodiscard]] bool bounded() const { return bytes_ != kUnbounded; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// With room left for those who come new.
+  [[nodiscard]] std::uint64_t with_headroom() const { return bounded() ? scaled(bytes_, kHeadroom) : kUnbounded; }
+
+ private:
+  static constexpr double kHeadroom = 0.85;  // spec: draft-ietf-ccwg-bbr, 1 - BBR.Headroom
+
+  std::uint64_t bytes_ = kUnbounded;
+  unsigned probe_rounds_ = 0;
+  std::uint64_t delivered_per_packet_ = kUnbounded;  // so much delivered raises the ceiling by one packet
+  std::uint64_t delivered_bytes_ = 0;
+};
+
+/// The other flows in the queue, as far as our own probes and losses tell of them.
+/// Tells three cases apart, which the draft does not (responsive and unresponsive are the words of RFC 7567):
+///
+///   nobody         a probe gains nothing while a queue stands, and the queue goes when the probe ends
+///   responsive     losses come now and then, and the queue shrinks after them: CUBIC and its like. Probes are short
+///   unresponsive  losses go on whatever we do: BBRv1 and its like. Giving way to these would only make them take all
+///
+/// Threads: unsynchronised.
+class CompetingFlows {
+ public:
+  /// A round trip without a probe ended.
+  /// overflow   packets were lost while a queue stood
+  /// drained    our last probe is long enough ago that the queue cannot be what it left
+  void on_round_trip(bool overflow, bool drained);
+  void on_probe_start(BitRate bandwidth) { before_probe_ = bandwidth; }
+  void on_probe_end(BitRate bandwidth, bool queue_stands);
+  /// We all but stopped sending, and no queue was left: perhaps we were alone.
+  void on_empty_queue() { overflowing_ = 0; }
+
+  /// The last probe gained although a queue stood: somebody else must have lost what we won.
+  [[nodiscard]] bool share_queue() const { return share_queue_; }
+  [[nodiscard]] bool responsive() const;
+  [[nodiscard]] bool unresponsive() const;
+
+ private:
+  double overflowing_ = 0;  // part of the recent round trips in which the queue overflowed
+  unsigned quiet_rounds_ = 0;
+  bool overflowed_ = false;  // ever
+  bool share_queue_ = false;
+  BitRate before_probe_;
+};
+
+}  // namespace udtcat::transport::native
