@@ -7,6 +7,7 @@
 int main(int argc, char** argv) {
   using namespace udtcat;
   tool::Commands all = tool::commands();
-  for (const tool::Commands& more : {rsh::commands(), gridftp::commands()}) all.insert(all.end(), more.begin(), more.end());
+  for (const tool::Commands& more : {rsh::commands(), gridftp::commands()})
+    all.insert(all.end(), more.begin(), more.end());
   return tool::run(argc, argv, all);
 }

@@ -1,5 +1,6 @@
-/// The table of commands, as src/main.cpp puts it together: each option is known to the commands in which it acts, stands in their
-/// help, their page and their completion, and is refused by all others.
+/// The program, src: the table of commands (src/tool/commands.cpp, src/rsh/command, src/gridftp/command). Each option
+/// is known to the commands in which it acts, stands in their help, their page and their completion, and is refused by
+/// all others.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -69,8 +70,7 @@ const std::vector<Option> kOptions{
     {"--verbose", "", kAll},
     {"--quiet", "", kAll},
     {"--stats", "json", kAll},
-    {"--rate", "1M",
-     {"", "rsh", "rsh-server", "rsh-daemon", "gridftp put", "gridftp serve", "gridftp gateway"}},
+    {"--rate", "1M", {"", "rsh", "rsh-server", "rsh-daemon", "gridftp put", "gridftp serve", "gridftp gateway"}},
     {"--key-file", "f", kKeyed},
     {"--as", "a", kKeyed},
     {"--peer", "b", kKeyed},
@@ -164,8 +164,9 @@ TEST_P(OptionOfCommands, StandsInTheirHelp) {
 TEST_P(OptionOfCommands, StandsInTheManPages) {
   const bool common = GetParam().commands.contains("");
   const bool of_rsh = GetParam().commands.contains("rsh") || GetParam().commands.contains("rsh-daemon");
-  const std::string page =
-      tool::source_file(common ? "docs/man/udtcat.1" : of_rsh ? "docs/man/udtcat-rsh.1" : "docs/man/udtcat-gridftp.1");
+  const std::string page = tool::source_file(common   ? "docs/man/udtcat.1"
+                                             : of_rsh ? "docs/man/udtcat-rsh.1"
+                                                      : "docs/man/udtcat-gridftp.1");
   EXPECT_THAT(page, testing::ContainsRegex("\n\\.It [^\n]*Fl [^\n]*" + GetParam().name.substr(1)));
 }
 
@@ -175,10 +176,10 @@ INSTANTIATE_TEST_SUITE_P(Of, OptionOfCommands, testing::ValuesIn(kOptions), [](c
   return name;
 });
 
-TEST(Help, FitsATerminalOfAHundredAndThirtyColumns) {
+TEST(Help, FitsATerminalOfAHundredAndTwentyColumns) {
   for (const auto& [name, command] : commands()) {
     std::istringstream lines(command.help());
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 130U) << line;
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
   }
 }
 

@@ -136,17 +136,18 @@ def measure_globus(level, streams, threads=0, gateways=no_gateways, options=()):
     return measure
 
 
-def measure_ours(level, streams, options=()):
+def measure_ours(level, streams, over_what, options=()):
     """Our client and our server, its data connections streams of one session; or what the options say."""
 
     def measure(ends, seconds):
         ends.set_tcp()
         use_new_key()
         common = ["--no-progress", "--protect", level, *options]
+        over = ["--over", over_what]
         control = [] if level == "clear" else ["--clear-control"]
         with Process(ends.at_far([UDTCAT, "gridftp", "serve", "--root", "/", "-l", f"{ends.far_address}:{PORT}", "--auth", "anonymous", *common])) as server:
             until(listening(ends, PORT))
-            client = Process(ends.at_near([UDTCAT, "gridftp", "get", "-p", streams, *common, *control, "--range", f"0-{ENDLESS}",
+            client = Process(ends.at_near([UDTCAT, "gridftp", "get", "-p", streams, *over, *common, *control, "--range", f"0-{ENDLESS}",
                                            f"ftp://{ends.far_address}:{PORT}/dev/zero", "/dev/null"]))
             size, elapsed, samples = watch(client, seconds)
         cost = client.cost + server.cost
@@ -196,18 +197,18 @@ def untuned(streams):
 
 def ours(level, streams, threads=None, beside=None):
     """Cipher threads of each of the two programs: as many as cores of its own choice."""
-    name, options = f"udtcat gridftp {level} -p {streams}", ["--over", "session"]
+    name, options = f"udtcat gridftp {level} -p {streams}", []
     if threads is not None:
         name, options = f"{name} threads {threads}", [*options, "--threads", threads]
     cell = {"who": "ours", "protect": level, "threads": threads or os.cpu_count(), "streams": streams, "beside": beside}
-    return Tool(name, (UDTCAT,), measure_ours(level, streams, options), cell=cell)
+    return Tool(name, (UDTCAT,), measure_ours(level, streams, "session", options), cell=cell)
 
 
 GRIDFTP_TOOLS = (
     *(theirs(level, streams) for level in GLOBUS_LEVEL_OF for streams in STREAMS),
     *(untuned(streams) for streams in STREAMS),
     *(ours(level, streams, beside=theirs(level, streams).name) for level in GLOBUS_LEVEL_OF for streams in STREAMS),
-    Tool("udtcat gridftp tcp -p 4", (UDTCAT,), measure_ours("clear", 4, ("--over", "tcp"))),
+    Tool("udtcat gridftp tcp -p 4", (UDTCAT,), measure_ours("clear", 4, "tcp")),
     *(Tool(f"gridftp over udtcat's driver, {level} -p 4", (*GLOBUS, DRIVER), measure_driver(level, 4), PACKAGES) for level in ("clear", "private")),
     Tool("gridftp gateway", (*GLOBUS, UDTCAT), measure_globus("clear", 8, 0, two_gateways), PACKAGES),
 )

@@ -31,7 +31,8 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& nam
     constexpr std::string_view kIs = " = ";
     const auto is = content.find(kIs);
     const std::string asked = trimmed(content.substr(0, is));
-    auto words = is == std::string::npos ? std::vector<std::string>{} : tool::split_words(content.substr(is + kIs.size()));
+    auto words =
+        is == std::string::npos ? std::vector<std::string>{} : tool::split_words(content.substr(is + kIs.size()));
     if (asked.empty() || words.empty())
       return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number),
                   "wanted: WHAT A PEER ASKS FOR = PROGRAM WORDS...");

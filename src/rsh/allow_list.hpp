@@ -1,4 +1,4 @@
-/// What a daemon runs for its peers, and nothing else.
+/// The commands that a daemon runs for its peers.
 #pragma once
 
 #include <map>

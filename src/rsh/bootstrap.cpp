@@ -118,7 +118,7 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
   user_stream_ = std::move(*user);
   on_fallback_end_ = std::move(on_end);
   tell_far_side(encode(request), lifetime_.guard([this] {
-    // What cannot be written the command knows, and says so by its end; what cannot be read is no end for it.
+    // A write that fails shows in the command's own end; a read that fails is no end of its input.
     upwards_ =
         std::make_unique<bridge::Relay>(*user_stream_, *ssh_stream_, [this](const bridge::Relay::Outcome& outcome) {
           if (!outcome.read_error) return;

@@ -25,7 +25,7 @@ namespace udtcat::rsh {
 /// A program that is sent to a far side which has none.
 struct ProgramToPush {
   std::string path;
-  std::string system;  ///< what it runs on: "Linux x86_64"
+  std::string system;  ///< on which it runs: "Linux x86_64"
 };
 
 /// ssh, with the far end as its command, and our ends of that command's stdin and stdout.
@@ -34,13 +34,13 @@ struct ProgramToPush {
 ///      │└─ UDTCAT MISSING, and a program to push: it is sent, and the greeting goes on
 ///      └─ the end of ssh, or of its output: failed (on_failure)
 ///
-/// Threads: confined to the io_context thread. Handlers are called there, not after destruction, which leaves ssh its own end:
-/// its stdin is closed.
+/// Threads: confined to the io_context thread. Handlers are called there, not after destruction, which leaves ssh its
+/// own end: its stdin is closed.
 class Bootstrap {
  public:
   struct Handlers {
     std::function<void(const ConnectLine&)> on_connect;
-    /// What ssh's stdout said that was not the far end's: for the user, not for the command's consumer.
+    /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
     /// status   what ssh exited with, where it has
     std::function<void(const Error&, std::optional<int> status)> on_failure;

@@ -19,8 +19,8 @@ std::string in_double_quotes(const std::string& word) {
   return text + '"';
 }
 
-/// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left to the
-/// loader's words.
+/// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left
+/// to the loader's words.
 std::string push_steps(const PushedProgram& push, const std::string& options) {
   return fmt::format(
       "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "

@@ -1,4 +1,4 @@
-/// What ssh is asked to run at the far side. Text: docs/spec/rsh.md §1.
+/// The command that ssh runs at the far side. Text: docs/spec/rsh.md §1.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct BootstrapRequest {
   std::optional<PushedProgram> push;
 };
 
-/// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was pushed
-/// before, or says "UDTCAT MISSING <system>"; with `push` it then takes the program from its stdin, verifies and runs it.
+/// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was
+/// pushed before, or says "UDTCAT MISSING <system>"; with `push` it then takes the program from its stdin, verifies and
+/// runs it.
 [[nodiscard]] std::string bootstrap_script(const BootstrapRequest& request);
 
 }  // namespace udtcat::rsh

@@ -34,7 +34,7 @@ class ControlChannel {
   /// Nothing more will be sent.
   void finish_sending();
 
-  /// What the multiplexer is given, once.
+  /// The stream for the multiplexer, once.
   [[nodiscard]] std::unique_ptr<LocalStream> stream();
 
  private:

@@ -1,4 +1,4 @@
-/// What the two ends of a remote command tell each other beside its bytes. Bytes: docs/spec/rsh.md.
+/// The messages of the two ends of a remote command, beside its bytes. Bytes: docs/spec/rsh.md.
 #pragma once
 
 #include <cstddef>

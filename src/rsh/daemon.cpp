@@ -17,9 +17,9 @@ constexpr std::size_t kMostCommands = 256;  // guess: each is a process and a se
 }  // namespace
 
 Status Daemon::start(const tool::Options& options, tool::FoundKey found) {
-  UDTCAT_TRY(listener_, tool::start_listener(
-                            run_.io(), options, std::move(found), refusals_, run_.console(),
-                            [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
+  UDTCAT_TRY(listener_,
+             tool::start_listener(run_.io(), options, std::move(found), refusals_, run_.console(),
+                                  [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
   run_.on_interrupt([this](const Error& why) { stop(why); });
   return {};
 }

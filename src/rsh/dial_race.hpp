@@ -14,8 +14,8 @@
 
 namespace udtcat::rsh {
 
-/// The first address that proves the key wins; an address where somebody else answers, or nobody, loses nothing but itself.
-/// Destroying it gives up without a call.
+/// The first address that proves the key wins; an address where somebody else answers, or nobody, loses nothing but
+/// itself. Destroying it gives up without a call.
 /// Threads: confined to the io_context thread, where the handler is called, once.
 class DialRace {
  public:

@@ -65,7 +65,8 @@ Result<Endpoint> parse_proc_address(std::string_view text) {
   return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-/// Adds the peers of those connections in a table of /proc/PID/net that are established and whose inode is in `sockets`.
+/// Adds the peers of those connections in a table of /proc/PID/net that are established and whose inode is in
+/// `sockets`.
 void add_peers(const std::string& table, const std::set<std::string>& sockets, std::vector<Endpoint>& peers) {
   std::ifstream lines(table);
   std::string line;

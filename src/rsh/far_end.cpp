@@ -91,7 +91,8 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
   return {};
 }
 
-/// A command that does not read all of its input has its reasons; one whose input was cut would wait for the rest, or take it for all.
+/// A command that does not read all of its input has its reasons; one whose input was cut would wait for the rest, or
+/// take it for all.
 void FarEnd::on_input_over(const StreamOutcome& outcome) {
   const bool cut = outcome.error && outcome.error->code != Errc::local_write_failed;
   if (cut && !closed_ && !child_->end()) connection_->abort(*outcome.error);
@@ -126,7 +127,7 @@ void FarEnd::end_child() {
 
 void FarEnd::finish_if_over() {
   if (!closed_ || (child_ && !child_->end()) || (ending_ && !ending_->is_over())) return;
-  // Whoever has been told of the end may leave as it likes.
+  // A peer that has been told of the end may leave as it likes.
   if (on_over_) std::exchange(on_over_, nullptr)(answered_ ? Status{} : *closed_);
 }
 

@@ -17,16 +17,19 @@
 
 namespace udtcat::rsh {
 
-/// Serves one connection: the first request of its peer is run, its standard descriptors are bridged, its end is reported.
+/// Serves one connection: the first request of its peer is run, its standard descriptors are bridged, its end is
+/// reported.
 ///
 ///   awaiting ── request ──► running ── child ended ──► told ── output taken, peer closes ──► over
 ///       └── cannot be run ───────────────────────────────────────────►┘
-///   a peer that is lost or leaves while the child runs: signals, until it and its group have gone; its stdin stays open until then
+///
+/// A peer that is lost, or leaves while the child runs, ends the child by signals, until it and its group have gone;
+/// its stdin stays open until then.
 ///
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
 class FarEnd {
  public:
-  /// What to run for a request.  errors: any; the text travels to the peer
+  /// Gives the program for a request.  errors: any; the text travels to the peer
   using Launch = std::function<Result<bridge::ChildRequest>(const ControlMessage& request)>;
   /// The peer's first request has come: it is this connection that it uses.
   using RequestedHandler = std::function<void()>;

@@ -39,11 +39,12 @@ class GreetingReader {
  public:
   using Words = std::variant<ConnectLine, MissingLine, OtherVersionLine>;
 
-  /// What came is kept until next() has taken it.
+  /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }
   /// The far end's words, once they are there. Nothing is read beyond them.
   [[nodiscard]] std::optional<Words> next();
-  /// What came before that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`, what is left as well.
+  /// The text before the greeting that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`,
+  /// what is left as well.
   [[nodiscard]] std::string take_noise(bool all = false);
 
  private:

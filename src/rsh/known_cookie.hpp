@@ -1,4 +1,5 @@
-/// What lets the near end skip a round trip: both ends of a command know its key before either has sent a datagram.
+/// A cookie that saves the near end a round trip: both ends of a command know its key before either has sent a
+/// datagram.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
 
 Status NearEnd::start(const ControlMessage& request, bool reads_input) {
   auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
-  // Whoever started us may read only when we have ended, as from any program.
+  // A program that started us may read only when we have ended, as from any program.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
   auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);
   // Our own last lines go to stderr, too: the command gets a number of its own for it.
@@ -66,7 +66,7 @@ Status NearEnd::start(const ControlMessage& request, bool reads_input) {
   // Control messages need no receipt.
   const auto ignore = [](const StreamOutcome&) {};
   const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
-  // Where stderr cannot be written there is nobody to be told.
+  // If stderr cannot be written, nobody can be told.
   const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
   open(kControlStream, control_.stream(), ignore);
   open(kInputStream, std::move(*input), input_over);
@@ -98,7 +98,7 @@ void NearEnd::on_output_over(const std::optional<Error>& error) {
 
 void NearEnd::end_when_complete() {
   if (!told_ || open_outputs_ > 0) return;
-  // What the peer could not run has no output; of what ran, all of it must have arrived.
+  // A command that did not run has no output; of one that ran, all of it must have arrived.
   if (*told_ && output_error_) return end(tl::unexpected(*output_error_));
   end(std::move(*told_));
 }

@@ -27,8 +27,8 @@ struct CommandEnd {
 /// Threads: confined to the io_context thread. The handler is called there, once, not after destruction.
 class NearEnd {
  public:
-  /// errors: what kept the command from running (Errc::remote_connect_failed), what cut it off, or what kept its output from
-  /// being written here (Errc::local_write_failed)
+  /// errors: what kept the command from running (Errc::remote_connect_failed), what cut it off, or what kept its output
+  /// from being written here (Errc::local_write_failed)
   using EndHandler = std::function<void(Result<CommandEnd>)>;
 
   NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end);

@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// One that needs no libraries there, which the preset `static` makes, where it lies beside this one; else this one itself.
+/// One that needs no libraries there, which the preset `static` makes, where it lies beside this one; else this one
+/// itself.
 std::string program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";

@@ -43,8 +43,8 @@ Status RemoteCommand::start() {
   }
   const Bootstrap::Handlers handlers{
       .on_connect = [this](const ConnectLine& line) { dial(line); },
-       .on_noise = [this](const std::string& noise) { pass_on(noise); },
-       .on_failure = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }};
+      .on_noise = [this](const std::string& noise) { pass_on(noise); },
+      .on_failure = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }};
   UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), std::move(push), handlers));
   return {};
 }
@@ -81,7 +81,7 @@ void RemoteCommand::pass_on(const std::string& noise) {
   if (!noise.empty()) run_.console().line(noise.ends_with('\n') ? noise.substr(0, noise.size() - 1) : noise);
 }
 
-/// Where ssh itself failed, it has said why.
+/// If ssh itself failed, it has said why.
 void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status) {
   constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS
   if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);
@@ -116,17 +116,17 @@ void RemoteCommand::dial(const ConnectLine& line) {
                       .session = options_.session,
                       .transport = options_.transport};
   request.transport.known_cookie = *cookie;
-  race_ = std::make_unique<DialRace>(run_.io(), std::move(request),
-                                          [this](Result<std::unique_ptr<Connection>> connection) {
-                                            if (!connection) return on_no_answer(connection.error().cause);
-                                            begin(std::move(*connection));
-                                          });
+  race_ =
+      std::make_unique<DialRace>(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
+        if (!connection) return on_no_answer(connection.error().cause);
+        begin(std::move(*connection));
+      });
 }
 
 void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
   near_ = std::make_unique<NearEnd>(run_.io(), std::move(connection),
-                                         [this](Result<CommandEnd> end) { conclude(std::move(end)); });
+                                    [this](Result<CommandEnd> end) { conclude(std::move(end)); });
   run_.watch(near_->connection().peer().to_string(), [this] { return near_->connection().stats(); });
   if (auto started = near_->start(request_of(options_.ssh), !options_.ssh.without_input); !started)
     run_.finish(std::move(started.error()));

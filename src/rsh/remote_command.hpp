@@ -1,4 +1,5 @@
-/// One remote command, seen from where its user is. ssh starts the far end, then the command's bytes move over a session of ours.
+/// One remote command, seen from where its user is. ssh starts the far end, then the command's bytes move over a
+/// session of ours.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,6 @@
 #include "rsh/server.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "rsh/greeting.hpp"
 #include "rsh/known_cookie.hpp"
 #include "rsh/user_shell.hpp"
+#include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
 #include "tool/shell_words.hpp"
 
@@ -29,9 +29,9 @@ constexpr std::size_t kMaxWays = 8;   // guess: each way of the near end's to us
 
 /// The address of this host that ssh's client reached, as its server saw it.  spec: ssh(1), SSH_CONNECTION
 std::optional<Endpoint> seen_address(std::uint16_t port) {
-  const char* connection = std::getenv("SSH_CONNECTION");
-  if (connection == nullptr) return std::nullopt;
-  const auto words = tool::split_words(connection);
+  const auto connection = tool::environment("SSH_CONNECTION");
+  if (!connection) return std::nullopt;
+  const auto words = tool::split_words(*connection);
   constexpr std::size_t kServerAddress = 2;
   if (words.size() <= kServerAddress) return std::nullopt;
   const auto addresses = resolve({words[kServerAddress], port}, AddressFamily::any);
@@ -88,8 +88,7 @@ Status Server::bind(const Key& key) {
     options.transport.known_cookie = cookie;
     UDTCAT_TRY(ListenRequest request, tool::make_listen_request(options, key.duplicate()));
     auto listener = listen(
-        run_.io(), std::move(request),
-        [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
+        run_.io(), std::move(request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
         [](const Endpoint& peer, const Error& why) {
           core::log().info("refused {}: {}", peer.to_string(), why.message());
         });
@@ -139,10 +138,10 @@ void Server::run_over_ssh(const ControlMessage& request) {
   run_.finish(std::nullopt);
 }
 
-/// Before there is a command, ssh is the only one who can want one. After that it may come and go: the session has its own
-/// signs of life.
+/// Before there is a command, ssh is the only one who can want one. After that it may come and go: the session has its
+/// own signs of life.
 void Server::on_ssh_end() {
-  // What was not begun must not look like what went well.
+  // A command that was not begun must not look like one that went well.
   if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
   core::log().debug("ssh has gone; the command goes on");
 }

@@ -1,5 +1,5 @@
-/// The far end of one remote command, started by ssh: it waits for somebody who proves the key, or for ssh to say that UDP does not
-/// work.
+/// The far end of one remote command, started by ssh: it waits for somebody who proves the key, or for ssh to say that
+/// UDP does not work.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,10 @@
 
 namespace udtcat::rsh {
 
-/// Waits for one request, by which the near end says that the command is to run over ssh itself. Not a byte beyond it is read:
-/// the rest is the command's.
-/// Threads: confined to the io_context thread, where the handlers are called, one of them, once; a thread of its own reads.
+/// Waits for one request, by which the near end says that the command is to run over ssh itself. Not a byte beyond it
+/// is read: the rest is the command's.
+/// Threads: confined to the io_context thread, where the handlers are called, one of them, once; a thread of its own
+/// reads.
 class SshInput {
  public:
   struct Handlers {

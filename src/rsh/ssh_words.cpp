@@ -12,9 +12,9 @@ namespace {
 // spec: ssh(1) of OpenSSH 9.2, getopt's string in ssh.c
 constexpr std::string_view kFlags = "1246AaCfGgKkMNnqsTtVvXxYy";
 constexpr std::string_view kWithValue = "BbcDEeFIiJLlmOoPpQRSWw";
-/// What is not a command with three plain descriptors: a terminal, a forwarding alone, a query, the background.
+/// Options for no command with three plain descriptors: a terminal, a forwarding alone, a query, the background.
 constexpr std::string_view kOnlySsh = "fGMNOQtVWw";
-/// What the far side does by itself, or we do.
+/// Options that the far side follows by itself, or we do.
 constexpr std::string_view kNotHanded = "nsT";
 
 class Reader {

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "tool/shell_words.hpp"
 #include "rsh/trusted_file.hpp"
+#include "tool/process_setup.hpp"
+#include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
 
@@ -23,10 +23,9 @@ std::string lower(std::string text) {
 
 std::string config_path() {
   // spec: XDG Base Directory Specification
-  if (const char* directory = std::getenv("XDG_CONFIG_HOME"); directory != nullptr && *directory != '\0')
-    return std::string(directory) + "/udtcat/config";
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? "" : std::string(home) + "/.config/udtcat/config";
+  if (const auto directory = tool::environment("XDG_CONFIG_HOME")) return *directory + "/udtcat/config";
+  const auto home = tool::environment("HOME");
+  return home ? *home + "/.config/udtcat/config" : "";
 }
 
 /// The words of a line, which may be quoted, up to a comment; "name=value" counts as two.
@@ -55,7 +54,7 @@ bool any_matches(const std::vector<std::string>& words, const std::string& host)
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view host) {
-  // Where the last * stood, and how much of the host it has taken: the only place to which one must go back.
+  // `star` and `taken`: the last *, and how much of the host it has taken: the only place to go back to.
   std::size_t p = 0, h = 0, star = std::string_view::npos, taken = 0;
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));

@@ -18,7 +18,7 @@ struct ConfiguredOption {
 ///     rate 400M                 # a long option's name and, where it has one, its value
 ///     push
 ///
-/// What stands before the first Host is for every host. Of a name that is given twice for a host the first counts.
+/// Lines before the first Host are for every host. Of a name that is given twice for a host the first counts.
 ///
 /// returns  command line words ("--rate=400M", "--push") for `host`
 /// errors   Errc::bad_argument with the file and the line

@@ -12,7 +12,7 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr const char* kDefaultShell = "/bin/sh";
-// Where distributions put it. sshd_config, which says so, is not always readable to users.
+// The places of distributions. sshd_config, which names it, is not always readable to users.
 constexpr std::array<const char*, 5> kSftpServers{"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server",
                                                   "/usr/libexec/sftp-server", "/usr/lib/ssh/sftp-server",
                                                   "/usr/local/libexec/sftp-server"};

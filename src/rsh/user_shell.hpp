@@ -1,4 +1,4 @@
-/// What a request means on this host: a command line for the user's shell, a subsystem's program.
+/// The meaning of a request on this host: a command line for the user's shell, a subsystem's program.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-/// The commands of the program are a table, to which each wing gives its own rows (src/main.cpp), and which run() reads.
+/// The commands of the program are a table, to which each wing gives its own rows (src/main.cpp), and which run()
+/// reads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace udtcat::tool {
 /// The rest of what a task is given when it is run.
 struct Surroundings {
   Console& console;
-  std::uint64_t core_limit_bytes;  ///< what programs that it starts may dump
+  std::uint64_t core_limit_bytes;  ///< of programs that it starts
 };
 
 /// A command line that was understood. run() asks in this order.
@@ -34,7 +35,8 @@ class Task {
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
   [[nodiscard]] virtual bool starts_programs() const { return false; }
-  /// Settles what depends on whether the environment has a key, and tells the user what he has to know before he gives one.
+  /// Settles what depends on whether the environment has a key, and tells the user what he has to know before he gives
+  /// one.
   [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Runs to its end and gives the exit status.  key   where it needs none: none
@@ -43,8 +45,8 @@ class Task {
 
 /// A row of the table.
 struct Command {
-  Words words;                               ///< that begin its command line: {"gridftp", "get"}
-  std::string (*help)();                     ///< what --help prints
+  Words words;            ///< the beginning of its command line: {"gridftp", "get"}
+  std::string (*help)();  ///< the text of --help
   /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
   Result<std::unique_ptr<Task>> (*parse)(const Words& arguments);
   std::optional<ExitStatus> failure = {};  ///< the status of every failure before the task runs; none: the error's own

@@ -1,8 +1,8 @@
 #include "tool/command_line.hpp"
 
 #include <charconv>
-#include <list>
 #include <limits>
+#include <list>
 
 #include <CLI/CLI.hpp>
 
@@ -85,7 +85,8 @@ void CommandLine::question(const char* names, bool& into) {
 void CommandLine::count(const char* names, int& into) { parser_->app.add_flag(names, into); }
 
 void CommandLine::refuse(const char* name, const char* why) {
-  value(name, [this, name, why](const std::string&) { return misplaced(fmt::format("{} and {}", name, command_), why); });
+  value(name,
+        [this, name, why](const std::string&) { return misplaced(fmt::format("{} and {}", name, command_), why); });
 }
 
 void CommandLine::exclusive(const char* one, const char* other) {

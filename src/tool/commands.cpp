@@ -15,7 +15,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// Nobody types into a listener whose output goes to a file: its stdin, the terminal, would only hold up the end.
+/// A listener whose output goes to a file takes nothing from the terminal: that stdin would only hold up the end.
 void leave_terminal_unread(PipeOptions& options) {
   auto& session = options.session;
   if (options.form != Form::listen || options.exec || !session.sends || !session.receives) return;

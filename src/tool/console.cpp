@@ -55,7 +55,7 @@ std::string Console::clearing() const {
 
 void Console::write(std::string_view text, int patience_ms) {
   while (!text.empty()) {
-    // Who did not read the last line is not waited for again.
+    // A reader that did not take the last line is not waited for again.
     pollfd ready{descriptor_, POLLOUT, 0};
     stuck_ = ::poll(&ready, 1, stuck_ ? 0 : patience_ms) <= 0;
     if (stuck_) return;

@@ -1,4 +1,4 @@
-/// What the user sees: stderr, the library's log on it, and stdout where it is text.
+/// Text for the user: stderr, the library's log on it, and stdout.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What the exit status says. The one table: --help prints it, the man page repeats it, tests compare the two.
+/// The exit statuses: one table, which --help prints and the man page repeats; tests compare the two.
 #pragma once
 
 #include <array>

@@ -17,7 +17,8 @@ struct Sample {
   std::chrono::nanoseconds elapsed{0};  ///< since the connection was made
 };
 
-/// "1.50 GiB sent, 0 B received, 2.31 Gbit/s, 0:12, RTT 75.1 ms, 0.10 % lost": the rate since `before`, both ways together.
+/// "1.50 GiB sent, 0 B received, 2.31 Gbit/s, 0:12, RTT 75.1 ms, 0.10 % lost": the rate since `before`, both ways
+/// together.
 [[nodiscard]] std::string progress_line(const Sample& before, const Sample& now);
 /// "1.50 GiB sent, 0 B received in 5.21 s, 2.47 Gbit/s, RTT 75.1 ms, 0.10 % lost".
 [[nodiscard]] std::string summary_line(const Sample& end);
@@ -42,7 +43,7 @@ struct RunReport {
 /// One line, an object. Docs: udtcat(1), "--stats".
 [[nodiscard]] std::string to_json(const RunReport& report);
 
-/// What the process has used so far.
+/// The CPU time of this process so far.
 [[nodiscard]] std::chrono::microseconds process_cpu_time();
 
 }  // namespace udtcat::tool

@@ -63,7 +63,8 @@ class Forwarder {
 
 }  // namespace
 
-ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console, const ForwardMaker& make_forward) {
+ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console,
+                           const ForwardMaker& make_forward) {
   SessionRun run(options, console);
   auto fronts = resolve(options.front, options.family);
   if (!fronts) return run.fail_to_start(std::move(fronts.error()));

@@ -1,5 +1,5 @@
-/// The command that a listener which made a key asks its user to run on the other host. It has no key in it: shells remember
-/// commands, and journals keep what services print.
+/// The command that a listener which made a key asks its user to run on the other host. It has no key in it: shells
+/// remember commands, and journals keep what services print.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace udtcat::tool {
 
-/// An address under which another host may find one that is bound to `locals`: the bound one if that says something, else
-/// the first global unicast address among `interfaces` of a family that is bound, else loopback.
+/// An address under which another host may find one that is bound to `locals`: the bound one if that says something,
+/// else the first global unicast address among `interfaces` of a family that is bound, else loopback.
 [[nodiscard]] std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces);
 
-/// Neither loopback, link-local, multicast nor the wildcard: an address that other hosts can use, a private one included.
+/// Neither loopback, link-local, multicast nor the wildcard: an address that other hosts can use, a private one
+/// included.
 [[nodiscard]] bool is_global_unicast(const Endpoint& address);
 
 /// The addresses of the interfaces that are up, as the system lists them; empty if it will not.

@@ -17,7 +17,7 @@ Result<FoundKey> found(Result<Key> key, bool generated) {
   return FoundKey{std::move(*key), generated};
 }
 
-/// The text is never quoted: a typing error is nearly the key.
+/// An error never quotes the text: a typing error is nearly the key.
 Result<FoundKey> parsed(std::string_view text, const std::string& from) {
   auto key = Key::parse(text);
   if (!key)

@@ -1,4 +1,4 @@
-/// What the user is told beside errors and progress: what is not protected, who was refused, and why a pipe does not end.
+/// Notices beside errors and progress: missing protection, refused peers, a pipe that does not end.
 #pragma once
 
 #include <chrono>
@@ -65,8 +65,8 @@ class RefusalLog {
 
 inline constexpr std::chrono::milliseconds kNoticePatience{3'000};  // guess: an input that is about to end has ended
 
-/// Stdin and stdout as they are. Where bytes were written to the end, and of the source nothing has ever been read, neither a byte nor its
-/// end, `notice` is called once, after a while.
+/// Stdin and stdout as they are. Where bytes were written to the end, and of the source nothing has ever been read,
+/// neither a byte nor its end, `notice` is called once, after a while.
 /// Threads: confined to the main thread.
 class WaitingNotice final : public LocalStream {
  public:

@@ -31,7 +31,7 @@ void add_protection_options(CommandLine& line, Options& options) {
     const auto all = {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305};
     return store(name_value<Cipher>("--cipher", text, parse_cipher, all), session.cipher);
   });
-  // Who names a cipher wants one: what would run without is not what was asked for.
+  // A named cipher that is not used would not be what the user asked for.
   line.check([&]() -> Status {
     if (session.cipher && session.protection < Protection::safe)
       return misplaced(fmt::format("--cipher \"{}\"", to_string(*session.cipher)),

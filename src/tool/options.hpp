@@ -1,4 +1,4 @@
-/// What commands that talk to a peer are told, and the options that say it: groups, of which each command takes those that act in it.
+/// Options of commands that talk to a peer, in groups, of which each command takes those that act in it.
 /// No input or output here.
 #pragma once
 
@@ -26,9 +26,9 @@ inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/
 
 /// Every command's own options derive from this.
 struct Options {
-  HostPort peer{};        ///< of a connector: the listener
-  HostPort local{};       ///< of a listener: where it waits
-  bool listens = false;   ///< it may make a key and show it, instead of asking for one
+  HostPort peer{};       ///< of a connector: the listener
+  HostPort local{};      ///< of a listener: where it waits
+  bool listens = false;  ///< it may make a key and show it, instead of asking for one
   /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it.
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
@@ -36,7 +36,7 @@ struct Options {
   SessionOptions session{};
   TransportOptions transport{};
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds closed_port_patience{2'000};      ///< what was asked for counts for a closed port too
+  std::chrono::milliseconds closed_port_patience{2'000};      ///< --connect-timeout counts for a closed port too
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever
   int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
   std::optional<bool> progress{};                             ///< none: where a person is watching
@@ -47,7 +47,8 @@ struct Options {
 void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer
 void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
-void add_transport_options(CommandLine& line, Options& options);   ///< --transport, --congestion, --memory, --idle-timeout
+void add_transport_options(CommandLine& line,
+                           Options& options);  ///< --transport, --congestion, --memory, --idle-timeout
 void add_rate_option(CommandLine& line, Options& options);
 void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);

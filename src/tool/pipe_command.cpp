@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <boost/asio/io_context.hpp>
 
 #include <udtcat/bridges.hpp>
 #include <udtcat/connection.hpp>
@@ -19,9 +19,9 @@
 #include "lib/bridge/child_stream.hpp"
 #include "lib/core/log.hpp"
 #include "tool/commands.hpp"
+#include "tool/notices.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
-#include "tool/notices.hpp"
 
 namespace udtcat::tool {
 
@@ -67,7 +67,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
   if (!child) return tl::unexpected(std::move(child.error()));
   child_ = std::move(*child);
   auto pipes = child_->take_pipes();
-  // Where nothing will come the command is told at once.
+  // A command to which nothing will come is told at once.
   if (!halves.write) {
     pipes.input = {};
     child_->end_input();

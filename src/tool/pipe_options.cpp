@@ -83,8 +83,7 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
   const Words& words = line.operands();
   options.listens = line.has("-l");
   if (options.listens) {
-    if (words.size() != 1)
-      return misplaced("-l", "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
+    if (words.size() != 1) return misplaced("-l", "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
     options.form = line.has("--to") ? Form::serve : Form::listen;
     return store(local_address_value("-l", words.front()), options.local);
   }
@@ -113,8 +112,7 @@ Status check_places(const CommandLine& line, const PipeOptions& options) {
   if (line.has("--exec"))
     return misplaced(options.listens ? "--exec and --to" : "--exec and --from", "allowed: one of the two");
   for (const char* direction : {"--send-only", "--recv-only"})
-    if (line.has(direction))
-      return misplaced(direction, "allowed for stdin and stdout only, not with --to or --from");
+    if (line.has(direction)) return misplaced(direction, "allowed for stdin and stdout only, not with --to or --from");
   return {};
 }
 
@@ -135,7 +133,7 @@ Status check_plain(const CommandLine& line, PipeOptions& options) {
 
 Status read_front(const std::string& text, PipeOptions& options) {
   UDTCAT_CHECK(store(local_address_value("--from", text), options.front));
-  // As with ssh -L: the whole world is let in only where the user says so.
+  // As with ssh -L, the whole world is let in only if the user says so.
   const bool everywhere = text.starts_with("*");
   if (options.front.host.empty() && !everywhere)
     options.front.host = options.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
@@ -215,7 +213,8 @@ Result<PipeOptions> parse_relay_options(const std::string& command, const Words&
   if (line.wants_help()) return PipeOptions{};
   if (options.form != Form::serve && options.form != Form::forward)
     return misplaced(
-        command, "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");
+        command,
+        "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");
   return options;
 }
 

@@ -1,4 +1,5 @@
-/// The command line without a command's word: pipes, services and forwards, bare pipes, keygen. No input or output here.
+/// The command line without a command's word: pipes, services and forwards, bare pipes, keygen. No input or output
+/// here.
 #pragma once
 
 #include <optional>
@@ -20,11 +21,12 @@ enum class Form {
 
 struct PipeOptions : Options {
   Form form = Form::help;
-  bool plain = false;                 ///< connect, listen: no session, bare bytes
-  std::optional<std::string> exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
-  std::uint64_t core_limit_bytes = 0;  ///< what that command may dump
-  HostPort service{};                 ///< serve: to which each stream is connected
-  HostPort front{};                   ///< forward: where local TCP clients come
+  bool plain = false;  ///< connect, listen: no session, bare bytes
+  std::optional<std::string>
+      exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
+  std::uint64_t core_limit_bytes = 0;  ///< of that command
+  HostPort service{};                  ///< serve: to which each stream is connected
+  HostPort front{};                    ///< forward: where local TCP clients come
 };
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <tuple>
@@ -36,6 +37,12 @@ std::uint64_t harden_process() {
 }
 
 void forbid_core_dumps_for_good() { std::ignore = core::forbid_core_dumps(true); }
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
 
 void allow_descriptors(std::uint64_t wanted) {
   rlimit limit{};

@@ -1,7 +1,9 @@
-/// What a process that holds a key and moves somebody's data owes its user before it does anything else.
+/// The first steps of a process that holds a key and moves somebody's data.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
@@ -19,11 +21,14 @@ std::uint64_t harden_process();
 /// For a process that starts no programs: nobody can raise the limit of core dumps again.
 void forbid_core_dumps_for_good();
 
+/// A variable of the environment; none where it is not there, or empty.
+[[nodiscard]] std::optional<std::string> environment(const char* name);
+
 /// As many open descriptors as the hard limit allows, up to `wanted`: the usual soft one is for who uses select().
 void allow_descriptors(std::uint64_t wanted);
 
 /// The second program, with libudt in it, for who asks for libudt (ADR-0014).
-/// Where this program does not have the transport, the one beside it that does takes its place: same process, same words, same
+/// If this program lacks the transport, the one beside it that has it takes its place: same process, same words, same
 /// environment, same descriptors. Returns in the other case.
 /// core_limit_bytes   found by harden_process(), and to be found by that program
 /// Call before the key is taken from the environment, and before there are other threads.

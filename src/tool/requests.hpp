@@ -5,8 +5,8 @@
 
 #include "tool/console.hpp"
 #include "tool/key_source.hpp"
-#include "tool/options.hpp"
 #include "tool/notices.hpp"
+#include "tool/options.hpp"
 
 namespace udtcat::tool {
 
@@ -23,7 +23,8 @@ namespace udtcat::tool {
                                                                FoundKey found, RefusalLog& refusals, Console& console,
                                                                Listener::PeerHandler on_peer);
 
-/// Says where a listener can be found; and if nobody has its key yet, the command for the other host and, on the terminal, the key.
+/// Says where a listener can be found; and if nobody has its key yet, the command for the other host and, on the
+/// terminal, the key.
 /// errors: Errc::bad_argument where there is no terminal to show it on
 [[nodiscard]] Status announce_listener(const Options& options, const std::optional<Key>& new_key,
                                        const Listener& listener, Console& console);

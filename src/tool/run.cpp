@@ -22,8 +22,7 @@ const Command& take_command(const Commands& commands, Words& arguments) {
   const Command* found = nullptr;
   for (const Command& command : commands) {
     const Words& words = command.words;
-    const bool begins =
-        words.size() <= arguments.size() && std::equal(words.begin(), words.end(), arguments.begin());
+    const bool begins = words.size() <= arguments.size() && std::equal(words.begin(), words.end(), arguments.begin());
     if (begins && (found == nullptr || words.size() > found->words.size())) found = &command;
   }
   UDTCAT_INVARIANT(found != nullptr, "one row has no words");

@@ -11,10 +11,10 @@
 
 #include "lib/core/log.hpp"
 #include "tool/commands.hpp"
+#include "tool/figures.hpp"
 #include "tool/notices.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
-#include "tool/figures.hpp"
 
 namespace udtcat::tool {
 

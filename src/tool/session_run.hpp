@@ -15,15 +15,15 @@
 
 #include "tool/console.hpp"
 #include "tool/exit_status.hpp"
-#include "tool/options.hpp"
 #include "tool/figures.hpp"
+#include "tool/options.hpp"
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
 
 /// How a command of another kind than a pipe ends.
 struct EndRules {
-  std::optional<ExitStatus> failure{};              ///< what every error of ours is; none: each has its own
+  std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
   bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
@@ -66,8 +66,8 @@ class SessionRun {
   [[nodiscard]] int signal() const { return signal_; }
   /// As finish(), for a part that could not even be made: says so and gives the status.
   [[nodiscard]] ExitStatus fail_to_start(Error error);
-  /// Runs the io_context until finish(), says the last lines, and gives the status. After a signal it does not return but
-  /// ends the process; otherwise the caller's destructors have two seconds.
+  /// Runs the io_context until finish(), says the last lines, and gives the status. After a signal it does not return
+  /// but ends the process; otherwise the caller's destructors have two seconds.
   [[nodiscard]] ExitStatus run();
 
  private:

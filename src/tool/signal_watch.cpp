@@ -19,7 +19,7 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// What the watch waits for. SIGALRM is its own clock.
+/// The signals that the watch waits for. SIGALRM is its own clock.
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -73,7 +73,8 @@ void SignalWatch::State::run() {
     if (signal == SIGALRM) ::_exit(status);
     if (signal != SIGUSR1) {
       const auto now = std::chrono::steady_clock::now();
-      // timeout(1) and others signal the process, then its group: that is one request, and the orderly way is still open.
+      // timeout(1) and others signal the process, then its group: that is one request, and the orderly way is still
+      // open.
       if (signal == first && now - first_at < kOneRequest) continue;
       const int signalled = to_int(exit_status_of_signal(signal));
       if (first != 0) ::_exit(signalled);

@@ -12,10 +12,12 @@ namespace udtcat::tool {
 /// The peer hears of a signal within 400 ms or not at all; the rest is for our own last lines.
 inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
 
-/// First thing in main: what a SignalWatch hears waits from now on until there is one, so that no moment is too early for an orderly end.
+/// First thing in main: what a SignalWatch hears waits from now on until there is one, so that no moment is too early
+/// for an orderly end.
 void hold_signals();
 
-/// Work that comes before the watch, may take long, and leaves nothing to be put in order: while this lives a signal ends the process.
+/// Work that comes before the watch, may take long, and leaves nothing to be put in order: while this lives a signal
+/// ends the process.
 /// Threads: confined to the main thread, before any other was started.
 class SignalsLetThrough {
  public:
@@ -25,15 +27,16 @@ class SignalsLetThrough {
   ~SignalsLetThrough() { hold_signals(); }
 };
 
-/// Hears SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which needs nobody else to end the process: neither
-/// the io_context, nor a destructor that hangs. That thread lives as long as the process.
+/// Hears SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which needs nobody else to end the process:
+/// neither the io_context, nor a destructor that hangs. That thread lives as long as the process.
 ///
 ///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after the grace in any case
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
 ///   SIGUSR1                       ─► handler
 ///
 /// A SIGHUP that was ignored when we were started (nohup) stays so.
-/// Threads: confined to the thread that made it, before any other was started; the handler is called on the watch's own.
+/// Threads: confined to the thread that made it, before any other was started; the handler is called on the watch's
+/// own.
 class SignalWatch {
  public:
   using Handler = std::function<void(int signal)>;

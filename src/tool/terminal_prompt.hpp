@@ -14,8 +14,8 @@ namespace udtcat::tool {
 /// errors: Errc::bad_argument where there is no terminal, naming the three ways to give a key
 [[nodiscard]] Result<crypto::SecretText> ask_on_terminal(const std::string& question);
 
-/// Shows `secret` behind `caption` on the terminal that controls this process, wherever stdout and stderr go: a log that they go
-/// to is no place for it.
+/// Shows `secret` behind `caption` on the terminal that controls this process, wherever stdout and stderr go: a log
+/// that they go to is no place for it.
 /// errors: Errc::bad_argument where there is no terminal, saying how to make a key instead
 [[nodiscard]] Status show_on_terminal(const std::string& caption, const crypto::SecretText& secret);
 

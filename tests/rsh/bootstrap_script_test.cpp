@@ -13,7 +13,7 @@
 namespace udtcat::rsh {
 namespace {
 
-/// What a shell prints that is given the script, as sshd gives it.
+/// The output of a shell that is given the script, as sshd gives it.
 std::string run(const std::string& shell, const std::string& script, const std::string& input = "") {
   const std::string command =
       fmt::format("printf %s {} | HOME=/nonexistent {} -c {} 2>&1", tool::quoted(input), shell, tool::quoted(script));

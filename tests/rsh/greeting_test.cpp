@@ -7,7 +7,7 @@ namespace {
 
 class Greetings : public testing::Test {
  protected:
-  /// What a reader makes of all of it, one byte at a time.
+  /// A reader's words for all of it, one byte at a time.
   void hear(std::string_view text) {
     for (const char each : text) {
       reader.push(std::string_view(&each, 1));

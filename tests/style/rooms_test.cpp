@@ -69,6 +69,7 @@ std::string_view library_room_of(std::string_view path) { return room_of(path.su
 TEST(Rooms, AreTheFoldersOfSrc) {
   Offences offences;
   for (const auto& file : read_sources({"src"})) {
+    if (file.path == "src/main.cpp") continue;  // stands above all wings
     const auto storey = storey_of(file.path);
     if (storey == "lib" ? height(library_room_of(file.path)) == kRooms.size() : !kWings.contains(storey))
       offences.push_back(file.path);

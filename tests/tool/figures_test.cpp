@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-
 namespace udtcat::tool {
 namespace {
 
@@ -104,7 +103,8 @@ TEST(StatsReport, HasEveryFigureInOneLine) {
   EXPECT_EQ(json::parse(text), json::parse(R"({
     "bytes_sent": 1000000, "bytes_received": 250000, "seconds": 2.5, "rate_bits_per_second": 4000000, "rtt_us": 75,
     "packets_sent": 700, "packets_lost": 3, "packets_resent": 2, "blocks_sent": 4, "blocks_received": 1,
-    "lanes": 16, "threads": 2, "flows": 3, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private", "transport": "native", "congestion": "bbr",
+    "lanes": 16, "threads": 2, "flows": 3, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private",
+    "transport": "native", "congestion": "bbr",
     "peer": "192.0.2.7:5555", "exit_status": 0, "exit_reason": "complete"})"));
 }
 

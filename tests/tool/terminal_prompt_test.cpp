@@ -33,7 +33,7 @@ class TerminalPrompt : public testing::Test {
     ::close(user_);
   }
 
-  /// What stands on the screen, as soon as `text` does.
+  /// The screen, as soon as `text` stands on it.
   void read_until(const std::string& text) {
     std::array<char, 256> piece{};
     while (screen_.find(text) == std::string::npos) {

@@ -25,7 +25,7 @@ constexpr std::size_t kMostRetries = 1'000'000;
 Result<ByteRange> range_value(const std::string& text) {
   const auto ranges = ByteRanges::parse(text);
   if (!ranges || ranges->size() != 1)
-    return bad_value("--range", text, "A-B, the bytes from A up to, and not including, B, as in 0-1048576");
+    return tool::bad_value("--range", text, "A-B, the bytes from A up to, and not including, B, as in 0-1048576");
   return ranges->ranges().front();
 }
 
@@ -197,8 +197,7 @@ Status check_control(ClientOptions& options, bool protects) {
         "a key proves the data, but not the name, the range, the size and the replies on a control connection in the "
         "clear: udtcat://HOST/PATH has a server of ours seal that too (serve --auth key); --clear-control does "
         "without");
-  if (options.session.protection >= Protection::safe)
-    options.transfer.data.session.statements = Statements::wanted;
+  if (options.session.protection >= Protection::safe) options.transfer.data.session.statements = Statements::wanted;
   return {};
 }
 
@@ -292,7 +291,8 @@ std::string help_text() {
       --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
       --retries N            attempts in a row that may move nothing before it gives up (5)
       --connect-timeout T    how long each data connection is tried, and the session of udtcat:// (10s)
-      --clear-control        with a key and ftp://: names, ranges and sizes may go in the clear, unproved but by our own servers
+      --clear-control        with a key and ftp://: names, ranges and sizes may go in the clear, unproved but by our own
+                             servers
   serve:
   -l, --listen [ADDR:]PORT   where clients come (2811; without a key, of this host only)
       --root DIR             what they see; nothing outside can be reached
@@ -303,8 +303,8 @@ std::string help_text() {
       --protect LEVEL        with a key: what data must have at least
       -4, -6                 IPv4 only, IPv6 only
   all, as udtcat (udtcat --help):
-  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion, --memory,
-  --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats; put and serve: --rate
+  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion,
+  --memory, --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats; put and serve: --rate
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
 protected, neither the login nor the data.
@@ -317,11 +317,13 @@ std::string gateway_help_text() {
   udtcat gridftp gateway -l [ADDR:]PORT --to HOST:2811      beside the FTP server
   udtcat gridftp gateway HOST PORT --from [ADDR:]2811       beside the clients, for whom it is the server
 
-Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as --protect says.
-IPv4 is all that PORT and PASV know. The other options are as of udtcat (udtcat --help):
-  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion, --memory,
-  --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats
-Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to end.
+Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as
+--protect says. IPv4 is all that PORT and PASV know. The options are as of udtcat (udtcat --help):
+  -l, --listen, -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport,
+  --congestion, --memory, --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress,
+  --no-progress, --stats
+Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to
+end.
 
   globus-url-copy -p 8 ftp://GATEWAY:2811/path file:///path
 )";

@@ -28,11 +28,11 @@ struct GridftpFile {
 struct ClientOptions : tool::Options {
   bool help = false;  ///< nothing else then
   Verb verb = Verb::get;
-  std::vector<GridftpFile> files;  ///< get, put
-  FtpUrl from, to;                 ///< copy
-  std::optional<DataKind> over;    ///< none: as protection asks for
-  bool protection_written = false; ///< a key or a level was asked for
-  bool clear_control = false;      ///< a key, and yet a control connection in the clear
+  std::vector<GridftpFile> files;   ///< get, put
+  FtpUrl from, to;                  ///< copy
+  std::optional<DataKind> over;     ///< none: as protection asks for
+  bool protection_written = false;  ///< a key or a level was asked for
+  bool clear_control = false;       ///< a key, and yet a control connection in the clear
   TransferOptions transfer;
 };
 
@@ -45,7 +45,7 @@ enum class ServeAuth { anonymous, key };
 struct ServerOptions : tool::Options {
   bool help = false;  ///< nothing else then
   std::string root;
-  bool listen_written = false;           ///< with an address; otherwise strangers are served on loopback only
+  bool listen_written = false;  ///< with an address; otherwise strangers are served on loopback only
   bool read_only = false;
   bool anonymous_writable = false;       ///< strangers may change files
   bool third_party = false;              ///< data may go to other hosts than the client's
@@ -58,10 +58,13 @@ struct ServerOptions : tool::Options {
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
 
-/// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants sessions.
-/// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may; Errc::bad_argument
+/// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants
+/// sessions.
+/// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may;
+/// Errc::bad_argument
 [[nodiscard]] Status settle_protection(ClientOptions& options, bool has_environment_key);
-/// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors: Errc::bad_argument
+/// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors:
+/// Errc::bad_argument
 [[nodiscard]] Status settle_protection(ServerOptions& options, bool has_environment_key);
 
 [[nodiscard]] std::string help_text();

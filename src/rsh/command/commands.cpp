@@ -90,15 +90,14 @@ class ServerTask final : public tool::Task {
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
   [[nodiscard]] ExitStatus run(FoundKey /*none*/, const Surroundings& surroundings) override {
-    // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second level does
-    // not read it again: what such files print would be in the command's output.
+    // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
+    // level does not read it again: what such files print would be in the command's output.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
     std::optional<ControlMessage> fallback;
     {
-      SessionRun run(options_, surroundings.console,
-                     {.failure = ExitStatus::own_failure,
-                      .tell_peers_grace = kChildGrace,
-                      .signal_grace = kChildGrace});
+      SessionRun run(
+          options_, surroundings.console,
+          {.failure = ExitStatus::own_failure, .tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
       Server server(run, options_, surroundings.core_limit_bytes);
       if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();

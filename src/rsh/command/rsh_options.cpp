@@ -37,8 +37,8 @@ left to ssh itself.
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
       --key-file, --as, --peer   with --daemon
-      --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout,
-      --stats, --progress, --no-progress, --verbose, --quiet
+      --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
+      --idle-timeout, --stats, --progress, --no-progress, --verbose, --quiet
                              see udtcat --help
 
 Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes.
@@ -154,7 +154,8 @@ Result<Separated> separate(const Words& arguments) {
     bool value_follows = false;
     if (long_option) {
       const auto valued = line.takes_value(name);
-      if (!valued) return misplaced("option \"" + name + "\"", "unknown to udtcat rsh and to ssh; see udtcat rsh --help");
+      if (!valued)
+        return misplaced("option \"" + name + "\"", "unknown to udtcat rsh and to ssh; see udtcat rsh --help");
       value_follows = *valued && word.size() == name.size();
     } else {
       value_follows = takes_next_word(word);
@@ -195,7 +196,8 @@ Status check_command(const RshOptions& options) {
 
 Result<PortRange> parse_port_range(const std::string& text) {
   const auto malformed = [&] {
-    return tool::bad_value("--port", text, "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
+    return tool::bad_value("--port", text,
+                           "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
   };
   const auto number = [](std::string_view digits) -> std::optional<std::uint16_t> {
     std::uint16_t value = 0;
@@ -270,10 +272,11 @@ std::string rsh_daemon_help_text() {
   return R"(udtcat rsh-daemon: runs what a list allows for whoever proves the key, until stopped
 
   udtcat rsh-daemon -l [ADDR:]PORT -k FILE --allow LIST
-  udtcat rsh --daemon --port PORT --key-file FILE HOST COMMAND      at the other end; and udr: udr --key-file=FILE --port PORT rsync -a HOST::MODULE/ .
+  udtcat rsh --daemon --port PORT --key-file FILE HOST COMMAND                 at the other end
+  udr --key-file=FILE --port PORT rsync -a HOST::MODULE/ .                     there too
 
-      --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by byte,
-                             runs PROGRAM WORDS, without a shell; no other command is run
+      --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by
+                             byte, runs PROGRAM WORDS, without a shell; no other command is run
   -l, --listen [ADDR:]PORT   where it waits
   -k, --key-file FILE, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --rate, --transport,
   --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats

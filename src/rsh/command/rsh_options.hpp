@@ -19,9 +19,9 @@ namespace udtcat::rsh {
 [[nodiscard]] Result<PortRange> parse_port_range(const std::string& text);
 
 struct RshOptions : RemoteCommandOptions {
-  bool help = false;           ///< nothing else then
-  bool daemon = false;         ///< no ssh: a daemon waits at the host
-  tool::Words ssh_arguments;   ///< as written, without our own options
+  bool help = false;          ///< nothing else then
+  bool daemon = false;        ///< no ssh: a daemon waits at the host
+  tool::Words ssh_arguments;  ///< as written, without our own options
 
   [[nodiscard]] bool is_left_to_ssh() const { return !ssh.only_ssh.empty() && !daemon; }
 };

@@ -29,7 +29,7 @@ class Pipe {
   void write(const std::string& text) const {
     EXPECT_EQ(::write(writer(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// What is in it, after its last writer is closed.
+  /// All bytes in it, after its last writer is closed.
   [[nodiscard]] std::string drain() {
     close_writer();
     std::string all;
