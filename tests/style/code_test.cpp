@@ -34,7 +34,7 @@ TEST(Code, HasNoUsingNamespaceInHeadersButForLiterals) {
 TEST(Code, ReadsTheEnvironmentAndEndsTheProcessOnlyInTool) {
   // A child that could not become its program has nowhere to go. The driver is where tool is, in a program that is not ours.
   const auto elsewhere = [](std::string_view path) {
-    return outside_tool(path) && path != "src/lib/bridge/child_process.cpp" && path != "src/gridftp/xio/driver.cpp";
+    return outside_tool(path) && path != "src/lib/bridge/child_process.cpp" && path != "src/gridftp/xio/process.cpp";
   };
   EXPECT_THAT(find_in_code(read_sources({"include", "src"}),
                            R"(\b(secure_)?getenv\b|\benviron\b|\b_?exit\s*\(|\bquick_exit\b)", elsewhere),

@@ -19,36 +19,12 @@ namespace udtcat::gridftp {
 
 using boost::asio::ip::tcp;
 
-namespace {
-
-/// The first address that answers within its share of the patience.
-Task<boost::system::error_code> connect_to(const std::shared_ptr<tcp::socket>& socket,
-                                           const std::vector<Endpoint>& addresses, std::chrono::milliseconds patience) {
-  boost::system::error_code error = boost::asio::error::host_not_found;
-  boost::asio::steady_timer timer(socket->get_executor());
-  for (const Endpoint& address : addresses) {
-    boost::system::error_code ignored;
-    socket->close(ignored);
-    timer.expires_after(patience / static_cast<int>(addresses.size()));
-    timer.async_wait([socket](const boost::system::error_code& cancelled) {
-      boost::system::error_code unneeded;
-      if (!cancelled) socket->close(unneeded);
-    });
-    co_await socket->async_connect(bridge::to_asio(address), into(error));
-    timer.cancel();
-    if (!error) break;
-  }
-  co_return error == boost::asio::error::operation_aborted ? boost::asio::error::timed_out : error;
-}
-
-}  // namespace
-
 Task<Result<std::unique_ptr<ControlClient>>> ControlClient::connect(boost::asio::io_context& io, HostPort server,
                                                                     std::chrono::milliseconds patience) {
   const std::string name = fmt::format("ftp server {}:{}", server.host, server.port);
   UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
   const auto socket = std::make_shared<tcp::socket>(io);
-  if (const auto error = co_await connect_to(socket, addresses, patience); error)
+  if (const auto error = co_await connect_tcp(socket, addresses, patience); error)
     co_return fail(Errc::cannot_reach, "connect to the " + name, bridge::cause_of(bridge::from_asio(error)));
   boost::system::error_code gone;  // then the first read says so
   const Endpoint local = bridge::from_asio(socket->local_endpoint(gone));

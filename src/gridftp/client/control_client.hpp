@@ -1,4 +1,4 @@
-/// Our side of a control connection to an FTP server.  spec: RFC 959; docs/spec/gridftp.md §4
+/// A client's side of a control connection.  spec: RFC 959; docs/spec/gridftp.md §4
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace udtcat::gridftp {
 
-/// One dialogue. A server that says nothing for `patience` has ended it.
+/// A server that sends nothing for `patience` is lost.
 /// Threads: confined to the io_context thread; one call at a time.
 class ControlClient {
  public:
@@ -33,7 +33,8 @@ class ControlClient {
 
   /// `line` without its end; holds neither CR nor LF.  errors: Errc::connection_broken
   [[nodiscard]] Task<Status> send(std::string line);
-  /// The next reply of any kind.  errors: Errc::connection_broken, Errc::peer_lost after silence, Errc::protocol_violated
+  /// The next reply of any kind.  errors: Errc::connection_broken, Errc::peer_lost after silence,
+  /// Errc::protocol_violated
   [[nodiscard]] Task<Result<Reply>> reply(ControlConnection::Moved moved = {});
   /// Sends, and takes replies until one that is not preliminary.
   [[nodiscard]] Task<Result<Reply>> ask(std::string line);

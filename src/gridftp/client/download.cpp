@@ -28,15 +28,14 @@ class Download {
   }
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  /// The file is whole.
+  /// The file is whole: gives it its name.
   [[nodiscard]] Task<Status> publish();
-  /// It is not, and there will be no further attempt.
+  /// The file is not whole, and there will be no further attempt.
   [[nodiscard]] Task<void> give_up() {
     if (file_) co_await file_->set_aside();
   }
 
  private:
-  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew);
   [[nodiscard]] Task<Status> forget(Error why);
   [[nodiscard]] Task<Status> look(RemoteServer& server);
   [[nodiscard]] Status open_file(bool has_time);
@@ -57,11 +56,10 @@ class Download {
   std::shared_ptr<FileSink> file_;
 };
 
-/// What the remote file is, and whether it still is what we have a part of.
+/// Asks for the remote file's facts, and compares them with those of the file that a part is here of.
 Task<Status> Download::look(RemoteServer& server) {
-  UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
-  const auto changed = co_await server.time_of(job_.remote.path);
-  if (!changed) co_return tl::unexpected(changed.error());
+  UDTCAT_CO_TRY(const auto facts, co_await server.facts_of(job_.remote.path));
+  const auto& size = facts.size;
   if (options_.range && size && options_.range->end > *size)
     co_return fail(
         Errc::bad_argument,
@@ -72,15 +70,14 @@ Task<Status> Download::look(RemoteServer& server) {
   else if (size)
     expected_ = ByteRange{0, *size};
   const std::string identity =
-      fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", *changed);
+      fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", facts.changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
     co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
                    "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
   if (!first || pipe_) co_return Status{};
-  // Nobody else touches this meanwhile.
-  auto opened = co_await on_disk(io_, [this, has_time = !changed->empty()] { return open_file(has_time); });
+  auto opened = co_await on_disk(io_, [this, has_time = !facts.changed.empty()] { return open_file(has_time); });
   if (!have_.empty()) {
     progress_->resumed_bytes += have_.bytes();
     core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
@@ -88,7 +85,8 @@ Task<Status> Download::look(RemoteServer& server) {
   co_return opened;
 }
 
-/// On a thread for disks. A part that an earlier call left is gone on with, if both ends can tell that it is one of the same file.
+/// Runs on a disk thread. A part that an earlier call left is gone on with, if both ends can tell that it belongs to
+/// the same file.
 Status Download::open_file(bool has_time) {
   const FilePlace place(job_.path);
   UDTCAT_TRY(auto store, BlockStore::open_to_write(place));
@@ -117,33 +115,21 @@ std::string Download::command() const {
 Task<Status> Download::receive_blocks(RemoteServer& server) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::passive || !path.has_kept())
-    UDTCAT_CO_CHECK(co_await server.call_us(options_.stripes));
-  UDTCAT_CO_CHECK(co_await server.leave_out(have_));
+    UDTCAT_CO_CHECK(co_await server.announce_ports(options_.stripes));
+  UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
   UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
   const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
   auto status = co_await judge(server, moved, done);
-  if (path.peer_states() && options_.data.session.statements == Statements::wanted) {
-    if (status) status = co_await prove(server, anew);
+  if (server.has_to_prove()) {
+    const Request asked{Statement::Deed::sent, job_.remote.path, options_.range, path.received_bytes()};
+    if (status) status = co_await server.prove(asked, "get " + job_.remote.to_string(), anew);
     if (!status) status = co_await forget(status.error());
   }
   progress_->kept_bytes = have_.bytes();
   co_return status;
-}
-
-/// Whether what came is what was asked for, as the server itself says it in the session.
-Task<Status> Download::prove(RemoteServer& server, bool anew) {
-  UDTCAT_CO_TRY(const auto said, co_await server.path().hear_statement(options_.patience));
-  if (!anew)
-    co_return fail(Errc::connection_broken, "get " + job_.remote.to_string(),
-                   "a part of it came before and is unproved: once more, from the beginning");
-  const Request asked{.deed = Statement::Deed::sent,
-                      .path = job_.remote.path,
-                      .range = options_.range,
-                      .moved_bytes = server.path().received_bytes()};
-  co_return compare(asked, said);
 }
 
 /// Drops all bytes received: without a proof they may be another file's.
@@ -158,9 +144,9 @@ Task<Status> Download::forget(Error why) {
 Task<Status> Download::receive_stream(RemoteServer& server) {
   if (options_.range)
     co_return fail(Errc::bad_argument, "get a range of " + job_.remote.to_string(), "its server does not speak MODE E");
-  UDTCAT_CO_TRY(auto where, co_await server.ask_where(false));
+  UDTCAT_CO_TRY(auto where, co_await server.ask_ports(false));
   server.path().aim(std::move(where));
-  UDTCAT_CO_CHECK(co_await server.leave_out(have_));
+  UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
   UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
   const auto connection = co_await server.path().single();
@@ -180,7 +166,7 @@ Task<Status> Download::attempt(RemoteServer& server) {
 }
 
 Task<Status> Download::receive(RemoteServer& server) {
-  if (server.has_blocks()) co_return co_await receive_blocks(server);
+  if (server.has_mode_e()) co_return co_await receive_blocks(server);
   co_return co_await receive_stream(server);
 }
 
@@ -197,7 +183,7 @@ Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> 
     const FtpUrl url = job.remote;
     Download download(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
-      UDTCAT_CO_CHECK(co_await be_at(io, server, url, options));
+      UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
       auto status = co_await download.attempt(*server);
       if (!status) server.reset();
       co_return status;

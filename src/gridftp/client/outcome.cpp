@@ -12,7 +12,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-/// What the server cannot know better.
+/// Errors of our side, which the server's reply does not explain better.
 bool is_our_own(const Error& error) {
   switch (error.code) {
     case Errc::local_read_failed:
@@ -30,9 +30,9 @@ bool is_our_own(const Error& error) {
 
 Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said) {
   if (!moved && !said->is_set()) {
-    // Who breaks the data off mostly says why, and that tells more. If it was us, it is not asked.
+    // A server that breaks the data off mostly replies why, which tells more. Where we did, no reply is awaited.
     if (is_our_own(moved.error())) server.control().close();
-    server.hear_last_word();
+    server.await_last_reply();
   }
   const Status server_says = co_await said->get();
   const bool ours = !moved && is_our_own(moved.error());
@@ -76,10 +76,10 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
     const std::uint64_t kept_before = progress->kept_bytes;
     auto status = co_await attempt();
     const bool moved = progress->bytes != before;
-    // What would have to come again brings nobody nearer to the end, however often it comes.
+    // Bytes that were not kept have to come again: they are no progress.
     in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
     if (status || !is_cut(status.error(), moved) || in_vain > options.retries) co_return status;
-    // Who was never reached may not exist; who is gone in the middle may come back.
+    // A server that was never reached may not exist; one that is gone in the middle may come back.
     if (progress->bytes == 0 && status.error().code == Errc::cannot_reach) co_return status;
     core::log().warn("{}; going on from what is there", status.error().message());
     pause.expires_after(options.retry_pause);

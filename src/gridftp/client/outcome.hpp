@@ -14,12 +14,13 @@
 
 namespace udtcat::gridftp {
 
-/// Waits for the server's last word after the data have come to their end, well or not. Its reason counts more than ours.
-/// Where the data failed and it has said nothing yet, it is not waited for.
+/// Waits for the server's final reply after the data have come to their end, well or not. The server's reason counts
+/// more than ours.
+/// moved   how the data ended.  said   the final reply
 [[nodiscard]] Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said);
 
 [[nodiscard]] ControlConnection::Moved counter_of(SharedProgress progress);
-/// For who has no use for what a server says it has.
+/// For transfers that are not gone on with.
 [[nodiscard]] MarkerHandler ignore_markers();
 
 /// A server has refused because of the file: there is none, no space for it, no permission.  spec: RFC 959 §4.2.1: 55x
@@ -29,12 +30,13 @@ namespace udtcat::gridftp {
 /// moved   whether this attempt got as far as moving bytes
 [[nodiscard]] bool is_cut(const Error& error, bool moved);
 
-/// Runs `attempt` until it succeeds, fails by something else than a cut, or has got no further for options.retries times in a row.
+/// Runs `attempt` until it succeeds, fails by something else than a cut, or has got no further for options.retries
+/// times in a row.
 /// Threads: runs on the io_context thread.
 [[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                                         std::function<Task<Status>()> attempt);
 
-/// Runs it, and hands its outcome on.
+/// Runs a transfer, and calls the handler with its outcome.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);
 
 }  // namespace udtcat::gridftp

@@ -90,8 +90,8 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   co_return server;
 }
 
-Task<Status> be_at(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
-                   TransferOptions options) {
+Task<Status> ensure_logged_in(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
+                              TransferOptions options) {
   if (server && server->serves(url)) co_return Status{};
   UDTCAT_CO_TRY(auto logged_in, co_await RemoteServer::log_in(io, std::move(url), std::move(options)));
   server = std::move(logged_in);
@@ -108,8 +108,8 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
                    answer->text());
   UDTCAT_CO_CHECK(co_await control_->demand("TYPE I"));
   UDTCAT_CO_TRY(const auto blocks, co_await control_->ask("MODE E"));
-  has_blocks_ = blocks.is_completion();
-  if (!has_blocks_) {
+  has_mode_e_ = blocks.is_completion();
+  if (!has_mode_e_) {
     core::log().info("the {} does not speak MODE E: one connection", control_->name());
     if (options.data.kind != DataKind::tcp) co_return refused("MODE E at the " + control_->name(), blocks);
     co_return Status{};
@@ -152,12 +152,13 @@ Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string pat
   co_return size;
 }
 
-Task<Result<std::string>> RemoteServer::time_of(std::string path) {
-  UDTCAT_CO_TRY(const auto answer, co_await control_->ask("MDTM " + path));
-  co_return answer.is_completion() ? answer.text() : std::string();
+Task<Result<RemoteServer::FileFacts>> RemoteServer::facts_of(std::string path) {
+  UDTCAT_CO_TRY(const auto size, co_await size_of(path));
+  UDTCAT_CO_TRY(const auto changed, co_await control_->ask("MDTM " + path));
+  co_return FileFacts{size, changed.is_completion() ? changed.text() : std::string()};
 }
 
-Task<Status> RemoteServer::call_us(std::size_t stripes) {
+Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
   const Endpoint local = control_->local().with_port(0);
   if (local.family() != AddressFamily::ipv4)
     co_return fail(Errc::bad_argument, "have the " + control_->name() + " call us", "MODE E servers take IPv4 only");
@@ -168,7 +169,7 @@ Task<Status> RemoteServer::call_us(std::size_t stripes) {
   co_return Status{};
 }
 
-Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
+Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
   const std::string command = striped ? "SPAS" : "PASV";
   UDTCAT_CO_TRY(const auto reply, co_await control_->demand(command));
   if (striped) co_return striped_passive_ports(reply);
@@ -176,7 +177,7 @@ Task<Result<std::vector<Endpoint>>> RemoteServer::ask_where(bool striped) {
   co_return std::vector<Endpoint>(1, port);
 }
 
-Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path, std::string source) {
+Task<Result<std::optional<ByteRanges>>> RemoteServer::received_ranges(std::string path, std::string source) {
   if (!keeps_journals_) co_return std::nullopt;
   UDTCAT_CO_TRY(const auto named, co_await control_->ask("SITE UPLOAD " + source));
   keeps_journals_ = named.is_completion();
@@ -186,10 +187,10 @@ Task<Result<std::optional<ByteRanges>>> RemoteServer::has_of(std::string path, s
   co_return ranges_of(answer);
 }
 
-Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
+Task<Status> RemoteServer::send_restart(const ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
-      has_blocks_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
+      has_mode_e_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
   UDTCAT_CO_TRY(const auto answer, co_await control_->ask("REST " + what));
   if (!answer.is_intermediate()) co_return refused("go on with a file at the " + control_->name(), answer);
   co_return Status{};
@@ -197,11 +198,11 @@ Task<Status> RemoteServer::leave_out(const ByteRanges& have) {
 
 Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
-  last_word_.cancel();  // of the last transfer
+  last_reply_.cancel();  // of the last transfer
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
-  const std::function<void()> watch = lifetime_.guard([this, moved] { watch_the_rest(moved); });
+  const std::function<void()> watch = lifetime_.guard([this, moved] { watch_data(moved); });
   boost::asio::co_spawn(
       io_,
       [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, cancel,
@@ -228,27 +229,35 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
   co_return Status{};
 }
 
-/// The server says that all is done. What of the data is still on its way moves, or will never come.
-void RemoteServer::watch_the_rest(ControlConnection::Moved moved) {
+/// After the final reply the data that are still on their way move, or will never come.
+void RemoteServer::watch_data(ControlConnection::Moved moved) {
   const std::uint64_t before = moved();
-  last_word_.expires_after(patience_);
-  last_word_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
+  last_reply_.expires_after(patience_);
+  last_reply_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
     if (cancelled) return;
-    if (moved() != before) return watch_the_rest(moved);
+    if (moved() != before) return watch_data(moved);
     path_.cancel({Errc::peer_lost, "finish a transfer with the " + control_->name(),
                   "it says that all is done, and the data do not come to their end"});
   }));
 }
 
-void RemoteServer::hear_last_word() {
-  constexpr std::chrono::seconds kLastWord{3};  // guess: a round trip, and the time to close a file
-  last_word_.expires_after(kLastWord);
-  last_word_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+Task<Status> RemoteServer::prove(Request asked, std::string doing, bool whole) {
+  UDTCAT_CO_TRY(const auto said, co_await path_.hear_statement(patience_));
+  if (!whole)
+    co_return fail(Errc::connection_broken, std::move(doing),
+                   "an earlier transfer moved a part of it, which is unproved: once more, from the beginning");
+  co_return compare(asked, said);
+}
+
+void RemoteServer::await_last_reply() {
+  constexpr std::chrono::seconds kLastReply{3};  // guess: a round trip, and the time to close a file
+  last_reply_.expires_after(kLastReply);
+  last_reply_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) control_->close();
   }));
 }
 
-void RemoteServer::end_with(std::shared_ptr<Promise<Status>> other) {
+void RemoteServer::close_if_fails(std::shared_ptr<Promise<Status>> other) {
   boost::asio::co_spawn(
       io_,
       [control = control_, other]() -> Task<void> {
@@ -259,7 +268,7 @@ void RemoteServer::end_with(std::shared_ptr<Promise<Status>> other) {
 
 Task<void> RemoteServer::quit() {
   path_.close();
-  std::ignore = co_await control_->ask("QUIT");  // politeness; everything is where it belongs
+  std::ignore = co_await control_->ask("QUIT");  // every file is where it belongs already
 }
 
 }  // namespace udtcat::gridftp

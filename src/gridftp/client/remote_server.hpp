@@ -22,10 +22,10 @@ namespace udtcat::gridftp {
 
 class RemoteServer;
 /// Has `server` be one that serves `url`: the one that is there, or a new one in its place.  errors: those of log_in()
-[[nodiscard]] Task<Status> be_at(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server, FtpUrl url,
-                                 TransferOptions options);
+[[nodiscard]] Task<Status> ensure_logged_in(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server,
+                                            FtpUrl url, TransferOptions options);
 
-/// Is told of what a server says it has.
+/// Gets the ranges of each restart marker (111).
 using MarkerHandler = std::function<void(const ByteRanges&)>;
 
 /// Threads: confined to the io_context thread; one call at a time.
@@ -38,33 +38,48 @@ class RemoteServer {
 
   [[nodiscard]] ControlClient& control() { return *control_; }
   [[nodiscard]] DataPath& path() { return path_; }
-  /// It speaks MODE E. Otherwise it is a plain FTP server: one connection, which is the file.
-  [[nodiscard]] bool has_blocks() const { return has_blocks_; }
+  /// The server speaks MODE E. Otherwise it is a plain FTP server, in stream mode.
+  [[nodiscard]] bool has_mode_e() const { return has_mode_e_; }
   /// Whether jobs with this URL are jobs for this server.
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
-  /// None where it does not know, as of a device.  errors: Errc::protocol_violated, those of ControlClient
+  /// SIZE and MDTM: what tells one content of a file from another.
+  struct FileFacts {
+    std::optional<std::uint64_t> size;  ///< none: the server does not know it, as of a device
+    std::string changed;                ///< as the server writes it; empty: it does not say
+    friend bool operator==(const FileFacts&, const FileFacts&) = default;
+  };
+  /// errors: Errc::protocol_violated, those of ControlClient
+  [[nodiscard]] Task<Result<FileFacts>> facts_of(std::string path);
+  /// SIZE; none where the server does not know it.  errors: Errc::protocol_violated, those of ControlClient
   [[nodiscard]] Task<Result<std::optional<std::uint64_t>>> size_of(std::string path);
-  /// When the file was last changed, as the server writes it; empty where it does not say.
-  [[nodiscard]] Task<Result<std::string>> time_of(std::string path);
-  /// PORT or SPOR: it connects to us, from whatever host its data are at.  stripes   0: PORT
-  [[nodiscard]] Task<Status> call_us(std::size_t stripes);
-  /// PASV or SPAS: we connect to it, or somebody else does.
-  [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_where(bool striped);
-  /// What of a file that did not come whole it still has; none: it is not a server of ours, and does not say.
-  /// source   names the local file, for the next STOR too: what it has of another one does not count
-  [[nodiscard]] Task<Result<std::optional<ByteRanges>>> has_of(std::string path, std::string source);
-  /// REST, where there is something to leave out.
-  [[nodiscard]] Task<Status> leave_out(const ByteRanges& have);
-  /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path() is
-  /// doing ends with it.
+  /// PORT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.  stripes   0: PORT
+  [[nodiscard]] Task<Status> announce_ports(std::size_t stripes);
+  /// PASV or SPAS: ports of the server, for us or for another server.
+  [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_ports(bool striped);
+  /// SITE HAVE: the ranges that the server keeps of an upload that was cut; none: it is not a server of ours, and does
+  /// not say.
+  /// source   names the local file, for the next STOR too: ranges of another one do not count
+  [[nodiscard]] Task<Result<std::optional<ByteRanges>>> received_ranges(std::string path, std::string source);
+  /// REST, where `have` is not empty.
+  [[nodiscard]] Task<Status> send_restart(const ByteRanges& have);
+  /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path()
+  /// is doing ends with it.
   [[nodiscard]] Task<Status> begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                    std::shared_ptr<Promise<Status>> done);
-  /// A server that has not said how the transfer ended has a few seconds more.
-  void hear_last_word();
-  /// Ends the control connection as soon as `other` has failed, which this one cannot know.
-  void end_with(std::shared_ptr<Promise<Status>> other);
-  /// Says goodbye. Nothing comes of it if that fails.
+  /// Whether a transfer on these data connections has to be proved: we want that, and the server makes statements.
+  [[nodiscard]] bool has_to_prove() const { return wants_statements_ && path_.peer_states(); }
+  /// After such a transfer: whether the server did what was asked for, as it says itself in the session.
+  /// doing   for messages.  whole   no earlier transfer has moved a part of the file, which would be unproved
+  /// errors: Errc::protocol_violated, those of DataPath::hear_statement(); Errc::connection_broken where it was not
+  /// whole
+  [[nodiscard]] Task<Status> prove(Request asked, std::string doing, bool whole);
+  /// Gives a server that has not said how the transfer ended a few seconds more, and then closes the control
+  /// connection.
+  void await_last_reply();
+  /// Closes the control connection as soon as `other`, the other server's transfer, has failed.
+  void close_if_fails(std::shared_ptr<Promise<Status>> other);
+  /// QUIT. A failure changes nothing.
   [[nodiscard]] Task<void> quit();
 
  private:
@@ -74,9 +89,10 @@ class RemoteServer {
         control_(std::move(control)),
         url_(std::move(url)),
         patience_(options.patience),
-        last_word_(io),
+        wants_statements_(options.data.session.statements == Statements::wanted),
+        last_reply_(io),
         path_(io, make_stack(io, options.data)) {}
-  void watch_the_rest(ControlConnection::Moved moved);
+  void watch_data(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree(const TransferOptions& options);
   [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
 
@@ -85,9 +101,10 @@ class RemoteServer {
   const std::shared_ptr<ControlClient> control_;  // shared with begin()'s coroutine
   const FtpUrl url_;
   const std::chrono::milliseconds patience_;
+  const bool wants_statements_;
   bool keeps_journals_ = true;  // until it says that it does not
-  bool has_blocks_ = true;
-  boost::asio::steady_timer last_word_;  // of a transfer whose end one side has not seen yet
+  bool has_mode_e_ = true;
+  boost::asio::steady_timer last_reply_;  // of a transfer whose end one side has not seen yet
   DataPath path_;
   core::Lifetime lifetime_;
 };

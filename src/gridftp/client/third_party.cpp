@@ -34,30 +34,26 @@ class Copy {
   const FtpUrl to_;
   const TransferOptions options_;
   const SharedProgress progress_;
-  std::optional<std::uint64_t> size_;
-  std::optional<std::string> changed_;
+  std::optional<RemoteServer::FileFacts> facts_;                       // of the source, once looked at
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();  // at the target, by its markers
 };
 
-/// What the source is, and whether it still is what it was.
+/// Asks for the source's facts, and compares them with those of before.
 Task<Status> Copy::look(RemoteServer& source) {
-  UDTCAT_CO_TRY(const auto size, co_await source.size_of(from_.path));
-  const auto changed = co_await source.time_of(from_.path);
-  if (!changed) co_return tl::unexpected(changed.error());
-  if (changed_ && (size != size_ || *changed != changed_))
+  UDTCAT_CO_TRY(auto facts, co_await source.facts_of(from_.path));
+  if (facts_ && facts != *facts_)
     co_return fail(Errc::remote_read_failed, "copy " + from_.to_string(), "it has changed meanwhile");
-  size_ = size;
-  changed_ = *changed;
+  facts_ = std::move(facts);
   co_return Status{};
 }
 
 /// The source calls where the target listens.
 Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
-  if (!source.has_blocks() || !target.has_blocks())
+  if (!source.has_mode_e() || !target.has_mode_e())
     co_return fail(Errc::stream_refused, "copy " + from_.to_string() + " to " + to_.to_string(),
                    "both servers have to speak MODE E");
   const bool striped = options_.stripes > 0;
-  UDTCAT_CO_TRY(const auto where, co_await target.ask_where(striped));
+  UDTCAT_CO_TRY(const auto where, co_await target.ask_ports(striped));
   std::string command = striped ? "SPOR" : "PORT";
   for (const Endpoint& port : where) command += ' ' + to_data_port(port);
   UDTCAT_CO_CHECK(co_await source.control().demand(command));
@@ -66,10 +62,10 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
 
 Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
-  if (size_ && !options_.range) {
-    UDTCAT_CO_CHECK(co_await target.control().ask(fmt::format("ALLO {}", *size_)));
+  if (facts_->size && !options_.range) {
+    UDTCAT_CO_CHECK(co_await target.control().ask(fmt::format("ALLO {}", *facts_->size)));
   }
-  for (RemoteServer* server : {&target, &source}) UDTCAT_CO_CHECK(co_await server->leave_out(*have_));
+  for (RemoteServer* server : {&target, &source}) UDTCAT_CO_CHECK(co_await server->send_restart(*have_));
   const auto stored = std::make_shared<Promise<Status>>(io_);
   const auto retrieved = std::make_shared<Promise<Status>>(io_);
   const ControlConnection::Moved moved = counter_of(progress_);
@@ -87,12 +83,12 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
                      : "RETR " + from_.path;
   UDTCAT_CO_CHECK(co_await target.begin(store, moved, markers, stored));
   UDTCAT_CO_CHECK(co_await source.begin(retrieve, moved, ignore_markers(), retrieved));
-  // Whichever fails first is not going to be helped by the other; and a source that has nothing leaves the target waiting.
-  source.end_with(stored);
-  target.end_with(retrieved);
+  // A server whose partner has failed would wait for ever: a target for data, a source for somebody who takes them.
+  source.close_if_fails(stored);
+  target.close_if_fails(retrieved);
   auto took = co_await stored->get();
   auto gave = co_await retrieved->get();
-  // Of two complaints one is the other's consequence: a broken connection, or that we hung up.
+  // Of two errors one is the other's consequence: a broken connection, or that we hung up.
   if (!took && is_final(took.error())) co_return took;
   if (!gave && (is_final(gave.error()) || took || took.error().code != Errc::stream_refused)) co_return gave;
   co_return took;
@@ -100,12 +96,13 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
 
 Task<Status> Copy::check(RemoteServer& target) {
   ++progress_->files;
-  if (!size_ || options_.range) co_return Status{};
-  progress_->bytes = std::max(progress_->bytes, *size_);
+  const auto& whole = facts_->size;
+  if (!whole || options_.range) co_return Status{};
+  progress_->bytes = std::max(progress_->bytes, *whole);
   UDTCAT_CO_TRY(const auto size, co_await target.size_of(to_.path));
-  if (!size || *size == *size_) co_return Status{};
+  if (!size || *size == *whole) co_return Status{};
   co_return fail(Errc::stream_refused, "copy to " + to_.to_string(),
-                 fmt::format("it has {} of {} bytes", *size, *size_));
+                 fmt::format("it has {} of {} bytes", *size, *whole));
 }
 
 Task<Status> Copy::attempt() {

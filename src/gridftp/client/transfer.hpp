@@ -22,7 +22,7 @@
 
 namespace udtcat::gridftp {
 
-/// What a user can choose of a transfer.
+/// The options of a transfer.
 struct TransferOptions {
   std::size_t parallelism = 1;     ///< data connections to each address
   std::size_t stripes = 0;         ///< addresses of ours that a striped server may send to; 0: not striped
@@ -53,8 +53,8 @@ struct TransferProgress {
 using TransferHandler = std::function<void(Status)>;
 using SharedProgress = std::shared_ptr<TransferProgress>;
 
-/// Files one after the other; those of one server share its control connection, and their data connections where that can be.
-/// A local file has its name when it is whole; until then it is FILE.part, which a later call goes on with.
+/// Files one after the other; those of one server share its control connection, and their data connections where that
+/// can be. A local file has its name when it is whole; until then it is FILE.part, which a later call goes on with.
 /// errors (to the handler): Errc::cannot_resolve, Errc::cannot_reach, Errc::stream_refused with what the server said,
 /// Errc::connection_broken for a file that did not come whole, Errc::protocol_violated, Errc::local_write_failed
 void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,

@@ -19,7 +19,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-/// The journal of an upload to a server that keeps none: what it says it has, written on the threads for disks, one by one.
+/// The journal of an upload to a server that keeps none: the restart markers it sent, written on the disk threads, one
+/// by one.
 /// Threads: confined to the io_context thread.
 class SentJournal {
  public:
@@ -31,7 +32,7 @@ class SentJournal {
   /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
   [[nodiscard]] Task<void> save(ByteRanges have) {
     next_ = std::move(have);
-    if (std::exchange(busy_, true)) co_return;  // who writes takes this one too
+    if (std::exchange(busy_, true)) co_return;  // the call that writes takes this one too
     while (next_) {
       const ByteRanges now = *std::exchange(next_, std::nullopt);
       std::ignore = co_await on_disk(io_, [&] { return journal_.save(now); });
@@ -53,7 +54,7 @@ class SentJournal {
   Signal free_;
 };
 
-/// One file on its way, over as many attempts as it takes. What comes out of a pipe has one attempt.
+/// One file on its way, over as many attempts as it takes; a pipe can be read only once, and has one attempt.
 /// Threads: confined to the io_context thread.
 class Upload {
  public:
@@ -77,7 +78,6 @@ class Upload {
   [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> recall(RemoteServer& server, ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
-  [[nodiscard]] Task<Status> prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
   [[nodiscard]] MarkerHandler markers();
   [[nodiscard]] SendRequest request_for(const What& what) const;
@@ -87,13 +87,13 @@ class Upload {
   const TransferOptions options_;
   const SharedProgress progress_;
   bool from_pipe_ = false;
-  bool gave_up_having_ = false;  // the server did not want to go on: once
-  std::string source_;           // as it was at the first attempt
+  bool begins_anew_ = false;  // the server refused to go on, or its part is unproved
+  std::string source_;        // as it was at the first attempt
   std::shared_ptr<SentJournal> journal_;
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
 };
 
-/// The source as it is now. What an earlier attempt sent of another one is worth nothing.
+/// Opens the local file, which has to be the one of the first attempt.
 Task<Result<Upload::Opened>> Upload::open_file() {
   auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
     UDTCAT_TRY(auto file, BlockStore::open_to_read(FilePlace(job_.path)));
@@ -107,14 +107,14 @@ Task<Result<Upload::Opened>> Upload::open_file() {
   co_return opened;
 }
 
-/// What the server has of this very file from an earlier attempt, or an earlier call. A server of ours knows; of others we know
-/// what they said, and they have at least so much.
+/// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
+/// tells them; for others our own journal has the restart markers they sent.
 Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
-  if (options_.range || !server.has_blocks()) {
+  if (options_.range || !server.has_mode_e()) {
     *have_ = {};
     co_return Status{};
   }
-  UDTCAT_CO_TRY(auto there, co_await server.has_of(job_.remote.path, source_));
+  UDTCAT_CO_TRY(auto there, co_await server.received_ranges(job_.remote.path, source_));
   if (there) {
     // The proof at the end is of one transfer, which then has to be the whole of it.
     *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(*there);
@@ -124,7 +124,7 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
                                                           fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }
-  if (gave_up_having_) *have_ = {};
+  if (begins_anew_) *have_ = {};
   if (have_->empty()) co_return Status{};
   const std::uint64_t end = have_->ranges().back().end;
   if (end > range.end) *have_ = {};
@@ -188,9 +188,9 @@ Task<Status> Upload::attempt(RemoteServer& server) {
   const auto range = what->range;
   if (auto sent = co_await send(server, std::move(*what)); !sent) {
     // A server that has lost what it had is not asked for it again.
-    if (is_final(sent.error()) && !gave_up_having_ && !have_->empty()) {
+    if (is_final(sent.error()) && !begins_anew_ && !have_->empty()) {
       core::log().info("{}: from the beginning, then", sent.error().message());
-      gave_up_having_ = true;
+      begins_anew_ = true;
       *have_ = {};
       if (journal_) co_await journal_->remove();
       co_return fail(Errc::connection_broken, sent.error().what, sent.error().cause);  // once more
@@ -205,14 +205,14 @@ Task<Status> Upload::attempt(RemoteServer& server) {
 Task<Status> Upload::send(RemoteServer& server, What what) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::active || !path.has_kept()) {
-    UDTCAT_CO_TRY(auto where, co_await server.ask_where(options_.stripes > 0));
+    UDTCAT_CO_TRY(auto where, co_await server.ask_ports(options_.stripes > 0));
     path.aim(std::move(where));
   }
-  if (what.range && server.has_blocks())
+  if (what.range && server.has_mode_e())
     UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", what.range->bytes())));
-  if (!server.has_blocks() && options_.range)
+  if (!server.has_mode_e() && options_.range)
     co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
-  UDTCAT_CO_CHECK(co_await server.leave_out(*have_));
+  UDTCAT_CO_CHECK(co_await server.send_restart(*have_));
   const bool anew = have_->empty();
   const std::uint64_t sent_before = progress_->bytes;
   const auto done = std::make_shared<Promise<Status>>(io_);
@@ -220,7 +220,7 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
                                              : "STOR " + job_.remote.path;
   UDTCAT_CO_CHECK(co_await server.begin(command, counter_of(progress_), markers(), done));
   Status moved;
-  if (server.has_blocks()) {
+  if (server.has_mode_e()) {
     moved = co_await path.send(options_.parallelism, request_for(what));
   } else {
     const auto connection = co_await path.single();
@@ -231,31 +231,18 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
       moved = tl::unexpected(connection.error());
   }
   auto status = co_await judge(server, moved, done);
-  if (!path.peer_states() || options_.data.session.statements != Statements::wanted) co_return status;
-  if (status) status = co_await prove(server, anew, progress_->bytes - sent_before);
-  if (!status) gave_up_having_ = true;
+  if (!server.has_to_prove()) co_return status;
+  const Request asked{options_.range ? Statement::Deed::stored : Statement::Deed::published, job_.remote.path,
+                      options_.range, progress_->bytes - sent_before};
+  if (status) status = co_await server.prove(asked, "put " + job_.remote.to_string(), anew);
+  if (!status) begins_anew_ = true;
   co_return status;
 }
 
-/// Whether the server did what it was asked for, as it says itself in the session.
-Task<Status> Upload::prove(RemoteServer& server, bool anew, std::uint64_t sent_bytes) {
-  UDTCAT_CO_TRY(const auto said, co_await server.path().hear_statement(options_.patience));
-  if (!anew)
-    co_return fail(Errc::connection_broken, "put " + job_.remote.to_string(),
-                   "a part of it went before and is unproved: once more, from the beginning");
-  const Request asked{.deed = options_.range ? Statement::Deed::stored : Statement::Deed::published,
-                      .path = job_.remote.path,
-                      .range = options_.range,
-                      .moved_bytes = sent_bytes};
-  co_return compare(asked, said);
-}
-
-/// A server that was told of too few connections says that all is well; its file tells.
+/// Asks for the size of the remote file: a server that heard of too few EODs reports success with a part missing.
 Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
   ++progress_->files;
-  if (range) {
-    UDTCAT_CO_CHECK(co_await open_file());
-  }
+  if (range) UDTCAT_CO_CHECK(co_await open_file());
   if (options_.range || !range) co_return Status{};
   UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
   if (!size || *size == range->end) co_return Status{};
@@ -270,7 +257,7 @@ Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jo
     const FtpUrl url = job.remote;
     Upload upload(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
-      UDTCAT_CO_CHECK(co_await be_at(io, server, url, options));
+      UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
       auto status = co_await upload.attempt(*server);
       if (!status) server.reset();
       if (!status && upload.has_one_attempt() && is_cut(status.error(), true))

@@ -1,6 +1,9 @@
 #include "gridftp/coroutine/stream_io.hpp"
 
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "lib/bridge/asio_terms.hpp"
 
 namespace udtcat::gridftp {
 
@@ -90,6 +93,26 @@ Task<Status> StreamIo::finish() {
       use_awaitable);
   if (error) co_return broken("finish", stream_->sink_name(), error);
   co_return Status{};
+}
+
+Task<boost::system::error_code> connect_tcp(std::shared_ptr<boost::asio::ip::tcp::socket> socket,
+                                            const std::vector<Endpoint>& addresses,
+                                            std::chrono::milliseconds patience) {
+  boost::system::error_code error = boost::asio::error::host_not_found;
+  boost::asio::steady_timer timer(socket->get_executor());
+  for (const Endpoint& address : addresses) {
+    boost::system::error_code ignored;
+    socket->close(ignored);
+    timer.expires_after(patience / static_cast<int>(addresses.size()));
+    timer.async_wait([socket](const boost::system::error_code& cancelled) {
+      boost::system::error_code unneeded;
+      if (!cancelled) socket->close(unneeded);
+    });
+    co_await socket->async_connect(bridge::to_asio(address), into(error));
+    timer.cancel();
+    if (!error) break;
+  }
+  co_return error == boost::asio::error::operation_aborted ? boost::asio::error::timed_out : error;
 }
 
 }  // namespace udtcat::gridftp

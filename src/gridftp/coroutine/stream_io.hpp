@@ -1,6 +1,7 @@
-/// A local stream as coroutines see it: exact reads and whole writes.
+/// Streams as coroutines see them: exact reads and whole writes, and how a TCP connection is made.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,7 +9,11 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include <boost/asio/ip/tcp.hpp>
+
+#include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
@@ -20,8 +25,8 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
 class StreamIo {
  public:
-  /// carrier   what the stream needs to live: it goes with it
-  /// session   what its peer said of statements; none: there is no session
+  /// carrier   lives as long as the stream: the connection that carries it
+  /// session   the peer's word on statements; none: there is no session
   explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {},
                     std::optional<Statements> session = {})
       : carrier_(std::move(carrier)), stream_(std::move(stream)), session_(session) {}
@@ -29,7 +34,8 @@ class StreamIo {
   /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
   /// errors: Errc::connection_broken
   [[nodiscard]] Task<Result<std::size_t>> read(std::span<std::byte> into);
-  /// What is there now: without waiting, so that one buffer may serve many streams.  none: nothing; 0: the end
+  /// Bytes that are there already, without waiting, so that one buffer may serve many streams.
+  /// none: no byte yet; 0: the end
   [[nodiscard]] Result<std::optional<std::size_t>> take(std::span<std::byte> into);
   /// Returns when take() would give something.
   [[nodiscard]] Task<void> wait_readable();
@@ -39,9 +45,9 @@ class StreamIo {
   [[nodiscard]] Task<Status> finish();
   void abort() {
     stream_->abort();
-    place_.reset();  // whoever still waits for a disk with the stream in his hands
+    place_.reset();  // now: a coroutine that waits for a disk may hold the stream for long
   }
-  /// Gives the stream what goes with it until its end or abort(), and a counter of the bytes that move from now on, either way.
+  /// place   is kept until the stream's end or abort().  moved   counts the bytes that move from now on, either way
   void settle(std::shared_ptr<void> place, std::shared_ptr<std::uint64_t> moved) {
     place_ = std::move(place);
     moved_bytes_ = std::move(moved);
@@ -61,5 +67,10 @@ class StreamIo {
   const std::unique_ptr<LocalStream> stream_;
   const std::optional<Statements> session_;
 };
+
+/// Connects `socket` to the first of `addresses` that answers within its share of `patience`.
+[[nodiscard]] Task<boost::system::error_code> connect_tcp(std::shared_ptr<boost::asio::ip::tcp::socket> socket,
+                                                          const std::vector<Endpoint>& addresses,
+                                                          std::chrono::milliseconds patience);
 
 }  // namespace udtcat::gridftp

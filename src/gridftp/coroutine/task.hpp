@@ -73,7 +73,8 @@ class Promise {
   Signal set_;
 };
 
-/// Notices that nothing has moved for too long: compares a count at the end of each `patience` with the one at its beginning.
+/// Notices that nothing has moved for too long: compares a count at the end of each `patience` with the one at its
+/// beginning.
 /// Threads: confined to the io_context thread.
 class SilenceWatch {
  public:

@@ -1,4 +1,4 @@
-/// What an FTP client says on the control connection.  spec: RFC 959 §5.3
+/// Commands of an FTP client.  spec: RFC 959 §5.3
 #pragma once
 
 #include <optional>

@@ -17,7 +17,8 @@
 
 namespace udtcat::gridftp {
 
-/// Our address, without a port, that the system would send to `peer` from. Nothing is sent. The wildcard where there is no way to the peer.
+/// Our address, without a port, that the system would send to `peer` from. Nothing is sent. The wildcard where there is
+/// no way to the peer.
 [[nodiscard]] Endpoint local_address_towards(boost::asio::io_context& io, const Endpoint& peer);
 
 /// Threads: confined to the io_context thread; one hear() and one say() at a time.
@@ -32,7 +33,8 @@ class ControlConnection {
   ControlConnection(const ControlConnection&) = delete;
   ControlConnection& operator=(const ControlConnection&) = delete;
 
-  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without a byte
+  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without
+  /// a byte
   [[nodiscard]] Task<Result<std::string>> hear(std::chrono::milliseconds patience, Moved moved = {});
   /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `patience`
   [[nodiscard]] Task<Status> say(std::string text, std::chrono::milliseconds patience);

@@ -24,8 +24,9 @@ inline constexpr std::size_t kMostDataPorts = 256;  // guess: hosts of a striped
 /// As EPRT writes it: "|1|192.0.2.1|9000|". Total.  spec: RFC 2428 §2.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> parse_extended_port(std::string_view text);
 
-/// Whether data may be connected to `target` for a client that speaks from `peer`: not to what is no host's address, to a port of
-/// the system's services, or to our own loopback for somebody elsewhere.  spec: RFC 2577 §3.  errors: Errc::bad_argument
+/// Whether data may be connected to `target` for a client that speaks from `peer`: not to what is no host's address, to
+/// a port of the system's services, or to our own loopback for somebody elsewhere.  spec: RFC 2577 §3.
+/// errors: Errc::bad_argument
 [[nodiscard]] Status may_connect(const Endpoint& target, const Endpoint& peer);
 
 /// Where in a line six numbers stand, and what they say.

@@ -53,7 +53,7 @@ std::string Reply::text() const {
 
 namespace {
 
-/// What would end a line, or move a terminal's cursor, is a name's affair and not the dialogue's.
+/// Control characters, which may stand in a file's name, would end the line or move a terminal's cursor.
 Reply harmless(Reply reply) {
   constexpr unsigned char kFirstPrintable = 0x20;
   constexpr unsigned char kDelete = 0x7f;

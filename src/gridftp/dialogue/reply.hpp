@@ -1,4 +1,4 @@
-/// What an FTP server says on the control connection.  spec: RFC 959 §4.2
+/// Replies of an FTP server.  spec: RFC 959 §4.2
 #pragma once
 
 #include <cstddef>

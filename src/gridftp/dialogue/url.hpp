@@ -28,8 +28,8 @@ struct FtpUrl {
 /// errors: Errc::bad_argument, naming what is wrong: the scheme, a host that is missing, a path with a line end
 [[nodiscard]] Result<FtpUrl> parse_ftp_url(std::string_view text);
 
-/// A path of an FTP command made absolute: without ".", "..", which ends at the root, and doubled slashes. Words only: symbolic links are
-/// ServedRoot's affair. "~" alone, or in front, is the root.
+/// A path of an FTP command made absolute: without ".", "..", which ends at the root, and doubled slashes. Words only:
+/// symbolic links are ServedRoot's affair. "~" alone, or in front, is the root.
 /// directory   where the client stands
 [[nodiscard]] std::string absolute_path(std::string_view directory, std::string_view path);
 

@@ -57,7 +57,7 @@ Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
     UDTCAT_TRY(auto descriptor, unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
     if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
       return fail(Errc::out_of_resources, "write " + place.shown(), "another transfer is writing it");
-    // Between the two another transfer may have given it its name: then what is open is a file that is whole.
+    // Another transfer may have published it between open() and flock(): then the descriptor is a whole file.
     if (!unfinished.leads_to(descriptor)) continue;
     BlockStore store(std::move(descriptor), unfinished);
     store.publish_as_ = place;
@@ -157,7 +157,7 @@ Status BlockStore::publish(std::uint64_t bytes) const {
 }
 
 void BlockStore::clear() {
-  // Where that fails, what is there has to be overwritten, zeros too.
+  // Where that fails, zeros have to be written too, over the old bytes.
   holes_from_ = publish_as_ && ::ftruncate(descriptor_.number(), 0) == 0 ? 0 : UINT64_MAX;
 }
 

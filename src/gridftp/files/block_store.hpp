@@ -20,10 +20,11 @@ class BlockStore {
  public:
   /// A directory, a pipe and a socket cannot be read at offsets.  errors: Errc::local_read_failed
   [[nodiscard]] static Result<BlockStore> open_to_read(const FilePlace& place);
-  /// Of what somebody else has opened.  errors: the same
+  /// Of a descriptor that is open already.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
-  /// What is written lies in PATH.part until publish(); what is there is kept, as a transfer may go on where another was cut. A
-  /// device is written itself.  errors: Errc::local_write_failed; Errc::out_of_resources while another transfer writes it
+  /// Bytes go to PATH.part until publish(), which is kept where it exists, as a transfer may go on where another was
+  /// cut. A device is written itself.  errors: Errc::local_write_failed; Errc::out_of_resources while another transfer
+  /// writes it
   [[nodiscard]] static Result<BlockStore> open_to_write(const FilePlace& place);
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
   [[nodiscard]] static Result<BlockStore> open_in_place(const FilePlace& place);
@@ -32,7 +33,7 @@ class BlockStore {
   [[nodiscard]] const std::string& shown() const { return place_.shown(); }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
-  /// Nobody has changed it since it was opened, as far as its size and time show that.  errors: Errc::local_read_failed
+  /// Its size and time are as they were when it was opened.  errors: Errc::local_read_failed
   [[nodiscard]] Status unchanged() const;
   /// When it was last changed: nanoseconds since 1970.
   [[nodiscard]] std::int64_t changed() const;
@@ -44,13 +45,13 @@ class BlockStore {
   [[nodiscard]] Status write_first(std::uint64_t offset, std::span<const std::byte> from) const;
   /// It is at least so long: a hole at the end counts too.  errors: Errc::local_write_failed
   [[nodiscard]] Status reach(std::uint64_t bytes) const;
-  /// What has been written is on the disk.  errors: Errc::local_write_failed
+  /// Returns when all written bytes are on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync() const;
   /// It is whole, and exactly so long: on the disk, and under its own name.  errors: Errc::local_write_failed
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
-  /// Nothing that is in it is wanted.
+  /// Empties it.
   void clear();
-  /// Nothing of it is wanted: PATH.part goes.
+  /// Removes PATH.part.
   void discard() const;
   /// Releases the lock: the next writer may open it. Errors are those of earlier writes: Errc::local_write_failed.
   [[nodiscard]] Status close();
@@ -67,7 +68,7 @@ class BlockStore {
   bridge::Descriptor descriptor_;
   std::optional<std::uint64_t> opened_size_;
   std::int64_t opened_changed_;
-  FilePlace place_;                        // what is open
+  FilePlace place_;                        // of descriptor_
   std::optional<FilePlace> publish_as_;    // none: it has its name already
   std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };

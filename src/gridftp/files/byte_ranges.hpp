@@ -37,7 +37,7 @@ class ByteRanges {
   [[nodiscard]] bool touches(ByteRange range) const;
   /// How far it goes without a gap from byte `from` on: `from` itself if that is missing.
   [[nodiscard]] std::uint64_t contiguous_from(std::uint64_t from) const;
-  /// What of `whole` is not there, in order.
+  /// The ranges that are missing from `whole`, in order.
   [[nodiscard]] std::vector<ByteRange> missing_from(ByteRange whole) const;
   [[nodiscard]] std::vector<ByteRange> ranges() const;
 

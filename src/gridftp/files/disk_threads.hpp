@@ -1,4 +1,4 @@
-/// Where calls run that may wait for a disk, so that the thread that moves packets never does.
+/// Threads for calls that may wait for a disk, so that the thread that moves packets never does.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,8 @@
 
 namespace udtcat::gridftp {
 
-/// A few threads for each io_context, made when they are first asked for, gone with it. Calls wait in the order in which they came.
+/// A few threads for each io_context, made when they are first asked for, gone with it. Calls wait in the order in
+/// which they came.
 /// Threads: confined to the io_context thread; what is given to it runs elsewhere.
 class DiskThreads final : public boost::asio::execution_context::service {
  public:
@@ -64,7 +65,8 @@ class DiskThreads final : public boost::asio::execution_context::service {
   std::vector<std::thread> threads_;  // none where the system has none to give: then calls run where they are given
 };
 
-/// The result of `call`, run on a thread that may wait for a disk. References in it must outlive the wait, as in any coroutine.
+/// The result of `call`, run on a thread that may wait for a disk. References in it must outlive the wait, as in any
+/// coroutine.
 template <typename Call>
 [[nodiscard]] Task<std::invoke_result_t<Call>> on_disk(boost::asio::io_context& io, Call call) {
   DiskThreads& threads = DiskThreads::of(io);
@@ -80,8 +82,8 @@ template <typename Call>
   co_return std::move(*given);
 }
 
-/// As on_disk(), and for two seconds again while the file is another transfer's (Errc::out_of_resources): whose client has gone may still be
-/// storing what had come.
+/// As on_disk(), tried again for two seconds while another transfer has the file (Errc::out_of_resources): one whose
+/// client has gone may still be storing its last blocks.
 template <typename Call>
 [[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call) {
   constexpr auto kLook = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more

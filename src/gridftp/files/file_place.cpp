@@ -18,7 +18,7 @@ namespace {
 constexpr mode_t kNewFileMode = 0666;        // spec: POSIX: the umask takes from it
 constexpr std::size_t kMostNameBytes = 255;  // spec: Linux NAME_MAX
 
-/// FNV-1a: the same in every process, and a collision does no harm, as whoever goes on with a file knows it by more than its name.
+/// FNV-1a: the same in every process. A collision does no harm, as a journal names its file by more than this.
 std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t kBasis = 14'695'981'039'346'656'037U;  // spec: draft-eastlake-fnv
   constexpr std::uint64_t kPrime = 1'099'511'628'211U;           // spec: draft-eastlake-fnv

@@ -21,7 +21,8 @@ class FilePlace {
   /// shown   for messages
   FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
 
-  /// The same place with something behind its name: "file" and ".part". Of a name that has no room for it a part stays, and a hash.
+  /// The same place with something behind its name: "file" and ".part". Of a name that has no room for it a part stays,
+  /// and a hash.
   [[nodiscard]] FilePlace with_suffix(const std::string& suffix) const;
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`
@@ -34,7 +35,7 @@ class FilePlace {
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// Whether this is still a name of what is open.
   [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
-  /// What stands at `to` gives way.  errors: Errc::local_write_failed
+  /// Replaces a file at `to`.  errors: Errc::local_write_failed
   [[nodiscard]] Status rename_to(const FilePlace& to) const;
   /// Nothing happens where nothing is.
   void remove() const;

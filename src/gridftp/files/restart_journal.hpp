@@ -1,4 +1,5 @@
-/// What of a file has come, for whoever goes on after a cut: FILE.part.have beside FILE.part.  spec: docs/spec/gridftp.md §5
+/// The ranges of a file that have come, kept for a transfer that goes on after a cut: FILE.part.have beside FILE.part.
+/// spec: docs/spec/gridftp.md §5
 #pragma once
 
 #include <optional>
@@ -12,9 +13,9 @@
 
 namespace udtcat::gridftp {
 
-/// What it says holds only for the same source, and only until the machine is started anew, when what was written may be lost. Where
-/// the system does not tell one start from another, data have to be on the disk before the journal says that they are there. Every
-/// call may wait for the disk: see DiskThreads.
+/// A journal holds only for the same source, and only until the machine is started anew, when written data may be lost.
+/// Where the system does not tell one start from another, data have to be on the disk before the journal has them.
+/// Every call may wait for the disk: see DiskThreads.
 /// Threads: unsynchronised.
 class RestartJournal {
  public:

@@ -1,5 +1,5 @@
-/// Where the data of one control connection may go: what was announced on our side, and the ports here that stand in for what
-/// the other side announced.
+/// The data ports of one control connection: those announced on our side, and the ports here that stand in for those
+/// which the other side announced.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@
 
 namespace udtcat::gridftp {
 
-/// At most kMostDataPorts each way; a new first one takes the place of all before it. Whoever connects to a port is let in,
-/// as to a stock peer's: in a transfer between two servers it is a third host. See docs/threat-model.md.
+/// At most kMostDataPorts each way; a new first one takes the place of all before it. Whoever connects to a port is let
+/// in, as to a stock peer's: in a transfer between two servers it is a third host. See docs/threat-model.md.
 /// Threads: confined to the io_context thread.
 class ControlPorts final : public DataPorts {
  public:
@@ -26,7 +26,8 @@ class ControlPorts final : public DataPorts {
   using ConnectionHandler = std::function<void(const Endpoint& announced, boost::asio::ip::tcp::socket)>;
   using ShortageHandler = bridge::TcpAcceptor::ShortageHandler;
 
-  /// local, peer   of the control connection: ports are opened on the one, and loopback is believed only of the other's own host
+  /// local, peer   of the control connection: ports are opened on the one, and loopback is believed only of the other's
+  /// own host
   ControlPorts(boost::asio::io_context& io, Endpoint local, Endpoint peer, ConnectionHandler on_connection,
                ShortageHandler on_shortage)
       : io_(io),

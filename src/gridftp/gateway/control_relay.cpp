@@ -23,7 +23,7 @@ constexpr const char* kFamilyRefused =
     "502 Not through this gateway: use PASV, SPAS, PORT or SPOR, which it can follow.";
 constexpr const char* kStackRefused = "504 Not through this gateway: data of another stack than tcp would go past it.";
 
-/// What telnet may put before a command is not part of it.
+/// Telnet's control bytes, which may stand before a command, are not part of it.
 bool is_print(char c) { return c > ' ' && c < 0x7f; }
 
 std::string upper(std::string_view text) {
@@ -166,7 +166,7 @@ Status ControlRelay::rewrite_command(std::string_view line, Output& out) {
   return {};
 }
 
-// ---- Replies: server → client ----------------------------------------------------------------------------------------
+// ---- Replies: server → client ---------------------------------------------------------------------------------------
 
 Status ControlRelay::observe_reply(std::string_view line, Output& out) {
   const ReplyLine reply = place(without_end(line));

@@ -17,10 +17,10 @@
 
 namespace udtcat::gridftp {
 
-/// What a control connection needs from its gateway.
+/// The ports of a gateway, as a control connection needs them.
 class DataPorts {
  public:
-  /// Our side says where data may be brought to it. What is announced later without `first` joins it.
+  /// Our side announces a data port of its own. A later port without `first` joins the earlier ones.
   /// errors: Errc::bad_argument for what no data may be brought to
   [[nodiscard]] virtual Status announce(const Endpoint& endpoint, bool first) = 0;
   /// A port here, whose connections go to what the other side has announced. `first`: the ones before are closed.
@@ -33,8 +33,8 @@ class DataPorts {
 
 enum class LocalPeer { client, server };
 
-/// Both directions of one control connection, in one gateway. Next to a client it also answers, in their turn, the commands
-/// that would lead data or the rest of the dialogue past the gateway. A line without its end is none.
+/// Both directions of one control connection, in one gateway. Next to a client it also answers, in their turn, the
+/// commands that would lead data or the rest of the dialogue past the gateway. A line without its end is none.
 /// Total: any bytes are passed on or end the connection.
 /// Threads: unsynchronised. The ports must outlive it.
 class ControlRelay {

@@ -82,7 +82,8 @@ void ControlStream::on_written(std::error_code error, std::size_t bytes) {
   if (!writes_) settle(error);
 }
 
-/// Tells whoever waits that all is written, or why it is not. Posted: it may be from inside the call that asked.
+/// Calls the waiting handlers: all is written, or why not. Posted, as this may run inside the call that gave the
+/// handler.
 void ControlStream::settle(std::error_code error) {
   if (writing_)
     boost::asio::post(io_, lifetime_.guard([handler = std::exchange(writing_, nullptr), error, bytes = writing_bytes_] {

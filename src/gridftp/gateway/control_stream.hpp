@@ -19,7 +19,8 @@
 
 namespace udtcat::gridftp {
 
-/// Holds what one piece that was read, or one that is being written, becomes, and the relay's own answers to the client.
+/// Holds what one piece that was read, or one that is being written, becomes, and the relay's own answers to the
+/// client.
 /// Threads: confined to the io_context thread.
 class ControlStream final : public LocalStream {
  public:
@@ -55,7 +56,7 @@ class ControlStream final : public LocalStream {
   std::size_t written_bytes_ = 0;
   bool writes_ = false;
   std::vector<std::byte> piece_;
-  // What waits for out_.to_local to be gone; one of each at most.
+  // Handlers called once out_.to_local is written; one of each at most.
   WriteHandler writing_;
   std::size_t writing_bytes_ = 0;
   FinishHandler finishing_;

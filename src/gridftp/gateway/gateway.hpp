@@ -1,5 +1,5 @@
-/// The two gateways between which GridFTP's connections become streams of a session, in the place of a TCP forward and a TCP
-/// service (ADR-0018).
+/// The two gateways between which GridFTP's connections become streams of a session, in the place of a TCP forward and
+/// a TCP service (ADR-0018).
 #pragma once
 
 #include <memory>

@@ -18,11 +18,11 @@ using boost::asio::ip::tcp;
 namespace {
 
 constexpr std::size_t kMostArrivals = 256;  // guess: a quarter of the descriptors a process has by default
-constexpr auto kServerPatience = std::chrono::seconds(10);  // guess: who is up answers in a round trip
+constexpr auto kServerPatience = std::chrono::seconds(10);  // guess: a server that is up answers in a round trip
 
 Endpoint peer_of(const tcp::socket& socket) {
   boost::system::error_code error;
-  return bridge::from_asio(socket.remote_endpoint(error));  // who has gone already has none
+  return bridge::from_asio(socket.remote_endpoint(error));  // a peer that has gone already has none
 }
 
 std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
@@ -39,7 +39,7 @@ GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connecti
       on_trouble_(std::move(on_trouble)),
       greeting_patience_(greeting_patience) {}
 
-// ---- Streams that we open --------------------------------------------------------------------------------------------
+// ---- Streams that we open -------------------------------------------------------------------------------------------
 
 void GatewaySession::take_client(tcp::socket socket) {
   const Endpoint client = peer_of(socket);
@@ -72,7 +72,7 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
                                          lifetime_.guard([this, peer](const Error& why) { on_trouble_(peer, why); }));
 }
 
-// ---- Streams that the other gateway opens ----------------------------------------------------------------------------
+// ---- Streams that the other gateway opens ---------------------------------------------------------------------------
 
 void GatewaySession::take_stream(StreamId id) {
   // A peer could open and give up streams faster than they are connected.
@@ -86,8 +86,8 @@ void GatewaySession::take_stream(StreamId id) {
   arrival.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
     if (!cancelled) refuse(id, {Errc::stream_refused, "take a stream of GridFTP", "it does not say what it is"});
   }));
-  const auto line = [this, id](const Result<std::string>& said, const LateStream::Seat& seat) {
-    on_line(id, said, seat);
+  const auto line = [this, id](const Result<std::string>& said, const LateStream::Attach& attach) {
+    on_line(id, said, attach);
   };
   connection_.accept_stream(id, std::make_unique<LateStream>(io_, kMostGreetingBytes, lifetime_.guard(line)),
                             lifetime_.guard([this, id](const StreamOutcome& outcome) {
@@ -96,7 +96,7 @@ void GatewaySession::take_stream(StreamId id) {
                             }));
 }
 
-void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const LateStream::Seat& seat) {
+void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const LateStream::Attach& attach) {
   if (!arrivals_.contains(id)) return;  // its time was over already
   if (!line) return refuse(id, line.error());
   const auto greeting = parse_gateway_greeting(*line);
@@ -105,7 +105,7 @@ void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const
     return refuse(id, {Errc::stream_refused, "connect data to " + greeting->data->to_string(), "nobody announced it"});
   if (!greeting->data && !server_)
     return refuse(id, {Errc::stream_refused, "take a control connection", "this gateway has no server"});
-  connect(id, *greeting, seat);
+  connect(id, *greeting, attach);
 }
 
 bool GatewaySession::is_announced(const Endpoint& endpoint) {
@@ -115,22 +115,22 @@ bool GatewaySession::is_announced(const Endpoint& endpoint) {
   });
 }
 
-void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Seat& seat) {
+void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach) {
   Arrival& arrival = arrivals_.at(id);
   arrival.timer.cancel();
   const std::string name = greeting.data ? greeting.data->to_string() : server_->name;
-  auto done = [this, id, greeting, seat, name](std::error_code error, tcp::socket socket) {
+  auto done = [this, id, greeting, attach, name](std::error_code error, tcp::socket socket) {
     if (error) return refuse(id, {Errc::local_connect_failed, "connect tcp " + name, bridge::cause_of(error)});
     arrivals_.erase(id);
-    on_connected(greeting, seat, std::move(socket));
+    on_connected(greeting, attach, std::move(socket));
   };
   arrival.attempt.emplace(io_, greeting.data ? std::vector{*greeting.data} : server_->targets, kServerPatience,
                           std::move(done));
 }
 
-void GatewaySession::on_connected(const GatewayGreeting& greeting, const LateStream::Seat& seat, tcp::socket socket) {
-  seat.take(greeting.data ? make_receipted(std::move(socket))
-                          : make_control_stream(std::move(socket), LocalPeer::server));
+void GatewaySession::on_connected(const GatewayGreeting& greeting, const LateStream::Attach& attach,
+                                  tcp::socket socket) {
+  attach(greeting.data ? make_receipted(std::move(socket)) : make_control_stream(std::move(socket), LocalPeer::server));
 }
 
 void GatewaySession::refuse(StreamId id, const Error& why) {

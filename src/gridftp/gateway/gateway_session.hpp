@@ -1,4 +1,5 @@
-/// One session between two gateways: its streams are control and data connections of FTP.  spec: docs/spec/gridftp.md §6
+/// One session between two gateways: its streams are control and data connections of FTP.  spec: docs/spec/gridftp.md
+/// §6
 ///
 ///   near:  client ─► take_client() ─► control stream ─────► take_stream() ─► the FTP server     :far
 ///          data   ◄─ take_stream() ◄──── data stream ◄───── a port that stands in ◄─ data
@@ -60,9 +61,10 @@ class GatewaySession {
     std::optional<bridge::TcpConnect> attempt;
   };
 
-  void on_line(StreamId id, const Result<std::string>& line, const LateStream::Seat& seat);
-  void connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Seat& seat);
-  void on_connected(const GatewayGreeting& greeting, const LateStream::Seat& seat, boost::asio::ip::tcp::socket socket);
+  void on_line(StreamId id, const Result<std::string>& line, const LateStream::Attach& attach);
+  void connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach);
+  void on_connected(const GatewayGreeting& greeting, const LateStream::Attach& attach,
+                    boost::asio::ip::tcp::socket socket);
   void refuse(StreamId id, const Error& why);
   void open_data_stream(const Endpoint& announced, boost::asio::ip::tcp::socket socket);
   [[nodiscard]] std::unique_ptr<LocalStream> make_control_stream(boost::asio::ip::tcp::socket socket, LocalPeer local);

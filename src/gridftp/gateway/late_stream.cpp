@@ -7,11 +7,6 @@
 
 namespace udtcat::gridftp {
 
-void LateStream::Seat::take(std::unique_ptr<LocalStream> local) const {
-  if (const auto stream = stream_.lock()) return (*stream)->seat(std::move(local));
-  local->abort();
-}
-
 LateStream::LateStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line)
     : io_(io), most_line_bytes_(most_line_bytes), on_line_(std::move(on_line)) {}
 
@@ -49,7 +44,10 @@ void LateStream::take_line(std::span<const std::byte> from, WriteHandler handler
 
 void LateStream::tell(Result<std::string> line) {
   boost::asio::post(io_, lifetime_.guard([this, on_line = std::exchange(on_line_, nullptr), line = std::move(line)] {
-    on_line(line, Seat(self_));
+    on_line(line, [weak = std::weak_ptr(self_)](std::unique_ptr<LocalStream> local) {
+      if (const auto stream = weak.lock()) return (*stream)->attach(std::move(local));
+      local->abort();
+    });
   }));
 }
 
@@ -59,7 +57,7 @@ void LateStream::async_finish(FinishHandler handler) {
   if (on_line_) tell(fail(Errc::stream_refused, "take a stream of GridFTP", "it ended before it said what it is"));
 }
 
-void LateStream::seat(std::unique_ptr<LocalStream> local) {
+void LateStream::attach(std::unique_ptr<LocalStream> local) {
   local_ = std::move(local);
   if (waiting_) local_->async_wait_readable(std::exchange(waiting_, nullptr));
   if (writing_) local_->async_write_some(unwritten_, std::exchange(writing_, nullptr));

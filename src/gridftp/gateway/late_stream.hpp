@@ -16,25 +16,16 @@
 
 namespace udtcat::gridftp {
 
-///   line ──LineHandler──► waiting ──Seat::take()──► seated: all goes to the local end, behind the line
+///   reading the line ── LineHandler ──► waiting ── Attach ──► attached: all goes to the local end, behind the line
 ///
-/// Nothing is read before it is seated; what is written behind the line waits, within the stream's credit.
+/// Nothing is read before it is attached; bytes written behind the line wait, within the stream's credit.
 /// Threads: confined to the io_context thread.
 class LateStream final : public LocalStream {
  public:
-  /// Where the local end is put.
-  class Seat {
-   public:
-    /// Resets `local` where the stream has ended meanwhile.
-    void take(std::unique_ptr<LocalStream> local) const;
-
-   private:
-    friend class LateStream;
-    explicit Seat(std::weak_ptr<LateStream*> stream) : stream_(std::move(stream)) {}
-    std::weak_ptr<LateStream*> stream_;
-  };
+  /// Gives the stream its local end; resets that end where the stream has ended meanwhile.
+  using Attach = std::function<void(std::unique_ptr<LocalStream> local)>;
   /// With the line, without its end; or with why there is none.  errors: Errc::stream_refused
-  using LineHandler = std::function<void(Result<std::string> line, Seat seat)>;
+  using LineHandler = std::function<void(Result<std::string> line, Attach attach)>;
 
   /// `on_line` is called once, never from inside another call.
   LateStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line);
@@ -49,7 +40,7 @@ class LateStream final : public LocalStream {
   [[nodiscard]] std::string sink_name() const override { return name(); }
 
  private:
-  void seat(std::unique_ptr<LocalStream> local);
+  void attach(std::unique_ptr<LocalStream> local);
   void take_line(std::span<const std::byte> from, WriteHandler handler);
   void tell(Result<std::string> line);
   [[nodiscard]] std::string name() const {
@@ -61,7 +52,7 @@ class LateStream final : public LocalStream {
   LineHandler on_line_;  // empty once it was called
   std::string line_;
   std::unique_ptr<LocalStream> local_;
-  // What is asked for before there is a local end; one of each at most.
+  // Calls from before there is a local end; one of each at most.
   WaitHandler waiting_;
   std::span<const std::byte> unwritten_;
   WriteHandler writing_;

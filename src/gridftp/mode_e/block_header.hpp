@@ -1,4 +1,4 @@
-/// What stands before each block of a MODE E data connection. Bytes: docs/spec/gridftp.md §2.
+/// The header of a block in MODE E (GFD.020, extended block mode). Bytes: docs/spec/gridftp.md §2.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct BlockHeader {
 };
 
 [[nodiscard]] std::array<std::byte, kBlockHeaderBytes> encode(const BlockHeader& header);
-/// Total: any bytes are a header. Whether its numbers can be true is for who knows the file.
+/// Total: any bytes are a header. IncomingFile checks its numbers.
 [[nodiscard]] BlockHeader decode_block_header(std::span<const std::byte, kBlockHeaderBytes> in);
 
 }  // namespace udtcat::gridftp

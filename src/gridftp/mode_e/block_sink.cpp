@@ -16,12 +16,12 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges hav
       at_(at),
       safe_(have_),
       stored_(io) {
-  // What an earlier file of this name had is not what this one has.
+  // A journal of an earlier file of this name would be believed for this one.
   if (journal_ && have_.empty()) journal_->remove();
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  // A kill costs what the journal does not have yet: a slow disk may not make that ever more.
+  // A kill costs the bytes that the journal lacks: a slow disk may not let them grow without end.
   while (noting_ && have_.bytes() >= safe_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (closed_) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
@@ -35,7 +35,7 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   co_return status;
 }
 
-/// Of what has been written by now; what is written meanwhile is for the next one.
+/// Saves the ranges written by now; ranges written meanwhile are for the next call.
 Task<Status> FileSink::note() {
   noting_ = true;
   ByteRanges have = have_;
@@ -53,7 +53,7 @@ Status FileSink::save(const ByteRanges& have) const {
   return journal_->save(have);
 }
 
-/// Nothing more comes, and what has come is written.
+/// Refuses further blocks, and waits until all are written.
 Task<void> FileSink::close() {
   closed_ = true;
   co_await settle();
@@ -85,7 +85,7 @@ Task<Status> FileSink::publish() {
 
 Task<void> FileSink::set_aside() {
   co_await close();
-  std::ignore = co_await on_disk(io_, [this] { return leave(); });  // nobody relies on what could not be written
+  std::ignore = co_await on_disk(io_, [this] { return leave(); });  // the journal has only what was written
 }
 
 Status FileSink::leave() {
@@ -106,38 +106,47 @@ Task<Status> CountingSink::store(std::uint64_t offset, std::span<const std::byte
 }
 
 Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + copy.size() + kPieceCost > kMostEarlyBytes)
+  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + bytes.size() + kPieceCost > kMostEarlyBytes)
     co_await changed_.wait();
-  if (failure_) co_return tl::unexpected(*failure_);
-  const std::size_t size = copy.size();
-  const auto [place, isnew] = early_.try_emplace(offset, std::move(copy));
-  if (isnew) {
-    early_bytes_ += size + kPieceCost;
-  } else if (place->second.size() < size) {  // NOLINT: try_emplace leaves `copy` alone where it inserts nothing
-    early_bytes_ += size - place->second.size();
-    place->second = std::move(copy);
+  if (!failure_ && !writing_ && offset <= next_) {
+    writing_ = true;
+    co_await write(offset, bytes);  // in order: from where it is
+    co_await write_early();
+    writing_ = false;
+    changed_.notify();
+  } else if (!failure_) {
+    keep(offset, bytes);
   }
-  if (!writing_) co_await write_on();
   if (failure_) co_return tl::unexpected(*failure_);
   co_return Status{};
 }
 
-/// Whatever is next in order, while there is any. One at a time.
-Task<void> PipeSink::write_on() {
-  writing_ = true;
+void PipeSink::keep(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const auto [place, is_new] = early_.try_emplace(offset);
+  if (is_new) early_bytes_ += kPieceCost;
+  std::vector<std::byte>& piece = place->second;
+  if (piece.size() >= bytes.size()) return;  // another block brought more of the same
+  early_bytes_ += bytes.size() - piece.size();
+  piece.assign(bytes.begin(), bytes.end());
+}
+
+Task<void> PipeSink::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::uint64_t known = next_ - offset;  // bytes that an overlapping block brought before
+  if (known >= bytes.size()) co_return;
+  const auto written = co_await to_.write(bytes.subspan(known));
+  if (!written) failure_ = Error{Errc::local_write_failed, written.error().what, written.error().cause};
+  next_ = offset + bytes.size();
+  changed_.notify();
+}
+
+/// Writes the kept blocks that are next in order. One call at a time.
+Task<void> PipeSink::write_early() {
   while (!failure_ && !early_.empty() && early_.begin()->first <= next_) {
     const auto piece = early_.extract(early_.begin());
     early_bytes_ -= piece.mapped().size() + kPieceCost;
-    const std::uint64_t known = next_ - piece.key();  // came before, from an overlapping block
-    if (known < piece.mapped().size()) {
-      const auto written = co_await to_.write(std::span(piece.mapped()).subspan(known));
-      if (!written) failure_ = Error{Errc::local_write_failed, written.error().what, written.error().cause};
-      next_ = piece.key() + piece.mapped().size();
-    }
+    co_await write(piece.key(), piece.mapped());
     changed_.notify();
   }
-  writing_ = false;
 }
 
 Task<Status> PipeSink::finish() {

@@ -1,4 +1,4 @@
-/// Where the blocks of a file go as they come: in any order, from several connections.
+/// Sinks: the destination of a file's blocks, which come in any order, from several connections.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class FileSink final : public BlockSink {
   static constexpr std::uint64_t kJournalEveryBytes = 4'194'304;  // guess: what at most comes twice after a cut
 
   /// Touches the disk, and may do so on another thread.
-  /// have      what is in it already
-  /// journal   is kept up to date; none: nobody goes on after a cut
+  /// have      ranges that the file has already
+  /// journal   is kept up to date; none: a cut transfer begins anew
   /// at        where in the file the first byte goes
   FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges have, std::optional<RestartJournal> journal,
            std::uint64_t at = 0);
@@ -49,17 +49,17 @@ class FileSink final : public BlockSink {
   FileSink& operator=(const FileSink&) = delete;
   /// errors: those of BlockStore::write_at(); Errc::interrupted after publish() or set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  /// What need not come again, whatever becomes of this process.
+  /// Ranges that need not come again, even after a kill: those that the journal has.
   [[nodiscard]] const ByteRanges& safe() const { return safe_; }
-  /// As BlockStore::publish(), of all that is there.
+  /// As BlockStore::publish(), of all blocks stored.
   [[nodiscard]] Task<Status> publish();
-  /// Somebody who stores waits for a disk.
+  /// A call of store() waits for the disk.
   [[nodiscard]] bool is_storing() const { return storing_ > 0; }
   /// How far it goes.
   [[nodiscard]] std::uint64_t end() const { return end_of(have_); }
-  /// Drops all that has come: the next attempt begins anew.
+  /// Drops all blocks: the next attempt begins anew.
   [[nodiscard]] Task<void> forget();
-  /// What is there stays for the next attempt; if that is nothing, nothing stays.
+  /// Keeps FILE.part for the next attempt, unless it is empty.
   [[nodiscard]] Task<void> set_aside();
 
  private:
@@ -68,7 +68,7 @@ class FileSink final : public BlockSink {
   }
   [[nodiscard]] Task<Status> note();
   [[nodiscard]] Status save(const ByteRanges& have) const;
-  /// Until what came before has been written.
+  /// Until each store() under way has been written.
   [[nodiscard]] Task<void> settle();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
@@ -78,14 +78,14 @@ class FileSink final : public BlockSink {
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
-  ByteRanges safe_;          // of have_: what the journal says
+  ByteRanges safe_;          // of have_: ranges that the journal has
   bool noting_ = false;      // one journal at a time
   bool closed_ = false;      // nothing more is taken
   std::size_t storing_ = 0;  // calls of store() that wait
   Signal stored_;
 };
 
-/// Tells how many bytes go through it to another.
+/// Counts the bytes that go through it to another sink.
 class CountingSink final : public BlockSink {
  public:
   using Count = std::function<void(std::size_t bytes)>;
@@ -97,8 +97,8 @@ class CountingSink final : public BlockSink {
   const Count count_;
 };
 
-/// To somebody who takes bytes in order only. What comes too early is kept, at most kMostEarlyBytes of it; then those who bring
-/// it wait until the next bytes in order have come, which always have room.
+/// A stream, which takes bytes in order only. Blocks that come too early are kept, at most kMostEarlyBytes of them;
+/// then their callers wait until the next bytes in order have come, which always have room.
 class PipeSink final : public BlockSink {
  public:
   static constexpr std::size_t kMostEarlyBytes = 64'000'000;  // guess: 16 connections, four blocks of 1 MiB each
@@ -109,11 +109,13 @@ class PipeSink final : public BlockSink {
   PipeSink(boost::asio::io_context& io, std::unique_ptr<LocalStream> to, std::uint64_t first)
       : to_(std::move(to)), next_(first), changed_(io) {}
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  /// All that was stored has been taken, and the end with it.  errors: Errc::local_write_failed
+  /// The stream has taken all bytes, and their end.  errors: Errc::local_write_failed
   [[nodiscard]] Task<Status> finish();
 
  private:
-  [[nodiscard]] Task<void> write_on();
+  void keep(std::uint64_t offset, std::span<const std::byte> bytes);
+  [[nodiscard]] Task<void> write(std::uint64_t offset, std::span<const std::byte> bytes);
+  [[nodiscard]] Task<void> write_early();
 
   StreamIo to_;
   std::uint64_t next_;

@@ -8,7 +8,7 @@
 namespace udtcat::gridftp {
 
 void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes) {
-  const std::size_t ahead = std::max<std::size_t>(1, source.ahead(most));  // who asks for nothing learns nothing
+  const std::size_t ahead = std::max<std::size_t>(1, source.ahead(most));  // a read of 0 bytes would not tell the end
   if (room.size() < front_bytes + ahead) room.resize(front_bytes + ahead);
 }
 
@@ -18,7 +18,7 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
   if (first_ < ranges_.size()) {
     ByteRange& left = ranges_[first_];
     block = {left.begin, left.begin + std::min<std::uint64_t>(into.size(), left.bytes())};
-    left.begin = block.end;  // before the wait: the next who asks gets what follows
+    left.begin = block.end;  // before the wait: the next call gets the bytes behind
   }
   ++reading_;
   const auto got = co_await on_disk(io_, [&]() -> Result<std::size_t> {

@@ -1,4 +1,4 @@
-/// Where the blocks of a file come from that is sent on several connections.
+/// Sources: the origin of a file's blocks, which go out on several connections.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,13 @@ namespace udtcat::gridftp {
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
-  /// Fills the front of `into` with bytes that nobody else is given.  returns  which bytes of the file they are; none: that was all
+  /// Fills the front of `into` with bytes that no other call gets.  returns  which bytes of the file they are; none:
+  /// that was all
   /// errors: Errc::local_read_failed
   [[nodiscard]] virtual Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) = 0;
   /// How many bytes next() would find now, as far as that is known: no more memory need be taken for it.
   [[nodiscard]] virtual std::size_t ahead(std::size_t most) const { return most; }
-  /// Somebody who asked waits for a disk.
+  /// A call of next() waits for the disk.
   [[nodiscard]] virtual bool is_reading() const { return false; }
 };
 
@@ -38,7 +39,8 @@ void make_room(std::vector<std::byte>& room, const BlockSource& source, std::siz
 /// Ranges of a file, read on the threads for disks.
 class FileSource final : public BlockSource {
  public:
-  /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read is an error.
+  /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read is
+  /// an error.
   FileSource(boost::asio::io_context& io, BlockStore file, std::vector<ByteRange> ranges)
       : io_(io), file_(std::move(file)), ranges_(std::move(ranges)) {}
   Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
@@ -53,7 +55,7 @@ class FileSource final : public BlockSource {
   std::size_t reading_ = 0;  // calls of next() that wait
 };
 
-/// What somebody says in order, whole blocks while he goes on.
+/// A stream, which gives bytes in order: whole blocks until its end.
 class PipeSource final : public BlockSource {
  public:
   PipeSource(boost::asio::io_context& io, std::unique_ptr<LocalStream> from) : from_(std::move(from)), free_(io) {}
@@ -62,7 +64,7 @@ class PipeSource final : public BlockSource {
  private:
   StreamIo from_;
   std::uint64_t read_bytes_ = 0;
-  bool busy_ = false;  // somebody reads
+  bool busy_ = false;  // a next() reads
   bool ended_ = false;
   Signal free_;
 };

@@ -16,9 +16,10 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::chrono::minutes kTakesGoodbye{10};  // guess: what was sent before it may be on its way for long
+constexpr std::chrono::minutes kTakesGoodbye{10};  // guess: bytes sent before it may be on their way for long
 
-/// A kept connection goes with a word, so that the peer knows it for an orderly end. Who never takes it does not keep it for ever.
+/// Closes a kept connection with a block that says so, which tells an orderly end from a break. A peer that never takes
+/// it loses the connection after kTakesGoodbye.
 void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,
@@ -30,7 +31,8 @@ void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& c
         BlockHeader header;
         header.descriptor = BlockHeader::kClose;
         const auto bytes = encode(header);
-        if (co_await connection->write(bytes)) std::ignore = co_await connection->finish();  // nobody is there to tell
+        if (co_await connection->write(bytes))
+          std::ignore = co_await connection->finish();  // the transfer is over already
       },
       boost::asio::detached);
 }
@@ -97,7 +99,7 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   came_.notify();
 }
 
-/// Its peer may have sent something on it by now, which nobody will ever see.
+/// Fails the transfer: the peer may have sent a part of the file on that connection.
 void DataPath::refuse(Error why) {
   core::log().warn("{}", why.message());
   if (receiving_) return receiver_->fail(std::move(why));
@@ -118,7 +120,7 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   if (status) kept_ = receiver_->release();
   arrived_ = receiver_->file().arrived();
   received_bytes_ = receiver_->received_bytes();
-  receiver_.reset();  // and with it the sink: somebody may want to write the same file
+  receiver_.reset();  // and with it the sink: the next transfer may write the same file
   co_return status;
 }
 
@@ -129,7 +131,7 @@ Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
   co_return made;
 }
 
-/// In rounds: how many there are is the sender's affair, but each address has one.
+/// In rounds: the sender decides how many connections there are, but each address has one.
 Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
   if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
   std::vector<DataConnection> made;
@@ -184,7 +186,7 @@ Task<Status> DataPath::alone(std::shared_ptr<StreamIo> over, Task<Status> moving
   boost::asio::co_spawn(
       io_,
       [state, moving = std::move(moving)]() mutable -> Task<void> {
-        // Who waits on a connection that is broken off is not called again, but destroyed.
+        // A coroutine that waits on a connection which is aborted is destroyed, not resumed.
         const std::shared_ptr<Alone> told(state.get(), [state](Alone* what) {
           what->done.set(udtcat::fail(Errc::connection_broken, "transfer a file", "its connection was broken off"));
         });

@@ -1,4 +1,5 @@
-/// The data connections of one control connection: where they come from or go to, and those that are kept for the next file.
+/// The data connections of one control connection: the ports of either side, and connections that are kept for the next
+/// file.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,8 @@ namespace udtcat::gridftp {
 ///
 ///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new stance ends what was there
 ///
-/// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction takes it again.
+/// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction
+/// takes it again.
 /// Threads: confined to the io_context thread; one transfer at a time.
 class DataPath {
  public:
@@ -71,13 +73,14 @@ class DataPath {
   /// In stream mode, with either stance: the one connection, which is made or awaited.
   /// errors: those of DataStack::connect(), that of cancel(), that of having no place
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
-  /// What moves on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
+  /// Runs `moving` on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
   [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);
-  /// Says on each kept connection what was done, if its peer wants to hear that.  errors: Errc::connection_broken, that of cancel()
+  /// Sends the statement on each kept connection whose peer wants it.  errors: Errc::connection_broken, that of
+  /// cancel()
   [[nodiscard]] Task<Status> state(Statement done);
-  /// A peer of this stance has said, inside its session, that it makes statements.
+  /// A peer on these connections has said, inside its session, that it makes statements.
   [[nodiscard]] bool peer_states() const { return peer_states_; }
-  /// After a transfer with such a peer: what it says that it did.
+  /// The statement of such a peer, after a transfer with it.
   /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `patience`
   [[nodiscard]] Task<Result<Statement>> hear_statement(std::chrono::milliseconds patience);
   /// The transfer that is under way, if any, ends with `why`.
@@ -107,10 +110,10 @@ class DataPath {
   std::vector<std::unique_ptr<DataListener>> listeners_;
   std::optional<Endpoint> only_from_;
   std::vector<Endpoint> aim_;
-  std::deque<DataConnection> early_;  // came while nobody received; beyond kMostEarly they are dropped
+  std::deque<DataConnection> early_;  // came before receive() or single(); beyond kMostEarly they are dropped
   std::optional<Error> refused_;      // a connection that the next transfer would have needed
   std::vector<DataConnection> kept_;
-  bool kept_to_send_ = false;  // which way they went
+  bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;
   std::unique_ptr<FileReceiver> receiver_;
   bool receiving_ = false;

@@ -58,8 +58,8 @@ Status FileReceiver::State::verdict() const {
                       "it was said to end while a connection still brings bytes");
 }
 
-/// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error; one that breaks
-/// after its first byte, or with its session, is.
+/// Blocks up to the end of data. A connection that says nothing at all, or only that it closes, is not an error; one
+/// that breaks after its first byte, or with its session, is.
 Task<Status> FileReceiver::State::receive(DataConnection from) {
   StreamIo& connection = *from.io;
   bool brought = false;
@@ -67,7 +67,7 @@ Task<Status> FileReceiver::State::receive(DataConnection from) {
     std::array<std::byte, kBlockHeaderBytes> bytes{};
     const std::size_t begun = first ? 1 : 0;
     const auto said = co_await connection.read(std::span(bytes).first(begun));
-    // Any stranger can reset a connection; a stream of a session only the peer, or the path that loses the session.
+    // A stranger can reset a TCP connection; a session's stream is reset by the peer, or by the loss of the session.
     if (!said && connection.in_session()) co_return tl::unexpected(said.error());
     if (!said || *said < begun) {
       core::log().info("{}: closed before it said anything", connection.name());

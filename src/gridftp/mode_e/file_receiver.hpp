@@ -23,8 +23,8 @@ struct DataConnection {
   std::size_t address = 0;
 };
 
-/// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the file is there.
-/// A connection that ends before it has said anything was a stranger's, and is forgotten.
+/// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the
+/// file is there. A connection that ends before it has said anything was a stranger's, and is forgotten.
 /// Threads: confined to the io_context thread.
 class FileReceiver {
  public:
@@ -39,7 +39,7 @@ class FileReceiver {
   /// Waits until the file is there, and whole, or never will be.
   /// errors: Errc::protocol_violated, Errc::connection_broken, those of the sink, that of fail()
   [[nodiscard]] Task<Status> result();
-  /// Whoever waits for the result gets this.
+  /// Ends the transfer: result() gives this.
   void fail(Error why);
   /// After a good result: the connections whose sender has not closed them, for the next file.
   [[nodiscard]] std::vector<DataConnection> release();

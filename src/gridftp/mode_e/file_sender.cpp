@@ -44,7 +44,8 @@ void FileSender::State::finish(Status status) {
     for (const DataConnection& each : connections) each.io->abort();
 }
 
-/// A block with its header in front goes in one piece: one system call. A connection has memory as far as there is something for it.
+/// A block goes with its header in front, in one system call. A connection takes no memory before the source has bytes
+/// for it.
 Task<Status> FileSender::State::send_blocks(StreamIo& connection) {
   std::vector<std::byte> room;
   while (!result.is_set()) {

@@ -25,7 +25,8 @@ struct SendRequest {
   std::function<void(std::size_t bytes)> sent = [](std::size_t) {};  ///< is told of each block
 };
 
-/// One transfer's sending side. Every connection ends by an end of data; the last to do so at each address says how many they were.
+/// One transfer's sending side. Every connection ends by an end of data; the last to do so at each address says how
+/// many they were.
 /// Threads: confined to the io_context thread.
 class FileSender {
  public:

@@ -15,7 +15,7 @@ namespace udtcat::gridftp {
 
 /// Keeps account of what has come and what must still come; knows neither sockets nor disks.
 ///
-///   receiving ── at each address as many EODs as its EOF said ──► ended        a header that cannot be true ──► an error
+///   receiving ── at each address as many EODs as its EOF said ──► ended     a header that cannot be true ──► an error
 ///
 /// Threads: unsynchronised.
 class IncomingFile {

@@ -21,10 +21,10 @@ namespace {
 
 std::string name_of(const Endpoint& peer) { return "session with " + peer.to_string(); }
 
-/// Sessions that nobody uses any more, until their peers have answered the goodbye.
-class Farewells : public std::enable_shared_from_this<Farewells> {
+/// Sessions without streams, until their peers have answered the CLOSE.
+class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
  public:
-  explicit Farewells(boost::asio::io_context& io) : io_(io) {}
+  explicit ClosingSessions(boost::asio::io_context& io) : io_(io) {}
   void take(std::unique_ptr<Connection> connection) {
     const std::uint64_t number = next_++;
     Connection& leaving = *leaving_.emplace(number, std::move(connection)).first->second;
@@ -45,34 +45,36 @@ class Farewells : public std::enable_shared_from_this<Farewells> {
 };
 
 /// A session that lives as long as one of its streams.
-class Carrier {
+class SharedSession {
  public:
-  Carrier(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::weak_ptr<Farewells> farewells)
-      : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), farewells_(std::move(farewells)) {
+  SharedSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
+                std::weak_ptr<ClosingSessions> closing)
+      : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), closing_(std::move(closing)) {
     connection_->on_closed([this](const Status& status) {
       closed_ = true;
       core::log().debug("{}: {}", name_of(peer_), status ? "closed" : status.error().message());
     });
   }
-  ~Carrier() {
-    const auto farewells = farewells_.lock();
-    if (farewells && !closed_) farewells->take(std::move(connection_));
+  ~SharedSession() {
+    const auto closing = closing_.lock();
+    if (closing && !closed_) closing->take(std::move(connection_));
   }
-  Carrier(const Carrier&) = delete;
-  Carrier& operator=(const Carrier&) = delete;
+  SharedSession(const SharedSession&) = delete;
+  SharedSession& operator=(const SharedSession&) = delete;
 
   [[nodiscard]] bool is_closed() const { return closed_; }
   [[nodiscard]] Connection& connection() { return *connection_; }
   [[nodiscard]] const Endpoint& peer() const { return peer_; }
-  [[nodiscard]] static std::shared_ptr<StreamIo> open_stream(const std::shared_ptr<Carrier>& carrier) {
-    auto [theirs, ours] = bridge::make_stream_pair(carrier->io_, name_of(carrier->peer_));
-    carrier->connection_->open_stream(std::move(theirs), log_outcome(carrier->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), carrier, carrier->connection_->peer_statements());
+  [[nodiscard]] static std::shared_ptr<StreamIo> open_stream(const std::shared_ptr<SharedSession>& session) {
+    auto [theirs, ours] = bridge::make_stream_pair(session->io_, name_of(session->peer_));
+    session->connection_->open_stream(std::move(theirs), log_outcome(session->peer_));
+    return std::make_shared<StreamIo>(std::move(ours), session, session->connection_->peer_statements());
   }
-  [[nodiscard]] static std::shared_ptr<StreamIo> accept_stream(const std::shared_ptr<Carrier>& carrier, StreamId id) {
-    auto [theirs, ours] = bridge::make_stream_pair(carrier->io_, name_of(carrier->peer_));
-    carrier->connection_->accept_stream(id, std::move(theirs), log_outcome(carrier->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), carrier, carrier->connection_->peer_statements());
+  [[nodiscard]] static std::shared_ptr<StreamIo> accept_stream(const std::shared_ptr<SharedSession>& session,
+                                                               StreamId id) {
+    auto [theirs, ours] = bridge::make_stream_pair(session->io_, name_of(session->peer_));
+    session->connection_->accept_stream(id, std::move(theirs), log_outcome(session->peer_));
+    return std::make_shared<StreamIo>(std::move(ours), session, session->connection_->peer_statements());
   }
 
  private:
@@ -85,15 +87,15 @@ class Carrier {
   boost::asio::io_context& io_;
   std::unique_ptr<Connection> connection_;
   const Endpoint peer_;
-  const std::weak_ptr<Farewells> farewells_;
+  const std::weak_ptr<ClosingSessions> closing_;
   bool closed_ = false;
 };
 
 class SessionDataListener final : public DataListener {
  public:
-  SessionDataListener(boost::asio::io_context& io, std::weak_ptr<Farewells> farewells,
+  SessionDataListener(boost::asio::io_context& io, std::weak_ptr<ClosingSessions> closing,
                       DataStack::ConnectionHandler handler)
-      : io_(io), farewells_(std::move(farewells)), handler_(std::move(handler)) {}
+      : io_(io), closing_(std::move(closing)), handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
     auto listener = udtcat::listen(
@@ -109,18 +111,18 @@ class SessionDataListener final : public DataListener {
 
  private:
   void welcome(std::unique_ptr<Connection> connection) {
-    const auto carrier = std::make_shared<Carrier>(io_, std::move(connection), farewells_);
-    std::erase_if(carriers_, [](const auto& each) { return each->is_closed(); });
-    carriers_.push_back(carrier);
-    carrier->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<Carrier>(carrier)](StreamId id) {
-      if (const auto alive = weak.lock()) handler_(Carrier::accept_stream(alive, id), alive->peer());
+    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_);
+    std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
+    sessions_.push_back(session);
+    session->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<SharedSession>(session)](StreamId id) {
+      if (const auto alive = weak.lock()) handler_(SharedSession::accept_stream(alive, id), alive->peer());
     }));
   }
 
   boost::asio::io_context& io_;
-  const std::weak_ptr<Farewells> farewells_;
+  const std::weak_ptr<ClosingSessions> closing_;
   const DataStack::ConnectionHandler handler_;
-  std::list<std::shared_ptr<Carrier>> carriers_;  // as many as hold the key and come
+  std::list<std::shared_ptr<SharedSession>> sessions_;  // as many as peers that hold the key
   std::unique_ptr<Listener> listener_;
   core::Lifetime lifetime_;
 };
@@ -133,13 +135,13 @@ class SessionStack final : public DataStack {
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     std::erase_if(sessions_, [](const auto& each) { return each.second.expired(); });
-    auto carrier = sessions_[to.to_string()].lock();
-    if (!carrier || carrier->is_closed()) {
+    auto session = sessions_[to.to_string()].lock();
+    if (!session || session->is_closed()) {
       UDTCAT_CO_TRY(auto dialled, co_await dial(to));
-      carrier = std::move(dialled);
-      sessions_[to.to_string()] = carrier;
+      session = std::move(dialled);
+      sessions_[to.to_string()] = session;
     }
-    co_return Carrier::open_stream(carrier);
+    co_return SharedSession::open_stream(session);
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
@@ -148,7 +150,7 @@ class SessionStack final : public DataStack {
     request.key = duplicate_key();
     request.session = session_;
     request.transport = transport_;
-    auto listener = std::make_unique<SessionDataListener>(io_, farewells_, std::move(handler));
+    auto listener = std::make_unique<SessionDataListener>(io_, closing_, std::move(handler));
     UDTCAT_CHECK(listener->open(std::move(request)));
     return listener;
   }
@@ -157,7 +159,7 @@ class SessionStack final : public DataStack {
   [[nodiscard]] std::optional<Key> duplicate_key() const {
     return key_ ? std::optional(key_->duplicate()) : std::nullopt;
   }
-  [[nodiscard]] Task<Result<std::shared_ptr<Carrier>>> dial(Endpoint to) {
+  [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(Endpoint to) {
     DialRequest request;
     request.addresses.push_back(to);
     request.peer_name = to.to_string();
@@ -166,16 +168,16 @@ class SessionStack final : public DataStack {
     request.session = session_;
     request.transport = transport_;
     Promise<Status> answer(io_);
-    std::shared_ptr<Carrier> carrier;
+    std::shared_ptr<SharedSession> session;
     const auto dialer =
         udtcat::dial(io_, std::move(request), [&, this](Result<std::unique_ptr<Connection>> connection) {
           if (!connection) return answer.set(tl::unexpected(std::move(connection.error())));
-          carrier = std::make_shared<Carrier>(io_, std::move(*connection), farewells_);
+          session = std::make_shared<SharedSession>(io_, std::move(*connection), closing_);
           answer.set(Status{});
         });
     const Status dialled = co_await answer.get();
     if (!dialled) co_return tl::unexpected(dialled.error());
-    co_return carrier;
+    co_return session;
   }
 
   boost::asio::io_context& io_;
@@ -183,8 +185,8 @@ class SessionStack final : public DataStack {
   const TransportOptions transport_;
   const std::optional<Key> key_;
   const std::chrono::milliseconds patience_;
-  const std::shared_ptr<Farewells> farewells_ = std::make_shared<Farewells>(io_);
-  std::map<std::string, std::weak_ptr<Carrier>> sessions_;  // by the port called
+  const std::shared_ptr<ClosingSessions> closing_ = std::make_shared<ClosingSessions>(io_);
+  std::map<std::string, std::weak_ptr<SharedSession>> sessions_;  // by the port called
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// A server's word, inside a data session, on its deed with a file.  spec: docs/spec/gridftp.md §8
+/// A server's statement, inside a data session, on what it did with a file.  spec: docs/spec/gridftp.md §8
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,8 @@ struct Request {
   std::optional<ByteRange> range;  ///< none: the whole file
   std::uint64_t moved_bytes = 0;
 };
-/// Whether the server did what was asked for, the whole of it, and nothing else.  errors: Errc::protocol_violated, naming both
+/// Whether the server did what was asked for, the whole of it, and nothing else.  errors: Errc::protocol_violated,
+/// naming both
 [[nodiscard]] Status compare(const Request& asked, const Statement& said);
 
 }  // namespace udtcat::gridftp

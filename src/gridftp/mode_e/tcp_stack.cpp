@@ -2,7 +2,6 @@
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/bridges.hpp>
 
@@ -43,15 +42,8 @@ class TcpStack final : public DataStack {
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     const auto socket = std::make_shared<tcp::socket>(io_);
-    boost::asio::steady_timer timer(io_, patience_);
-    timer.async_wait([socket](const boost::system::error_code& cancelled) {
-      boost::system::error_code ignored;
-      if (!cancelled) socket->close(ignored);
-    });
-    boost::system::error_code error;
-    co_await socket->async_connect(bridge::to_asio(to), into(error));
-    timer.cancel();
-    if (error == boost::asio::error::operation_aborted) error = boost::asio::error::timed_out;
+    const std::vector<Endpoint> addresses{to};
+    const auto error = co_await connect_tcp(socket, addresses, patience_);
     if (error)
       co_return fail(Errc::cannot_reach, "connect to tcp " + to.to_string() + " for data",
                      bridge::cause_of(bridge::from_asio(error)));

@@ -64,7 +64,8 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
 
 namespace {
 
-/// On a place that somebody else has; the greatest counts. The fullest prefix gives, and there strangers before the longest idle.
+/// A newcomer's claim on the place of a client that is there; the greatest counts. The fullest prefix gives, and there
+/// clients that have not logged in, before the longest idle.
 using Claim = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace
@@ -111,7 +112,7 @@ void FtpServer::welcome(std::unique_ptr<ControlConnection> control, bool has_key
   const std::string name = control->peer().to_string();
   const std::uint64_t number = next_number_++;
   core::log().info("{} connected", name);
-  // Posted: it is the client that calls.
+  // Posted: the client itself calls this.
   auto gone = lifetime_.guard([this, number, name] {
     core::log().info("{} left", name);
     boost::asio::post(io_, lifetime_.guard([this, number] {

@@ -29,13 +29,15 @@ class FtpServer {
 
   /// Clients come by TCP.  errors: Errc::cannot_bind
   [[nodiscard]] Status listen(const std::vector<Endpoint>& locals);
-  /// Clients come by sessions of ours, and have proved the key; each stream is a client.  errors: Errc::cannot_bind
+  /// Clients come by sessions of ours, and have proved the key; each stream is a control connection.
+  /// errors: Errc::cannot_bind
   [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
-  /// A client that has come. Where there are too many, somebody of the prefix that holds the most gives way, if it holds more than the
-  /// newcomer's: the oldest who has not logged in, or who has been idle the longest and has not proved the key. Where that prefix
-  /// has its share, or nobody can give way, it is the newcomer's own oldest who has not logged in, or the newcomer. All are told so.
+  /// Takes a new client. Where there are too many, one client of the prefix that holds the most gives way, if that
+  /// prefix holds more than the newcomer's: the oldest that has not logged in, or the one that has been idle the
+  /// longest and has not proved the key. Where the newcomer's prefix has its share, or none can give way, it is that
+  /// prefix' own oldest that has not logged in, or the newcomer. Each is told so by a 421.
   void welcome(std::unique_ptr<ControlConnection> control, bool has_key);
-  /// Lets nobody in any more, and breaks off who is there.
+  /// Accepts no more clients, and closes those that are there.
   void stop();
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;

@@ -69,7 +69,8 @@ std::optional<PartialOperand> partial_operand(const std::string& text, char kind
 
 }  // namespace
 
-/// Two coroutines: one hears, one answers. What is heard waits in a queue, so that ABOR and a hang-up are noticed in a transfer.
+/// Two coroutines: one reads commands, one answers them. Commands wait in a queue, so that ABOR and a hang-up are
+/// noticed in a transfer.
 class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  public:
   Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control, std::shared_ptr<Service> service,
@@ -90,7 +91,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     heard_.notify();
   }
-  /// A client that has not taken the replies before is told nothing.
+  // A client that has not taken the replies before is told nothing.
   void dismiss() {
     core::log().info("{} gives way to another", name_);
     if (turn_ != Turn::listens) return close();
@@ -126,8 +127,8 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   CommandReader reader_;
   std::deque<FtpCommand> queue_;
   std::size_t queued_bytes_ = 0;
-  bool garbled_ = false;  // what came cannot be a command
-  Signal heard_;          // something came, or went
+  bool garbled_ = false;  // a line was too long for a command
+  Signal heard_;          // queue_, gone_ or turn_ has changed
   bool gone_ = false;
   bool leaving_ = false;
   Turn turn_ = Turn::speaks;
@@ -143,7 +144,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
 void ServedClient::Dialogue::sort_in() {
   while (!garbled_ && queue_.size() < kMostCommands) {
     auto command = reader_.next();
-    if (!command) gone_ = garbled_ = true;  // what came before is still answered
+    if (!command) gone_ = garbled_ = true;  // commands before it are still answered
     if (!command || !*command) break;
     if ((*command)->verb == "ABOR" && transfers_.is_busy())
       transfers_.cancel({Errc::interrupted, "transfer for " + name_, "the client asked for its end"});
@@ -157,7 +158,7 @@ Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
   while (!self->gone_) {
     while (self->ahead_bytes() > kMostAheadBytes && !self->gone_) co_await self->heard_.wait();
     const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
-    // A transfer that moves something is not silence.
+    // A client is not silent while its data move.
     const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };
     const auto heard = co_await self->control_->hear(patience, moved);
     if (!heard) {
@@ -174,7 +175,7 @@ Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
 
 namespace {
 
-/// Calls when it goes: also with a coroutine that is destroyed where it waits.
+/// Calls from its destructor: also with a coroutine that is destroyed where it waits.
 class AtTheEnd {
  public:
   explicit AtTheEnd(std::function<void()> call) : call_(std::move(call)) {}
@@ -257,7 +258,7 @@ Task<Reply> ServedClient::Dialogue::site(const std::string& argument) {
   co_return make_reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
 }
 
-/// What changes files.
+/// Commands that change files.
 Task<std::optional<Reply>> ServedClient::Dialogue::change(const FtpCommand& command) {
   const auto& [verb, argument] = command;
   static constexpr std::array<std::string_view, 5> kVerbs{"MKD", "RMD", "DELE", "RNFR", "RNTO"};

@@ -27,12 +27,12 @@ class ServedClient {
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
 
-  /// What is under way is broken off.
+  /// Ends the dialogue, and the transfer under way with it.
   void close();
-  /// Another gets this one's place: it is told so, and need not be kept for that.
+  /// Gives this client's place to another: the client is told so, and this need not be kept for that.
   void dismiss();
   [[nodiscard]] bool is_logged_in() const;
-  /// Since it came, or its last command was done; none: one is under way.
+  /// Time since the client came, or since its last command was done; none: a command is under way.
   [[nodiscard]] std::optional<Clock::duration> idle() const;
   [[nodiscard]] std::uint64_t moved_bytes() const;
 

@@ -55,7 +55,7 @@ FileFacts facts_from(const struct stat& status, std::string name, bool writable)
 
 }  // namespace
 
-/// Closes what it walks through.
+/// An open directory.
 struct DirectoryWalk::Handle {
   explicit Handle(bridge::Descriptor descriptor) : stream(::fdopendir(descriptor.number())) {
     if (stream != nullptr) std::ignore = descriptor.release();
@@ -135,7 +135,7 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
     if (entry == nullptr) break;
     const std::string name = static_cast<const char*>(entry->d_name);
     struct stat status {};
-    // Gone since, or a link, which may lead outside: its own facts, then.
+    // AT_SYMLINK_NOFOLLOW: a link may lead outside, and is listed as itself.
     if (name == "." || name == ".." || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
     const bool writable = ::faccessat(directory, name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
     slice.push_back(facts_from(status, name, writable));

@@ -13,7 +13,7 @@
 
 namespace udtcat::gridftp {
 
-/// What a listing says of a file.
+/// A file as a listing shows it.
 struct FileFacts {
   enum class Kind { file, directory, other };
   std::string name;
@@ -28,7 +28,8 @@ struct FileFacts {
 /// Threads: unsynchronised.
 class DirectoryWalk {
  public:
-  /// So many more, or fewer, in the order of their names among themselves; none: that was all.  errors: Errc::local_read_failed
+  /// So many more, or fewer, in the order of their names among themselves; none: that was all.
+  /// errors: Errc::local_read_failed
   [[nodiscard]] Result<std::vector<FileFacts>> next(std::size_t most_entries);
 
  private:
@@ -41,7 +42,8 @@ class DirectoryWalk {
   std::string shown_;
 };
 
-/// Every call may wait for the disk: see DiskThreads. Paths are the peer's: "/" is the root, ".." ends there, and symbolic links are followed as if the root were all there is.
+/// Every call may wait for the disk: see DiskThreads. Paths are the peer's: "/" is the root, ".." ends there, and
+/// symbolic links are followed as if the root were all there is.
 /// Errors name the peer's path, not ours: Errc::local_read_failed or Errc::local_write_failed, with the system's cause.
 /// Threads: immutable.
 class ServedRoot {

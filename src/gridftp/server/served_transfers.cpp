@@ -21,18 +21,19 @@ namespace {
 
 constexpr std::size_t kMostSourceBytes = 100;  // spec: docs/spec/gridftp.md §5
 
-/// Of a transfer that has begun.  spec: RFC 959 §4.2.2: 550 would say that the file is not to be had at all
+/// The reply to a transfer that broke after its 150.  spec: RFC 959 §4.2.2: 550 would say that the file is not to be
+/// had at all
 Reply broken_off(const Error& error) {
   if (error.code == Errc::local_read_failed) return make_reply(451, error.message());
   return error.code == Errc::out_of_resources ? make_reply(425, error.message()) : to_reply(error);
 }
 
-/// Of what clients bring.  source   as SITE UPLOAD named it: what another file of the same name had is not what this one has
+/// The journal of an upload.  source   as SITE UPLOAD named it: another file of the same name has another journal
 RestartJournal journal_of(const FilePlace& place, const std::string& path, const std::string& source) {
   return {place.with_suffix(".part.have"), fmt::format("upload of {} from {}", path, source.empty() ? "-" : source)};
 }
 
-/// What a journal says, as far as it can be true of the file it stands beside.
+/// The journal's ranges, or none where FILE.part is too short for them.
 ByteRanges believed(const RestartJournal& journal, const FilePlace& place) {
   auto have = journal.load().value_or(ByteRanges());
   const auto size = place.with_suffix(".part").size();
@@ -51,7 +52,7 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
       stall_patience_(share.stall_patience),
       client_name_(ends.peer.host_to_string()) {}
 
-// ---- The part that is meant ------------------------------------------------------------------------------------------
+// ---- The part that is meant -----------------------------------------------------------------------------------------
 
 Reply ServedTransfers::restart_at(const std::string& ranges) {
   if (ranges.find('-') != std::string::npos) {
@@ -73,7 +74,7 @@ Reply ServedTransfers::allocate(const std::string& bytes) {
                     : make_reply(501, "ALLO takes a number.");
 }
 
-// ---- Transfers -------------------------------------------------------------------------------------------------------
+// ---- Transfers ------------------------------------------------------------------------------------------------------
 
 /// While it lives a transfer is under way, which may be cancelled.
 class ServedTransfers::Busy {
@@ -171,7 +172,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   co_return sent ? make_reply(226, "Everything has been sent.") : broken_off(sent.error());
 }
 
-/// What REST and ALLO have said of one transfer, whatever becomes of it.
+/// REST, ALLO and SITE UPLOAD as they apply to one transfer.
 struct ServedTransfers::Wanted {
   ByteRanges restart;
   std::optional<std::uint64_t> allocated;
@@ -184,7 +185,7 @@ struct ServedTransfers::Incoming {
   std::optional<ByteRange> expected;
 };
 
-/// On a thread for disks.
+/// Runs on a disk thread.
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
                                                                  std::optional<std::uint64_t> at,
                                                                  const Wanted& wanted) const {
@@ -201,7 +202,7 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
     const ByteRanges there = believed(*journal, place);
     for (const ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
-      if (*size == 0) store.discard();  // it is there only because we looked
+      if (*size == 0) store.discard();  // open_to_write() has just made it
       return fail(Errc::stream_refused, "go on with " + path,
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
@@ -258,8 +259,8 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (!taken) co_await incoming->sink->set_aside();
   const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
                        *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
-  if (taken) std::ignore = co_await path_.state(done);  // the file is there, whether or not somebody hears so
-  if (markers) co_await markers->stop();                // not before: a slow disk is no silence
+  if (taken) std::ignore = co_await path_.state(done);  // the file is there, whether or not the client hears so
+  if (markers) co_await markers->stop();                // last: markers go on while a slow disk works
   if (!parameters_.is_mode_e()) path_.close();
   if (taken) co_return make_reply(226, "Everything is here.");
   core::log().info("{}", core::printable(taken.error().message(), 500));

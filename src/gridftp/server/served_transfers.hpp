@@ -26,7 +26,7 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; one call at a time, but for cancel() and moved_bytes().
 class ServedTransfers {
  public:
-  /// Tells the client something before the reply.
+  /// Sends a preliminary reply.
   using Say = std::function<Task<Status>(Reply)>;
 
   ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
@@ -50,9 +50,9 @@ class ServedTransfers {
   [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);
   [[nodiscard]] Task<Reply> list(std::string path, ListingForm form);
 
-  /// The transfer under way ends.
+  /// Ends the transfer under way.
   void cancel(const Error& why);
-  /// And there will be no other.
+  /// Ends the transfer under way, and refuses all others.
   void end(const Error& why);
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + *received_bytes_; }
@@ -64,11 +64,11 @@ class ServedTransfers {
   class Busy;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
                                                const Wanted& wanted) const;
-  /// While it lives, what the peer does not let move for too long is broken off.
+  /// Breaks the transfer off, while this lives, where the peer lets nothing move for too long.
   [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> take_in(const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
-  /// Says that the transfer begins.  errors: it does not, as somebody has cancelled it by now
+  /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);
 
   boost::asio::io_context& io_;

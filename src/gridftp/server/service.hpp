@@ -1,4 +1,4 @@
-/// Offers and limits of a server, and what its clients have in common.
+/// Offers and limits of a server, and the counts that its clients share.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct ServeOptions {
   std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
   // guess: an eighth, enough for a site and short of all; no network pauses for a minute
   Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(60)};
-  // guess: more, for the nodes of a cluster; who is at the other end of a pipe may pause as long as a client may be silent
+  // guess: more, for the nodes of a cluster; a pipe's other end may pause as long as a client may be silent
   Share of_key_holders{.clients = 128, .data_connections = 128, .stall_patience = std::chrono::seconds(600)};
   std::chrono::seconds login_patience{60};  ///< guess
   std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
@@ -53,7 +53,7 @@ class DataPlaces {
   const std::shared_ptr<core::PrefixCounts> held_ = std::make_shared<core::PrefixCounts>();
 };
 
-/// What every client of a server is served from.
+/// The root, the options and the counts that all clients of a server share.
 struct Service {
   const ServedRoot root;
   const ServeOptions options;

@@ -1,4 +1,5 @@
-/// What a server says while data move: 112 how fast, 111 what is safe.  spec: docs/spec/gridftp.md §5
+/// Performance markers (112) and restart markers (111), which a server sends while data move.  spec:
+/// docs/spec/gridftp.md §5
 #pragma once
 
 #include <chrono>

@@ -57,13 +57,13 @@ TransferParameters::TransferParameters(boost::asio::io_context& io, std::shared_
   level_ = options_.data.session.protection;
 }
 
-// ---- MODE, parallelism, stack and protection -------------------------------------------------------------------------
+// ---- MODE, parallelism, stack and protection ------------------------------------------------------------------------
 
 Reply TransferParameters::set_mode(const std::string& mode) {
   if (mode != "E" && mode != "S" && mode != "e" && mode != "s") return make_reply(504, "The modes are E and S.");
   const bool blocks = mode == "E" || mode == "e";
-  if (blocks != blocks_) path_.close();
-  blocks_ = blocks;
+  if (blocks != mode_e_) path_.close();
+  mode_e_ = blocks;
   return make_reply(200, blocks ? "Mode E: blocks, on several connections." : "Mode S: a stream.");
 }
 
@@ -146,7 +146,7 @@ Reply TransferParameters::set_protection(const std::string& level) {
   return answer;
 }
 
-// ---- Data ports ------------------------------------------------------------------------------------------------------
+// ---- Data ports -----------------------------------------------------------------------------------------------------
 
 /// A peer that proves the key may come from anywhere.
 Result<std::vector<Endpoint>> TransferParameters::open_ports() {
@@ -209,11 +209,11 @@ Reply TransferParameters::aim_extended(const std::string& port) {
   return make_reply(200, "Noted.");
 }
 
-// ---- The next transfer -------------------------------------------------------------------------------------------------
+// ---- The next transfer ----------------------------------------------------------------------------------------------
 
 std::optional<Reply> TransferParameters::refusal(DataPath::Stance needed) const {
   if (path_.stance() == DataPath::Stance::none) return make_reply(425, "Where? PASV or PORT first.");
-  if (blocks_ && path_.stance() != needed)
+  if (mode_e_ && path_.stance() != needed)
     return make_reply(425, needed == DataPath::Stance::active ? "In mode E the sender connects: PORT first."
                                                               : "In mode E the sender connects: PASV first.");
   if (options_.least > Protection::clear && kind_ != DataKind::session)

@@ -1,4 +1,5 @@
-/// How and where a client's data move: the transfer parameter commands.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3, §7
+/// How and where a client's data move: the transfer parameter commands.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3,
+/// §7
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,7 @@ class TransferParameters {
   [[nodiscard]] std::optional<Reply> refusal(DataPath::Stance needed) const;
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] const DataPath& path() const { return path_; }
-  [[nodiscard]] bool is_mode_e() const { return blocks_; }
+  [[nodiscard]] bool is_mode_e() const { return mode_e_; }
   /// Data connections to make to each address, and how many bytes of a block each may have in memory.
   [[nodiscard]] std::size_t connections_to_each() const;
   [[nodiscard]] std::size_t most_block_bytes() const;
@@ -79,7 +80,7 @@ class TransferParameters {
   DataKind kind_ = DataKind::tcp;
   bool authenticates_ = true;  // DCAU A: where the stack can prove anything
   Protection level_ = Protection::private_;
-  bool blocks_ = false;  // MODE E
+  bool mode_e_ = false;  // MODE E
   std::size_t parallelism_ = 1;
   bool protection_agreed_ = false;  // the client asked for protected data, and we agreed
   bool has_proof_ = false;          // a peer on a data connection has the key

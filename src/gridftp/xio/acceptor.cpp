@@ -42,8 +42,8 @@ Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& k
   return {};
 }
 
-/// Whoever dials gives up, and would not say so here: without this a transfer between two keys waits for ever. Once somebody has
-/// proved the key, strangers are none of its business.
+/// A dialler with another key gives up without a word here: without this a transfer between two keys would wait for
+/// ever. Once a peer has proved the key, strangers are ignored.
 void XioAcceptor::on_refused(const Error& why) {
   core::log().debug("{}", why.message());
   const bool spoke_our_language = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;

@@ -21,14 +21,14 @@
 
 namespace udtcat::gridftp::xio {
 
-/// Data connections that came and were not asked for yet; further ones are refused.
+/// Data connections that were not accepted yet; further ones are refused.
 inline constexpr std::size_t kMaxWaitingLinks = 256;  // guess: more than anybody's parallelism
 
-/// How long, after somebody with another key or protection was turned away, the right one may still come.
+/// How long, after a peer with another key or protection was turned away, the right one may still come.
 inline constexpr auto kRefusalPatience = std::chrono::seconds(3);  // guess: it was told of the port at the same time
 
-/// Threads: internally synchronised: accept() and what follows it may be called from any thread; the rest is confined to the
-/// io_context thread.
+/// Threads: internally synchronised: accept() and what follows it may be called from any thread; the rest is confined
+/// to the io_context thread.
 class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
  public:
   /// errors: Errc::cannot_bind, if no port of the range is to be had; Errc::out_of_resources
@@ -38,16 +38,16 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
 
   struct Accepted {
     std::shared_ptr<XioLink> link;
-    std::optional<Error> error;  ///< who came was refused, and nobody else came
+    std::optional<Error> error;  ///< a peer was refused, and no other came
   };
   /// A data connection or an error, if there is one; else the event is raised when there is.
   [[nodiscard]] std::optional<Accepted> accept();
   [[nodiscard]] const WakeEvent& event() const { return event_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  /// Lets no more peers in, and no more streams of those that are. What nobody has accepted ends.
+  /// Takes no more peers, and no more streams of those that are there. Links that were not accepted end.
   void stop();
-  /// Nothing is left of it. Only once stopped.
+  /// Stopped, and without sessions.
   [[nodiscard]] bool over() const { return !listener_ && carriers_.empty(); }
   /// stop(), and goodbye to all who came.
   void close();
@@ -74,8 +74,8 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
 
   std::mutex mutex_;
   std::deque<std::shared_ptr<XioLink>> waiting_;  // the mutex's; at most kMaxWaitingLinks
-  std::optional<Error> refused_;                  // the mutex's: nobody has come but one without our key
-  bool asked_ = false;                            // the mutex's: somebody waits for the event
+  std::optional<Error> refused_;                  // the mutex's: only a peer without our key has come
+  bool asked_ = false;                            // the mutex's: accept() waits for the event
 };
 
 }  // namespace udtcat::gridftp::xio

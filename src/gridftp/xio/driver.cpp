@@ -1,14 +1,10 @@
 /// The driver as Globus XIO loads it: what of ours answers which call of Globus.
 ///
-/// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at once waits for
-/// an event that Globus' own loop watches. So it serves programs with and without threads alike (ADR-0017).
-#include <atomic>
+/// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at
+/// once waits for an event that Globus' own loop watches. So it serves programs with and without threads alike
+/// (ADR-0017).
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,93 +12,14 @@
 
 #include "gridftp/xio/engine.hpp"
 #include "gridftp/xio/globus.hpp"
+#include "gridftp/xio/process.hpp"
 #include "gridftp/xio/settings.hpp"
-#include "lib/core/dumps.hpp"
 #include "lib/core/try.hpp"
-#include "lib/crypto/secret_bytes.hpp"
-#include "lib/crypto/secret_text.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
 
-std::optional<std::string> environment(const char* name) {
-  const char* value = std::getenv(name);
-  if (value == nullptr) return std::nullopt;
-  return value;
-}
-
-/// The key that the environment had when it was first asked for. Its text is overwritten there, but the variable stays: the
-/// program's other threads may be looking.
-/// Threads: internally synchronised.
-class EnvironmentKey {
- public:
-  [[nodiscard]] Result<std::optional<Key>> find(const Settings& settings) {
-    const std::lock_guard lock(mutex_);
-    if (char* value = std::getenv(kKeyVariable); value != nullptr && *value != '\0')
-      text_ = crypto::take_text({value, std::strlen(value)});
-    auto key = find_key(settings, environment, text_.view());
-    if (key && *key && !std::exchange(dumps_are_forbidden_, true)) {
-      std::ignore = core::forbid_core_dumps(false);
-      core::forbid_tracing();
-    }
-    return key;
-  }
-  /// Never destroyed, as Process.
-  static EnvironmentKey& self() {
-    static auto* const key = new EnvironmentKey();
-    return *key;
-  }
-
- private:
-  std::mutex mutex_;
-  crypto::SecretText text_;
-  bool dumps_are_forbidden_ = false;
-};
-
-// ---- The engine of this process --------------------------------------------------------------------------------------------
-
-/// Threads: internally synchronised.
-class Process {
- public:
-  [[nodiscard]] Result<XioEngine*> engine() {
-    const std::lock_guard lock(mutex_);
-    if (!engine_) {
-      // What OpenSSL does at the end of the process it registers when it is first used. What we do then has to come before.
-      std::byte first_use{};
-      std::ignore = crypto::randomise({&first_use, 1});
-      static const Leaver leaver;
-      UDTCAT_TRY(auto started, XioEngine::start());
-      engine_ = std::move(started);
-    }
-    return engine_.get();
-  }
-  /// An engine that is gone has stopped its acceptors.
-  void release(std::shared_ptr<XioAcceptor> acceptor) {
-    const std::lock_guard lock(mutex_);
-    if (engine_) engine_->release(std::move(acceptor));
-  }
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    engine_.reset();
-  }
-  /// Never destroyed: threads of the program may outlive its statics.
-  static Process& self() {
-    static auto* const process = new Process();
-    return *process;
-  }
-
- private:
-  struct Leaver {
-    Leaver() = default;
-    Leaver(const Leaver&) = delete;
-    Leaver& operator=(const Leaver&) = delete;
-    ~Leaver() { self().leave(); }
-  };
-  std::mutex mutex_;
-  std::unique_ptr<XioEngine> engine_;
-};
-
-// ---- Options ---------------------------------------------------------------------------------------------------------------
+// ---- Options --------------------------------------------------------------------------------------------------------
 
 const Settings& settings_of(const void* attribute) {
   static const Settings defaults;
@@ -132,9 +49,9 @@ globus_result_t attribute_cntl(void* attribute, int command, va_list arguments) 
   return set ? GLOBUS_SUCCESS : to_globus(set.error());
 }
 
-// ---- A data connection -------------------------------------------------------------------------------------------------------
+// ---- A data connection ----------------------------------------------------------------------------------------------
 
-/// What Globus calls a handle. `operation`s are those that wait.
+/// A handle, in Globus' words. The operations are those that wait.
 struct Handle {
   explicit Handle(std::shared_ptr<XioLink> of)
       : link(std::move(of)), reading(link->read_event()), writing(link->write_event()) {}
@@ -146,7 +63,7 @@ struct Handle {
   Waiting writing;
 };
 
-/// What accept gives to open.
+/// A link on its way from accept() to open().
 struct AcceptedLink {
   std::shared_ptr<XioLink> link;
 };
@@ -177,7 +94,7 @@ Result<std::shared_ptr<XioLink>> dial(const globus_xio_contact_t* contact, const
   const auto number = std::from_chars(port_text.data(), end, to.port);
   if (to.host.empty() || number.ec != std::errc() || number.ptr != end || to.port == 0)
     return fail(Errc::bad_argument, "open a data connection", "the contact has no host or no port");
-  UDTCAT_TRY(auto key, EnvironmentKey::self().find(settings));
+  UDTCAT_TRY(auto key, Process::self().key(settings));
   UDTCAT_TRY(auto engine, Process::self().engine());
   return engine->dial(to, settings, std::move(key));
 }
@@ -294,7 +211,7 @@ void on_close_event(globus_result_t result, globus_size_t, void* argument) {
     result = handle->writing.start(handle->write_operation, on_close_event, handle.get());
     if (result == GLOBUS_SUCCESS) return std::ignore = handle.release(), void();
   }
-  handle->link->abandon();  // cancelled: who does not want to know whether all arrived is not told so
+  handle->link->abandon();  // cancelled: the program does not wait for the receipt
   finish_close(std::move(handle), result);
 }
 
@@ -315,9 +232,9 @@ globus_result_t close(void* driver_handle, void*, globus_xio_operation_t operati
   return GLOBUS_SUCCESS;
 }
 
-// ---- The passive side --------------------------------------------------------------------------------------------------------
+// ---- The passive side -----------------------------------------------------------------------------------------------
 
-/// What Globus calls a server.
+/// A server, in Globus' words.
 struct Server {
   explicit Server(std::shared_ptr<XioAcceptor> of) : acceptor(std::move(of)), waiting(acceptor->event()) {}
   Server(const Server&) = delete;
@@ -331,12 +248,8 @@ struct Server {
 };
 
 Result<std::unique_ptr<Server>> listen(const Settings& settings) {
-  UDTCAT_TRY(auto key, EnvironmentKey::self().find(settings));
-  UdpPortRange ports;
-  if (const auto range = environment("GLOBUS_UDP_PORT_RANGE"); range && !range->empty()) {
-    UDTCAT_TRY(const auto parsed, parse_udp_port_range(*range));
-    ports = parsed;
-  }
+  UDTCAT_TRY(auto key, Process::self().key(settings));
+  UDTCAT_TRY(const auto ports, Process::udp_ports());
   UDTCAT_TRY(auto engine, Process::self().engine());
   UDTCAT_TRY(auto acceptor, engine->listen(settings, std::move(key), ports));
   return std::make_unique<Server>(std::move(acceptor));
@@ -345,7 +258,7 @@ Result<std::unique_ptr<Server>> listen(const Settings& settings) {
 globus_result_t server_init(void* attribute, const globus_xio_contact_t*, globus_xio_operation_t operation) {
   auto server = listen(settings_of(attribute));
   if (!server) return to_globus(server.error());
-  // Who dials knows the host from elsewhere; only the port is ours to tell.
+  // The dialling side has the host from the control connection; only the port is ours to tell.
   std::string host = "0.0.0.0";
   std::string port = std::to_string((*server)->acceptor->port());
   (*server)->contact = host + ":" + port;
@@ -395,7 +308,7 @@ globus_result_t link_destroy(void* driver_link) {
   return GLOBUS_SUCCESS;
 }
 
-// ---- Questions ---------------------------------------------------------------------------------------------------------------
+// ---- Questions ------------------------------------------------------------------------------------------------------
 
 /// Globus frees what it is given.
 globus_result_t give_text(va_list arguments, const std::string& text) {
@@ -423,7 +336,7 @@ globus_result_t server_cntl(void* driver_server, int command, va_list arguments)
   return give_text(arguments, static_cast<Server*>(driver_server)->contact);
 }
 
-// ---- The module --------------------------------------------------------------------------------------------------------------
+// ---- The module -----------------------------------------------------------------------------------------------------
 
 globus_result_t driver_init(globus_xio_driver_t* out) {
   globus_xio_driver_t driver = nullptr;
@@ -450,7 +363,7 @@ static int udtcat_deactivate();
 
 static char udtcat_module_name[] = "globus_xio_udtcat_driver";
 
-/// What Globus looks for in libglobus_xio_udtcat_driver.so.
+/// The symbol that Globus looks for in libglobus_xio_udtcat_driver.so.
 GlobusXIODefineModule(udtcat) = {
     udtcat_module_name, udtcat_activate, udtcat_deactivate, nullptr, nullptr, nullptr, nullptr};
 

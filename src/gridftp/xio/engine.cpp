@@ -15,7 +15,7 @@ namespace udtcat::gridftp::xio {
 namespace {
 
 constexpr auto kDialTimeout = std::chrono::seconds(30);     // guess: as long as TCP's own are endured
-constexpr auto kLookAgain = std::chrono::milliseconds(10);  // guess: nobody sees it at the end of a process
+constexpr auto kLookAgain = std::chrono::milliseconds(10);  // guess: too short to be seen at the end of a process
 
 bool same_key(const std::optional<Key>& one, const std::optional<Key>& other) {
   if (!one || !other) return !one && !other;
@@ -30,7 +30,7 @@ bool same_session(const DialRequest& one, const DialRequest& other) {
          same_key(one.key, other.key);
 }
 
-/// What same_session() looks at.
+/// The parts of a request that same_session() compares.
 DialRequest identity_of(const DialRequest& request) {
   DialRequest identity;
   identity.peer_name = request.peer_name;
@@ -40,7 +40,7 @@ DialRequest identity_of(const DialRequest& request) {
   return identity;
 }
 
-/// What is started meanwhile takes no signal: those are for the program's own threads.
+/// Threads started meanwhile take no signals: those are for the program's own threads.
 class NoSignals {
  public:
   NoSignals() {
@@ -81,13 +81,13 @@ XioEngine::~XioEngine() {
   if (!thread_.joinable()) return;
   boost::asio::post(*io_, [this] { begin_leaving(); });
   thread_.join();
-  // What the thread left half done is ours now.
+  // The thread has ended: its links are this one's now.
   const Error gone{Errc::interrupted, "transfer", "the program ends"};
   for (auto& outgoing : outgoing_)
     for (const auto& link : outgoing.waiting) link->on_over(gone);
 }
 
-// ---- Active --------------------------------------------------------------------------------------------------------------
+// ---- Active ---------------------------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<XioLink>> XioEngine::dial(const Contact& contact, const Settings& settings,
                                                  std::optional<Key> key) {
@@ -137,7 +137,7 @@ void XioEngine::on_dialled(Place place, Result<std::unique_ptr<Connection>> conn
   if (place->carrier->idle()) place->carrier->close();
 }
 
-/// Later: what is forgotten may be what calls.
+/// Posted: the session that is forgotten may be the caller.
 void XioEngine::forget(Place place) {
   boost::asio::post(*io_, [this, place] {
     outgoing_.erase(place);
@@ -145,7 +145,7 @@ void XioEngine::forget(Place place) {
   });
 }
 
-// ---- Passive -------------------------------------------------------------------------------------------------------------
+// ---- Passive --------------------------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<XioAcceptor>> XioEngine::listen(const Settings& settings, std::optional<Key> key,
                                                        UdpPortRange ports) {
@@ -170,9 +170,9 @@ void XioEngine::drop_over_acceptors() {
   std::erase_if(acceptors_, [](const auto& acceptor) { return acceptor->over(); });
 }
 
-// ---- The end -------------------------------------------------------------------------------------------------------------
+// ---- The end --------------------------------------------------------------------------------------------------------
 
-/// What its user has closed may still be on its way; what is open goes down with us.
+/// Links that their users have closed get kEndPatience to deliver; open ones are interrupted.
 void XioEngine::begin_leaving() {
   leaving_ = Leaving::waiting;
   for (const auto& acceptor : acceptors_) acceptor->stop();

@@ -1,4 +1,4 @@
-/// Our one thread within a program that is not ours: sessions, listeners, and the links that they carry.
+/// Our one thread within the host program: sessions, listeners, and the links that they carry.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,14 @@
 
 namespace udtcat::gridftp::xio {
 
-/// Where a data connection is to go.
+/// The host and port that a data connection goes to.
 struct Contact {
   std::string host;
   std::uint16_t port = 0;
 };
 
-/// How long the end of the process waits for the peers' ends of links that its user has closed: what it wrote is there already.
+/// How long the end of the process waits for the peers' ends of links that its user has closed: what it wrote is there
+/// already.
 inline constexpr auto kEndPatience = std::chrono::milliseconds(300);  // guess: a round trip across an ocean
 /// And then for the goodbyes, which bring the last receipts.
 inline constexpr auto kGoodbyePatience = std::chrono::seconds(2);  // guess: some round trips of a bad path

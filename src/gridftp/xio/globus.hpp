@@ -1,4 +1,4 @@
-/// Globus' C headers, and its errors made of ours. Only src/xio/driver*.cpp and globus.cpp include this.
+/// Globus' C headers, and its errors made of ours.
 #pragma once
 
 extern "C" {
@@ -20,8 +20,8 @@ namespace udtcat::gridftp::xio {
 [[nodiscard]] globus_result_t end_of_file();
 [[nodiscard]] globus_result_t no_such_command(int command);
 
-/// One wait for a WakeEvent, as Globus' event loop knows it. The operation that waits can be cancelled there, or time out; the
-/// callback then has the error.
+/// One wait for a WakeEvent, as Globus' event loop knows it. The operation that waits can be cancelled there, or time
+/// out; the callback then has the error.
 /// Threads: as Globus calls: one wait at a time.
 class Waiting {
  public:

@@ -31,7 +31,7 @@ Result<std::shared_ptr<XioLink>> XioLink::make(std::shared_ptr<boost::asio::io_c
 XioLink::XioLink(std::shared_ptr<boost::asio::io_context> io, WakeEvent read_event, WakeEvent write_event)
     : io_(std::move(io)), read_event_(std::move(read_event)), write_event_(std::move(write_event)) {}
 
-// ---- Opening ---------------------------------------------------------------------------------------------------------
+// ---- Opening --------------------------------------------------------------------------------------------------------
 
 Progress XioLink::open_progress() {
   const std::lock_guard lock(mutex_);
@@ -54,7 +54,7 @@ Endpoint XioLink::peer() {
   return peer_;
 }
 
-// ---- Outgoing: their write → ring → a block ---------------------------------------------------------------------------
+// ---- Outgoing: their write → ring → a block -------------------------------------------------------------------------
 
 Progress XioLink::start_write(std::vector<std::span<const std::byte>> from) {
   {
@@ -131,7 +131,7 @@ void XioLink::source_receipted() {
   wake_writer();
 }
 
-// ---- Incoming: the block that arrived → their read --------------------------------------------------------------------
+// ---- Incoming: the block that arrived → their read ------------------------------------------------------------------
 
 Progress XioLink::start_read(std::vector<std::span<std::byte>> into, std::size_t at_least) {
   const std::lock_guard lock(mutex_);
@@ -213,7 +213,7 @@ void XioLink::sink_finish(LocalStream::FinishHandler handler) {
   post_serve();
 }
 
-// ---- The end -----------------------------------------------------------------------------------------------------------
+// ---- The end --------------------------------------------------------------------------------------------------------
 
 Progress XioLink::start_close() {
   {
@@ -274,7 +274,7 @@ void XioLink::detach() {
   offered_bytes_ = 0;
 }
 
-// ---- Waking --------------------------------------------------------------------------------------------------------------
+// ---- Waking ---------------------------------------------------------------------------------------------------------
 
 void XioLink::wake_reader() {
   if (std::exchange(reader_waits_, false)) read_event_.raise();
@@ -340,7 +340,7 @@ void XioLink::watch_close() {
   });
 }
 
-// ---- As a stream sees it ---------------------------------------------------------------------------------------------------
+// ---- As a stream sees it --------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -25,7 +25,8 @@
 
 namespace udtcat::gridftp::xio {
 
-/// Bytes written and not yet taken for the wire. Full: a write goes on when half of it, or all that the write lacks, is free.
+/// Bytes written and not yet taken for the wire. Full: a write goes on when half of it, or all that the write lacks, is
+/// free.
 inline constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // guess: a MODE E block of globus-url-copy, twice
 /// How long a close waits for a peer that is there and takes nothing.
 inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
@@ -46,8 +47,9 @@ struct Progress {
 ///   incoming   flowing ── the peer's end ──► ended    flowing ── bytes that a user who left has not read ──► dropped
 ///
 /// One operation of a kind at a time: an open or a read, and a write or a close.
-/// Threads: internally synchronised. The user's side may call from any thread and never waits; what begins with source_ and sink_,
-/// and the calls of the session's side, are confined to the io_context thread. What is copied under the mutex is one block at most.
+/// Threads: internally synchronised. The user's side may call from any thread and never waits. Functions that begin with
+/// source_ and sink_, and those of the session's side, are confined to the io_context thread. At most one block is
+/// copied under the mutex.
 class XioLink final : public std::enable_shared_from_this<XioLink> {
  public:
   using GiveUpHandler = std::function<void(const Error&)>;
@@ -68,8 +70,8 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   [[nodiscard]] Progress start_write(std::vector<std::span<const std::byte>> from);
   [[nodiscard]] Progress write_progress();
   std::size_t stop_write();
-  /// Done when the peer's consumer has all that was written, and the end; at once if nothing was. Bytes that still arrive are dropped,
-  /// and the peer is told so.
+  /// Done when the peer's consumer has all that was written, and the end; at once if nothing was. Bytes that still
+  /// arrive are dropped, and the peer is told so.
   [[nodiscard]] Progress start_close();
   [[nodiscard]] Progress close_progress();
   /// The user is gone: what is not done is not wanted any more.

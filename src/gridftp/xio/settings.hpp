@@ -1,4 +1,4 @@
-/// What the driver's options say: in a stack specification, "udtcat:keyfile=/etc/key;protection=safe".
+/// The driver's options, as a stack specification has them: "udtcat:keyfile=/etc/key;protection=safe".
 #pragma once
 
 #include <functional>
@@ -29,7 +29,8 @@ struct Settings {
   SessionOptions session = data_session();
   TransportOptions transport;
 
-  /// The first thing that was wrong. Globus lets errors of options pass, and an option must not be lost: nothing opens with one.
+  /// The first thing that was wrong. Globus lets errors of options pass, and an option must not be lost: nothing opens
+  /// with one.
   std::optional<Error> trouble;
 
   [[nodiscard]] Settings duplicate() const;
@@ -42,11 +43,12 @@ struct Settings {
 /// A variable of the environment; none where it is not set.
 using AskEnvironment = std::function<std::optional<std::string>(const char* name)>;
 
-/// The key by option, by environment, or of this host; none exactly at Protection::clear. Files are regular ones: a path may be that of
-/// a server's client, who could name a pipe.
+/// The key by option, by environment, or of this host; none exactly at Protection::clear. Files are regular ones: a
+/// path may be that of a server's client, which could name a pipe.
 /// environment_key   the text of kKeyVariable; empty where there is none
 /// host_key_file     kHostKeyFile, but for tests
-/// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at all, naming the three places
+/// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at
+/// all, naming the three places
 [[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
                                                   std::string_view environment_key,
                                                   const std::string& host_key_file = kHostKeyFile);

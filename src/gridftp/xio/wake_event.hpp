@@ -1,4 +1,4 @@
-/// How our thread tells the host program's event loop that an operation of its can go on.
+/// Tells the host program's event loop that one of its operations can go on.
 #pragma once
 
 #include <udtcat/result.hpp>

@@ -36,13 +36,13 @@ struct LateStreamTest : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
   std::optional<Result<std::string>> line;
-  std::optional<LateStream::Seat> seat;
+  LateStream::Attach attach;
   std::optional<std::pair<std::error_code, std::size_t>> written;
   std::unique_ptr<LateStream> stream =
-      std::make_unique<LateStream>(io, 16, [this](const Result<std::string>& said, const LateStream::Seat& place) {
+      std::make_unique<LateStream>(io, 16, [this](const Result<std::string>& said, const LateStream::Attach& place) {
         EXPECT_FALSE(line) << "told twice";
         line = said;
-        seat = place;
+        attach = place;
       });
 };
 
@@ -56,7 +56,7 @@ TEST_F(LateStreamTest, TellsItsFirstLineHoweverItComes) {
   EXPECT_EQ(**line, "hello");
 }
 
-TEST_F(LateStreamTest, HoldsEverythingUntilItIsSeated) {
+TEST_F(LateStreamTest, HoldsEverythingUntilItIsAttached) {
   write("hello\n");
   EXPECT_EQ(take_written(), 6U);
   write("world");
@@ -65,7 +65,7 @@ TEST_F(LateStreamTest, HoldsEverythingUntilItIsSeated) {
   std::byte byte{};
   EXPECT_EQ(stream->read_some(std::span(&byte, 1)).state, LocalStream::ReadState::would_block);
   EXPECT_EQ(take_written(), 0U);
-  seat->take(make_tcp_stream(std::move(pair.ours)));
+  attach(make_tcp_stream(std::move(pair.ours)));
   EXPECT_TRUE(bridge::run_until(io, [&] { return written.has_value(); }));
   EXPECT_FALSE(readable);
   boost::asio::write(pair.theirs, boost::asio::buffer("!", 1));
@@ -76,12 +76,12 @@ TEST_F(LateStreamTest, HoldsEverythingUntilItIsSeated) {
   EXPECT_EQ(bridge::read_all(pair.theirs.native_handle()), bytes_of("world"));
 }
 
-TEST_F(LateStreamTest, EndsWhatItIsSeatedOnWhereThatWasAskedBefore) {
+TEST_F(LateStreamTest, EndsWhatItIsAttachedToWhereThatWasAskedBefore) {
   write("hello\n");
   EXPECT_EQ(take_written(), 6U);
   std::optional<std::error_code> finished;
   stream->async_finish([&](std::error_code error) { finished = error; });
-  seat->take(make_tcp_stream(std::move(pair.ours)));
+  attach(make_tcp_stream(std::move(pair.ours)));
   EXPECT_TRUE(bridge::run_until(io, [&] { return finished.has_value(); }));
   EXPECT_TRUE(bridge::read_all(pair.theirs.native_handle()).empty());
 }
@@ -106,11 +106,11 @@ TEST_F(LateStreamTest, ResetsWhatComesTooLate) {
   write("hello\n");
   EXPECT_EQ(take_written(), 6U);
   stream->abort();
-  seat->take(make_tcp_stream(std::move(pair.ours)));
+  attach(make_tcp_stream(std::move(pair.ours)));
   EXPECT_EQ(bridge::read_error(pair.theirs), boost::asio::error::connection_reset);
   TcpPair second(io);
   stream.reset();
-  seat->take(make_tcp_stream(std::move(second.ours)));
+  attach(make_tcp_stream(std::move(second.ours)));
   EXPECT_EQ(bridge::read_error(second.theirs), boost::asio::error::connection_reset);
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 class FtpServers : public Served {
  protected:
-  /// Two of three places are one prefix's, who has been there longer first, and one is another's; nobody asks for anything.
+  /// Two of three places are one prefix's, who has been there longer first, and one is another's; nobody asks for
+  /// anything.
   void fill_unevenly() {
     ServeOptions options;
     options.most_clients = 3;

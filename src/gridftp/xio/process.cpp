@@ -1,0 +1,79 @@
+#include "gridftp/xio/process.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "lib/core/dumps.hpp"
+#include "lib/core/try.hpp"
+#include "lib/crypto/secret_bytes.hpp"
+
+namespace udtcat::gridftp::xio {
+
+namespace {
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+/// Ends the engine at the end of the program.
+struct Leaver {
+  Leaver() = default;
+  Leaver(const Leaver&) = delete;
+  Leaver& operator=(const Leaver&) = delete;
+  ~Leaver() { Process::self().leave(); }
+};
+
+}  // namespace
+
+Process& Process::self() {
+  static auto* const process = new Process();
+  return *process;
+}
+
+Result<XioEngine*> Process::engine() {
+  const std::lock_guard lock(engine_mutex_);
+  if (!engine_) {
+    // OpenSSL registers its clean-up for the end of the process when it is first used. Ours, registered later, runs
+    // before it.
+    std::byte first_use{};
+    std::ignore = crypto::randomise({&first_use, 1});
+    static const Leaver leaver;
+    UDTCAT_TRY(engine_, XioEngine::start());
+  }
+  return engine_.get();
+}
+
+void Process::release(std::shared_ptr<XioAcceptor> acceptor) {
+  const std::lock_guard lock(engine_mutex_);
+  if (engine_) engine_->release(std::move(acceptor));
+}
+
+void Process::leave() {
+  const std::lock_guard lock(engine_mutex_);
+  engine_.reset();
+}
+
+Result<std::optional<Key>> Process::key(const Settings& settings) {
+  const std::lock_guard lock(key_mutex_);
+  if (char* value = std::getenv(kKeyVariable); value != nullptr && *value != '\0')
+    key_text_ = crypto::take_text({value, std::strlen(value)});
+  auto key = find_key(settings, environment, key_text_.view());
+  if (key && *key && !std::exchange(dumps_are_forbidden_, true)) {
+    std::ignore = core::forbid_core_dumps(false);
+    core::forbid_tracing();
+  }
+  return key;
+}
+
+Result<UdpPortRange> Process::udp_ports() {
+  const auto range = environment("GLOBUS_UDP_PORT_RANGE");
+  if (!range || range->empty()) return UdpPortRange();
+  return parse_udp_port_range(*range);
+}
+
+}  // namespace udtcat::gridftp::xio

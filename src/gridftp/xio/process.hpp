@@ -1,0 +1,46 @@
+/// The one engine of a program that has loaded the driver, and the environment that it was started with.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <udtcat/key.hpp>
+#include <udtcat/result.hpp>
+
+#include "gridftp/xio/engine.hpp"
+#include "gridftp/xio/settings.hpp"
+#include "lib/crypto/secret_text.hpp"
+
+namespace udtcat::gridftp::xio {
+
+/// Threads: internally synchronised.
+class Process {
+ public:
+  /// Never destroyed: threads of the program may outlive its statics.
+  [[nodiscard]] static Process& self();
+
+  /// Starts it at the first call.  errors: those of XioEngine::start()
+  [[nodiscard]] Result<XioEngine*> engine();
+  /// As XioEngine::release(); an engine that is gone has stopped its acceptors.
+  void release(std::shared_ptr<XioAcceptor> acceptor);
+  /// Ends the engine, if there is one.
+  void leave();
+
+  /// As find_key(), with the environment's key as it was when it was first asked for. Its text is overwritten there, but
+  /// the variable stays, as the program's other threads may be looking.
+  [[nodiscard]] Result<std::optional<Key>> key(const Settings& settings);
+  /// By GLOBUS_UDP_PORT_RANGE.  errors: Errc::bad_argument
+  [[nodiscard]] static Result<UdpPortRange> udp_ports();
+
+ private:
+  Process() = default;
+
+  std::mutex engine_mutex_;
+  std::unique_ptr<XioEngine> engine_;  // engine_mutex_'s
+  std::mutex key_mutex_;
+  crypto::SecretText key_text_;       // key_mutex_'s
+  bool dumps_are_forbidden_ = false;  // key_mutex_'s
+};
+
+}  // namespace udtcat::gridftp::xio
