@@ -44,12 +44,9 @@ class MemoryChannel final : public transport::Channel {
   }
   ~MemoryChannel() override { close({}); }
 
-  void async_read(std::span<std::byte> into, ReadHandler handler) override {
-    const auto filled = [handler = std::move(handler)](const Result<std::size_t>& read) {
-      handler(read ? Status{} : tl::unexpected(read.error()));
-    };
+  void async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) override {
     some_ = false;
-    begin_read(into, into.size(), filled);
+    begin_read(into, least_bytes, std::move(handler));
   }
   void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) override {
     some_ = true;

@@ -22,6 +22,7 @@ inline constexpr BlockNumber kFlowTurn = 512;  // spec: record.md §5; half the 
 /// One channel, and how far each direction has come on it.
 ///
 ///   idle ──► header ──16 bytes──► in_hand ──its turn──► body ──► idle        header, body ──the channel ends──► ended
+///   idle ──the header came with the body before──► in_hand
 struct Flow {
   enum class Incoming { idle, header, in_hand, body, ended };
 
@@ -33,6 +34,7 @@ struct Flow {
   std::uint64_t heard_bytes = 0;    ///< had come on it when it last could bring the next record
   Incoming incoming = Incoming::idle;
   std::array<std::byte, kRecordHeaderBytes> header{};  ///< being read; clear once in hand
+  std::size_t header_bytes = 0;                        ///< of it that came with the body before
   RecordHeader in_hand{};                              ///< of the next record on this flow
   std::unique_ptr<transport::Channel> channel;         // last: its threads end before the bytes they fill
 };

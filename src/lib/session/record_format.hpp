@@ -42,9 +42,9 @@ void encode(const RecordHeader& header, std::span<std::byte, kRecordHeaderBytes>
 [[nodiscard]] constexpr std::size_t tag_bytes(Protection protection) {
   return protection >= Protection::safe ? kRecordTagBytes : 0;
 }
-/// A buffer that can hold a record of this payload size.
+/// A buffer that can hold a record of this payload size, and behind it the next one's header, which is read with it.
 [[nodiscard]] constexpr std::size_t buffer_bytes_for(std::size_t block_bytes) {
-  return kPayloadOffsetBytes + block_bytes + kRecordTagBytes;
+  return kPayloadOffsetBytes + block_bytes + kRecordTagBytes + kRecordHeaderBytes;
 }
 
 /// A block, and in the same memory the record it becomes: header ‖ payload ‖ tag around a fixed payload offset.
@@ -59,7 +59,7 @@ struct Block {
   /// Room for payload, whatever its present size.
   [[nodiscard]] std::span<std::byte> payload_room() const {
     auto all = memory.bytes();
-    return all.subspan(kPayloadOffsetBytes, all.size() - kPayloadOffsetBytes - kRecordTagBytes);
+    return all.first(all.size() - kRecordTagBytes - kRecordHeaderBytes).subspan(kPayloadOffsetBytes);
   }
   [[nodiscard]] std::span<std::byte, kRecordHeaderBytes> header() const {
     return std::span<std::byte, kRecordHeaderBytes>(
@@ -68,6 +68,10 @@ struct Block {
   [[nodiscard]] std::span<std::byte, kRecordTagBytes> tag() const {
     return std::span<std::byte, kRecordTagBytes>(
         memory.bytes().subspan(kPayloadOffsetBytes + payload_bytes, kRecordTagBytes));
+  }
+  /// Of a record that was read: room for its body and the header that follows.
+  [[nodiscard]] std::span<std::byte> body_and_next_header(Protection protection) const {
+    return memory.bytes().subspan(kPayloadOffsetBytes, payload_bytes + tag_bytes(protection) + kRecordHeaderBytes);
   }
   /// The record on the wire.
   [[nodiscard]] std::span<std::byte> record(Protection protection) const {

@@ -16,19 +16,19 @@ RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const Agre
 void RecordReader::async_read(core::Buffer memory, Handler handler) {
   UDTCAT_INVARIANT(!handler_, "the session reads one record at a time");
   handler_ = std::move(handler);
-  if (failure_) {
-    boost::asio::post(grace_.get_executor(), lifetime_.guard([this] { finish(tl::unexpected(*failure_)); }));
-    return;
-  }
+  if (failure_) return give_up(*failure_);
   reading_ = Block{std::move(memory), next_, 0};
   for (Flow& flow : flows_)
     if (flow.incoming == Flow::Incoming::idle) read_header(flow);
   std::ignore = take_next();  // else a header has yet to come: the flow of the last record, at least, was idle
 }
 
+/// What has not come with the body before.
 void RecordReader::read_header(Flow& flow) {
   flow.incoming = Flow::Incoming::header;
-  flow.channel->async_read(flow.header, lifetime_.guard([this, &flow](const Status& status) {
+  const auto rest = std::span(flow.header).subspan(std::exchange(flow.header_bytes, 0));
+  if (rest.empty()) return on_header(flow);
+  flow.channel->async_read(rest, lifetime_.guard([this, &flow](const Status& status) {
     if (!status) return on_ended(flow, status.error());
     on_header(flow);
   }));
@@ -107,14 +107,18 @@ void RecordReader::read_body(Flow& flow) {
   ++next_;
   reading_body_ = true;
   flow.incoming = Flow::Incoming::body;
-  const auto body = reading_.record(agreed_.protection).subspan(kRecordHeaderBytes);
-  flow.channel->async_read(body, lifetime_.guard([this, &flow](const Status& status) {
-    reading_body_ = false;
-    flow.incoming = status ? Flow::Incoming::idle : Flow::Incoming::ended;
-    if (failure_) return;
-    if (!status) return give_up(status.error());
-    finish(std::move(reading_));
-  }));
+  const auto room = reading_.body_and_next_header(agreed_.protection);
+  const std::size_t body_bytes = room.size() - kRecordHeaderBytes;
+  flow.channel->async_read_least(room, body_bytes,
+                                 lifetime_.guard([this, &flow, room, body_bytes](const Result<std::size_t>& read) {
+                                   reading_body_ = false;
+                                   flow.incoming = read ? Flow::Incoming::idle : Flow::Incoming::ended;
+                                   if (failure_) return;
+                                   if (!read) return give_up(read.error());
+                                   flow.header_bytes = *read - body_bytes;
+                                   std::ranges::copy(room.subspan(body_bytes, flow.header_bytes), flow.header.begin());
+                                   finish(std::move(reading_));
+                                 }));
 }
 
 void RecordReader::stop() {
@@ -153,7 +157,9 @@ tl::unexpected<Error> RecordReader::refuse(std::string why) const {
 void RecordReader::give_up(Error error) {
   if (!failure_) failure_ = std::move(error);
   grace_.cancel();
-  if (handler_) finish(tl::unexpected(*failure_));
+  boost::asio::post(grace_.get_executor(), lifetime_.guard([this] {
+    if (handler_) finish(tl::unexpected(*failure_));
+  }));
 }
 
 void RecordReader::finish(Result<Block> outcome) {

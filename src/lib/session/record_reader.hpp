@@ -22,8 +22,9 @@ namespace udtcat::session {
 /// How long the other flows may bring nothing after one has ended: a session that ends well ends all of them in this time.
 inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
 
-/// Each flow is read up to its next header, the rest of a record when it is the next one: no memory is held for blocks out of
-/// order, and a flow that is ahead is held back by its own transport.
+/// Each flow is read up to its next header, the body of a record when it is the next one: no memory is held for blocks out of
+/// order, and a flow that is ahead is held back by its own transport. A body is read together with the header behind it, as
+/// far as that is there: in a busy flow one read a record.
 /// Threads: confined to the io_context thread. After destruction no handler is called; the flows are closed before it.
 class RecordReader {
  public:

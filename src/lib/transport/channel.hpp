@@ -48,9 +48,17 @@ class Channel {
 
   virtual ~Channel() = default;
 
-  /// Reads exactly into.size() bytes, more than 0. One read at a time; `into` stays valid until the handler.
+  /// Reads at least `least_bytes`, more than 0, and what else is there by then; gives how many. One read at a time; `into`, which
+  /// has room for them, stays valid until the handler.
   /// errors: Errc::connection_broken, sticky, whether the peer closed, vanished or was shut down by a forgery
-  virtual void async_read(std::span<std::byte> into, ReadHandler handler) = 0;
+  virtual void async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) = 0;
+
+  /// Reads exactly into.size() bytes, else as async_read_least().
+  void async_read(std::span<std::byte> into, ReadHandler handler) {
+    async_read_least(into, into.size(), [handler = std::move(handler)](const Result<std::size_t>& read) {
+      handler(read ? Status() : tl::unexpected(read.error()));
+    });
+  }
 
   /// Reads what there is, waiting for the first byte; `into` is not empty and stays valid until the handler. Counts as
   /// the one read at a time. 0: the peer closed in order, and all that had arrived has been read; sticky, unproved.

@@ -220,6 +220,14 @@ TEST_F(RecordReaderTest, RefusesGarbageOnAnyFlow) {
   expect_error(Errc::protocol_violated);
 }
 
+TEST_F(RecordReaderTest, GivesARecordThatCameTogetherWithGarbage) {
+  auto bytes = record(0);
+  bytes.resize(bytes.size() + 100, std::byte{0x5a});
+  put(0, bytes);
+  expect_block(0);
+  expect_error(Errc::protocol_violated);
+}
+
 TEST_F(RecordReaderTest, HearsTheRestWhenOneFlowHasEnded) {
   put(0, 0);
   pipes[1]->cut = true;

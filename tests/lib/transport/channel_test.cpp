@@ -180,6 +180,26 @@ TEST_P(Channels, ReadWhatThereIsAndThenTheEnd) {
   EXPECT_EQ(read(*pair.there, into).error().code, Errc::connection_broken) << "who counts on bytes is told";
 }
 
+TEST_P(Channels, ReadAtLeastWhatIsAskedForAndNoMoreThanThereIsRoomFor) {
+  const auto bytes = pattern(100'000, 8);
+  ASSERT_TRUE(write(*pair.here, std::span(bytes).first(60'000)));
+  std::vector<std::byte> into(80'000);
+  std::optional<Result<std::size_t>> got;
+  pair.there->async_read_least(into, 70'000, [&](Result<std::size_t> read) { got = std::move(read); });
+  run_until([] { return false; }, 100ms);
+  EXPECT_FALSE(got);
+  ASSERT_TRUE(write(*pair.here, std::span(bytes).subspan(60'000)));
+  ASSERT_TRUE(run_until([&] { return got.has_value(); }));
+  const std::size_t read_bytes = got->value_or(0);
+  ASSERT_GE(read_bytes, 70'000U);
+  ASSERT_LE(read_bytes, into.size());
+  std::vector<std::byte> rest(bytes.size() - read_bytes);
+  ASSERT_TRUE(read(*pair.there, rest));
+  into.resize(read_bytes);
+  into.insert(into.end(), rest.begin(), rest.end());
+  EXPECT_TRUE(into == bytes);
+}
+
 TEST_P(Channels, SeeTheEndOfAPeerThatNeverSpoke) {
   std::vector<std::byte> into(10);
   std::optional<Result<std::size_t>> got;

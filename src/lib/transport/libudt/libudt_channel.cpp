@@ -20,18 +20,15 @@ LibudtChannel::LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtim
       receive_loop_(connection_),
       send_loop_(connection_, std::move(runtime)) {}
 
-void LibudtChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
-  UDTCAT_INVARIANT(!into.empty(), "callers read what they know must come");
-  const auto filled = [handler = std::move(handler)](const Result<std::size_t>& read) {
-    handler(read ? Status{} : tl::unexpected(read.error()));
-  };
-  receive_loop_.read(into, ReceiveLoop::Until::full, ReadCompletion(io_, lifetime_.guard(filled)));
+void LibudtChannel::async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) {
+  UDTCAT_INVARIANT(least_bytes > 0 && least_bytes <= into.size(), "callers read what they know must come");
+  receive_loop_.read({into, least_bytes, false, ReadCompletion(io_, lifetime_.guard(std::move(handler)))});
 }
 
 void LibudtChannel::async_read_some(std::span<std::byte> into, ReadSomeHandler handler) {
   UDTCAT_INVARIANT(!into.empty(), "callers have room for what they read");
   connection_->watch_its_end();
-  receive_loop_.read(into, ReceiveLoop::Until::some, ReadCompletion(io_, lifetime_.guard(std::move(handler))));
+  receive_loop_.read({into, 1, true, ReadCompletion(io_, lifetime_.guard(std::move(handler)))});
 }
 
 void LibudtChannel::async_write(core::SharedBytes from, WriteHandler handler) {

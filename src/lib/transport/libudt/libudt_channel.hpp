@@ -22,7 +22,7 @@ class LibudtChannel final : public Channel {
   /// Waits for the read in progress, at most kBlockingCallLimit, and for writes that close() left time for.
   ~LibudtChannel() override = default;
 
-  void async_read(std::span<std::byte> into, ReadHandler handler) override;
+  void async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) override;
   void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) override;
   void async_write(core::SharedBytes from, WriteHandler handler) override;
   void async_drained(DrainedHandler handler) override;

@@ -18,12 +18,12 @@ ReceiveLoop::~ReceiveLoop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ReceiveLoop::read(std::span<std::byte> into, Until until, ReadCompletion done) {
+void ReceiveLoop::read(Request request) {
   {
     const std::lock_guard lock(mutex_);
     UDTCAT_INVARIANT(!request_, "a channel has one read at a time");
-    if (stopping_) return done.post(fail(Errc::connection_broken, "receive", "the channel is closed"));
-    request_.emplace(Request{into, until, std::move(done)});
+    if (stopping_) return request.done.post(fail(Errc::connection_broken, "receive", "the channel is closed"));
+    request_.emplace(std::move(request));
   }
   changed_.notify_one();
   if (thread_.joinable()) return;
@@ -52,7 +52,7 @@ void ReceiveLoop::run() {
     Request request = std::move(*request_);
     request_.reset();
     lock.unlock();
-    auto filled = fill(request.into, request.until);
+    auto filled = fill(request);
     request.done.post(std::move(filled));
     lock.lock();
   }
@@ -66,15 +66,16 @@ void ReceiveLoop::wait_for_request(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-Result<std::size_t> ReceiveLoop::fill(std::span<std::byte> into, Until until) {
+Result<std::size_t> ReceiveLoop::fill(const Request& request) {
   std::size_t filled = 0;
-  while (filled < (until == Until::full ? into.size() : 1)) {
+  while (filled < request.least_bytes) {
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) return fail(Errc::connection_broken, "receive", "the channel is closed");
     }
-    if (broken_) return end(until);
-    const auto received = connection_->receive(into.subspan(filled));
+    if (broken_ && request.tells_the_end && connection_->ended_in_order()) return std::size_t{0};
+    if (broken_) return tl::unexpected(*broken_);
+    const auto received = connection_->receive(request.into.subspan(filled));
     if (received) {
       filled += *received;
     } else {
@@ -82,11 +83,6 @@ Result<std::size_t> ReceiveLoop::fill(std::span<std::byte> into, Until until) {
     }
   }
   return filled;
-}
-
-Result<std::size_t> ReceiveLoop::end(Until until) const {
-  if (until == Until::some && connection_->ended_in_order()) return std::size_t{0};
-  return tl::unexpected(*broken_);
 }
 
 }  // namespace udtcat::transport::libudt

@@ -25,24 +25,21 @@ class ReceiveLoop {
   /// Waits for the read in progress.
   ~ReceiveLoop();
 
-  enum class Until { full, some };
-
-  /// One at a time. The thread starts with the first. Says how much was read; 0 only for Until::some, at the end.
-  void read(std::span<std::byte> into, Until until, ReadCompletion done);
+  struct Request {
+    std::span<std::byte> into;
+    std::size_t least_bytes;
+    bool tells_the_end;  ///< gives 0 where the peer closed in order
+    ReadCompletion done;
+  };
+  /// One at a time. The thread starts with the first. Says how much was read.
+  void read(Request request);
   /// The read in progress ends with Errc::connection_broken, later ones at once.
   void stop();
 
  private:
-  struct Request {
-    std::span<std::byte> into;
-    Until until;
-    ReadCompletion done;
-  };
-
   void run();
   void wait_for_request(std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] Result<std::size_t> fill(std::span<std::byte> into, Until until);
-  [[nodiscard]] Result<std::size_t> end(Until until) const;
+  [[nodiscard]] Result<std::size_t> fill(const Request& request);
 
   const std::shared_ptr<Connection> connection_;  // synchronises itself
   std::mutex mutex_;

@@ -15,18 +15,22 @@ NativeChannel::NativeChannel(boost::asio::io_context& io, UdpPort& port, Link& l
 
 NativeChannel::~NativeChannel() { port_.release(link_); }
 
-void NativeChannel::async_read(std::span<std::byte> into, ReadHandler handler) {
-  UDTCAT_INVARIANT(!into.empty() && !read_handler_ && !read_some_handler_, "callers read one at a time");
-  into_ = into;
-  read_handler_ = std::move(handler);
-  progress_read();
+void NativeChannel::async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) {
+  begin_read(into, least_bytes, false, std::move(handler));
 }
 
 void NativeChannel::async_read_some(std::span<std::byte> into, ReadSomeHandler handler) {
-  UDTCAT_INVARIANT(!into.empty() && !read_handler_ && !read_some_handler_, "callers read one at a time");
+  begin_read(into, 1, true, std::move(handler));
+}
+
+void NativeChannel::begin_read(std::span<std::byte> into, std::size_t least_bytes, bool some, ReadSomeHandler handler) {
+  UDTCAT_INVARIANT(least_bytes > 0 && least_bytes <= into.size() && !read_handler_, "callers read one at a time");
   into_ = into;
-  read_some_handler_ = std::move(handler);
-  progress_read_some();
+  least_bytes_ = least_bytes;
+  read_bytes_ = 0;
+  tells_the_end_ = some;
+  read_handler_ = std::move(handler);
+  progress_read();
 }
 
 void NativeChannel::async_write(core::SharedBytes from, WriteHandler handler) {
@@ -46,14 +50,12 @@ void NativeChannel::close(std::chrono::milliseconds drain) {
   if (std::exchange(closed_, true)) return;
   port_.close(link_, drain);
   progress_read();
-  progress_read_some();
 }
 
 ChannelStats NativeChannel::stats() { return link_.connection.stats(); }
 
 void NativeChannel::on_progress() {
   progress_read();
-  progress_read_some();
   progress_writes();
   progress_drain();
 }
@@ -61,18 +63,11 @@ void NativeChannel::on_progress() {
 void NativeChannel::progress_read() {
   if (!read_handler_) return;
   if (closed_) return finish_read(tl::unexpected(broken("receive from")));
-  if (link_.connection.readable_bytes() > 0) into_ = into_.subspan(port_.read(link_, into_));
-  if (into_.empty()) return finish_read({});
-  if (ended()) finish_read(tl::unexpected(broken("receive from")));
-}
-
-void NativeChannel::progress_read_some() {
-  if (!read_some_handler_) return;
-  if (closed_) return finish_read_some(tl::unexpected(broken("receive from")));
-  if (link_.connection.readable_bytes() > 0) return finish_read_some(port_.read(link_, into_));
+  if (link_.connection.readable_bytes() > 0) read_bytes_ += port_.read(link_, into_.subspan(read_bytes_));
+  if (read_bytes_ >= least_bytes_) return finish_read(read_bytes_);
   if (!ended()) return;
-  if (link_.connection.ended_in_order()) return finish_read_some(0);
-  finish_read_some(tl::unexpected(broken("receive from")));
+  if (tells_the_end_ && link_.connection.ended_in_order()) return finish_read(0);
+  finish_read(tl::unexpected(broken("receive from")));
 }
 
 void NativeChannel::progress_drain() {
@@ -92,11 +87,10 @@ void NativeChannel::progress_writes() {
   writes_.clear();
 }
 
-void NativeChannel::finish_read(Status status) { post(std::exchange(read_handler_, nullptr), std::move(status)); }
-
-void NativeChannel::finish_read_some(Result<std::size_t> result) {
-  boost::asio::post(io_, lifetime_.guard([handler = std::exchange(read_some_handler_, nullptr),
-                                          result = std::move(result)] { handler(result); }));
+void NativeChannel::finish_read(Result<std::size_t> result) {
+  boost::asio::post(io_, lifetime_.guard([handler = std::exchange(read_handler_, nullptr), result = std::move(result)] {
+    handler(result);
+  }));
 }
 
 bool NativeChannel::ended() const {

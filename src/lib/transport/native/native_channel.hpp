@@ -24,7 +24,7 @@ class NativeChannel final : public Channel, private LinkUser {
   NativeChannel(const NativeChannel&) = delete;
   NativeChannel& operator=(const NativeChannel&) = delete;
 
-  void async_read(std::span<std::byte> into, ReadHandler handler) override;
+  void async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) override;
   void async_read_some(std::span<std::byte> into, ReadSomeHandler handler) override;
   void async_write(core::SharedBytes from, WriteHandler handler) override;
   void async_drained(DrainedHandler handler) override;
@@ -45,11 +45,10 @@ class NativeChannel final : public Channel, private LinkUser {
 
   void on_progress() override;
   void progress_read();
-  void progress_read_some();
   void progress_writes();
   void progress_drain();
-  void finish_read(Status status);
-  void finish_read_some(Result<std::size_t> result);
+  void begin_read(std::span<std::byte> into, std::size_t least_bytes, bool some, ReadSomeHandler handler);
+  void finish_read(Result<std::size_t> result);
   [[nodiscard]] bool ended() const;
   [[nodiscard]] Error broken(const char* doing) const;
   void post(std::function<void(Status)> handler, Status status);
@@ -57,9 +56,11 @@ class NativeChannel final : public Channel, private LinkUser {
   boost::asio::io_context& io_;
   UdpPort& port_;
   Link& link_;
-  std::span<std::byte> into_;  // what is left of the read
-  ReadHandler read_handler_;
-  ReadSomeHandler read_some_handler_;  // at most one of the two
+  std::span<std::byte> into_;
+  std::size_t least_bytes_ = 0;
+  std::size_t read_bytes_ = 0;  // of the read in progress
+  bool tells_the_end_ = false;  // the read in progress gives 0 where the peer closed in order
+  ReadSomeHandler read_handler_;
   std::deque<Write> writes_;
   DrainedHandler drained_handler_;
   std::uint64_t drained_offset_ = 0;  // acknowledged up to here, it is drained
