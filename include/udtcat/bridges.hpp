@@ -21,13 +21,13 @@ namespace udtcat {
 struct StdioHalves {
   bool read = true;
   bool write = true;
-  /// The end of what is written counts when its consumer has read all of it; false: when the system has taken it, as of any program
-  /// that writes and exits.
+  /// What is written counts as taken when its consumer has read all of it; false: when the system has it, as of any
+  /// program that writes and exits.
   bool until_read = true;
 };
 
-/// Bridges two descriptors of any kind: pipe, file, terminal, device, socket. Each half has a thread of its own, so a slow
-/// disk stalls nothing else; the descriptors' shared flags are never changed. They are closed when each half ends.
+/// Bridges two descriptors of any kind: pipe, file, terminal, device, socket. Each half has a thread of its own, so a
+/// slow disk stalls nothing else; the descriptors' shared flags are never changed. They are closed when each half ends.
 /// errors: Errc::out_of_resources
 [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio_stream(boost::asio::io_context& io, int input_fd,
                                                                      int output_fd, StdioHalves halves);

@@ -8,10 +8,13 @@
 #include <optional>
 #include <string>
 
+#include <boost/asio/io_context.hpp>
+
 #include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stream.hpp>
 
 namespace udtcat {
 
@@ -44,6 +47,11 @@ struct ConnectionStats {
   std::optional<Cipher> cipher;  ///< none at auth and clear
 };
 
+/// Made by dial() and listen(). Destroying it ends it at once and without a word: its Streams fail with
+/// Errc::connection_broken, its LocalStreams are destroyed, no handler of its own is called any more, and the peer sees
+/// it broken or lost. To part in order, close() and destroy it when on_closed() has been told, which may be done from
+/// any later handler.
+///
 /// Threads: confined to its io_context thread. Handlers are called there and never from inside the call that
 /// took them.
 class Connection {
@@ -54,6 +62,11 @@ class Connection {
 
   virtual ~Connection() = default;
 
+  /// Opens a stream that the program reads and writes. Costs no round trip. A refusal is the error of its first read.
+  [[nodiscard]] std::unique_ptr<Stream> open_stream();
+  /// Takes the stream that on_stream() told of, likewise.
+  [[nodiscard]] std::unique_ptr<Stream> accept_stream(StreamId id);
+
   /// Opens a stream and bridges it to `local`. Costs no round trip: data follows at once. `done` is called
   /// exactly once, also when the connection fails first.
   virtual StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
@@ -63,8 +76,8 @@ class Connection {
   /// stream is refused.
   virtual void on_stream(StreamHandler handler) = 0;
   virtual void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
-  /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text. Also of a stream that was
-  /// accepted and has not ended, whose `done` is then told the same.
+  /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text. Also of a stream
+  /// that was accepted and has not ended, whose `done` is then told the same.
   virtual void refuse_stream(StreamId id, const Error& reason) = 0;
 
   /// `handler` is called once: with success after a close both ends agreed to, else with what broke it.
@@ -76,6 +89,8 @@ class Connection {
   virtual void abort(const Error& reason) = 0;
 
   [[nodiscard]] virtual ConnectionStats stats() = 0;
+  /// The loop that drives it; outlives it.
+  [[nodiscard]] virtual boost::asio::io_context& io() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// Whether the peer wants to hear from us, and has something to say (its --recv-only, --send-only).
   [[nodiscard]] virtual bool peer_receives() const = 0;

@@ -43,7 +43,7 @@ class Endpoint {
   AddressFamily family_ = AddressFamily::any;
 };
 
-/// What a user wrote: "9000", "host:9000", "192.0.2.1:9000", "[::1]:9000", "*:9000".
+/// A host and a port as a user writes them: "9000", "host:9000", "192.0.2.1:9000", "[::1]:9000", "*:9000".
 struct HostPort {
   std::string host;  ///< empty where none was written: the wildcard for a listener
   std::uint16_t port = 0;

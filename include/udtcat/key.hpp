@@ -11,6 +11,12 @@
 
 namespace udtcat {
 
+/// The origin of a key file's path, which decides what may lie there.
+enum class KeyFileKind {
+  any,  ///< the user's own: a pipe or /dev/stdin is fine, and is read up to the end of its first line and no further
+  regular,  ///< perhaps a peer's: what is no regular file is refused, and nothing is waited for
+};
+
 /// A 256-bit pre-shared key. Movable, not copyable, not printable by accident; erased on destruction.
 ///
 /// Its text form is "udtcat1-" and 48 characters of base64url: the 32 key bytes and the first 4 bytes of
@@ -25,6 +31,10 @@ class Key {
   /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text
   [[nodiscard]] static Result<Key> parse(std::string_view text);
 
+  /// The key in a file as `udtcat keygen` writes it. Blocks while it reads.
+  /// errors: Errc::bad_argument for a file that cannot be read, that others can read, or that holds no key
+  [[nodiscard]] static Result<Key> from_file(const std::string& path, KeyFileKind kind = KeyFileKind::any);
+
   Key(Key&& other) noexcept;
   Key& operator=(Key&& other) noexcept;
   Key(const Key&) = delete;
@@ -33,6 +43,8 @@ class Key {
 
   /// A copy for a second owner, spelt out so that it is never an accident.
   [[nodiscard]] Key duplicate() const;
+  /// In a time that does not depend on where they differ.
+  friend bool operator==(const Key& one, const Key& other);
   /// The text form. The caller prints it only where the user asked for it.
   [[nodiscard]] std::string reveal_text() const;
   /// Valid as long as this key.

@@ -1,4 +1,4 @@
-/// What a session is asked to be. Plain values; both ends compare notes in the handshake.
+/// The wishes of an end for a session. Plain values; both ends compare notes in the handshake.
 #pragma once
 
 #include <array>
@@ -43,6 +43,9 @@ enum class TransportKind : std::uint8_t {
   libudt,  ///< Debian's libudt: the oracle and the baseline
 };
 
+/// Whether this program has it: libudt costs each start 0.1 s, so not every program is linked with it (ADR-0014).
+[[nodiscard]] bool has_transport(TransportKind kind);
+
 /// How the native transport decides how fast to send. libudt always has its own, which `udt` is.
 enum class CongestionKind : std::uint8_t {
   bbr,    ///< model of the path: bandwidth and round trip; light random loss does not slow it (the default)
@@ -73,37 +76,47 @@ inline constexpr std::size_t kMaxEndNameBytes = 64;            // spec: docs/spe
 /// Whether an end can be called so: 1 to kMaxEndNameBytes printable characters of ASCII, no white space.
 [[nodiscard]] bool is_end_name(std::string_view text);
 
-struct SessionOptions {
-  Protection protection = Protection::private_;
-  Purpose purpose = Purpose::pipe;               ///< the same at both ends
-  std::string own_name;                          ///< what this end is called; empty: it has no name
-  std::string expected_peer;                     ///< who the other end must be; empty: whoever holds the key
-  std::optional<Cipher> cipher;                  ///< none: the fastest 256-bit one of the connecting host
+/// The cost and the speed of a session. The defaults are right for a 10 Gbit/s path and for a slow one: measure before
+/// you turn.
+struct SessionTuning {
   std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
   std::size_t lanes = kDefaultLanes;             ///< contexts; the lesser of the two ends' is used
   std::optional<std::size_t> threads;            ///< cipher threads of this host; none: the cores it may use
   std::optional<std::size_t> flows;  ///< connector: how many it wants; listener: the most it takes; none: 1, kMaxFlows
-  bool sends = true;                 ///< this end has something to say (false: --recv-only)
-  bool receives = true;              ///< this end wants to hear (false: --send-only)
-  Statements statements = Statements::none;
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
+};
+
+/// A default one is a pipe that is encrypted and authenticated, with whoever holds the key.
+struct SessionOptions : SessionTuning {
+  Protection protection = Protection::private_;
+  Purpose purpose = Purpose::pipe;  ///< the same at both ends
+  std::string own_name;             ///< what this end is called; empty: it has no name
+  std::string expected_peer;        ///< who the other end must be; empty: whoever holds the key
+  std::optional<Cipher> cipher;     ///< none: the fastest 256-bit one of the connecting host
+  bool sends = true;                ///< this end has something to say
+  bool receives = true;             ///< this end wants to hear
+  Statements statements = Statements::none;
 };
 
 inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window of 700 packets
 inline constexpr std::uint64_t kDefaultMemoryBytes =
     256 * kMiB;  // guess: 10 Gbit/s at 75 ms, with as much waiting for repair
 
-struct TransportOptions {
-  TransportKind kind = TransportKind::native;
-  BitRate rate;                                      ///< cap on what this end sends; unlimited by default
+/// As SessionTuning, of what is below the session.
+struct TransportTuning {
   CongestionKind congestion = CongestionKind::bbr;   ///< native only
   std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< what one connection may hold, each way: its largest window
-  /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is given up. libudt has its own
-  /// time for silence.
+  /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is given up. libudt
+  /// has its own time for silence.
   std::chrono::milliseconds idle_timeout{60'000};
-  /// Native only, not 0: who says it need not show first that it receives at its address, which saves a round trip. For ports that
-  /// live as briefly as their key (docs/spec/udt4.md §4).
-  std::optional<std::uint32_t> known_cookie;
+};
+
+struct TransportOptions : TransportTuning {
+  TransportKind kind = TransportKind::native;
+  BitRate rate;  ///< cap on what this end sends; unlimited by default
+  /// Native only, the same at both ends: the key and the listening port serve one session and are gone. The connector
+  /// then need not show first that it receives at its address, which saves a round trip (docs/spec/udt4.md §4).
+  bool single_use = false;
 };
 
 }  // namespace udtcat

@@ -30,7 +30,8 @@ struct DialRequest {
   TransportOptions transport;
 };
 
-/// An attempt to reach a listener. Destroying it gives up without a call.
+/// An attempt to reach a listener. Destroying it gives up without a call; once the handler has been called it changes
+/// nothing.
 /// Threads: confined to the io_context thread, where the handler is called.
 class Dialer {
  public:
@@ -38,8 +39,8 @@ class Dialer {
   virtual ~Dialer() = default;
 };
 
-/// errors (to the handler): Errc::cannot_reach after the timeout, or after closed_port_patience if every address said that
-/// the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
+/// errors (to the handler): Errc::cannot_reach after the timeout, or after closed_port_patience if every address said
+/// that the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
 [[nodiscard]] std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler);
 
 struct ListenRequest {
@@ -51,11 +52,12 @@ struct ListenRequest {
 
 /// Lets in who proves the key, and only them. A stranger costs little: at most 32 are talked to at a time, each for a
 /// few seconds, nothing of theirs is parsed beyond the TLS handshake, and none takes the place of who has the key.
+/// Destroying it stops it; connections already made go on.
 /// Threads: confined to the io_context thread, where the handlers are called.
 class Listener {
  public:
   using PeerHandler = std::function<void(std::unique_ptr<Connection>)>;
-  /// Who was turned away and why.
+  /// Told of each peer that was turned away, and why.
   using RefusalHandler = std::function<void(const Endpoint& peer, const Error& why)>;
 
   virtual ~Listener() = default;

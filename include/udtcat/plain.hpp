@@ -1,5 +1,5 @@
-/// Bare bytes over UDT4, for talking to programs that know nothing of udtcat. Nothing is protected and nothing is proved:
-/// anybody can be the peer, and its end may not be the end of its data.
+/// Bare bytes over UDT4, for talking to programs that know nothing of udtcat. Nothing is protected and nothing is
+/// proved: anybody can be the peer, and its end may not be the end of its data.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ namespace udtcat {
 /// Threads: confined to its io_context thread. Handlers are called there and never from inside the call that took them.
 class PlainPipe {
  public:
-  /// `error`: none when everything sent was acknowledged by the peer's transport and the peer closed in order, or we did;
-  /// bytes_receipted is always 0, nobody gives receipts.
+  /// `error`: none when everything sent was acknowledged by the peer's transport and the peer closed in order, or we
+  /// did; bytes_receipted is always 0, nobody gives receipts.
   using DoneHandler = std::function<void(StreamOutcome)>;
   virtual ~PlainPipe() = default;
 

@@ -1,7 +1,7 @@
 /// The one error model of udtcat: every call that can fail returns a Result, never throws.
 ///
 /// Three kinds of fault, three mechanisms (docs/HACKING.md, "Errors"): the environment and the peer
-/// become an Error; our own broken invariants abort (src/core/invariant.hpp).
+/// become an Error; our own broken invariants abort (src/lib/core/invariant.hpp).
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace udtcat {
 
-/// What went wrong, in the terms a user can act on. The exit status follows from it alone
-/// (src/cli/exit_status.hpp).
+/// The kinds of failure, in the terms a user can act on. The exit status follows from it alone
+/// (src/tool/exit_status.hpp).
 enum class Errc {
   // The local environment.
   bad_argument = 1,      ///< a value the caller gave is outside what is allowed

@@ -119,21 +119,19 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
   on_fallback_end_ = std::move(on_end);
   tell_far_side(encode(request), lifetime_.guard([this] {
     // A write that fails shows in the command's own end; a read that fails is no end of its input.
-    upwards_ =
-        std::make_unique<bridge::Relay>(*user_stream_, *ssh_stream_, [this](const bridge::Relay::Outcome& outcome) {
-          if (!outcome.read_error) return;
-          core::log().error("local read from stdin failed: {}", outcome.read_error.message());
-          give_up_relay();
-        });
+    upwards_ = std::make_unique<Relay>(*user_stream_, *ssh_stream_, [this](const Relay::Outcome& outcome) {
+      if (!outcome.read_error) return;
+      core::log().error("local read from stdin failed: {}", outcome.read_error.message());
+      give_up_relay();
+    });
   }));
-  downwards_ =
-      std::make_unique<bridge::Relay>(*ssh_stream_, *user_stream_, [this](const bridge::Relay::Outcome& outcome) {
-        if (outcome.write_error || outcome.read_error) give_up_relay();
-        if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
-          core::log().error("write stdout: {}", outcome.write_error.message());
-        downwards_ended_ = true;
-        finish_if_relayed();
-      });
+  downwards_ = std::make_unique<Relay>(*ssh_stream_, *user_stream_, [this](const Relay::Outcome& outcome) {
+    if (outcome.write_error || outcome.read_error) give_up_relay();
+    if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
+      core::log().error("write stdout: {}", outcome.write_error.message());
+    downwards_ended_ = true;
+    finish_if_relayed();
+  });
   return {};
 }
 

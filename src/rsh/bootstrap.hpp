@@ -15,10 +15,10 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/child_process.hpp"
-#include "lib/bridge/relay.hpp"
 #include "lib/core/lifetime.hpp"
 #include "rsh/control_message.hpp"
 #include "rsh/greeting.hpp"
+#include "rsh/relay.hpp"
 
 namespace udtcat::rsh {
 
@@ -82,8 +82,8 @@ class Bootstrap {
   std::function<void(int)> on_fallback_end_;
   std::unique_ptr<LocalStream> ssh_stream_;   // its stdout is read, its stdin written
   std::unique_ptr<LocalStream> user_stream_;  // ours, in the fallback
-  std::unique_ptr<bridge::Relay> upwards_;
-  std::unique_ptr<bridge::Relay> downwards_;
+  std::unique_ptr<Relay> upwards_;
+  std::unique_ptr<Relay> downwards_;
   bool downwards_ended_ = false;
   bool relay_failed_ = false;
   std::vector<std::byte> told_;  // what is being written to ssh's stdin

@@ -32,6 +32,7 @@ FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connecti
       control_(
           io, [this](const ControlMessage& message) { on_message(message); },
           [this](const Error& violation) { connection_->abort(violation); }),
+      child_(io, [this] { finish_if_over(); }),
       connection_(std::move(connection)) {
   connection_->on_stream([this](StreamId id) { on_stream(id); });
   connection_->on_closed([this](const Status& status) { on_closed(status); });
@@ -56,7 +57,7 @@ void FarEnd::on_message(const ControlMessage& message) {
   const auto* signal = std::get_if<DeliverSignal>(&message);
   if (signal == nullptr || !requested())
     return connection_->abort({Errc::protocol_violated, "read a control message", "out of place"});
-  if (const auto number = signal_number(signal->name); number && child_) child_->signal(*number);
+  if (const auto number = signal_number(signal->name); number && child_.started()) child_.process().signal(*number);
 }
 
 void FarEnd::run_when_complete() {
@@ -65,19 +66,17 @@ void FarEnd::run_when_complete() {
   if (on_requested_) std::exchange(on_requested_, nullptr)();
   const auto wanted = launch_(*request_);
   if (!wanted) return refuse(wanted.error().message());
-  auto child = bridge::ChildProcess::start(io_, *wanted, [this](bridge::ChildEnd end) {
+  const auto started = child_.start(*wanted, [this](const bridge::ChildEnd& end) {
     // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
     if (!closed_) answer(message_of(end));
-    finish_if_over();
   });
-  if (!child) return refuse(child.error().message());
-  child_ = std::move(*child);
+  if (!started) return refuse(started.error().message());
   control_.send(Started{});
-  if (auto bridged = bridge(child_->take_pipes()); !bridged) connection_->abort(bridged.error());
+  if (auto bridged = bridge(child_.process().take_pipes()); !bridged) connection_->abort(bridged.error());
 }
 
 Status FarEnd::bridge(bridge::ChildPipes pipes) {
-  auto input = bridge::ChildStream::make(io_, *child_, std::move(pipes.input), {}, bridge::ChildProof::taken);
+  auto input = bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), {}, bridge::ChildProof::taken);
   auto output = make_stdio_stream(io_, pipes.output.release(), -1, {.read = true, .write = false});
   auto errors = make_stdio_stream(io_, pipes.errors.release(), -1, {.read = true, .write = false});
   for (auto* stream : {&input, &output, &errors})
@@ -95,7 +94,7 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
 /// take it for all.
 void FarEnd::on_input_over(const StreamOutcome& outcome) {
   const bool cut = outcome.error && outcome.error->code != Errc::local_write_failed;
-  if (cut && !closed_ && !child_->end()) connection_->abort(*outcome.error);
+  if (cut && !closed_ && !child_.process().end()) connection_->abort(*outcome.error);
 }
 
 void FarEnd::answer(const ControlMessage& message) {
@@ -114,19 +113,12 @@ void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
   // Those whom the leader left behind go on, as with ssh, but for who would read an end that has not come.
-  if (child_ && (!child_->end() || child_->input_is_cut_for_somebody())) end_child();
+  child_.end_it(!status && (status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted));
   finish_if_over();
 }
 
-void FarEnd::end_child() {
-  const bool interrupted =
-      !*closed_ && (closed_->error().code == Errc::peer_interrupted || closed_->error().code == Errc::interrupted);
-  ending_.emplace(io_, *child_, interrupted ? bridge::kInterruptedSteps : bridge::kLostSteps,
-                  [this] { finish_if_over(); });
-}
-
 void FarEnd::finish_if_over() {
-  if (!closed_ || (child_ && !child_->end()) || (ending_ && !ending_->is_over())) return;
+  if (!closed_ || !child_.is_gone()) return;
   // A peer that has been told of the end may leave as it likes.
   if (on_over_) std::exchange(on_over_, nullptr)(answered_ ? Status{} : *closed_);
 }

@@ -54,7 +54,6 @@ class FarEnd {
   void answer(const ControlMessage& message);
   void refuse(std::string reason);
   void on_closed(const Status& status);
-  void end_child();
   void finish_if_over();
 
   boost::asio::io_context& io_;
@@ -64,8 +63,7 @@ class FarEnd {
   ControlChannel control_;
   std::optional<ControlMessage> request_;
   std::size_t streams_opened_ = 0;  // by the peer, of the four
-  std::unique_ptr<bridge::ChildProcess> child_;
-  std::optional<bridge::ChildEnding> ending_;  // of a child whose peer has gone first
+  bridge::KeptChild child_;
   bool answered_ = false;
   std::optional<Status> closed_;
   const std::unique_ptr<Connection> connection_;  // its handlers and streams lead into what stands above

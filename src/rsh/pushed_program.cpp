@@ -1,5 +1,6 @@
 #include "rsh/pushed_program.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <openssl/evp.h>
 #include <sys/utsname.h>
 
 #include "lib/core/log.hpp"
-#include "lib/crypto/sha256.hpp"
 
 namespace udtcat::rsh {
 
@@ -29,6 +32,16 @@ std::string program_path() {
   return kSelf;
 }
 
+/// In hexadecimal, as sha256sum(1) prints it; none where OpenSSL fails.
+std::optional<std::string> sha256_hex(std::span<const char> bytes) {
+  constexpr std::size_t kDigestBytes = 32;  // spec: FIPS 180-4
+  std::array<unsigned char, kDigestBytes> digest{};
+  std::size_t length = 0;
+  if (EVP_Q_digest(nullptr, "SHA256", nullptr, bytes.data(), bytes.size(), digest.data(), &length) != 1)
+    return std::nullopt;
+  return fmt::format("{:02x}", fmt::join(digest, ""));
+}
+
 }  // namespace
 
 Result<OwnProgram> own_program() {
@@ -38,8 +51,8 @@ Result<OwnProgram> own_program() {
   utsname system{};
   if (!file || bytes.empty() || ::uname(&system) != 0)
     return fail(Errc::local_read_failed, "read " + path + " in order to push it");
-  auto digest = crypto::sha256_hex(std::as_bytes(std::span(bytes)));
-  if (!digest) return tl::unexpected(std::move(digest.error()));
+  auto digest = sha256_hex(bytes);
+  if (!digest) return fail(Errc::cipher_failed, "compute a digest");
   return OwnProgram{{path, std::string(system.sysname) + ' ' + system.machine}, {bytes.size(), std::move(*digest)}};
 }
 

@@ -9,7 +9,6 @@
 #include "lib/core/try.hpp"
 #include "rsh/bootstrap_script.hpp"
 #include "rsh/dialled_address.hpp"
-#include "rsh/known_cookie.hpp"
 #include "rsh/pushed_program.hpp"
 #include "tool/requests.hpp"
 
@@ -106,8 +105,6 @@ void RemoteCommand::dial(const ConnectLine& line) {
   candidates_ = each_once(candidates);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it");
   for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
-  auto cookie = known_cookie(line.key);
-  if (!cookie) return run_.finish(std::move(cookie.error()));
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,
                       .timeout = options_.connect_timeout,
@@ -115,7 +112,7 @@ void RemoteCommand::dial(const ConnectLine& line) {
                       .key = line.key.duplicate(),
                       .session = options_.session,
                       .transport = options_.transport};
-  request.transport.known_cookie = *cookie;
+  request.transport.single_use = true;
   race_ =
       std::make_unique<DialRace>(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
         if (!connection) return on_no_answer(connection.error().cause);

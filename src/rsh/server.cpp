@@ -14,7 +14,6 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "rsh/greeting.hpp"
-#include "rsh/known_cookie.hpp"
 #include "rsh/user_shell.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
@@ -80,12 +79,11 @@ Status Server::start() {
 }
 
 Status Server::bind(const Key& key) {
-  UDTCAT_TRY(const std::uint32_t cookie, known_cookie(key));
   Status status = fail(Errc::cannot_bind, "bind");
   for (const std::uint16_t port : ports_of(options_.ports)) {
     tool::Options options = options_;
     options.local.port = port;
-    options.transport.known_cookie = cookie;
+    options.transport.single_use = true;
     UDTCAT_TRY(ListenRequest request, tool::make_listen_request(options, key.duplicate()));
     auto listener = listen(
         run_.io(), std::move(request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },

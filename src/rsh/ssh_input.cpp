@@ -11,14 +11,14 @@
 
 namespace udtcat::rsh {
 
-SshInput::SshInput(boost::asio::io_context& io, int descriptor, bridge::StopEvent stop, Handlers handlers)
+SshInput::SshInput(boost::asio::io_context& io, int descriptor, bridge::WakeEvent stop, Handlers handlers)
     : io_(io),
       descriptor_(descriptor),
       stop_(std::move(stop)),
       handlers_(std::make_shared<const Handlers>(std::move(handlers))) {}
 
 Result<std::unique_ptr<SshInput>> SshInput::start(boost::asio::io_context& io, int descriptor, Handlers handlers) {
-  auto stop = bridge::StopEvent::make();
+  auto stop = bridge::WakeEvent::make();
   if (!stop) return tl::unexpected(std::move(stop.error()));
   std::unique_ptr<SshInput> input(new SshInput(io, descriptor, std::move(*stop), std::move(handlers)));
   try {
@@ -30,7 +30,7 @@ Result<std::unique_ptr<SshInput>> SshInput::start(boost::asio::io_context& io, i
 }
 
 SshInput::~SshInput() {
-  stop_.request();
+  stop_.raise();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -63,7 +63,7 @@ std::optional<ControlMessage> SshInput::read_message() const {
 
 bool SshInput::read_exactly(std::span<std::byte> into) const {
   while (!into.empty()) {
-    if (stop_.wait(descriptor_, POLLIN) == bridge::StopEvent::Wake::stop) return false;
+    if (stop_.wait(descriptor_, POLLIN) == bridge::WakeEvent::Wake::raised) return false;
     const ssize_t got = ::read(descriptor_, into.data(), into.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) return false;

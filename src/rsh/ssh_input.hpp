@@ -9,7 +9,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "lib/bridge/stop_event.hpp"
+#include "lib/bridge/wake_event.hpp"
 #include "rsh/control_message.hpp"
 
 namespace udtcat::rsh {
@@ -33,14 +33,14 @@ class SshInput {
   ~SshInput();
 
  private:
-  SshInput(boost::asio::io_context& io, int descriptor, bridge::StopEvent stop, Handlers handlers);
+  SshInput(boost::asio::io_context& io, int descriptor, bridge::WakeEvent stop, Handlers handlers);
   void run();
   [[nodiscard]] bool read_exactly(std::span<std::byte> into) const;
   [[nodiscard]] std::optional<ControlMessage> read_message() const;
 
   boost::asio::io_context& io_;
   const int descriptor_;
-  const bridge::StopEvent stop_;
+  const bridge::WakeEvent stop_;
   const std::shared_ptr<const Handlers> handlers_;
   std::thread thread_;
 };

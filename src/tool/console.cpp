@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
+#include <chrono>
+#include <ctime>
 #include <mutex>
+#include <string>
 #include <string_view>
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <poll.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include "lib/core/log.hpp"
+#include <udtcat/log.hpp>
+
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
@@ -68,39 +71,48 @@ void Console::write(std::string_view text, int patience_ms) {
 
 namespace {
 
-class ConsoleSink final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit ConsoleSink(Console& console) : console_(console) {}
+LogLevel level_of(int verbosity) {
+  if (verbosity < 0) return LogLevel::error;
+  if (verbosity == 0) return LogLevel::warn;
+  if (verbosity == 1) return LogLevel::info;
+  return verbosity == 2 ? LogLevel::debug : LogLevel::trace;
+}
 
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t formatted;
-    formatter_->format(message, formatted);
-    std::string_view text(formatted.data(), formatted.size());
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    console_.line(text);
+const char* name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace:
+      return "trace";
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warn:
+      return "warning";
+    case LogLevel::error:
+      break;
   }
-  void flush_() override {}
+  return "error";
+}
 
- private:
-  Console& console_;
-};
-
-spdlog::level::level_enum level_of(int verbosity) {
-  if (verbosity < 0) return spdlog::level::err;
-  if (verbosity == 0) return spdlog::level::warn;
-  if (verbosity == 1) return spdlog::level::info;
-  return verbosity == 2 ? spdlog::level::debug : spdlog::level::trace;
+/// "14:03:59.027"
+std::string time_of_day() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  return fmt::format("{:%T}.{:03}", local, ms);
 }
 
 }  // namespace
 
 void install_stderr_log(Console& console, int verbosity) {
-  auto logger = std::make_shared<spdlog::logger>("udtcat", std::make_shared<ConsoleSink>(console));
-  logger->set_level(level_of(verbosity));
   // A person reads sentences; a developer wants to know when.
-  logger->set_pattern(verbosity >= 2 ? "udtcat: %T.%e %l: %v" : "udtcat: %v");
-  core::set_logger(std::move(logger));
+  const bool for_developers = verbosity >= 2;
+  set_log_sink(level_of(verbosity), [&console, for_developers](LogLevel level, std::string_view text) {
+    console.line(for_developers ? fmt::format("udtcat: {} {}: {}", time_of_day(), name_of(level), text)
+                                : fmt::format("udtcat: {}", text));
+  });
 }
 
 Status print(std::string_view text) {

@@ -6,8 +6,6 @@
 
 #include <unistd.h>
 
-#include "lib/crypto/key_file.hpp"
-
 namespace udtcat::tool {
 
 namespace {
@@ -27,22 +25,22 @@ Result<FoundKey> parsed(std::string_view text, const std::string& from) {
 
 }  // namespace
 
-std::optional<crypto::SecretText> take_environment_key() {
+std::optional<core::SecretText> take_environment_key() {
   const std::string prefix = std::string(kKeyVariable) + "=";
-  std::optional<crypto::SecretText> text;
+  std::optional<core::SecretText> text;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, prefix.c_str(), prefix.size()) != 0) continue;
     const std::span value(*entry + prefix.size(), std::strlen(*entry + prefix.size()));
-    auto taken = crypto::take_text(value);
+    auto taken = core::take_text(value);
     if (!text && taken.size_bytes() > 0) text = std::move(taken);
   }
   ::unsetenv(kKeyVariable);
   return text;
 }
 
-Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretText> environment, const AskForKey& ask) {
+Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundKey{};
-  if (options.key_file) return found(crypto::read_key_file(*options.key_file), false);
+  if (options.key_file) return found(Key::from_file(*options.key_file), false);
   if (environment) return parsed(environment->view(), kKeyVariable);
   if (options.listens) return found(Key::generate(), true);
   const auto typed = ask("Key of " + to_string(options.peer) + ": ");

@@ -8,7 +8,7 @@
 #include <udtcat/key.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/crypto/secret_text.hpp"
+#include "lib/core/secret_text.hpp"
 #include "tool/options.hpp"
 
 namespace udtcat::tool {
@@ -18,7 +18,7 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 /// The key in the environment, which is then without it; its memory, which other processes of this user can read in
 /// /proc, is overwritten. An empty variable counts as none.
 /// Call before there are other threads.
-[[nodiscard]] std::optional<crypto::SecretText> take_environment_key();
+[[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
 struct FoundKey {
   std::optional<Key> key;  ///< none exactly at Protection::clear
@@ -26,11 +26,11 @@ struct FoundKey {
 };
 
 /// Asks a person. Called only for a connector with no other key.
-using AskForKey = std::function<Result<crypto::SecretText>(const std::string& question)>;
+using AskForKey = std::function<Result<core::SecretText>(const std::string& question)>;
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.
 /// errors: Errc::bad_argument, naming what is wrong with the key or the three ways to give one; Errc::cipher_failed
-[[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<crypto::SecretText> environment,
+[[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment,
                                         const AskForKey& ask);
 
 }  // namespace udtcat::tool

@@ -8,7 +8,7 @@
 
 #include <udtcat/key.hpp>
 
-#include "lib/crypto/secret_text.hpp"
+#include "lib/core/secret_text.hpp"
 #include "tool/commands.hpp"
 #include "tool/signal_watch.hpp"
 
@@ -35,7 +35,7 @@ ExitStatus keygen_command(Console& console) {
   const auto key = Key::generate();
   Status printed;
   if (key) {
-    const crypto::SecretText line(key->reveal_text() + "\n");
+    const core::SecretText line(key->reveal_text() + "\n");
     printed = print(line.view());
   }
   const Error* error = !key ? &key.error() : !printed ? &printed.error() : nullptr;

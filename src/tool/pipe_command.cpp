@@ -18,6 +18,7 @@
 #include "lib/bridge/child_process.hpp"
 #include "lib/bridge/child_stream.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "tool/commands.hpp"
 #include "tool/notices.hpp"
 #include "tool/requests.hpp"
@@ -32,25 +33,18 @@ namespace {
 class PipedCommand {
  public:
   /// on_gone   called when the command has ended, and what end_it() does is done
-  PipedCommand(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), on_gone_(std::move(on_gone)) {}
-
-  PipedCommand(const PipedCommand&) = delete;
-  PipedCommand& operator=(const PipedCommand&) = delete;
-  /// A command that lives is killed, and its group with it.
-  ~PipedCommand() = default;
+  PipedCommand(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), child_(io, std::move(on_gone)) {}
 
   /// Runs the command; once. Where nothing is to be read from it, its stdout is ours.
   /// errors: Errc::local_connect_failed, Errc::out_of_resources
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> start(const PipeOptions& options, const StdioHalves& halves);
   /// The stream has failed: a command that lives is ended by signals, as asked for by its user or not.
-  void end_it(bool interrupted);
-  [[nodiscard]] bool is_gone() const { return !child_ || (child_->end() && (!ending_ || ending_->is_over())); }
+  void end_it(bool interrupted) { child_.end_it(interrupted); }
+  [[nodiscard]] bool is_gone() const { return child_.is_gone(); }
 
  private:
   boost::asio::io_context& io_;
-  const std::function<void()> on_gone_;
-  std::unique_ptr<bridge::ChildProcess> child_;
-  std::optional<bridge::ChildEnding> ending_;
+  bridge::KeptChild child_;
 };
 
 Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& options, const StdioHalves& halves) {
@@ -59,26 +53,18 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
                                      .pipe_stdout = halves.read,
                                      .pipe_stderr = false,
                                      .core_limit_bytes = options.core_limit_bytes};
-  auto child = bridge::ChildProcess::start(io_, request, [this](const bridge::ChildEnd& end) {
+  UDTCAT_CHECK(child_.start(request, [](const bridge::ChildEnd& end) {
     const std::error_code error = bridge::error_of(end);
     core::log().debug("the command {}", error ? error.message() : "ended well");
-    on_gone_();
-  });
-  if (!child) return tl::unexpected(std::move(child.error()));
-  child_ = std::move(*child);
-  auto pipes = child_->take_pipes();
+  }));
+  auto pipes = child_.process().take_pipes();
   // A command to which nothing will come is told at once.
   if (!halves.write) {
     pipes.input = {};
-    child_->end_input();
+    child_.process().end_input();
   }
-  return bridge::ChildStream::make(io_, *child_, std::move(pipes.input), std::move(pipes.output),
+  return bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), std::move(pipes.output),
                                    bridge::ChildProof::success);
-}
-
-void PipedCommand::end_it(bool interrupted) {
-  if (!child_ || ending_ || (child_->end() && !child_->input_is_cut_for_somebody())) return;
-  ending_.emplace(io_, *child_, interrupted ? bridge::kInterruptedSteps : bridge::kLostSteps, on_gone_);
 }
 
 /// One connection whose one stream is bridged, from either end.

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "lib/core/dumps.hpp"
-#include "lib/transport/engine.hpp"
 
 namespace udtcat::tool {
 
@@ -64,7 +63,7 @@ bool is_ourselves(const std::filesystem::path& own, const std::filesystem::path&
 }  // namespace
 
 Status become_program_with(TransportKind kind, const char* const* argv, std::uint64_t core_limit_bytes) {
-  if (transport::has_engine(kind)) return {};
+  if (has_transport(kind)) return {};
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto other = own.parent_path() / kOtherName;

@@ -72,7 +72,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
     return {};
   }
   // Without a terminal there will be no listener, and nothing to invite anybody to.
-  const crypto::SecretText text(new_key->reveal_text());
+  const core::SecretText text(new_key->reveal_text());
   if (auto shown = show_on_terminal("Key, shown only here: ", text); !shown) return shown;
   console.line(fmt::format("udtcat: {}; run on the other host, where it asks for the key:", listening));
   const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();

@@ -37,7 +37,7 @@ bool may_wait_for_key(const Options& options, bool has_environment_key) {
   return !has_environment_key && !options.listens;
 }
 
-Result<FoundKey> find_key_somewhere(const Options& options, std::optional<crypto::SecretText> environment_key) {
+Result<FoundKey> find_key_somewhere(const Options& options, std::optional<core::SecretText> environment_key) {
   std::optional<SignalsLetThrough> meanwhile;
   if (may_wait_for_key(options, environment_key.has_value())) meanwhile.emplace();
   return find_key(options, std::move(environment_key), ask_on_terminal);

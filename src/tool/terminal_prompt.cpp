@@ -80,8 +80,8 @@ class Unechoed {
 
 tl::unexpected<Error> no_key(std::string why) { return fail(Errc::bad_argument, "ask for the key", std::move(why)); }
 
-Result<crypto::SecretText> read_line(int terminal, const CaughtSignals& signals) {
-  crypto::SecretText line;
+Result<core::SecretText> read_line(int terminal, const CaughtSignals& signals) {
+  core::SecretText line;
   line.reserve(kMaxLineBytes);
   for (char byte = 0; line.size_bytes() < kMaxLineBytes;) {
     const int waited = signals.wait_readable(terminal);
@@ -97,7 +97,7 @@ Result<crypto::SecretText> read_line(int terminal, const CaughtSignals& signals)
 
 }  // namespace
 
-Result<crypto::SecretText> ask_without_echo(int terminal, const std::string& question) {
+Result<core::SecretText> ask_without_echo(int terminal, const std::string& question) {
   // The signals' own destructor runs last: what it raises finds the terminal restored.
   const CaughtSignals signals;
   const Unechoed unechoed(terminal);
@@ -106,7 +106,7 @@ Result<crypto::SecretText> ask_without_echo(int terminal, const std::string& que
   return read_line(terminal, signals);
 }
 
-Result<crypto::SecretText> ask_on_terminal(const std::string& question) {
+Result<core::SecretText> ask_on_terminal(const std::string& question) {
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0)
     return fail(Errc::bad_argument, "no key",
@@ -116,7 +116,7 @@ Result<crypto::SecretText> ask_on_terminal(const std::string& question) {
   return answer;
 }
 
-Status show_on_terminal(const std::string& caption, const crypto::SecretText& secret) {
+Status show_on_terminal(const std::string& caption, const core::SecretText& secret) {
   const int terminal = ::open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0)
     return fail(Errc::bad_argument, "no key",

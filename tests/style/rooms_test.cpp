@@ -30,7 +30,7 @@ struct Fence {
 };
 const std::vector<Fence> kFences{
     {"udt/", {"src/lib/transport/libudt/"}},
-    {"openssl/", {"src/lib/crypto/", "src/lib/session/tls"}},
+    {"openssl/", {"src/lib/crypto/", "src/lib/session/tls", "src/rsh/pushed_program."}},
     {"netinet/udp.h", {"src/lib/net/"}},
     {"CLI/", {"src/tool/", "src/rsh/", "src/gridftp/"}},
     {"nlohmann/", {"src/tool/", "src/rsh/", "src/gridftp/"}},

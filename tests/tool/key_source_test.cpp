@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/crypto/key_file.hpp"
 #include "tool/support/pipe.hpp"
 
 namespace udtcat::tool {
@@ -34,7 +33,7 @@ class KeyFile : public testing::Test {
     return path_.string();
   }
   void expect_refused(const std::string& path, const std::string& why) const {
-    const auto key = crypto::read_key_file(path);
+    const auto key = Key::from_file(path);
     ASSERT_FALSE(key);
     EXPECT_EQ(key.error().code, Errc::bad_argument);
     EXPECT_THAT(key.error().what, HasSubstr(path));
@@ -46,13 +45,13 @@ class KeyFile : public testing::Test {
 };
 
 TEST_F(KeyFile, IsReadWithWhiteSpaceAroundTheKey) {
-  const auto key = crypto::read_key_file(write(std::string("\n  ") + kKeyText + "\n\n"));
+  const auto key = Key::from_file(write(std::string("\n  ") + kKeyText + "\n\n"));
   ASSERT_TRUE(key) << key.error().message();
   EXPECT_EQ(key->reveal_text(), kKeyText);
 }
 
 TEST_F(KeyFile, ThatOnlyItsOwnerCanReadIsTaken) {
-  for (const mode_t mode : {0600U, 0400U, 0700U}) EXPECT_TRUE(crypto::read_key_file(write(kKeyText, mode))) << mode;
+  for (const mode_t mode : {0600U, 0400U, 0700U}) EXPECT_TRUE(Key::from_file(write(kKeyText, mode))) << mode;
 }
 
 TEST_F(KeyFile, ThatOthersCanUseInAnyWayIsRefused) {
@@ -82,7 +81,7 @@ TEST_F(KeyFile, ThatIsHugeIsRefused) { expect_refused(write(std::string(1 << 20,
 TEST_F(KeyFile, ThatIsAPipeIsReadToTheEndOfItsLineAndNoFurther) {
   Pipe pipe;
   pipe.write(std::string(kKeyText) + "\ndata");
-  const auto key = crypto::read_key_file("/proc/self/fd/" + std::to_string(pipe.reader()));
+  const auto key = Key::from_file("/proc/self/fd/" + std::to_string(pipe.reader()));
   ASSERT_TRUE(key) << key.error().message();
   EXPECT_EQ(key->reveal_text(), kKeyText);
   EXPECT_EQ(pipe.drain(), "data");
@@ -90,12 +89,12 @@ TEST_F(KeyFile, ThatIsAPipeIsReadToTheEndOfItsLineAndNoFurther) {
 
 TEST_F(KeyFile, ThatHasToBeRegularIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  const auto key = crypto::read_key_file(path_.string(), crypto::KeyFileKind::regular);
+  const auto key = Key::from_file(path_.string(), KeyFileKind::regular);
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message(), HasSubstr("no regular file"));
-  EXPECT_FALSE(crypto::read_key_file("/dev/zero", crypto::KeyFileKind::regular));
+  EXPECT_FALSE(Key::from_file("/dev/zero", KeyFileKind::regular));
   std::filesystem::remove(path_);
-  EXPECT_TRUE(crypto::read_key_file(write(kKeyText), crypto::KeyFileKind::regular));
+  EXPECT_TRUE(Key::from_file(write(kKeyText), KeyFileKind::regular));
 }
 
 class EnvironmentKey : public testing::Test {
@@ -130,13 +129,12 @@ TEST_F(EnvironmentKey, ThatIsEmptyIsNone) {
 
 class FindKey : public testing::Test {
  protected:
-  [[nodiscard]] Result<FoundKey> find(std::optional<crypto::SecretText> environment = std::nullopt) {
-    return find_key(options_, std::move(environment),
-                    [this](const std::string& question) -> Result<crypto::SecretText> {
-                      question_ = question;
-                      if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
-                      return crypto::SecretText(typed_);
-                    });
+  [[nodiscard]] Result<FoundKey> find(std::optional<core::SecretText> environment = std::nullopt) {
+    return find_key(options_, std::move(environment), [this](const std::string& question) -> Result<core::SecretText> {
+      question_ = question;
+      if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
+      return core::SecretText(typed_);
+    });
   }
   void expect_key(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
@@ -151,11 +149,11 @@ class FindKey : public testing::Test {
   std::string question_;
 };
 
-TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(crypto::SecretText(kKeyText))); }
+TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
 
 TEST_F(FindKey, TakesTheFilesBeforeTheEnvironments) {
   options_.key_file = "/nonexistent";
-  const auto found = find(crypto::SecretText(kKeyText));
+  const auto found = find(core::SecretText(kKeyText));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr("/nonexistent"));
 }
@@ -195,7 +193,7 @@ TEST_F(FindKey, NeverGoesOnWithoutOneAboveClear) {
 TEST_F(FindKey, NeverQuotesABadOne) {
   std::string nearly = kKeyText;
   nearly.back() = 'q';
-  const auto found = find(crypto::SecretText(nearly));
+  const auto found = find(core::SecretText(nearly));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr(kKeyVariable));
   EXPECT_THAT(found.error().message(), Not(HasSubstr("AAECAw")));

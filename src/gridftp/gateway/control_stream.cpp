@@ -21,8 +21,8 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 ControlStream::ControlStream(boost::asio::io_context& io, std::unique_ptr<LocalStream> socket, LocalPeer local,
                              std::shared_ptr<ControlPorts> ports, ViolationHandler on_violation)
-    : io_(io),
-      socket_(std::move(socket)),
+    : ForwardingStream(std::move(socket)),
+      io_(io),
       ports_(std::move(ports)),
       on_violation_(std::move(on_violation)),
       relay_(local, *ports_),
@@ -38,7 +38,7 @@ LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
   while (given_bytes_ == out_.to_session.size()) {
     out_.to_session.clear();
     given_bytes_ = 0;
-    const ReadResult read = socket_->read_some(piece_);
+    const ReadResult read = inner().read_some(piece_);
     if (read.state != ReadState::data) return read;
     const auto error = judge(relay_.from_local(text_of(std::span(piece_).first(read.bytes)), out_));
     if (error) return {.state = ReadState::failed, .error = error};
@@ -75,7 +75,7 @@ void ControlStream::on_written(std::error_code error, std::size_t bytes) {
   written_bytes_ += bytes;
   const auto rest = std::as_bytes(std::span(being_written_)).subspan(written_bytes_);
   if (!error && !rest.empty())
-    return socket_->async_write_some(
+    return inner().async_write_some(
         rest, lifetime_.guard([this](std::error_code why, std::size_t more) { on_written(why, more); }));
   writes_ = false;
   if (!error) write_on();
@@ -90,13 +90,13 @@ void ControlStream::settle(std::error_code error) {
       handler(error, error ? 0 : bytes);
     }));
   if (!finishing_) return;
-  if (!error) return socket_->async_finish(std::exchange(finishing_, nullptr));
+  if (!error) return inner().async_finish(std::exchange(finishing_, nullptr));
   boost::asio::post(io_, lifetime_.guard([handler = std::exchange(finishing_, nullptr), error] { handler(error); }));
 }
 
 void ControlStream::abort() {
   lifetime_.end();
-  socket_->abort();
+  inner().abort();
 }
 
 }  // namespace udtcat::gridftp

@@ -15,6 +15,7 @@
 
 #include "gridftp/gateway/control_ports.hpp"
 #include "gridftp/gateway/control_relay.hpp"
+#include "lib/bridge/forwarding_stream.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::gridftp {
@@ -22,7 +23,7 @@ namespace udtcat::gridftp {
 /// Holds what one piece that was read, or one that is being written, becomes, and the relay's own answers to the
 /// client.
 /// Threads: confined to the io_context thread.
-class ControlStream final : public LocalStream {
+class ControlStream final : public bridge::ForwardingStream {
  public:
   /// Told why the relay ended the connection, before the session is.
   using ViolationHandler = std::function<void(const Error&)>;
@@ -31,13 +32,9 @@ class ControlStream final : public LocalStream {
                 std::shared_ptr<ControlPorts> ports, ViolationHandler on_violation);
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
-  void async_wait_readable(WaitHandler handler) override { socket_->async_wait_readable(std::move(handler)); }
-  void receipted() override { socket_->receipted(); }
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
   void async_finish(FinishHandler handler) override;
   void abort() override;
-  [[nodiscard]] std::string source_name() const override { return socket_->source_name(); }
-  [[nodiscard]] std::string sink_name() const override { return socket_->sink_name(); }
 
  private:
   [[nodiscard]] std::error_code judge(const Status& status);
@@ -46,7 +43,6 @@ class ControlStream final : public LocalStream {
   void settle(std::error_code error);
 
   boost::asio::io_context& io_;
-  const std::unique_ptr<LocalStream> socket_;
   const std::shared_ptr<ControlPorts> ports_;
   const ViolationHandler on_violation_;
   ControlRelay relay_;

@@ -8,7 +8,7 @@
 #include "gridftp/gateway/gateway_session.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
-#include "lib/bridge/trouble_reporter.hpp"
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::gridftp {

@@ -44,7 +44,7 @@ Result<GatewayGreeting> parse_gateway_greeting(std::string_view line) {
 
 LocalStream::ReadResult GreetedStream::read_some(std::span<std::byte> into) {
   const std::size_t bytes = std::min(greeting_.size() - given_bytes_, into.size());
-  if (bytes == 0) return stream_->read_some(into);
+  if (bytes == 0) return inner().read_some(into);
   std::memcpy(into.data(), greeting_.data() + given_bytes_, bytes);
   given_bytes_ += bytes;
   return {.state = ReadState::data, .bytes = bytes};

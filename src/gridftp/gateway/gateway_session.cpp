@@ -8,7 +8,7 @@
 #include "gridftp/gateway/gateway_greeting.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/tcp_stream.hpp"
-#include "lib/bridge/trouble_digest.hpp"
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/log.hpp"
 
 namespace udtcat::gridftp {

@@ -13,7 +13,7 @@ namespace udtcat::gridftp::xio {
 Result<std::shared_ptr<XioAcceptor>> XioAcceptor::make(std::shared_ptr<boost::asio::io_context> io,
                                                        const Settings& settings, std::optional<Key> key,
                                                        UdpPortRange ports) {
-  UDTCAT_TRY(auto event, WakeEvent::make());
+  UDTCAT_TRY(auto event, bridge::WakeEvent::make());
   std::shared_ptr<XioAcceptor> made(new XioAcceptor(std::move(io), std::move(event)));
   for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
     const Status listening = made->listen(settings, key, static_cast<std::uint16_t>(port));

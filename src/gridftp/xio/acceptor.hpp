@@ -17,7 +17,7 @@
 #include "gridftp/xio/carrier.hpp"
 #include "gridftp/xio/link.hpp"
 #include "gridftp/xio/settings.hpp"
-#include "gridftp/xio/wake_event.hpp"
+#include "lib/bridge/wake_event.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -42,7 +42,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   };
   /// A data connection or an error, if there is one; else the event is raised when there is.
   [[nodiscard]] std::optional<Accepted> accept();
-  [[nodiscard]] const WakeEvent& event() const { return event_; }
+  [[nodiscard]] const bridge::WakeEvent& event() const { return event_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
   /// Takes no more peers, and no more streams of those that are there. Links that were not accepted end.
@@ -57,7 +57,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
  private:
   using Place = std::list<std::unique_ptr<Carrier>>::iterator;
 
-  XioAcceptor(std::shared_ptr<boost::asio::io_context> io, WakeEvent event)
+  XioAcceptor(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent event)
       : io_(std::move(io)), event_(std::move(event)) {}
   [[nodiscard]] Status listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port);
   void on_refused(const Error& why);
@@ -65,7 +65,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   void on_stream(Carrier& carrier, StreamId id);
 
   const std::shared_ptr<boost::asio::io_context> io_;
-  const WakeEvent event_;
+  const bridge::WakeEvent event_;
   std::uint16_t port_ = 0;              // constant once made
   std::unique_ptr<Listener> listener_;  // none once stopped
   std::list<std::unique_ptr<Carrier>> carriers_;

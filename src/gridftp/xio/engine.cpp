@@ -9,7 +9,6 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/try.hpp"
-#include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -17,17 +16,12 @@ namespace {
 constexpr auto kDialTimeout = std::chrono::seconds(30);     // guess: as long as TCP's own are endured
 constexpr auto kLookAgain = std::chrono::milliseconds(10);  // guess: too short to be seen at the end of a process
 
-bool same_key(const std::optional<Key>& one, const std::optional<Key>& other) {
-  if (!one || !other) return !one && !other;
-  return crypto::same(one->bytes(), other->bytes());
-}
-
 bool same_session(const DialRequest& one, const DialRequest& other) {
   return one.peer_name == other.peer_name && one.session.protection == other.session.protection &&
          one.session.own_name == other.session.own_name && one.session.expected_peer == other.session.expected_peer &&
          one.session.threads == other.session.threads && one.session.lanes == other.session.lanes &&
          one.session.block_bytes == other.session.block_bytes && one.transport.rate == other.transport.rate &&
-         same_key(one.key, other.key);
+         one.key == other.key;
 }
 
 /// The parts of a request that same_session() compares.

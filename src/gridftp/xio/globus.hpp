@@ -10,7 +10,7 @@ extern "C" {
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/xio/wake_event.hpp"
+#include "lib/bridge/wake_event.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -25,7 +25,7 @@ namespace udtcat::gridftp::xio {
 /// Threads: as Globus calls: one wait at a time.
 class Waiting {
  public:
-  explicit Waiting(const WakeEvent& event) : event_(event) {}
+  explicit Waiting(const bridge::WakeEvent& event) : event_(event) {}
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   ~Waiting();
@@ -35,9 +35,9 @@ class Waiting {
                                       void* argument);
 
  private:
-  const WakeEvent& event_;
+  const bridge::WakeEvent& event_;
   globus_xio_system_file_handle_t system_ = nullptr;
-  std::array<std::byte, WakeEvent::kBytes> count_{};
+  std::array<std::byte, bridge::WakeEvent::kBytes> count_{};
 };
 
 }  // namespace udtcat::gridftp::xio

@@ -23,12 +23,13 @@ Error busy(const char* what) { return {Errc::bad_argument, what, "another one is
 }  // namespace
 
 Result<std::shared_ptr<XioLink>> XioLink::make(std::shared_ptr<boost::asio::io_context> io) {
-  UDTCAT_TRY(auto read_event, WakeEvent::make());
-  UDTCAT_TRY(auto write_event, WakeEvent::make());
+  UDTCAT_TRY(auto read_event, bridge::WakeEvent::make());
+  UDTCAT_TRY(auto write_event, bridge::WakeEvent::make());
   return std::shared_ptr<XioLink>(new XioLink(std::move(io), std::move(read_event), std::move(write_event)));
 }
 
-XioLink::XioLink(std::shared_ptr<boost::asio::io_context> io, WakeEvent read_event, WakeEvent write_event)
+XioLink::XioLink(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent read_event,
+                 bridge::WakeEvent write_event)
     : io_(std::move(io)), read_event_(std::move(read_event)), write_event_(std::move(write_event)) {}
 
 // ---- Opening --------------------------------------------------------------------------------------------------------

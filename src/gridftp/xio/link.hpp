@@ -20,8 +20,8 @@
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/xio/wake_event.hpp"
 #include "lib/bridge/byte_ring.hpp"
+#include "lib/bridge/wake_event.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -58,8 +58,8 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   [[nodiscard]] static Result<std::shared_ptr<XioLink>> make(std::shared_ptr<boost::asio::io_context> io);
 
   // The user's side.
-  [[nodiscard]] const WakeEvent& read_event() const { return read_event_; }    ///< of open and read
-  [[nodiscard]] const WakeEvent& write_event() const { return write_event_; }  ///< of write and close
+  [[nodiscard]] const bridge::WakeEvent& read_event() const { return read_event_; }    ///< of open and read
+  [[nodiscard]] const bridge::WakeEvent& write_event() const { return write_event_; }  ///< of write and close
   [[nodiscard]] Progress open_progress();
   /// `into` stays valid until the read is done or stopped.
   /// at_least   done with so many bytes; 0: with what is there. No room and 0: done when there is something to read
@@ -109,7 +109,7 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
     std::size_t left = 0;
   };
 
-  XioLink(std::shared_ptr<boost::asio::io_context> io, WakeEvent read_event, WakeEvent write_event);
+  XioLink(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent read_event, bridge::WakeEvent write_event);
 
   [[nodiscard]] Progress read_on();
   [[nodiscard]] Progress write_on();
@@ -124,8 +124,8 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   void drop_offered();
 
   const std::shared_ptr<boost::asio::io_context> io_;
-  const WakeEvent read_event_;
-  const WakeEvent write_event_;
+  const bridge::WakeEvent read_event_;
+  const bridge::WakeEvent write_event_;
 
   std::mutex mutex_;
   // All below, but for what is marked, is the mutex's.

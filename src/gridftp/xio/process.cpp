@@ -8,7 +8,6 @@
 
 #include "lib/core/dumps.hpp"
 #include "lib/core/try.hpp"
-#include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -40,8 +39,7 @@ Result<XioEngine*> Process::engine() {
   if (!engine_) {
     // OpenSSL registers its clean-up for the end of the process when it is first used. Ours, registered later, runs
     // before it.
-    std::byte first_use{};
-    std::ignore = crypto::randomise({&first_use, 1});
+    std::ignore = Key::generate();
     static const Leaver leaver;
     UDTCAT_TRY(engine_, XioEngine::start());
   }
@@ -61,7 +59,7 @@ void Process::leave() {
 Result<std::optional<Key>> Process::key(const Settings& settings) {
   const std::lock_guard lock(key_mutex_);
   if (char* value = std::getenv(kKeyVariable); value != nullptr && *value != '\0')
-    key_text_ = crypto::take_text({value, std::strlen(value)});
+    key_text_ = core::take_text({value, std::strlen(value)});
   auto key = find_key(settings, environment, key_text_.view());
   if (key && *key && !std::exchange(dumps_are_forbidden_, true)) {
     std::ignore = core::forbid_core_dumps(false);

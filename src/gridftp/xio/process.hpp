@@ -10,7 +10,7 @@
 
 #include "gridftp/xio/engine.hpp"
 #include "gridftp/xio/settings.hpp"
-#include "lib/crypto/secret_text.hpp"
+#include "lib/core/secret_text.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -39,7 +39,7 @@ class Process {
   std::mutex engine_mutex_;
   std::unique_ptr<XioEngine> engine_;  // engine_mutex_'s
   std::mutex key_mutex_;
-  crypto::SecretText key_text_;       // key_mutex_'s
+  core::SecretText key_text_;         // key_mutex_'s
   bool dumps_are_forbidden_ = false;  // key_mutex_'s
 };
 

@@ -9,7 +9,6 @@
 #include <udtcat/units.hpp>
 
 #include "lib/core/try.hpp"
-#include "lib/crypto/key_file.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -31,7 +30,7 @@ std::optional<Protection> parse_level(std::string_view text) {
 }
 
 Result<std::optional<Key>> from_file(const std::string& path) {
-  UDTCAT_TRY(auto key, crypto::read_key_file(path, crypto::KeyFileKind::regular));
+  UDTCAT_TRY(auto key, Key::from_file(path, KeyFileKind::regular));
   return std::optional<Key>(std::move(key));
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::bridge {
 
@@ -59,6 +60,19 @@ void ChildEnding::look() {
 bool ChildEnding::is_gone() const {
   if (!child_.end()) return false;
   return sent_ == steps_.size() ? !child_.group_outlives_a_kill() : !child_.group_lives();
+}
+
+Status KeptChild::start(const ChildRequest& request, std::function<void(const ChildEnd&)> on_end) {
+  UDTCAT_TRY(process_, ChildProcess::start(io_, request, [this, on_end = std::move(on_end)](const ChildEnd& end) {
+               on_end(end);
+               on_gone_();
+             }));
+  return {};
+}
+
+void KeptChild::end_it(bool interrupted) {
+  if (!process_ || ending_ || (process_->end() && !process_->input_is_cut_for_somebody())) return;
+  ending_.emplace(io_, *process_, interrupted ? kInterruptedSteps : kLostSteps, on_gone_);
 }
 
 }  // namespace udtcat::bridge

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kLine = STDERR_FILENO + 1;
 
-/// Reads the number of the group, perhaps a word more, that all has come, and the end of the line, which says that we are dead. Its stdout
-/// is the writing end of the command's stdin.
+/// Reads the number of the group, perhaps a word more, that all has come, and the end of the line, which says that we
+/// are dead. Its stdout is the writing end of the command's stdin.
 constexpr const char* kScript =
     "read -r group <&3 || exit\n"
     "while read -r _ <&3; do exec >&-; done\n"

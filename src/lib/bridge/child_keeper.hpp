@@ -12,9 +12,9 @@
 
 namespace udtcat::bridge {
 
-/// A small process beside a command: it holds the writing end of the command's stdin, too, and when we die, in whatever way, it kills the
-/// command's process group before it lets go of that. The system's own order would be the other one: it closes what a dead process had
-/// open before it signals its children (PR_SET_PDEATHSIG), and only its children.
+/// A small process beside a command: it holds the writing end of the command's stdin, too, and when we die, in whatever
+/// way, it kills the command's process group before it lets go of that. The system's own order would be the other one:
+/// it closes what a dead process had open before it signals its children (PR_SET_PDEATHSIG), and only its children.
 /// It runs /bin/sh and not a copy of us, which would keep our keys and twice our memory.
 /// Threads: unsynchronised.
 class ChildKeeper {

@@ -44,7 +44,8 @@ struct ChildPipes {
   Descriptor errors;  ///< likewise of its stderr
 };
 
-/// Makes what runs now into the program: no threads, descriptors beyond stderr, blocked or ignored signals of ours stay.
+/// Makes what runs now into the program: no threads, descriptors beyond stderr, blocked or ignored signals of ours
+/// stay.
 /// returns  the errno, only when it failed
 [[nodiscard]] int become(const ChildRequest& request);
 
@@ -61,8 +62,8 @@ class ChildProcess {
 
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
-  /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do, nor our death, ends
-  /// the stdin of a child that
+  /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do,
+  /// nor our death, ends the stdin of a child that
   /// lives within reach of our signals.
   void end_input();
 

@@ -25,8 +25,8 @@ enum class ChildProof {
   success,  ///< that it has ended with status 0, besides
 };
 
-/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: where the stream is aborted or destroyed before,
-/// the child's keeper holds it open.
+/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: where the stream is
+/// aborted or destroyed before, the child's keeper holds it open.
 /// Threads: confined to the io_context thread.
 class ChildStream final : public LocalStream {
  public:

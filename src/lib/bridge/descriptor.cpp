@@ -1,12 +1,22 @@
 #include "lib/bridge/descriptor.hpp"
 
 #include <cerrno>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include <udtcat/units.hpp>
 
 namespace udtcat::bridge {
 namespace {
@@ -30,19 +40,63 @@ std::error_code close_standard(int number) {
   return close_number(copy);            // the last one that leads to the user's file: its error is the one that counts
 }
 
+constexpr int kPipeBytes = 1 * kMiB;  // spec: /proc/sys/fs/pipe-max-size, what an ordinary user may have by default
+
+bool may(int number, Half half) {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0) return false;
+  const int mode = flags & O_ACCMODE;
+  return mode == O_RDWR || mode == (half == Half::read ? O_RDONLY : O_WRONLY);
+}
+
+/// The master of a pseudo-terminal: to open it again would make a new terminal.
+bool is_terminal_master(int number) {
+  unsigned int index = 0;
+  return ::ioctl(number, TIOCGPTN, &index) == 0;
+}
+
+std::optional<std::error_code> pipe_verdict(int number) {
+  // Whether the readers are gone is asked first: after that nobody can take bytes any more, so the count is final.
+  pollfd readers{number, 0, 0};
+  const bool gone = ::poll(&readers, 1, 0) == 1 && (readers.revents & POLLERR) != 0;
+  int unread_bytes = 0;
+  if (::ioctl(number, FIONREAD, &unread_bytes) != 0) return last_error();
+  if (unread_bytes == 0) return std::error_code{};
+  if (gone) return std::error_code(EPIPE, std::generic_category());
+  return std::nullopt;
+}
+
+std::optional<std::error_code> socket_verdict(int number) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length) != 0) return last_error();
+  if (type != SOCK_STREAM) return std::error_code{};
+  // Of a Unix socket what its reader has not read; of a TCP socket what the peer's system has not acknowledged, the end
+  // included.
+  int untaken_bytes = 0;
+  if (::ioctl(number, SIOCOUTQ, &untaken_bytes) != 0) return last_error();
+  // A peer that closes first sets the error, then throws away what it has not read: the error is asked last.
+  int error = 0;
+  length = sizeof error;
+  if (::getsockopt(number, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return last_error();
+  if (error != 0) return std::error_code(error, std::generic_category());
+  if (untaken_bytes == 0) return std::error_code{};
+  return std::nullopt;
+}
+
 }  // namespace
 
 Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
-    std::ignore = close();  // who wants the error calls close()
+    std::ignore = close();  // a caller that wants the error calls close()
     number_ = std::exchange(other.number_, -1);
   }
   return *this;
 }
 
-Descriptor::~Descriptor() { std::ignore = close(); }  // who wants the error calls close()
+Descriptor::~Descriptor() { std::ignore = close(); }  // a caller that wants the error calls close()
 
 std::error_code Descriptor::close() {
   if (!is_open()) return {};
@@ -60,5 +114,43 @@ DescriptorKind kind_of(int number) {
 }
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
+
+Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half) {
+  if (kind != DescriptorKind::fifo && kind != DescriptorKind::terminal) return {};
+  if (!may(number, half)) return {};
+  if (kind == DescriptorKind::terminal && is_terminal_master(number)) return {};
+  const std::string path = "/proc/self/fd/" + std::to_string(number);
+  const int access = half == Half::read ? O_RDONLY : O_WRONLY;
+  return Descriptor(::open(path.c_str(), access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+}
+
+void close_on_exec_above(int number) {
+  // The call by its number: glibc has it since 2.34 only. A kernel before 5.11 refuses: all that we open ourselves has
+  // FD_CLOEXEC already, what libraries open is lost to the child's attention.
+  std::ignore = ::syscall(SYS_close_range, static_cast<unsigned>(number) + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+void enlarge_pipe(int number) {
+  const int bytes = ::fcntl(number, F_GETPIPE_SZ);
+  // A refusal (the user's share of pipe memory is used up) leaves the pipe as it was, which works too.
+  if (bytes > 0 && bytes < kPipeBytes) ::fcntl(number, F_SETPIPE_SZ, kPipeBytes);
+}
+
+// At the position of the description, as read() and write() are.
+ssize_t read_without_waiting(int number, std::span<std::byte> into) {
+  const iovec piece{into.data(), into.size()};
+  return ::preadv2(number, &piece, 1, -1, RWF_NOWAIT);
+}
+
+ssize_t write_without_waiting(int number, std::span<const std::byte> from) {
+  const iovec piece{const_cast<std::byte*>(from.data()), from.size()};  // SAFETY: only read from
+  return ::pwritev2(number, &piece, 1, -1, RWF_NOWAIT);
+}
+
+std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind) {
+  if (kind == DescriptorKind::fifo) return pipe_verdict(number);
+  if (kind == DescriptorKind::socket) return socket_verdict(number);
+  return std::error_code{};
+}
 
 }  // namespace udtcat::bridge

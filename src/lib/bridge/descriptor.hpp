@@ -35,17 +35,16 @@ class Descriptor {
 enum class DescriptorKind { fifo, socket, terminal, file, other };  // file: what is stored, so also a disk
 enum class Half { read, write };
 
-/// What `number` leads to; `other` also where it is not open, so that the first read or write tells the error.
+/// The kind of file that `number` leads to; `other` also where it is not open, so that the first read or write tells
+/// the error.
 [[nodiscard]] DescriptorKind kind_of(int number);
 
 /// The errno of the call that has just failed.
 [[nodiscard]] std::error_code last_error();
 
-// The platform's part: descriptor_linux.cpp, descriptor_default.cpp.
-
-/// A second description of the same pipe or terminal that never blocks. O_NONBLOCK belongs to a description, and the one
-/// we were given is shared with strangers (the shell, the other end of a pipeline), so it is not ours to change.
-/// returns  not open where that cannot be had: kind, access mode, permission, platform
+/// A second description of the same pipe or terminal that never blocks. O_NONBLOCK belongs to a description, and the
+/// one we were given is shared with strangers (the shell, the other end of a pipeline), so it is not ours to change.
+/// returns  not open where that cannot be had: kind, access mode, permission
 [[nodiscard]] Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half);
 
 /// Every open descriptor above `number` ends with the next exec(). For use between fork() and exec(), too.
@@ -54,13 +53,13 @@ void close_on_exec_above(int number);
 /// Lets a pipe hold more, if it holds less and the system agrees: fewer switches between its two ends.
 void enlarge_pipe(int number);
 
-/// read() and write() that say EAGAIN where they would wait, whatever the description's flags are; EOPNOTSUPP where that cannot be
-/// had: device, platform.
+/// read() and write() that say EAGAIN where they would wait, whatever the description's flags are; EOPNOTSUPP where
+/// that cannot be had: the device.
 [[nodiscard]] ssize_t read_without_waiting(int number, std::span<std::byte> into);
 [[nodiscard]] ssize_t write_without_waiting(int number, std::span<const std::byte> from);
 
 /// Whether the consumer behind a pipe or socket has taken all that was written.
-/// returns  none: not yet; an error: it left bytes unread; no error: all taken, or the platform cannot tell
+/// returns  none: not yet; an error: it left bytes unread; no error: all taken, or nobody can tell
 [[nodiscard]] std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind);
 
 }  // namespace udtcat::bridge

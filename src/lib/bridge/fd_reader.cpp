@@ -13,7 +13,7 @@ namespace udtcat::bridge {
 
 Result<std::unique_ptr<FdReader>> FdReader::start(boost::asio::io_context& io, int number) {
   Descriptor owned(number);
-  Result<StopEvent> stop = StopEvent::make();
+  Result<WakeEvent> stop = WakeEvent::make();
   if (!stop) return tl::unexpected(stop.error());
   std::unique_ptr<FdReader> reader(new FdReader(io, owned.release(), std::move(*stop)));
   try {
@@ -24,7 +24,7 @@ Result<std::unique_ptr<FdReader>> FdReader::start(boost::asio::io_context& io, i
   return reader;
 }
 
-FdReader::FdReader(boost::asio::io_context& io, int number, StopEvent stop)
+FdReader::FdReader(boost::asio::io_context& io, int number, WakeEvent stop)
     : stop_(std::move(stop)), descriptor_(number, Half::read), readable_(io), ring_(kRingBytes) {
   if (descriptor_.kind() == DescriptorKind::file) turn_ = Turn::thread;
 }
@@ -55,11 +55,11 @@ std::span<std::byte> FdReader::wait_for_turn() {
 
 /// returns  none: to stop; never State::would_block
 std::optional<Transfer> FdReader::read_next(std::span<std::byte> into) {
-  // Where a read never waits it comes first: a FIFO opened again after its last writer left has no hang-up for poll() to
-  // tell, and its end shows in read() only.
+  // Where a read never waits it comes first: a FIFO opened again after its last writer left has no hang-up for poll()
+  // to tell, and its end shows in read() only.
   bool wait = !descriptor_.never_waits();
   for (;;) {
-    if (wait && stop_.wait(descriptor_.number(), POLLIN) == StopEvent::Wake::stop) return std::nullopt;
+    if (wait && stop_.wait(descriptor_.number(), POLLIN) == WakeEvent::Wake::raised) return std::nullopt;
     const Transfer transfer = descriptor_.read_some(into);
     if (transfer.state != Transfer::State::would_block) return transfer;
     wait = true;
@@ -142,7 +142,7 @@ void FdReader::async_wait_readable(LocalStream::WaitHandler handler) {
 }
 
 void FdReader::stop() {
-  stop_.request();
+  stop_.raise();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -1,5 +1,5 @@
-/// The source half of a descriptor. What never waits (pipe, socket, terminal) goes straight to the caller's block, and a thread reads
-/// only the piece that had to be waited for. Of a file, the thread reads ahead.
+/// The source half of a descriptor. What never waits (pipe, socket, terminal) goes straight to the caller's block, and
+/// a thread reads only the piece that had to be waited for. Of a file, the thread reads ahead.
 ///
 ///   descriptor ──read_some()────────────────────────────────────────────────────────────────► the caller's block
 ///              └─the thread's read()──► ByteRing (kRingBytes; full: the thread waits) ──read_some()──┘
@@ -23,7 +23,7 @@
 #include "lib/bridge/byte_ring.hpp"
 #include "lib/bridge/half_descriptor.hpp"
 #include "lib/bridge/pending_call.hpp"
-#include "lib/bridge/stop_event.hpp"
+#include "lib/bridge/wake_event.hpp"
 
 namespace udtcat::bridge {
 
@@ -47,11 +47,11 @@ class FdReader {
 
  private:
   enum class State { reading, ended, failed };  // reading ─► ended | failed; both stay
-  /// Who may read from the descriptor.
+  /// Which thread may read from the descriptor.
   ///   io_thread ◄─► thread_once; io_thread ─► thread, which stays
   enum class Turn { io_thread, thread_once, thread };
 
-  FdReader(boost::asio::io_context& io, int number, StopEvent stop);
+  FdReader(boost::asio::io_context& io, int number, WakeEvent stop);
 
   void run();
   [[nodiscard]] LocalStream::ReadResult take_from_ring(std::span<std::byte> into);
@@ -62,7 +62,7 @@ class FdReader {
   void note_end(const Transfer& last);
 
   // constant after construction
-  const StopEvent stop_;
+  const WakeEvent stop_;
   // whose turn it is, and the io_context thread's once the thread has ended
   HalfDescriptor descriptor_;
   // completes from the thread

@@ -35,7 +35,7 @@ bool sigpipe_is_ignored() {
 
 Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, int number, bool until_read) {
   Descriptor owned(number);
-  Result<StopEvent> stop = StopEvent::make();
+  Result<WakeEvent> stop = WakeEvent::make();
   if (!stop) return tl::unexpected(stop.error());
   std::unique_ptr<FdWriter> writer(new FdWriter(io, owned.release(), until_read, std::move(*stop)));
   try {
@@ -46,7 +46,7 @@ Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, i
   return writer;
 }
 
-FdWriter::FdWriter(boost::asio::io_context& io, int number, bool until_read, StopEvent stop)
+FdWriter::FdWriter(boost::asio::io_context& io, int number, bool until_read, WakeEvent stop)
     : stop_(std::move(stop)),
       until_read_(until_read),
       sigpipe_ignored_(sigpipe_is_ignored()),
@@ -117,7 +117,7 @@ bool FdWriter::work_off(Job job) {
 std::optional<Transfer> FdWriter::write(std::span<const std::byte> from) {
   bool wait = !descriptor_.never_waits();
   for (;;) {
-    if (wait && stop_.wait(descriptor_.number(), POLLOUT) == StopEvent::Wake::stop) return std::nullopt;
+    if (wait && stop_.wait(descriptor_.number(), POLLOUT) == WakeEvent::Wake::raised) return std::nullopt;
     const Transfer transfer = descriptor_.write_some(from);
     if (transfer.state != Transfer::State::would_block) return transfer;
     wait = true;
@@ -140,7 +140,7 @@ std::optional<std::error_code> FdWriter::wait_until_taken() {
   for (auto pause = kFirstLook;; pause = std::min(pause * 2, kLongestLook)) {
     const std::optional<std::error_code> verdict = consumer_verdict(descriptor_.number(), descriptor_.kind());
     if (verdict) return verdict;
-    if (stop_.wait_for(pause) == StopEvent::Wake::stop) return std::nullopt;
+    if (stop_.wait_for(pause) == WakeEvent::Wake::raised) return std::nullopt;
   }
 }
 
@@ -150,7 +150,7 @@ void FdWriter::stop() {
 }
 
 void FdWriter::end_thread() {
-  stop_.request();
+  stop_.raise();
   {
     const std::lock_guard lock(mutex_);
     job_ = Job::stop;

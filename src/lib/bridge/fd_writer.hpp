@@ -1,5 +1,5 @@
-/// The sink half of a descriptor: what it takes at once is written at once, and a thread waits with the rest, so that a slow consumer
-/// stalls nothing else.
+/// The sink half of a descriptor: what it takes at once is written at once, and a thread waits with the rest, so that a
+/// slow consumer stalls nothing else.
 #pragma once
 
 #include <condition_variable>
@@ -18,12 +18,12 @@
 
 #include "lib/bridge/half_descriptor.hpp"
 #include "lib/bridge/pending_call.hpp"
-#include "lib/bridge/stop_event.hpp"
+#include "lib/bridge/wake_event.hpp"
 
 namespace udtcat::bridge {
 
-/// A consumer that went away is EPIPE, never a signal: the thread keeps SIGPIPE blocked, whatever the program does with it, and where
-/// the program does not ignore it all that is for a pipe is left to the thread.
+/// A consumer that went away is EPIPE, never a signal: the thread keeps SIGPIPE blocked, whatever the program does with
+/// it, and where the program does not ignore it all that is for a pipe is left to the thread.
 /// Threads: confined to the io_context thread; run() and what it calls are on a thread of their own.
 class FdWriter {
  public:
@@ -36,19 +36,19 @@ class FdWriter {
   /// As LocalStream. Errors are errno values of the generic category.
   void async_write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler);
   /// Once, after the last write. A pipe or a Unix socket: waits until its reader has read the last byte; EPIPE or
-  /// ECONNRESET where it left bytes unread. A TCP socket: shut down, waits until the peer's system has acknowledged all, the end
-  /// included. A file: the error of close(). Anything else: closed.
+  /// ECONNRESET where it left bytes unread. A TCP socket: shut down, waits until the peer's system has acknowledged
+  /// all, the end included. A file: the error of close(). Anything else: closed.
   void async_finish(LocalStream::FinishHandler handler);
 
-  /// Ends the thread, closes the descriptor and drops the handlers; a TCP socket's other side sees a reset unless async_finish() has
-  /// completed well. Waits only for a write that the system has begun: a file on a disk that does not answer is the one thing that can
-  /// hold it up.
+  /// Ends the thread, closes the descriptor and drops the handlers; a TCP socket's other side sees a reset unless
+  /// async_finish() has completed well. Waits only for a write that the system has begun: a file on a disk that does
+  /// not answer is the one thing that can hold it up.
   void stop();
 
  private:
   enum class Job { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays
 
-  FdWriter(boost::asio::io_context& io, int number, bool until_read, StopEvent stop);
+  FdWriter(boost::asio::io_context& io, int number, bool until_read, WakeEvent stop);
 
   [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
   void give(Job job, std::span<const std::byte> from);
@@ -61,7 +61,7 @@ class FdWriter {
   [[nodiscard]] std::optional<std::error_code> wait_until_taken();
 
   // constant after construction
-  const StopEvent stop_;
+  const WakeEvent stop_;
   const bool until_read_;
   const bool sigpipe_ignored_;  // when we began
   // the thread's while it has a job; else the io_context thread's

@@ -40,13 +40,13 @@ Transfer HalfDescriptor::read_some(std::span<std::byte> into) const {
 Transfer HalfDescriptor::write_some(std::span<const std::byte> from) const {
   if (kind_ == DescriptorKind::socket)
     return from_result(::send(number(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
-  // What poll() promises of a pipe or terminal that can wait is room for PIPE_BUF bytes; files and devices have no consumer.
+  // poll() promises room for PIPE_BUF bytes of a pipe or terminal; files and devices have no consumer to wait for.
   const bool whole = never_waits() || (kind_ != DescriptorKind::fifo && kind_ != DescriptorKind::terminal);
   return from_result(
       ::write(number(), from.data(), whole ? from.size() : std::min<std::size_t>(from.size(), PIPE_BUF)));
 }
 
-// What is stored has to be waited for, and a thread that waits reads ahead and writes behind meanwhile.
+// A read or write of a stored file blocks, so a thread does it: it reads ahead and writes behind.
 std::optional<Transfer> HalfDescriptor::read_now(std::span<std::byte> into) const {
   if (never_waits()) return read_some(into);
   if (kind_ == DescriptorKind::file) return std::nullopt;

@@ -15,8 +15,8 @@
 namespace udtcat::bridge {
 
 /// Keeps one handler until its call. The io_context counts it as work meanwhile.
-/// Threads: confined to the io_context thread, but for complete(), which is for the working thread. That thread is joined
-/// before this is destroyed.
+/// Threads: confined to the io_context thread, but for complete(), which is for the working thread. That thread is
+/// joined before this is destroyed.
 template <typename... Args>
 class PendingCall {
  public:

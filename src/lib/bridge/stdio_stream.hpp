@@ -13,7 +13,8 @@
 
 namespace udtcat::bridge {
 
-/// A half that is off has no reader or writer: it reads as ended, takes and drops what is written, and finishes at once.
+/// A half that is off has no reader or writer: it reads as ended, takes and drops what is written, and finishes at
+/// once.
 /// Threads: confined to the io_context thread.
 class StdioStream final : public LocalStream {
  public:

@@ -14,8 +14,9 @@ namespace udtcat::bridge {
 
 inline constexpr std::size_t kPairBytes = 1'048'576;  // guess: four blocks; a writer waits when so many are unread
 
-/// For who has a stream of a connection to himself, and reads and writes it: one end goes to the connection, he keeps the other.
-/// When one end is aborted or destroyed before it has finished, the other fails with std::errc::connection_reset.
+/// For who has a stream of a connection to himself, and reads and writes it: one end goes to the connection, he keeps
+/// the other. When one end is aborted or destroyed before it has finished, the other fails with
+/// std::errc::connection_reset.
 /// Threads: confined to the io_context thread, both.
 [[nodiscard]] std::pair<std::unique_ptr<LocalStream>, std::unique_ptr<LocalStream>> make_stream_pair(
     boost::asio::io_context& io, std::string name);

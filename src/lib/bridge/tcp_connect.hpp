@@ -17,8 +17,8 @@
 
 namespace udtcat::bridge {
 
-/// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth (TcpEnd::receipted), so that a connection for
-/// which nobody is left any more is no empty stream that has ended well.
+/// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth (TcpEnd::receipted), so
+/// that a connection for which nobody is left any more is no empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {
  public:

@@ -10,7 +10,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/tcp_acceptor.hpp"
-#include "lib/bridge/trouble_reporter.hpp"
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::bridge {

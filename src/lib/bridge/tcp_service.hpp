@@ -15,12 +15,13 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/tcp_connect.hpp"
-#include "lib/bridge/trouble_reporter.hpp"
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::bridge {
 
-/// Once this is gone, streams that wait for the service, and those that come, stay unanswered: close the connections first.
+/// Once this is gone, streams that wait for the service, and those that come, stay unanswered: close the connections
+/// first.
 /// Threads: confined to the io_context thread.
 class ConnectingService final : public TcpService {
  public:

@@ -43,6 +43,8 @@ class Multiplexer final : public Connection, private StreamHost {
                                                                   const SessionOptions& options,
                                                                   std::shared_ptr<void> keep_alive);
 
+  using Connection::accept_stream;
+  using Connection::open_stream;
   StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
   void on_stream(StreamHandler handler) override;
   void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
@@ -51,6 +53,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void close() override;
   void abort(const Error& reason) override;
   [[nodiscard]] ConnectionStats stats() override;
+  [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }
   [[nodiscard]] bool peer_sends() const override { return session_->agreed().peer_sends; }

@@ -22,7 +22,7 @@ using Memory = std::unique_ptr<std::byte[], ReleaseMemory>;
 
 }  // namespace
 
-/// What buffers and their pool share, alive until the last of them is gone.
+/// The state that buffers and their pool share, alive until the last of them is gone.
 struct Buffer::Shared {
   Shared(std::size_t bytes, std::size_t most) : buffer_bytes(bytes), limit(most) {}
 

@@ -78,7 +78,7 @@ ChunkPool::ChunkPool(std::size_t chunk_bytes) : home_(std::make_shared<ChunkRef:
 }
 
 ChunkPool::~ChunkPool() {
-  // Nobody will ask for another: what is still out is freed as it comes home.
+  // The pool is gone, so a chunk that comes back is freed.
   home_->most_idle = 0;
   home_->idle.clear();
 }

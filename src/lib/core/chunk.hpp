@@ -26,7 +26,7 @@ class ChunkRef {
 
   [[nodiscard]] bool empty() const { return chunk_ == nullptr; }
   [[nodiscard]] std::span<std::byte> bytes() const;
-  /// Nobody else holds it: it may be written again.
+  /// This is the only reference: the chunk may be written again.
   [[nodiscard]] bool sole() const;
 
  private:

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 namespace udtcat::core {
@@ -22,6 +23,12 @@ void allow_core_dumps(std::uint64_t limit_bytes) {
   std::ignore = ::getrlimit(RLIMIT_CORE, &core);  // fails for no valid limit
   core.rlim_cur = std::min<rlim_t>(limit_bytes, core.rlim_max);
   std::ignore = ::setrlimit(RLIMIT_CORE, &core);  // up to the hard limit is always allowed
+}
+
+void forbid_tracing() {
+#ifndef UDTCAT_SANITIZED                      // LeakSanitizer stops the process by tracing it
+  std::ignore = ::prctl(PR_SET_DUMPABLE, 0);  // fails for no valid value
+#endif
 }
 
 }  // namespace udtcat::core

@@ -12,7 +12,7 @@ std::uint64_t forbid_core_dumps(bool for_good);
 /// Gives back what forbid_core_dumps() took; nothing where it is gone for good.
 void allow_core_dumps(std::uint64_t limit_bytes);
 
-/// The platform's part: dumps_linux.cpp, dumps_default.cpp.
+/// From now on no other process of this user may look into this one.
 void forbid_tracing();
 
 }  // namespace udtcat::core

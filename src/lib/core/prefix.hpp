@@ -10,9 +10,9 @@ namespace udtcat::core {
 /// The first bits of an address, as a number; never the same for the two families.
 using Prefix = std::uint64_t;
 
-/// What a site has: a /24, a /56.
+/// The prefix of a site: /24 or /56.
 [[nodiscard]] Prefix prefix_of(const Endpoint& endpoint);
-/// What a host has: a /32, a /64.
+/// The prefix of a host: /32 or /64.
 [[nodiscard]] Prefix host_of(const Endpoint& endpoint);
 
 }  // namespace udtcat::core

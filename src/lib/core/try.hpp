@@ -12,8 +12,8 @@
 
 #define UDTCAT_TRY_JOIN_(a, b) a##b
 #define UDTCAT_TRY_NAME_(line) UDTCAT_TRY_JOIN_(tried_, line)
-#define UDTCAT_TRY_AS_(leave, tried, declaration, ...)             \
-  auto tried = (__VA_ARGS__);                                      \
+#define UDTCAT_TRY_AS_(leave, tried, declaration, ...)        \
+  auto tried = (__VA_ARGS__);                                 \
   if (!tried) leave tl::unexpected(std::move(tried.error())); \
   declaration = std::move(*tried)
 #define UDTCAT_CHECK_AS_(leave, tried, ...) \

@@ -54,7 +54,7 @@ template <std::size_t Count>
 std::string in_largest_unit(std::uint64_t amount, double step, const std::array<std::string_view, Count>& units) {
   double value = static_cast<double>(amount);
   std::size_t unit = 0;
-  // What would round up to a full step is written in the next unit: never "1024.00 KiB".
+  // A value that would round up to a full step is written in the next unit: never "1024.00 KiB".
   while (unit + 1 < Count && value >= step - (unit == 0 ? 0.0 : 0.005)) {
     value /= step;
     ++unit;

@@ -28,7 +28,8 @@ constexpr int kTagLength = static_cast<int>(kTagBytes);
 }  // namespace
 
 struct Aead::Context {
-  // Reads or writes in place, or takes associated data where there is no output. The size fits: blocks are at most 1 MiB.
+  // Reads or writes in place, or takes associated data where there is no output. The size fits: blocks are at most 1
+  // MiB.
   bool update(unsigned char* out, std::span<const std::byte> in) {
     UDTCAT_INVARIANT(in.size() <= INT_MAX, "the record layer seals blocks of at most kMaxBlockBytes");
     int length = 0;
@@ -98,7 +99,7 @@ Status Aead::open(std::span<const std::byte, kNonceBytes> nonce, std::span<const
     return openssl_failed("open a record");
   }
   if (!context_->finish()) {
-    // What was decrypted is the forger's; nobody may see it by mistake.
+    // The forger's text is erased, so that no caller uses it by mistake.
     erase(payload);
     clear_openssl_errors();
     return fail(Errc::tampered, "open a record");

@@ -1,12 +1,21 @@
 #include <udtcat/key.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 #include <openssl/rand.h>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/secret_text.hpp"
+#include "lib/core/try.hpp"
 #include "lib/crypto/evp.hpp"
 #include "lib/crypto/openssl_error.hpp"
 #include "lib/crypto/secret_bytes.hpp"
@@ -73,6 +82,43 @@ std::array<std::byte, kCheckBytes> check_of(std::span<const std::byte, Key::kByt
 // The text is a secret, or nearly one: no message quotes it.
 tl::unexpected<Error> not_a_key(std::string why) { return fail(Errc::bad_argument, "read a key", std::move(why)); }
 
+// ---- Key files -----------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kMaxKeyFileBytes = 4096;  // guess: a key is 56 characters; white space around it is fine
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+constexpr uid_t kRoot = 0;
+
+class OpenFile {
+ public:
+  OpenFile(const std::string& path, int flags)
+      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | flags)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (number_ >= 0) std::ignore = ::close(number_);  // nothing was written: nothing can be lost
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  const int number_;
+};
+
+tl::unexpected<Error> refused(const std::string& path, std::string why) {
+  return fail(Errc::bad_argument, fmt::format("key file \"{}\"", path), std::move(why));
+}
+
+/// Only a file on a disk lies about where others find it; a pipe's other end is whoever the user put there.
+Status check_access(const std::string& path, const struct stat& about) {
+  if (!S_ISREG(about.st_mode)) return {};
+  if (about.st_uid != ::geteuid() && about.st_uid != kRoot)
+    return refused(path, "it belongs to another user, who can know or change it");
+  const mode_t mode = about.st_mode & 07777U;
+  if ((mode & kOthers) != 0)
+    return refused(
+        path, fmt::format("permissions {:04o} are too open; it must not be accessible by others: chmod 600 it", mode));
+  return {};
+}
+
 }  // namespace
 
 Result<Key> Key::generate() {
@@ -99,6 +145,28 @@ Result<Key> Key::parse(std::string_view text) {
   return key;
 }
 
+Result<Key> Key::from_file(const std::string& path, KeyFileKind kind) {
+  // A pipe that nobody writes to is opened at once, so that it can be refused.
+  const OpenFile file(path, kind == KeyFileKind::regular ? O_NONBLOCK : 0);
+  struct stat about {};
+  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, errno_text(errno));
+  if (kind == KeyFileKind::regular && !S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
+  UDTCAT_CHECK(check_access(path, about));
+  core::SecretText text;
+  text.reserve(kMaxKeyFileBytes);
+  // Byte by byte: behind the line in a pipe may stand data that is not ours to take.
+  for (char byte = 0; text.size_bytes() < kMaxKeyFileBytes;) {
+    const ssize_t taken = ::read(file.number(), &byte, 1);
+    if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0) return refused(path, errno_text(errno));
+    if (taken == 0 || (byte == '\n' && !S_ISREG(about.st_mode))) break;
+    text.append(byte);
+  }
+  auto key = parse(text.view());
+  if (!key) return refused(path, key.error().cause.empty() ? key.error().message() : key.error().cause);
+  return key;
+}
+
 Key::Key(Key&& other) noexcept : bytes_(other.bytes_) { crypto::erase(other.bytes_); }
 
 Key& Key::operator=(Key&& other) noexcept {
@@ -116,6 +184,8 @@ Key Key::duplicate() const {
   copy.bytes_ = bytes_;
   return copy;
 }
+
+bool operator==(const Key& one, const Key& other) { return crypto::same(one.bytes_, other.bytes_); }
 
 std::string Key::reveal_text() const {
   const auto check = check_of(bytes_);

@@ -8,8 +8,6 @@
 
 namespace udtcat::crypto {
 
-void erase(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }
-
 bool same(std::span<const std::byte> one, std::span<const std::byte> other) noexcept {
   return one.size() == other.size() && CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0;
 }

@@ -7,10 +7,11 @@
 
 #include <udtcat/result.hpp>
 
+#include "lib/core/secret_text.hpp"
+
 namespace udtcat::crypto {
 
-/// Overwrites memory in a way the optimiser keeps.
-void erase(std::span<std::byte> bytes) noexcept;
+using core::erase;
 
 /// Whether the two are the same, in a time that does not depend on where they differ.
 [[nodiscard]] bool same(std::span<const std::byte> one, std::span<const std::byte> other) noexcept;
@@ -48,7 +49,7 @@ class SecretBytes {
   std::array<std::byte, Size> bytes_{};
 };
 
-/// What HKDF-SHA256 extracts and expands from.
+/// A key of HKDF-SHA256.
 using Secret32 = SecretBytes<32>;
 
 }  // namespace udtcat::crypto

@@ -3,9 +3,13 @@
 #include "lib/transport/libudt/libudt_engine.hpp"
 #include "lib/transport/native/native_engine.hpp"
 
-namespace udtcat::transport {
+namespace udtcat {
 
-bool has_engine(TransportKind kind) { return kind == TransportKind::native || libudt::kIsLinked; }
+bool has_transport(TransportKind kind) { return kind == TransportKind::native || transport::libudt::kIsLinked; }
+
+}  // namespace udtcat
+
+namespace udtcat::transport {
 
 Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
                                             const Key* key) {

@@ -42,9 +42,6 @@ class Engine {
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;
 };
 
-/// Whether this program has it: libudt costs each start 0.1 s, so not every program is linked with it (ADR-0014).
-[[nodiscard]] bool has_engine(TransportKind kind);
-
 /// key   none: its channels know nobody before the session does; not needed after the call
 /// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,

@@ -15,21 +15,21 @@
 #include <unistd.h>
 
 #include "gridftp/xio/link.hpp"
-#include "gridftp/xio/wake_event.hpp"
+#include "lib/bridge/wake_event.hpp"
 
 namespace udtcat::gridftp::xio {
 
 /// Whether the event was raised within the time; it is not any more.
-inline bool raised(const WakeEvent& event, std::chrono::milliseconds limit) {
+inline bool raised(const bridge::WakeEvent& event, std::chrono::milliseconds limit) {
   pollfd waited{event.number(), POLLIN, 0};
   if (::poll(&waited, 1, static_cast<int>(limit.count())) != 1) return false;
-  std::array<std::byte, WakeEvent::kBytes> count{};
-  return ::read(event.number(), count.data(), count.size()) == WakeEvent::kBytes;
+  std::array<std::byte, bridge::WakeEvent::kBytes> count{};
+  return ::read(event.number(), count.data(), count.size()) == bridge::WakeEvent::kBytes;
 }
 
 /// Asks, and asks again at each event, until there is an answer.
 template <typename Ask>
-auto await(const WakeEvent& event, Ask ask) -> decltype(ask()) {
+auto await(const bridge::WakeEvent& event, Ask ask) -> decltype(ask()) {
   for (;;) {
     auto answer = ask();
     const bool done = [&] {

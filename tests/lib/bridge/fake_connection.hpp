@@ -27,6 +27,8 @@ class FakeConnection final : public Connection {
     boost::asio::post(io, [this, id] { handler_(id); });
   }
 
+  using Connection::accept_stream;
+  using Connection::open_stream;
   StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override {
     const auto id = static_cast<StreamId>(2 * opened.size());
     opened.push_back({std::move(local), std::move(done)});
@@ -42,6 +44,7 @@ class FakeConnection final : public Connection {
   void close() override {}
   void abort(const Error&) override {}
   [[nodiscard]] ConnectionStats stats() override { return {}; }
+  [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }
@@ -52,6 +55,7 @@ class FakeConnection final : public Connection {
   std::map<StreamId, Error> refused;
 
  private:
+  boost::asio::io_context io_;  // first: what hangs in it outlives nothing else
   const Endpoint peer_;
   StreamHandler handler_;
 };

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
 
-#include "lib/core/log.hpp"
+#include <udtcat/log.hpp>
+
 #include "support/addresses.hpp"
 
 namespace udtcat::net {
@@ -112,20 +111,19 @@ void expect_sent(const SendResult& result, std::size_t datagrams) {
 class LogWatch {
  public:
   LogWatch() {
-    core::set_logger(std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+    set_log_sink(LogLevel::info, [this](LogLevel, std::string_view line) { text_.append(line).push_back('\n'); });
   }
-  ~LogWatch() { core::set_logger(std::make_shared<spdlog::logger>("silent")); }
+  ~LogWatch() { set_log_sink(LogLevel::info, {}); }
   LogWatch(const LogWatch&) = delete;
   LogWatch& operator=(const LogWatch&) = delete;
 
   [[nodiscard]] std::size_t lines() const {
-    const auto text = text_.str();
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
   }
-  [[nodiscard]] std::string text() const { return text_.str(); }
+  [[nodiscard]] std::string text() const { return text_; }
 
  private:
-  std::ostringstream text_;
+  std::string text_;
 };
 
 class DatagramSockets : public testing::TestWithParam<AddressFamily> {

@@ -1,11 +1,14 @@
 #include "lib/transport/native/port_keys.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "lib/core/byte_order.hpp"
 #include "lib/crypto/hkdf.hpp"
 
 namespace udtcat::transport::native {
@@ -30,6 +33,10 @@ Result<PortKeys> PortKeys::derive(const Key& key) {
   if (auto made = crypto::hkdf_expand(*secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable());
       !made)
     return tl::unexpected(std::move(made.error()));
+  std::array<std::byte, sizeof keys.cookie> cookie{};
+  if (auto made = crypto::hkdf_expand(*secret, "udtcat rsh cookie", {}, cookie); !made)
+    return tl::unexpected(std::move(made.error()));
+  keys.cookie = std::max<std::uint32_t>(core::load_be<std::uint32_t>(std::span<const std::byte>(cookie)), 1);
   return keys;
 }
 

@@ -41,7 +41,8 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
       std::move(socket),
       {.tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes});
   if (!datagrams) return tl::unexpected(datagrams.error());
-  auto gate = Gate::create({mss, kFirstFlowWindow, options.known_cookie}, local->port(), keys);
+  const auto cookie = options.single_use && keys != nullptr ? std::optional(keys->cookie) : std::nullopt;
+  auto gate = Gate::create({mss, kFirstFlowWindow, cookie}, local->port(), keys);
   if (!gate) return tl::unexpected(gate.error());
   return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(*gate)));
 }

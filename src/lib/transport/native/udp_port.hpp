@@ -103,7 +103,8 @@ class UdpPort {
     std::unique_ptr<Door> door;    // none: without a key
     std::optional<Resets> resets;  // likewise
     PassiveOpen passive;
-    PrefixMeter refusals;  // while nobody is let in
+    PrefixMeter refusals;                       // while nobody is let in
+    std::optional<std::uint32_t> known_cookie;  ///< of TransportOptions::single_use
     [[nodiscard]] static Result<Gate> create(const PassiveOpen::Settings& settings, std::uint16_t local_port,
                                              const PortKeys* keys);
   };

@@ -34,7 +34,7 @@ Result<UdpPort::Gate> UdpPort::Gate::create(const PassiveOpen::Settings& setting
   if (!passive) return tl::unexpected(passive.error());
   auto refusals = PrefixMeter::create(kRefusals);
   if (!refusals) return tl::unexpected(refusals.error());
-  return Gate{std::move(door), std::move(resets), std::move(*passive), std::move(*refusals)};
+  return Gate{std::move(door), std::move(resets), std::move(*passive), std::move(*refusals), settings.known_cookie};
 }
 
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
@@ -111,7 +111,7 @@ Result<UdpPort::OpenId> UdpPort::open(const Endpoint& peer, std::chrono::millise
                             mss_,
                             kFirstFlowWindow,
                             *token,
-                            options_.known_cookie,
+                            gate_.known_cookie,
                             gate_.door.get()};
   const TimePoint now = clock_now();
   openings_.emplace(id, std::make_unique<Opening>(io_, ActiveOpen(now, request), now + patience, std::move(handler)));

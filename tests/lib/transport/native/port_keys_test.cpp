@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/hex.hpp"
+#include "support/spec_example.hpp"
 
 namespace udtcat::transport::native {
 namespace {
@@ -22,6 +23,16 @@ TEST(PortKeys, DifferAmongThemselvesAndFromKeyToKey) {
   EXPECT_NE(udtcat::test::to_hex(one.door.bytes()), udtcat::test::to_hex(one.reset.bytes()));
   EXPECT_NE(udtcat::test::to_hex(one.door.bytes()), udtcat::test::to_hex(other.door.bytes()));
   EXPECT_NE(udtcat::test::to_hex(one.reset.bytes()), udtcat::test::to_hex(other.reset.bytes()));
+}
+
+TEST(PortKeys, HaveTheCookieOfTheWorkedExample) {
+  const udtcat::test::SpecExample example("rsh.md", "cookie");
+  const Key key = Key::parse("udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p").value();
+  EXPECT_EQ(udtcat::test::to_hex(key.bytes()), udtcat::test::to_hex(example.bytes("key")));
+  std::uint32_t cookie = 0;
+  for (const std::byte each : example.bytes("cookie")) cookie = cookie << 8 | std::to_integer<std::uint32_t>(each);
+  EXPECT_EQ(PortKeys::derive(key).value().cookie, cookie);
+  EXPECT_NE(PortKeys::derive(Key::generate().value()).value().cookie, cookie);
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
-/// A key in its text form, on its way from where the user keeps it to a Key.
+/// Memory that is overwritten after its use; a key in its text form, on its way from where the user keeps it to a Key.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "lib/crypto/secret_bytes.hpp"
+#include <string.h>
 
-namespace udtcat::crypto {
+namespace udtcat::core {
+
+/// Overwrites memory in a way the optimiser keeps.
+inline void erase(std::span<std::byte> bytes) noexcept { ::explicit_bzero(bytes.data(), bytes.size()); }
 
 /// Movable, not copyable, erased when it goes. Threads: unsynchronised.
 class SecretText {
@@ -35,7 +39,7 @@ class SecretText {
 
  private:
   void erase() noexcept {
-    crypto::erase(std::as_writable_bytes(std::span(text_.data(), text_.size())));
+    core::erase(std::as_writable_bytes(std::span(text_.data(), text_.size())));
     text_.clear();
   }
   std::string text_;
@@ -48,4 +52,4 @@ class SecretText {
   return text;
 }
 
-}  // namespace udtcat::crypto
+}  // namespace udtcat::core

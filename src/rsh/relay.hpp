@@ -12,7 +12,7 @@
 
 #include "lib/core/lifetime.hpp"
 
-namespace udtcat::bridge {
+namespace udtcat::rsh {
 
 /// One direction: `from`'s source into `to`'s sink, up to the end of file and the consumer's having taken it.
 /// Threads: confined to the io_context thread.
@@ -42,4 +42,4 @@ class Relay {
   core::Lifetime lifetime_;
 };
 
-}  // namespace udtcat::bridge
+}  // namespace udtcat::rsh

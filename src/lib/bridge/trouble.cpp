@@ -1,4 +1,4 @@
-#include "lib/bridge/trouble_digest.hpp"
+#include "lib/bridge/trouble.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,10 @@
 namespace udtcat::bridge {
 namespace {
 
-/// The cause is a text by the time a stream has ended; these are the texts of a consumer or producer that hung up, in our
-/// spelling and in the C library's.
+using Clock = std::chrono::steady_clock;
+
+/// The cause is a text by the time a stream has ended; these are the texts of a consumer or producer that hung up, in
+/// our spelling and in the C library's.
 bool is_plain_disconnect(const std::string& cause) {
   constexpr std::array kDisconnects{EPIPE, ECONNRESET, ENOTCONN};
   return std::any_of(kDisconnects.begin(), kDisconnects.end(), [&](int error) {
@@ -28,18 +30,18 @@ Error standing_for(const Error& error, std::size_t count) {
 }  // namespace
 
 std::optional<TroubleDigest::Line> TroubleDigest::add(const Endpoint& where, const Error& error, TimePoint now) {
-  std::string text = error.message();
-  const auto known = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) { return kind.text == text; });
+  std::string name = kind_of_(error);
+  const auto known = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) { return kind.name == name; });
   if (known != kinds_.end()) {
     if (known->counted > 0 || now - known->told_at < kTroubleInterval) {
       ++known->counted;
       known->latest = {where, error};
       return std::nullopt;
     }
-    kinds_.erase(known);  // quiet for an interval: it is news again
+    kinds_.erase(known);  // quiet for an interval: it is told anew
   }
   make_room(now);
-  kinds_.push_back({{where, error}, std::move(text), now});
+  kinds_.push_back({{where, error}, std::move(name), now});
   return Line{where, error};
 }
 
@@ -64,6 +66,26 @@ void TroubleDigest::make_room(TimePoint now) {
   std::erase_if(kinds_,
                 [now](const Kind& kind) { return kind.counted == 0 && now - kind.told_at >= kTroubleInterval; });
   if (kinds_.size() == kMaxTroubleKinds) kinds_.erase(kinds_.begin());
+}
+
+TroubleReporter::TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of)
+    : digest_(std::move(kind_of)), handler_(std::move(handler)), timer_(io) {}
+
+void TroubleReporter::report(const Endpoint& where, const Error& error) {
+  const std::optional<TroubleDigest::Line> line = digest_.add(where, error, Clock::now());
+  if (!line) return set_timer();
+  handler_(line->where, line->error);
+}
+
+void TroubleReporter::set_timer() {
+  const std::optional<Clock::time_point> due = digest_.next_due();
+  if (!due || timer_.expiry() == *due) return;  // none, or set already
+  timer_.expires_at(*due);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
+    if (error) return;  // set to another time
+    for (const TroubleDigest::Line& line : digest_.take_due(Clock::now())) handler_(line.where, line.error);
+    set_timer();
+  }));
 }
 
 bool is_trouble(const Error& stream_error) {

@@ -1,4 +1,4 @@
-#include "lib/bridge/relay.hpp"
+#include "rsh/relay.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,10 @@
 
 #include "lib/bridge/loop.hpp"
 
-namespace udtcat::bridge {
+namespace udtcat::rsh {
 namespace {
+
+using namespace bridge;  // the words of loop.hpp
 
 class Relays : public testing::Test {
  protected:
@@ -46,4 +48,4 @@ TEST_F(Relays, SayThatTheConsumerHasLeft) {
 }
 
 }  // namespace
-}  // namespace udtcat::bridge
+}  // namespace udtcat::rsh

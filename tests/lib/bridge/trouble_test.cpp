@@ -1,8 +1,11 @@
-#include "lib/bridge/trouble_digest.hpp"
+#include "lib/bridge/trouble.hpp"
 
 #include <cerrno>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
 
 namespace udtcat::bridge {
 namespace {
@@ -101,6 +104,35 @@ TEST(IsTrouble, HasServicesThatAreDownAndOurOwnResources) {
   EXPECT_TRUE(is_trouble({Errc::stream_refused, "stream", ""}));
   EXPECT_TRUE(is_trouble({Errc::local_read_failed, "reading", errno_text(ETIMEDOUT)}));
   EXPECT_TRUE(is_trouble({Errc::out_of_resources, "accept", errno_text(EMFILE)}));
+}
+
+TEST(TroubleDigest, GoesByTheKindThatItsOwnerNames) {
+  TroubleDigest by_code([](const Error& error) { return make_error_code(error.code).message(); });
+  const TroubleDigest::TimePoint now{1h};
+  EXPECT_TRUE(by_code.add({}, {Errc::stream_refused, "a stranger's text", ""}, now));
+  EXPECT_FALSE(by_code.add({}, {Errc::stream_refused, "another of his", ""}, now));
+  EXPECT_TRUE(by_code.add({}, {Errc::tampered, "a stranger's text", ""}, now));
+}
+
+struct TroubleReporterTest : ::testing::Test {
+  boost::asio::io_context io;
+  std::vector<std::string> told;
+  TroubleReporter reporter{io, [this](const Endpoint&, const Error& error) { told.push_back(error.message()); }};
+};
+
+TEST_F(TroubleReporterTest, TellsTheFirstAtOnceAndWantsNoTimerForIt) {
+  reporter.report({}, {Errc::stream_refused, "a", "b"});
+  EXPECT_EQ(told, std::vector<std::string>{"a: b"});
+  EXPECT_EQ(io.poll(), 0U);
+  EXPECT_TRUE(io.stopped()) << "nothing is left to wait for";
+}
+
+TEST_F(TroubleReporterTest, WaitsToTellTheNextOfItsKind) {
+  reporter.report({}, {Errc::stream_refused, "a", "b"});
+  reporter.report({}, {Errc::stream_refused, "a", "b"});
+  io.poll();
+  EXPECT_EQ(told.size(), 1U);
+  EXPECT_FALSE(io.stopped()) << "the timer is set";
 }
 
 }  // namespace

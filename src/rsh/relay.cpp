@@ -1,8 +1,8 @@
-#include "lib/bridge/relay.hpp"
+#include "rsh/relay.hpp"
 
 #include <utility>
 
-namespace udtcat::bridge {
+namespace udtcat::rsh {
 
 Relay::Relay(LocalStream& from, LocalStream& to, DoneHandler done)
     : from_(from), to_(to), done_(std::move(done)), buffer_(kBufferBytes) {
@@ -40,4 +40,4 @@ void Relay::finish() {
       lifetime_.guard([this](std::error_code error) { std::exchange(done_, nullptr)({.write_error = error}); }));
 }
 
-}  // namespace udtcat::bridge
+}  // namespace udtcat::rsh

@@ -1,0 +1,88 @@
+/// Trouble that repeats, told in few lines.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+inline constexpr auto kTroubleInterval =
+    std::chrono::seconds(10);                        // guess: often enough to follow, seldom enough to read
+inline constexpr std::size_t kMaxTroubleKinds = 64;  // guess: more kinds at a time are one kind: chaos
+
+/// Lets the first of each kind of trouble through at once, and then at most one line of that kind an interval, which
+/// says how many it stands for. Two are of a kind if their KindOf is the same. Beyond kMaxTroubleKinds the oldest is
+/// forgotten.
+/// Threads: unsynchronised. No clock: time is a parameter.
+class TroubleDigest {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  /// The name of a kind: two errors of one name are of one kind. By default the text.
+  using KindOf = std::function<std::string(const Error&)>;
+  struct Line {
+    Endpoint where;  ///< of the latest it stands for
+    Error error;
+  };
+
+  explicit TroubleDigest(KindOf kind_of = &Error::message) : kind_of_(std::move(kind_of)) {}
+
+  /// returns  what to tell now; none if it was counted for later
+  [[nodiscard]] std::optional<Line> add(const Endpoint& where, const Error& error, TimePoint now);
+  /// The counted kinds whose interval is over.
+  [[nodiscard]] std::vector<Line> take_due(TimePoint now);
+  /// When take_due() has something; none if nothing is counted.
+  [[nodiscard]] std::optional<TimePoint> next_due() const;
+
+ private:
+  struct Kind {
+    Line latest;
+    std::string name;
+    TimePoint told_at;
+    std::size_t counted = 0;  // since told_at
+  };
+
+  void make_room(TimePoint now);
+
+  const KindOf kind_of_;
+  std::vector<Kind> kinds_;  // by told_at, oldest first
+};
+
+/// Tells the operator of trouble through a TroubleDigest, by the io_context's clock.
+/// Threads: confined to the io_context thread. The handler is called from report() and from the timer, and must not
+/// destroy this.
+class TroubleReporter {
+ public:
+  using Handler = std::function<void(const Endpoint& where, const Error& error)>;
+
+  TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of = &Error::message);
+  void report(const Endpoint& where, const Error& error);
+
+ private:
+  void set_timer();
+
+  TroubleDigest digest_;
+  const Handler handler_;
+  boost::asio::steady_timer timer_;
+  core::Lifetime lifetime_;
+};
+
+/// Whether the operator of this end should hear how a stream ended. That one side of a stream hung up or reset it is
+/// daily life; what broke the whole connection is told once, by the connection; and the other end's operator hears of
+/// its own disk and sockets. What remains: this end's reading, writing and resources failing in another way than by a
+/// plain disconnect, and a service that the other end could not reach or would not serve.
+[[nodiscard]] bool is_trouble(const Error& stream_error);
+
+}  // namespace udtcat::bridge
