@@ -1,8 +1,9 @@
-// What stands before and behind a program that is measured: a source that never waits, a sink that counts.
+// A source that never waits and a sink that counts, to stand before and behind a program that is measured.
 //
-//   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; then the end
-//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes after the first read, seconds from there to
-//                              the last of them, what had come by each half second, and its own CPU seconds
+//   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; the end
+//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes after the first read,
+//                              seconds from there to the last of them, what had come by each half second, and its own
+//                              CPU seconds
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -2,8 +2,9 @@
 //
 //   raw_udt receive PORT BYTES [SECONDS]      raw_udt send HOST PORT BYTES
 //
-// The receiver ends after BYTES, or SECONDS after the first of them, and prints bytes, seconds, CPU seconds of its process and
-// what had come by each half second, as one JSON line; the sender sends 0 bytes without end, and prints its CPU seconds.
+// The receiver ends after BYTES, or SECONDS after the first of them, and prints bytes, seconds, CPU seconds of its
+// process and what had come by each half second, as one JSON line; the sender sends 0 bytes without end, and prints its
+// CPU seconds.
 
 #include <netdb.h>
 #include <sys/socket.h>

@@ -12,8 +12,8 @@
 
 namespace udtcat::wan {
 
-/// Memory for packets, used again and again: a new page for each would cost more than the copy. Small packets have memory of
-/// their own size. Threads: unsynchronised.
+/// Memory for packets, used again and again: a new page for each would cost more than the copy. Small packets have
+/// memory of their own size. Threads: unsynchronised.
 class PacketPool {
  public:
   using Memory = std::unique_ptr<std::byte[]>;
@@ -35,8 +35,8 @@ struct Packet {
   [[nodiscard]] std::span<const std::byte> view() const { return {memory.get(), bytes}; }
 };
 
-/// In the order of their times: first in, first out, but for those that are late. Bounded by kMaxHeldBytes; what comes on top
-/// is refused, and counts as dropped. Threads: unsynchronised.
+/// In the order of their times: first in, first out, but for those that are late. Bounded by kMaxHeldBytes; what comes
+/// on top is refused, and counts as dropped. Threads: unsynchronised.
 class DelayLine {
  public:
   [[nodiscard]] bool has_room() const { return held_bytes_ < kMaxHeldBytes; }

@@ -16,8 +16,8 @@ class Forwarder {
  public:
   Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed);
 
-  /// Takes what has arrived at the ends at `now`, up to a bounded number of packets. Time never goes back: an earlier `now` than
-  /// before is taken for that one.
+  /// Takes what has arrived at the ends at `now`, up to a bounded number of packets. Time never goes back: an earlier
+  /// `now` than before is taken for that one.
   void take(TimePoint now);
   /// Delivers what is due.
   void deliver(TimePoint now);

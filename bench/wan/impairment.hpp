@@ -9,14 +9,15 @@ namespace udtcat::wan {
 /// The lab's only source of chance: the same seed and the same traffic give the same fates.
 using Random = std::mt19937_64;
 
-/// Strikes each of a row of segments with a probability of its own, or in bursts. Draws how far it is to the next strike rather
-/// than once a segment. Threads: unsynchronised.
+/// Strikes each of a row of segments with a probability of its own, or in bursts. Draws how far it is to the next
+/// strike rather than once a segment. Threads: unsynchronised.
 class Impairment {
  public:
   /// probability   of a segment to be struck, 0 to 1
-  /// burst_length  the mean number of segments struck in a row: Gilbert's model; 0 strikes each independently of the last. A
-  ///               probability above burst_length / (burst_length + 1), short of 1, would need bursts without a segment between
-  ///               them: it is cut to that
+  /// burst_length  the mean number of segments struck in a row: Gilbert's model; 0 strikes each independently of the
+  /// last. A
+  ///               probability above burst_length / (burst_length + 1), short of 1, would need bursts without a segment
+  ///               between them: it is cut to that
   Impairment(double probability, double burst_length, Random& random);
 
   /// How many segments go unharmed before the next strike.

@@ -152,7 +152,8 @@ Result<int> Lab::run() {
   if (auto started = start_children(); !started) return tl::unexpected(started.error());
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // the default of 50 us is a tenth of a short round trip; the children keep it
   while (!status_) {
-    // An idle processor takes a while to wake; what is due within that while would come late by it, what has come was there.
+    // An idle processor takes a while to wake; what is due within that while would come late by it, what has come was
+    // there.
     const auto woken_late = wait(now()) ? wake_delay() : std::chrono::nanoseconds(0);
     forwarder_.take(now() - woken_late);
     forwarder_.deliver(now() + woken_late);

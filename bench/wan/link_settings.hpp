@@ -35,8 +35,9 @@ struct PathSettings {
   LinkSettings back;  ///< far to near
 };
 
-/// Sets one value by the name of its option, without the dashes: "rate", "rtt", "loss", "burst", "reorder", "reorder-delay",
-/// "duplicate", "queue", "drop-above". "A/B" sets out to A and back to B, "A" both; rtt is halved between them.
+/// Sets one value by the name of its option, without the dashes: "rate", "rtt", "loss", "burst", "reorder",
+/// "reorder-delay", "duplicate", "queue", "drop-above". "A/B" sets out to A and back to B, "A" both; rtt is halved
+/// between them.
 ///
 /// errors   Errc::bad_argument, which says what is allowed
 [[nodiscard]] Status set(PathSettings& path, std::string_view name, std::string_view value);

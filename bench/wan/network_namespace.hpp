@@ -13,7 +13,8 @@
 
 namespace udtcat::wan {
 
-/// The inode finds the inhabitants, and is given again to another namespace when this one has gone; the cookie never is.
+/// The inode finds the inhabitants, and is given again to another namespace when this one has gone; the cookie never
+/// is.
 struct NamespaceName {
   std::uint64_t inode = 0;
   std::uint64_t cookie = 0;
@@ -25,7 +26,8 @@ struct NetworkNamespace {
   NamespaceName name;
 };
 
-/// Becomes root of a user namespace of its own, where the caller is not root already. Before any thread or namespace is made.
+/// Becomes root of a user namespace of its own, where the caller is not root already. Before any thread or namespace is
+/// made.
 ///
 /// returns  the user namespace, or an invalid descriptor if none was needed
 /// errors   Errc::out_of_resources where the system does not allow it to ordinary users

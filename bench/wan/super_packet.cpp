@@ -97,7 +97,8 @@ std::optional<Shape> shape_of(std::span<const std::byte> packet) {
   if (version != 4 && version != 6) return std::nullopt;
   if (virtio.gso_type == kGsoNone)
     return Shape{.header_bytes = 0, .payload_bytes = ip.size(), .segment_bytes = ip.size(), .segments = 1};
-  // What is to be cut has its transport checksum still to be completed, and that says where the transport header begins.
+  // What is to be cut has its transport checksum still to be completed, and that says where the transport header
+  // begins.
   if ((virtio.flags & kNeedsChecksum) == 0 || virtio.gso_size == 0) return std::nullopt;
   const std::size_t transport = virtio.csum_start;
   const bool udp = (virtio.gso_type & ~kGsoEcn) == kGsoUdp;

@@ -1,8 +1,9 @@
 /// The packets of a TUN device that hands over many segments at a time, and how they come apart.
 ///
-/// A super-packet is what the kernel makes of TCP or UDP data before it is cut for the wire: one IP packet of up to 64 KiB, with a
-/// virtio header that says where to cut. It crosses the lab whole; only where a segment is lost, late or alone is it cut here.
-/// Source: the virtio specification, 5.1.6.2 "Packet Transmission"; Linux, Documentation/networking/segmentation-offloads.
+/// A super-packet is what the kernel makes of TCP or UDP data before it is cut for the wire: one IP packet of up to 64
+/// KiB, with a virtio header that says where to cut. It crosses the lab whole; only where a segment is lost, late or
+/// alone is it cut here. Source: the virtio specification, 5.1.6.2 "Packet Transmission"; Linux,
+/// Documentation/networking/segmentation-offloads.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,8 @@ struct Shape {
 /// returns  none for what is no IP packet, or says of itself what cannot be
 [[nodiscard]] std::optional<Shape> shape_of(std::span<const std::byte> packet);
 
-/// Writes the packet that holds the segments [first, first + count) alone: lengths, sequence number, flags and checksums mended.
+/// Writes the packet that holds the segments [first, first + count) alone: lengths, sequence number, flags and
+/// checksums mended.
 ///
 /// into     at least as long as `packet`
 /// returns  the bytes written

@@ -1,7 +1,7 @@
 /// Acceptance 2: both directions at once, and every order in which the ends of the two can come.
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class BothDirections : public UdtcatTest {};
@@ -69,4 +69,4 @@ TEST_F(BothDirections, CarryOnlyOneWhereOneEndOnlySends) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

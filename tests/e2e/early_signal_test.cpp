@@ -4,7 +4,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class EarlySignal : public UdtcatTest {
@@ -51,4 +51,4 @@ TEST_F(EarlySignal, EndsAProcessThatWaitsForItsKey) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -6,7 +6,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class Exec : public UdtcatTest {
@@ -155,4 +155,4 @@ TEST_F(Exec, HasNoPlaceBesideOtherMouths) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

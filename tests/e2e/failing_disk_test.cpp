@@ -5,7 +5,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::ContainsRegex;
@@ -118,4 +118,4 @@ TEST_F(Interrupted, WhileItWaitsForAPeerLeavesAtOnce) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

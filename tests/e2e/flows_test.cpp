@@ -3,7 +3,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class FlowsOf : public UdtcatTest, public testing::WithParamInterface<const char*> {};
@@ -54,4 +54,4 @@ TEST_F(Flows, LoseAnInterruptedPeerByName) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -1,4 +1,5 @@
-/// Two stock GridFTP sites with two gateways between: real globus-url-copy, real globus-gridftp-server, every file compared.
+/// Two stock GridFTP sites with two gateways between: real globus-url-copy, real globus-gridftp-server, every file
+/// compared.
 #include <csignal>
 #include <fstream>
 
@@ -9,7 +10,7 @@
 #include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::HasSubstr;
@@ -353,4 +354,4 @@ TEST_F(GatewayUsage, InvitesTheOtherGateway) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

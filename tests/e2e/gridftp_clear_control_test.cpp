@@ -1,11 +1,12 @@
-/// A key and a control connection in the clear, with somebody on it who rewrites what is said: our client, our server and a stock one.
+/// A key and a control connection in the clear, with somebody on it who rewrites what is said: our client, our server
+/// and a stock one.
 #include <gmock/gmock.h>
 
-#include "e2e/support/deadline.hpp"
 #include "e2e/support/gridftp_test.hpp"
 #include "e2e/support/line_relay.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AllOf;
@@ -191,4 +192,4 @@ TEST_F(GridftpClearControlTest, GoesOnWithNothingThatIsUnproved) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

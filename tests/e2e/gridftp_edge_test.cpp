@@ -3,7 +3,7 @@
 
 #include "e2e/support/gridftp_edge_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AnyOf;
@@ -422,4 +422,4 @@ TEST_F(GridftpEdgeTest, SendsNobodyAnythingOnceTheClientHungUp) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -1,15 +1,16 @@
-/// Files that are not like most: names that FTP cannot carry, names that leave no room for a suffix, holes; and what an end leaves of them.
+/// Files that are not like most: names that FTP cannot carry, names that leave no room for a suffix, holes; and what an
+/// end leaves of them.
 #include <csignal>
 
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
 
-#include "e2e/support/deadline.hpp"
 #include "e2e/support/ftp_dialogue.hpp"
 #include "e2e/support/gridftp_test.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AllOf;
@@ -188,4 +189,4 @@ TEST_F(GridftpFilesTest, AreNotAskedForAgainWhereTheServerRefusesForGood) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -8,7 +8,7 @@
 #include "e2e/support/ftp_dialogue.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 constexpr const char* kHangUp = "";
@@ -174,4 +174,4 @@ TEST_F(GridftpHostileServerTest, SendsTheSameBytesForEver) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -6,10 +6,10 @@
 
 #include <gmock/gmock.h>
 
-#include "e2e/support/deadline.hpp"
 #include "e2e/support/gridftp_test.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 constexpr std::size_t kFileBytes = 512'000'000;
@@ -124,4 +124,4 @@ TEST_F(GridftpRestartTest, BelievesNoJournalWhoseFileIsGone) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

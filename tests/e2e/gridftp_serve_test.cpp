@@ -1,9 +1,10 @@
-/// Our server as a peer of stock Globus' client, of stock servers in third-party transfers, and of our own client; every file compared.
+/// Our server as a peer of stock Globus' client, of stock servers in third-party transfers, and of our own client;
+/// every file compared.
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::HasSubstr;
@@ -233,4 +234,4 @@ TEST_F(GridftpServeTest, SaysWhyItTookNoMore) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

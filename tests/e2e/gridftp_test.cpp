@@ -3,7 +3,7 @@
 
 #include "e2e/support/gridftp_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AllOf;
@@ -134,4 +134,4 @@ TEST_F(GridftpTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -5,7 +5,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AllOf;
@@ -114,4 +114,4 @@ INSTANTIATE_TEST_SUITE_P(Of, LevelMismatch,
                          [](const auto& chosen) { return chosen.param.first + "_" + chosen.param.second; });
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

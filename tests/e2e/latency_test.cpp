@@ -8,7 +8,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
@@ -61,4 +61,4 @@ TEST_F(Latency, OfAShortLineThereAndBackIsUnderAMillisecond_Serial) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,7 +4,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class Memory : public UdtcatTest {
@@ -60,4 +60,4 @@ TEST_F(Memory, OfAStoppedConsumerIsBounded) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

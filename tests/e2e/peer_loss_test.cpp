@@ -6,7 +6,7 @@
 #include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 constexpr auto kNoticed = patience(15s);
@@ -110,4 +110,4 @@ TEST_F(BlackHole, WithoutEndIsAPeerLostSlow) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

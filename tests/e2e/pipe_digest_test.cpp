@@ -1,7 +1,7 @@
 /// Acceptance 1: what comes out is what went in, whatever its size, protection, cipher and network.
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 constexpr std::uint64_t kSmallBlockBytes = 64 * kKiB;
@@ -134,4 +134,4 @@ TEST_F(PipeDigestBetweenHosts, IsTheSameOverIPv6) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,7 +4,7 @@
 #include "e2e/support/udt_program.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 /// Whose program is at which end, and by which transport ours speaks; empty: the default.
@@ -207,4 +207,4 @@ TEST_F(Plain, SaysWhenNobodyIsThere) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

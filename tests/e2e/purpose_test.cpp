@@ -5,10 +5,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "e2e/support/udp_relay.hpp"
 #include "e2e/support/udtcat_test.hpp"
+#include "support/udp_relay.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 /// A TCP service that nobody should reach.
@@ -153,4 +153,4 @@ INSTANTIATE_TEST_SUITE_P(Of, EveryProduct, testing::Values("pipe", "forward", "r
                          [](const auto& chosen) { return chosen.param; });
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

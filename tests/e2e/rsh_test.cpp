@@ -5,7 +5,7 @@
 
 #include "e2e/support/rsh_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::HasSubstr;
@@ -375,4 +375,4 @@ TEST_F(RshTest, ServesRsyncModulesWithoutAccounts) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -5,7 +5,7 @@
 #include "e2e/support/base64url.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class Capture : public UdtcatTest, public testing::WithParamInterface<std::string> {
@@ -133,4 +133,4 @@ TEST_F(KeySecrecy, HoldsForACoreSinceThereIsNone) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -1,7 +1,7 @@
 /// Acceptance 3: a consumer may take its time; the sender waits for it, since only then is it done.
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 /// One transfer whose consumer does not begin until told.
@@ -51,4 +51,4 @@ TEST_F(StalledConsumer, GetsEveryByteOfAShortMessage) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

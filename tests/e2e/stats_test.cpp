@@ -5,7 +5,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using nlohmann::json;
@@ -86,4 +86,4 @@ TEST_F(Stats, AreNotMixedIntoAStderrThatIsNoTerminal) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

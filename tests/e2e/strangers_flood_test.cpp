@@ -7,7 +7,7 @@
 #include "e2e/support/udt_flood.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using Kind = UdtFlood::Kind;
@@ -33,7 +33,8 @@ class StrangersFlood : public UdtcatTest, public testing::WithParamInterface<Flo
     }
   };
 
-  /// Each from a process of its own that knows nothing of the one before, until a connection has reached the far side's service.
+  /// Each from a process of its own that knows nothing of the one before, until a connection has reached the far side's
+  /// service.
   void dial(Dials& dials, int count) {
     for (int i = 0; i < count; ++i)
       if (const auto time = dial_once()) dials.took.push_back(*time);
@@ -106,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, StrangersFlood,
                          name_of);
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -2,7 +2,7 @@
 #include "e2e/support/udt_strangers.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class Strangers : public UdtcatTest {
@@ -78,4 +78,4 @@ TEST_F(Strangers, DoNotStopATransfer) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

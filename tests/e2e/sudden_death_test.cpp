@@ -6,7 +6,7 @@
 #include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 class SuddenDeath : public UdtcatTest {
@@ -93,4 +93,4 @@ TEST_F(SuddenDeath, ComesTooLateForWhatHasEnded) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

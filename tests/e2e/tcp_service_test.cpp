@@ -6,7 +6,7 @@
 #include "e2e/support/tcp_services.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 /// `--to` a service on one side, `--from` a port of ours on the other.
@@ -156,4 +156,4 @@ TEST_F(TcpService, StopsOnSigtermAndTheOtherEndNoticesThatItWasCut) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -3,7 +3,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,7 +4,7 @@
 #include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AllOf;
@@ -185,4 +185,4 @@ TEST_F(Usage, AListenerThatHasAllAndWaitsForItsOwnStdinSaysSo) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

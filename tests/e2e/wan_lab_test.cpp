@@ -1,4 +1,5 @@
-/// bench/wan/wanlab, the emulated path that benchmarks and tests stand on: it is what it says, and leaves nothing behind.
+/// bench/wan/wanlab, the emulated path that benchmarks and tests stand on: it is what it says, and leaves nothing
+/// behind.
 #include <cmath>
 #include <csignal>
 #include <sstream>
@@ -9,7 +10,7 @@
 
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 constexpr auto kLab = UDTCAT_WANLAB_BINARY;
@@ -92,13 +93,14 @@ TEST_F(WanLab, ReordersAndRepeatsWhenAskedSerial) {
 }
 
 TEST_F(WanLab, CutsTcpSuperPacketsWithoutHarmToTheirBytes) {
-  constexpr std::uint64_t kBytes = 50'000'000;
+  constexpr std::uint64_t kSentBytes = 50'000'000;
   for (const char* address : {"10.77.0.1", "fd77::1"}) {
-    const auto seen = probe({"--rtt", "4ms", "--rate", "1G", "--loss", "0.5%", "--reorder", "0.5%", "--reorder-delay",
-                             "1ms", "--duplicate", "0.5%"},
-                            "tcp-receive 5000", std::string("tcp-send ") + address + " 5000 " + std::to_string(kBytes));
+    const auto seen =
+        probe({"--rtt", "4ms", "--rate", "1G", "--loss", "0.5%", "--reorder", "0.5%", "--reorder-delay", "1ms",
+               "--duplicate", "0.5%"},
+              "tcp-receive 5000", std::string("tcp-send ") + address + " 5000 " + std::to_string(kSentBytes));
     ASSERT_TRUE(seen.is_object());
-    EXPECT_EQ(seen["received"], kBytes);
+    EXPECT_EQ(seen["received"], kSentBytes);
     EXPECT_EQ(seen["corrupt"], 0);
   }
 }
@@ -194,4 +196,4 @@ TEST_F(WanLabsEnd, ByForceIsMendedByClean_Serial) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

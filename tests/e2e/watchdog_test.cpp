@@ -1,4 +1,5 @@
-/// No state keeps an end for ever: whatever a path swallows, from whatever moment on, both ends are over in the documented time.
+/// No state keeps an end for ever: whatever a path swallows, from whatever moment on, both ends are over in the
+/// documented time.
 #include <algorithm>
 #include <array>
 #include <list>
@@ -7,18 +8,14 @@
 #include <utility>
 
 #include "e2e/support/udtcat_test.hpp"
-#include "interop/udp_relay.hpp"
+#include "support/udp_relay.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
-using interop::PacketView;
-using interop::Towards;
-using interop::UdpRelay;
-using Clock = std::chrono::steady_clock;
-
 constexpr auto kSilence = "3s";
-// Ten seconds for what comes before a session; then the silence that one end hears, and that of its own end, which the other hears.
+// Ten seconds for what comes before a session; then the silence that one end hears, and that of its own end, which the
+// other hears.
 constexpr auto kOver = patience(40s);
 constexpr std::size_t kNarrowBytes = 600 - 28;  // of IP packets of 600 bytes: the UDP payload
 constexpr std::size_t kAtATime = 16;            // guess: what two cores can start without being a path of their own
@@ -55,7 +52,7 @@ bool swallows(Hole hole, Towards towards, const PacketView& packet) {
     case Hole::large:
       return packet.datagram().size() > kNarrowBytes;
     case Hole::all_but_keep_alives:
-      return !packet.is(interop::Type::keep_alive);
+      return !packet.is(Type::keep_alive);
   }
   return false;
 }
@@ -73,7 +70,7 @@ class Pair {
     for (const Towards towards : {Towards::listener, Towards::connector})
       relay_.rule(towards, [this, towards](const PacketView& packet) {
         if (!first_) first_ = Clock::now();
-        return interop::Fate{.drop = Clock::now() - *first_ >= case_.after && swallows(case_.hole, towards, packet)};
+        return Fate{.drop = Clock::now() - *first_ >= case_.after && swallows(case_.hole, towards, packet)};
       });
   }
 
@@ -188,4 +185,4 @@ TEST_F(Watchdog, EndsBothEndsWhateverAndWheneverSoak) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

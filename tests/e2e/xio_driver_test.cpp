@@ -1,4 +1,5 @@
-/// Stock Globus programs with our driver: globus-url-copy and globus-gridftp-server as Debian has them, every file compared.
+/// Stock Globus programs with our driver: globus-url-copy and globus-gridftp-server as Debian has them, every file
+/// compared.
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -13,7 +14,7 @@
 #include "e2e/support/udtcat_test.hpp"
 #include "e2e/support/xio_server.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 using testing::AllOf;
@@ -84,8 +85,9 @@ TEST_P(XioDriverMatrixTest, GetsAFile) {
   expect_same(source, home_.path() / "got");
 }
 
-/// globus-url-copy with threads loses blocks of what it uploads, over plain TCP too, and reports success; now and then it crashes at
-/// its end. Ours is to deliver what it hands over: without threads every upload has to be right, with them one of some.
+/// globus-url-copy with threads loses blocks of what it uploads, over plain TCP too, and reports success; now and then
+/// it crashes at its end. Ours is to deliver what it hands over: without threads every upload has to be right, with
+/// them one of some.
 TEST_P(XioDriverMatrixTest, PutsAFile) {
   const auto server = gsi_server(std::get<1>(GetParam()));
   const auto source = random_file("source", 20'000'003);
@@ -355,4 +357,4 @@ TEST_F(XioDriverTest, LeavesNoServerBehindAClientThatDiesBeforeTheData) {
 }
 
 }  // namespace
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "e2e/support/scale.hpp"
+#include "support/scale.hpp"
 
 namespace udtcat::fault {
 
@@ -16,12 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kKilled = 128 + SIGKILL;
-constexpr auto kEndsWithin = e2e::patience(8s);  // spec: udtcat(1), SIGNALS: a second; the rest is a loaded machine's
-constexpr auto kStdoutEndsWithin = e2e::patience(5s);  // guess: the kernel closes it with the process
-constexpr std::uint64_t kSessionsApart = 1000;         // seeds of contents that are unlike
+constexpr auto kEndsWithin = test::patience(8s);  // spec: udtcat(1), SIGNALS: a second; the rest is a loaded machine's
+constexpr auto kStdoutEndsWithin = test::patience(5s);  // guess: the kernel closes it with the process
+constexpr std::uint64_t kSessionsApart = 1000;          // seeds of contents that are unlike
 
 Content content_of(const Scenario& scenario, unsigned number, std::uint64_t way, std::uint64_t bytes) {
-  return e2e::random_bytes(scenario.seed * 2 + way + number * kSessionsApart, bytes);
+  return test::random_bytes(scenario.seed * 2 + way + number * kSessionsApart, bytes);
 }
 
 std::string unique_name(const Scenario& scenario, unsigned number) {
@@ -48,14 +48,14 @@ void Case::launch(Side side) {
   Arguments words = arguments(side);
   if (words.empty()) return;
   Life& life = lives(side).emplace_back();
-  e2e::Command command{.argv = std::move(words),
-                       .environment = environment(),
-                       .working_directory = directory_,
-                       .network_namespace = stage_.path().host(side).file};
+  test::Command command{.argv = std::move(words),
+                        .environment = environment(),
+                        .working_directory = directory_,
+                        .network_namespace = stage_.path().host(side).file};
   command.argv.insert(command.argv.begin(), stage_.subject().program);
   life.told = command.argv;
   tie(side, life, command);
-  life.process = std::make_unique<e2e::Process>(std::move(command));
+  life.process = std::make_unique<test::Process>(std::move(command));
 }
 
 bool Case::over() {
@@ -155,24 +155,24 @@ Arguments Case::environment() const {
   return variables;
 }
 
-void Case::give_from(Life& life, e2e::Command& command, const Content& content) const {
+void Case::give_from(Life& life, test::Command& command, const Content& content) const {
   const std::uint64_t seed = scenario_.seed * 2 + (&content == &back_ ? 1 : 0) + number_ * kSessionsApart;
-  life.producer = std::make_unique<e2e::Producer>(seed, content.size(), e2e::Producer::Afterwards::end);
+  life.producer = std::make_unique<test::Producer>(seed, content.size(), test::Producer::Afterwards::end);
   command.in = life.producer->take_stdin();
 }
 
-void Case::take_into(Life& life, e2e::Command& command, bool on_full_disk) const {
+void Case::take_into(Life& life, test::Command& command, bool on_full_disk) const {
   if (on_full_disk) {
     life.out_file = small_ / "out";
-    command.out = e2e::open_for_writing(life.out_file);
+    command.out = test::open_for_writing(life.out_file);
     return;
   }
-  life.consumer = std::make_unique<e2e::Consumer>();
+  life.consumer = std::make_unique<test::Consumer>();
   command.out = life.consumer->take_stdout();
 }
 
-e2e::Digest Case::taken(const Life& life, Report& report) const {
-  if (!life.out_file.empty()) return e2e::digest_of_prefix(life.out_file, UINT64_MAX);
+test::Digest Case::taken(const Life& life, Report& report) const {
+  if (!life.out_file.empty()) return test::digest_of_prefix(life.out_file, UINT64_MAX);
   if (!life.consumer) return {};
   if (!life.consumer->wait_for_end(kStdoutEndsWithin)) {
     report.hangs.emplace_back("a stdout outlived its process");
@@ -181,28 +181,28 @@ e2e::Digest Case::taken(const Life& life, Report& report) const {
   return life.consumer->digest();
 }
 
-void Case::expect_beginning(const e2e::Digest& came, const Content& content, const std::string& what,
+void Case::expect_beginning(const test::Digest& came, const Content& content, const std::string& what,
                             Report& report) const {
-  if (came.bytes <= content.size() && came == e2e::digest_of(std::span(content).first(came.bytes))) return;
+  if (came.bytes <= content.size() && came == test::digest_of(std::span(content).first(came.bytes))) return;
   report.lies.push_back(what + ": " + std::to_string(came.bytes) + " bytes came that were not sent so");
 }
 
 void Case::expect_whole_file(const std::filesystem::path& file, const Content& content, Report& report) const {
   if (!std::filesystem::exists(file)) return;
-  const auto came = e2e::digest_of_prefix(file, UINT64_MAX);
+  const auto came = test::digest_of_prefix(file, UINT64_MAX);
   if (!equals(came, content))
     report.lies.push_back("published " + file.filename().string() + " with " + std::to_string(came.bytes) + " of " +
                           std::to_string(content.size()) + " bytes, or others");
 }
 
-bool equals(const e2e::Digest& came, const Content& content) { return came == e2e::digest_of(content); }
+bool equals(const test::Digest& came, const Content& content) { return came == test::digest_of(content); }
 
 void write_content(const std::filesystem::path& file, const Content& content) {
   std::ofstream stream(file, std::ios::binary);
   // SAFETY: any byte is a char.
   stream.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
   stream.flush();
-  if (!stream) e2e::die("write " + file.string());
+  if (!stream) test::die("write " + file.string());
 }
 
 }  // namespace udtcat::fault

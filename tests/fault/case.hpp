@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "e2e/support/consumer.hpp"
-#include "e2e/support/process.hpp"
-#include "e2e/support/producer.hpp"
 #include "fault/report.hpp"
 #include "fault/scenario.hpp"
 #include "fault/stage.hpp"
+#include "support/consumer.hpp"
+#include "support/process.hpp"
+#include "support/producer.hpp"
 
 namespace udtcat::fault {
 
@@ -24,10 +24,10 @@ using Content = std::vector<std::byte>;
 /// One process that plays an end, with what it reads from and writes to. An end that is started again has one more.
 struct Life {
   Arguments told;
-  std::unique_ptr<e2e::Producer> producer;
-  std::unique_ptr<e2e::Consumer> consumer;
+  std::unique_ptr<test::Producer> producer;
+  std::unique_ptr<test::Consumer> consumer;
   std::filesystem::path out_file;  ///< in place of the consumer
-  std::unique_ptr<e2e::Process> process;
+  std::unique_ptr<test::Process> process;
   bool killed = false;
 };
 
@@ -62,7 +62,7 @@ class Case {
   [[nodiscard]] virtual bool serves(Side side) const { return side == Side::far; }
   [[nodiscard]] virtual bool documented(Side side, int status) const;
   /// Ties a life's descriptors to their other ends; /dev/null where nothing is said.
-  virtual void tie(Side, Life&, e2e::Command&) {}
+  virtual void tie(Side, Life&, test::Command&) {}
   /// Waits for what processes have left behind.
   virtual void settle(Report&) {}
   virtual void check_promises(Report& report) = 0;
@@ -82,12 +82,13 @@ class Case {
   [[nodiscard]] std::filesystem::path target_directory() const {
     return scenario_.fault == Fault::full_disk ? small_ : directory_;
   }
-  void give_from(Life& life, e2e::Command& command, const Content& content) const;
-  void take_into(Life& life, e2e::Command& command, bool on_full_disk) const;
+  void give_from(Life& life, test::Command& command, const Content& content) const;
+  void take_into(Life& life, test::Command& command, bool on_full_disk) const;
   /// The digest of a life's stdout, when it has ended.
-  [[nodiscard]] e2e::Digest taken(const Life& life, Report& report) const;
+  [[nodiscard]] test::Digest taken(const Life& life, Report& report) const;
   /// A lie unless the bytes are a beginning of the content.
-  void expect_beginning(const e2e::Digest& came, const Content& content, const std::string& what, Report& report) const;
+  void expect_beginning(const test::Digest& came, const Content& content, const std::string& what,
+                        Report& report) const;
   /// A lie unless the file, where there is one, is all of the content.
   void expect_whole_file(const std::filesystem::path& file, const Content& content, Report& report) const;
 
@@ -110,7 +111,7 @@ class Case {
 /// None where the program under test has no such product.
 [[nodiscard]] std::unique_ptr<Case> make_case(Stage& stage, const Scenario& scenario, unsigned number);
 
-[[nodiscard]] bool equals(const e2e::Digest& came, const Content& content);
+[[nodiscard]] bool equals(const test::Digest& came, const Content& content);
 void write_content(const std::filesystem::path& file, const Content& content);
 
 }  // namespace udtcat::fault

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "e2e/support/random_data.hpp"
+#include "support/random_data.hpp"
 
 namespace udtcat::fault {
 
@@ -35,7 +35,7 @@ class Dice {
   }
 
  private:
-  e2e::RandomSequence sequence_;
+  test::RandomSequence sequence_;
 };
 
 }  // namespace udtcat::fault

@@ -84,24 +84,24 @@ class ForwardCase final : public Case {
     // SAFETY: as generic(), for an address that is written to.
     if (::bind(door_.fd(), generic(address), length) != 0 || ::listen(door_.fd(), 8) != 0 ||
         ::getsockname(door_.fd(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
-      e2e::die("listen as the service");
-    e2e::set_non_blocking(door_);
+      test::die("listen as the service");
+    test::set_non_blocking(door_);
     return ntohs(address.sin_port);
   }
 
   /// Again and again until the near end listens.
   void connect_client() {
     const sockaddr_in address = loopback(near_port());
-    e2e::Descriptor socket = stage_.path().tcp_socket(Side::near);
+    test::Descriptor socket = stage_.path().tcp_socket(Side::near);
     if (::connect(socket.fd(), generic(address), sizeof address) == 0) client_.emplace(std::move(socket), out_, back_);
   }
 
   void accept_service() {
-    e2e::Descriptor socket(::accept4(door_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+    test::Descriptor socket(::accept4(door_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
     if (socket.valid()) service_.emplace(std::move(socket), back_, out_);
   }
 
-  const e2e::Descriptor door_ = stage_.path().tcp_socket(Side::far);
+  const test::Descriptor door_ = stage_.path().tcp_socket(Side::far);
   const std::uint16_t service_port_;
   std::optional<TcpMouth> client_;
   std::optional<TcpMouth> service_;

@@ -1,5 +1,5 @@
-/// The fault run: real programs, real sessions, and whatever can happen to them, drawn from a seed. Whoever is told of success has
-/// to have it, and nobody waits for ever. A run that fails says which seed brings it back.
+/// The fault run: real programs, real sessions, and whatever can happen to them, drawn from a seed. Whoever is told of
+/// success has to have it, and nobody waits for ever. A run that fails says which seed brings it back.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -94,13 +94,13 @@ bool settle_in() {
     return false;
   }
   if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-    e2e::die("make a mount namespace");
+    test::die("make a mount namespace");
   return true;
 }
 
 Subject subject_of(const Settings& settings, bool is_root) {
-  const e2e::Ran key = e2e::run({.argv = {settings.program, "keygen"}});
-  const e2e::Ran help = e2e::run({.argv = {settings.program, "--help"}});
+  const test::Ran key = test::run({.argv = {settings.program, "keygen"}});
+  const test::Ran help = test::run({.argv = {settings.program, "--help"}});
   return {.program = settings.program,
           .key = key.output.substr(0, key.output.find('\n')),
           .has_exec = help.output.find("--exec") != std::string::npos,

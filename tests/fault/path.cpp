@@ -47,11 +47,11 @@ class Visit {
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit() {
-    if (::setns(home_.fd(), CLONE_NEWNET) != 0) e2e::die("return from a network namespace");
+    if (::setns(home_.fd(), CLONE_NEWNET) != 0) test::die("return from a network namespace");
   }
 
  private:
-  const e2e::Descriptor home_ = e2e::open_for_reading("/proc/thread-self/ns/net");
+  const test::Descriptor home_ = test::open_for_reading("/proc/thread-self/ns/net");
 };
 
 /// The UDP header and its payload; empty for other packets.
@@ -71,21 +71,21 @@ void drop_checksum(std::span<std::byte> packet, std::span<std::byte> udp) {
 }  // namespace
 
 Path::Path() {
-  const e2e::Descriptor home = e2e::open_for_reading("/proc/self/ns/net");
+  const test::Descriptor home = test::open_for_reading("/proc/self/ns/net");
   near_ = must(wan::make_network_namespace());
   near_device_ = must(wan::TunDevice::create(wan::addresses_of(1), kMtuBytes));
   far_ = must(wan::make_network_namespace());
   far_device_ = must(wan::TunDevice::create(wan::addresses_of(2), kMtuBytes));
-  if (::setns(home.fd(), CLONE_NEWNET) != 0) e2e::die("return from a network namespace");
+  if (::setns(home.fd(), CLONE_NEWNET) != 0) test::die("return from a network namespace");
   thread_ = std::thread([this] { carry(); });
 }
 
 Path::~Path() {
-  e2e::set_event(stop_);
+  test::set_event(stop_);
   thread_.join();
 }
 
-e2e::Namespaces::Host Path::host(Side side) const {
+test::Namespaces::Host Path::host(Side side) const {
   const auto& place = side == Side::near ? *near_ : *far_;
   return {.name = side == Side::near ? "near" : "far",
           .file = "/proc/self/fd/" + std::to_string(place.descriptor.fd()),
@@ -93,10 +93,10 @@ e2e::Namespaces::Host Path::host(Side side) const {
           .ipv6 = side == Side::near ? "fd77::1" : "fd77::2"};
 }
 
-e2e::Descriptor Path::tcp_socket(Side side) const {
+test::Descriptor Path::tcp_socket(Side side) const {
   const Visit visit(side == Side::near ? *near_ : *far_);
-  e2e::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket.valid()) e2e::die("make a TCP socket");
+  test::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) test::die("make a TCP socket");
   return socket;
 }
 

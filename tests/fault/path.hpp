@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "e2e/support/descriptor.hpp"
-#include "e2e/support/namespaces.hpp"
 #include "fault/dice.hpp"
 #include "fault/scenario.hpp"
+#include "support/descriptor.hpp"
+#include "support/namespaces.hpp"
 #include "wan/network_namespace.hpp"
 #include "wan/super_packet.hpp"
 #include "wan/tun_device.hpp"
@@ -33,8 +33,8 @@ struct Trouble {
   double splice = 0;  ///< the payload of a UDT data packet, by that of another connection in the same direction
 };
 
-/// One thread of its own carries the packets. Threads: internally synchronised, but for the constructor: it enters the namespaces
-/// that it makes, and has to be called before there are threads.
+/// One thread of its own carries the packets. Threads: internally synchronised, but for the constructor: it enters the
+/// namespaces that it makes, and has to be called before there are threads.
 class Path {
  public:
   Path();
@@ -45,9 +45,9 @@ class Path {
   static constexpr auto kNearAddress = "10.77.0.1";
   static constexpr auto kFarAddress = "10.77.0.2";
   /// As processes are started there.
-  [[nodiscard]] e2e::Namespaces::Host host(Side side) const;
+  [[nodiscard]] test::Namespaces::Host host(Side side) const;
   /// A TCP socket that lives there.
-  [[nodiscard]] e2e::Descriptor tcp_socket(Side side) const;
+  [[nodiscard]] test::Descriptor tcp_socket(Side side) const;
 
   /// Nothing is under way, nothing is wrong. What chance decides from now on hangs on the seed.
   void heal(std::chrono::milliseconds one_way_delay, std::uint64_t seed);
@@ -86,7 +86,7 @@ class Path {
   std::optional<wan::TunDevice> near_device_;
   std::optional<wan::TunDevice> far_device_;
   bool moved_ = false;
-  e2e::Descriptor stop_ = e2e::open_event();
+  test::Descriptor stop_ = test::open_event();
   mutable std::mutex mutex_;
   std::array<Direction, 2> directions_;  // guarded by mutex_, as all below
   Dice dice_{0};

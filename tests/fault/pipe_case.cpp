@@ -22,7 +22,7 @@ class PipeCase : public Case {
     return words;
   }
 
-  void tie(Side side, Life& life, e2e::Command& command) override {
+  void tie(Side side, Life& life, test::Command& command) override {
     give_from(life, command, given(side));
     take_into(life, command, scenario_.fault == Fault::full_disk && side == scenario_.victim);
   }
@@ -66,7 +66,7 @@ class ExecCase final : public PipeCase {
     return words;
   }
 
-  void tie(Side side, Life& life, e2e::Command& command) override {
+  void tie(Side side, Life& life, test::Command& command) override {
     if (side != receiver_ && !scenario_.command_sends) give_from(life, command, content());
   }
 

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "e2e/support/deadline.hpp"
+#include "support/deadline.hpp"
 
 namespace udtcat::fault {
 
@@ -34,12 +34,12 @@ std::string publishing_command(const std::filesystem::path& directory, const std
 }
 
 void wait_for_command(const std::filesystem::path& pid_file, Report& report) {
-  // spec: rsh.md §5: an interrupted command is gone within 1.1 s, that of a lost session within 7.3 s; the rest is a loaded
-  // machine's.
+  // spec: rsh.md §5: an interrupted command is gone within 1.1 s, that of a lost session within 7.3 s; the rest is a
+  // loaded machine's.
   constexpr std::chrono::seconds kGoneWithin{12};
   pid_t pid = 0;
   std::ifstream(pid_file) >> pid;
-  if (pid > 0 && !e2e::eventually(kGoneWithin, [pid] { return ::kill(pid, 0) != 0; })) {
+  if (pid > 0 && !test::eventually(kGoneWithin, [pid] { return ::kill(pid, 0) != 0; })) {
     report.hangs.emplace_back("the command outlived its session");
     ::kill(pid, SIGKILL);
   }

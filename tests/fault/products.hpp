@@ -14,8 +14,8 @@ namespace udtcat::fault {
 [[nodiscard]] std::unique_ptr<Case> make_rsh_case(Stage& stage, const Scenario& scenario, unsigned number);
 [[nodiscard]] std::unique_ptr<Case> make_gridftp_case(Stage& stage, const Scenario& scenario, unsigned number);
 
-/// Takes its stdin for complete when it ends, and gives it the name `final` then. Who started it is found in `parent`, it itself
-/// in `pid`.
+/// Takes its stdin for complete when it ends, and gives it the name `final` then. Who started it is found in `parent`,
+/// it itself in `pid`.
 [[nodiscard]] std::string publishing_command(const std::filesystem::path& directory,
                                              const std::filesystem::path& where);
 /// A hang where the process whose number is in the file is still there after all times have passed.

@@ -24,9 +24,9 @@ class RshCase : public Case {
            (side == Side::near && (status == 255 || (status == 1 && scenario_.fault == Fault::full_disk)));
   }
 
-  void tie(Side side, Life& life, e2e::Command& command) override {
+  void tie(Side side, Life& life, test::Command& command) override {
     if (side == Side::far) return;
-    if (!writes_) command.in = e2e::open_for_reading(directory_ / "source");
+    if (!writes_) command.in = test::open_for_reading(directory_ / "source");
     if (writes_) take_into(life, command, scenario_.fault == Fault::full_disk);
   }
 

@@ -8,20 +8,21 @@
 #include <tuple>
 #include <vector>
 
-#include "e2e/support/deadline.hpp"
-#include "e2e/support/scale.hpp"
 #include "fault/case.hpp"
+#include "support/deadline.hpp"
+#include "support/scale.hpp"
 
 namespace udtcat::fault {
 
 namespace {
 
 using namespace std::chrono_literals;
-using e2e::Clock;
+using test::Clock;
 
-/// After the fault, or after it has passed: 4 s to connect and 8 to be connected to, 10 for a handshake, 3 of silence (the options
-/// that a case gives, and docs/threat-model.md), each at most once in a row; the rest is a loaded machine's.
-constexpr auto kPatience = e2e::patience(30s);
+/// After the fault, or after it has passed: 4 s to connect and 8 to be connected to, 10 for a handshake, 3 of silence
+/// (the options that a case gives, and docs/threat-model.md), each at most once in a row; the rest is a loaded
+/// machine's.
+constexpr auto kPatience = test::patience(30s);
 constexpr auto kStopped = 5s;  // longer than the silence that an end bears
 
 class Run {
@@ -55,7 +56,7 @@ class Run {
   }
 
   void hold(std::chrono::milliseconds time) {
-    std::ignore = e2e::eventually(time, [&] {
+    std::ignore = test::eventually(time, [&] {
       for (const auto& each : cases_) each->tick();
       return false;
     });
@@ -63,7 +64,7 @@ class Run {
   /// Until all is over, or it is enough; false where it took longer than that.
   [[nodiscard]] bool wait(
       std::chrono::milliseconds limit, const std::function<bool()>& enough = [] { return false; }) {
-    return e2e::eventually(limit, [&] {
+    return test::eventually(limit, [&] {
       for (const auto& each : cases_) each->tick();
       return over() || enough();
     });

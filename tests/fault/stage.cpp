@@ -18,7 +18,7 @@ std::filesystem::path emptied(const std::filesystem::path& directory) {
 
 Stage::Stage(Subject subject) : subject_(std::move(subject)) {
   const auto small = emptied(home_.path() / "small");
-  if (::mount("tmpfs", small.c_str(), "tmpfs", 0, kSmallDiskSize) != 0) e2e::die("mount a small disk");
+  if (::mount("tmpfs", small.c_str(), "tmpfs", 0, kSmallDiskSize) != 0) test::die("mount a small disk");
 }
 
 Stage::~Stage() {
@@ -26,8 +26,8 @@ Stage::~Stage() {
   std::ignore = ::umount2((home_.path() / "small").c_str(), MNT_DETACH);
 }
 
-const e2e::SshHost& Stage::ssh() {
-  if (!ssh_) ssh_ = std::make_unique<e2e::SshHost>(path_.host(Side::far), subject_.program.parent_path());
+const test::SshHost& Stage::ssh() {
+  if (!ssh_) ssh_ = std::make_unique<test::SshHost>(path_.host(Side::far), subject_.program.parent_path());
   return *ssh_;
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "e2e/support/ssh_host.hpp"
-#include "e2e/support/temp_dir.hpp"
 #include "fault/path.hpp"
+#include "support/ssh_host.hpp"
+#include "support/temp_dir.hpp"
 
 namespace udtcat::fault {
 
@@ -30,7 +30,7 @@ class Stage {
   [[nodiscard]] const Subject& subject() const { return subject_; }
   [[nodiscard]] Path& path() { return path_; }
   /// The far host's sshd, which starts when it is first asked for.
-  [[nodiscard]] const e2e::SshHost& ssh();
+  [[nodiscard]] const test::SshHost& ssh();
   /// An empty directory for a run.
   [[nodiscard]] std::filesystem::path directory(const std::string& name);
   /// The same on a disk that is soon full.
@@ -40,9 +40,9 @@ class Stage {
 
  private:
   const Subject subject_;
-  const e2e::TempDir home_;
+  const test::TempDir home_;
   Path path_;
-  std::unique_ptr<e2e::SshHost> ssh_;
+  std::unique_ptr<test::SshHost> ssh_;
 };
 
 }  // namespace udtcat::fault

@@ -10,14 +10,14 @@
 
 namespace udtcat::fault {
 
-TcpMouth::TcpMouth(e2e::Descriptor socket, const std::vector<std::byte>& given, const std::vector<std::byte>& expected)
+TcpMouth::TcpMouth(test::Descriptor socket, const std::vector<std::byte>& given, const std::vector<std::byte>& expected)
     : socket_(std::move(socket)), given_(given), expected_(expected) {
-  e2e::set_non_blocking(socket_);
+  test::set_non_blocking(socket_);
   thread_ = std::thread([this] { work(); });
 }
 
 TcpMouth::~TcpMouth() {
-  e2e::set_event(stop_);
+  test::set_event(stop_);
   thread_.join();
 }
 

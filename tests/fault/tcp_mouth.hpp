@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
 namespace udtcat::fault {
 
@@ -17,7 +17,7 @@ class TcpMouth {
   enum class End : std::uint8_t { open, clean, broken };
 
   /// expected  what has to come, borrowed as `given` is
-  TcpMouth(e2e::Descriptor socket, const std::vector<std::byte>& given, const std::vector<std::byte>& expected);
+  TcpMouth(test::Descriptor socket, const std::vector<std::byte>& given, const std::vector<std::byte>& expected);
   ~TcpMouth();
 
   [[nodiscard]] std::uint64_t bytes_taken() const { return taken_.load(); }
@@ -31,10 +31,10 @@ class TcpMouth {
   void give();
   void take();
 
-  const e2e::Descriptor socket_;
+  const test::Descriptor socket_;
   const std::vector<std::byte>& given_;
   const std::vector<std::byte>& expected_;
-  const e2e::Descriptor stop_ = e2e::open_event();
+  const test::Descriptor stop_ = test::open_event();
   std::size_t gave_ = 0;   // the thread's own
   bool finished_ = false;  // the same: everything was given, and that said
   std::atomic<std::uint64_t> taken_ = 0;

@@ -1,5 +1,5 @@
-// Any bytes as both directions of a control connection, in both gateways: nothing is lost or changed but addresses, and the same
-// comes out however the bytes are cut.
+// Any bytes as both directions of a control connection, in both gateways: nothing is lost or changed but addresses, and
+// the same comes out however the bytes are cut.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -70,7 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!at_once.whole) continue;
       require(at_once.to_session == in_pieces.to_session && at_once.to_local == in_pieces.to_local);
     }
-  // What a server says to the session is what it said; a client's commands likewise, but for those that are answered here.
+  // What a server says to the session is what it said; a client's commands likewise, but for those that are answered
+  // here.
   if (const Passed far = pass(LocalPeer::server, text, 7, true); far.whole) require(far.to_session == lines);
   if (const Passed near = pass(LocalPeer::client, text, 7, true); near.whole)
     require(near.to_session.size() <= lines.size());

@@ -1,5 +1,5 @@
-// Any bytes as what an FTP client says, as the operands in it, and as what a restart journal says: total, bounded, and the same however
-// the bytes come.
+// Any bytes as what an FTP client says, as the operands in it, and as what a restart journal says: total, bounded, and
+// the same however the bytes come.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Any bytes as what an FTP server says, and as each of the texts in it: what is understood is written and read back the same.
+// Any bytes as what an FTP server says, and as each of the texts in it: what is understood is written and read back the
+// same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

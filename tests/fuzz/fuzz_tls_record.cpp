@@ -1,5 +1,5 @@
-// A stranger's bytes at a listener: cut into TLS records as the session does it, fed to the handshake. It never ends well, since a
-// stranger cannot make a binder, and every end of it is an error of ours.
+// A stranger's bytes at a listener: cut into TLS records as the session does it, fed to the handshake. It never ends
+// well, since a stranger cannot make a binder, and every end of it is an error of ours.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

@@ -1,5 +1,5 @@
-// A connection in virtual time whose peer, whose strangers and whose user do whatever the input says. Whatever that is: nothing is
-// read that is not there, memory stays within its bound, and each turn and each wait comes to an end.
+// A connection in virtual time whose peer, whose strangers and whose user do whatever the input says. Whatever that is:
+// nothing is read that is not there, memory stays within its bound, and each turn and each wait comes to an end.
 //
 // The input: a byte of flags, and then operations, each a byte and what it needs.
 #include <algorithm>

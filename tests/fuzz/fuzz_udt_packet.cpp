@@ -1,4 +1,5 @@
-// Any datagram through every decoder of UDT packets: a value or nothing, and what has one form only comes back as it was.
+// Any datagram through every decoder of UDT packets: a value or nothing, and what has one form only comes back as it
+// was.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

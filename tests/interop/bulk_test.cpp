@@ -3,7 +3,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 class Bulk : public testing::TestWithParam<std::tuple<Role, Flow>> {
@@ -83,4 +83,4 @@ TEST_P(Acknowledgements, OfOursLetLibudtSendFastSerial) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

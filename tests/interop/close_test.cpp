@@ -3,7 +3,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 constexpr std::array kSizes{std::uint64_t{1}, std::uint64_t{1456}, std::uint64_t{1457}, std::uint64_t{16 * 1456},
@@ -146,4 +146,4 @@ TEST_P(LostShutdown, ComesWhenTheDrainIsOver) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -4,7 +4,7 @@
 
 #include "interop/handshake_words.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 using testing::ElementsAre;
@@ -266,4 +266,4 @@ TEST_P(OurConnector, HeedsNobodyButWhomItAsked) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -3,7 +3,7 @@
 
 #include "interop/handshake_words.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 class Agreement : public ByRole {};
@@ -90,4 +90,4 @@ TEST(OurConnectorAtLibudts, ConnectsOverTheListenersMinuteSoak) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

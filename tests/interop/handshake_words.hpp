@@ -6,7 +6,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 inline bool is_handshake(const PacketView& packet) { return packet.is(Type::handshake); }
 
@@ -15,4 +15,4 @@ inline std::array<std::uint32_t, 4> reversed_loopback(AddressFamily family) {
   return {0x0100007f, 0, 0, 0};
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -4,7 +4,7 @@
 
 #include "interop/scripted_link.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 struct Stimulus {
@@ -414,4 +414,4 @@ TEST_P(Fuzz, OfAListenerAndItsConnectionsIsSurvived) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

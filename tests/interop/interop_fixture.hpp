@@ -18,10 +18,10 @@
 #include "interop/scripted_peer.hpp"
 #include "interop/sequence_shift.hpp"
 #include "interop/transfer.hpp"
-#include "interop/udp_relay.hpp"
-#include "interop/wire.hpp"
+#include "support/udp_relay.hpp"
+#include "support/wire.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 /// What our end does; the other end does the other thing.
 enum class Role { connects, listens };
@@ -144,4 +144,4 @@ class ByRole : public testing::TestWithParam<Role> {
   INSTANTIATE_TEST_SUITE_P(BothRoles, suite, testing::Values(Role::connects, Role::listens), \
                            [](const auto& row) { return name_of(row.param); })
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

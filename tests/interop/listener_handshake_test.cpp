@@ -4,7 +4,7 @@
 
 #include "interop/handshake_words.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 using testing::ElementsAre;
@@ -289,4 +289,4 @@ TEST(OurListenerOnAllAddresses, AnswersFromTheOneThatWasAsked) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -8,7 +8,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 /// What our end did about holes, read from a capture at the relay.
@@ -227,4 +227,4 @@ TEST_P(Wrap, IsCrossedByTheWindowOfALongPathSerial) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

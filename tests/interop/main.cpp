@@ -10,9 +10,9 @@
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  if (argc == 4 && std::string_view(argv[1]) == udtcat::interop::kBePeer)
-    return udtcat::interop::be_peer(argv[2], static_cast<std::uint16_t>(std::atoi(argv[3])));
+  if (argc == 4 && std::string_view(argv[1]) == udtcat::test::interop::kBePeer)
+    return udtcat::test::interop::be_peer(argv[2], static_cast<std::uint16_t>(std::atoi(argv[3])));
   testing::InitGoogleTest(&argc, argv);
-  const udtcat::interop::RawRuntime runtime;
+  const udtcat::test::interop::RawRuntime runtime;
   return RUN_ALL_TESTS();
 }

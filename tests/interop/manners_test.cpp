@@ -4,7 +4,7 @@
 
 #include "interop/scripted_link.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 bool is_data(const PacketView& packet) { return packet.is_data(); }
@@ -395,4 +395,4 @@ TEST_P(Manners, HandUpWhatCameBeforeTheShutdown) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -6,7 +6,7 @@
 
 #include "interop/raw_udt.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 namespace {
 
@@ -237,4 +237,4 @@ std::string OurChannel::counters() {
          (its.rtt ? std::to_string(its.rtt->count()) + " us" : "unknown");
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

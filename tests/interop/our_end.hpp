@@ -21,7 +21,7 @@
 #include "interop/transfer.hpp"
 #include "lib/transport/engine.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 class OurChannel;
 
@@ -118,4 +118,4 @@ class OurChannel {
   std::future<Status> reading_;
 };
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

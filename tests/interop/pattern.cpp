@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::string Pattern::explain(std::uint64_t offset, std::span<const std::byte> wr
          std::to_string(static_cast<std::int64_t>(home - offset)) + ")";
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -1,4 +1,5 @@
-/// Bytes that tell where they belong, so that what arrives is checked as fast as it comes and a wrong byte explains itself.
+/// Bytes that tell where they belong, so that what arrives is checked as fast as it comes and a wrong byte explains
+/// itself.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 /// An endless stream, different for each seed. Threads: immutable.
 class Pattern {
@@ -27,4 +28,4 @@ class Pattern {
   std::uint64_t seed_;
 };
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -9,7 +9,7 @@
 #include "interop/our_end.hpp"
 #include "interop/raw_udt.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 namespace {
 
@@ -61,10 +61,10 @@ int be_ours(std::uint16_t port) {
   ::_exit(0);
 }
 
-e2e::Command command(Who who, std::uint16_t port, const e2e::Pipe& to, const e2e::Pipe& from) {
+Command command(Who who, std::uint16_t port, const Pipe& to, const Pipe& from) {
   return {.argv = {"/proc/self/exe", std::string(kBePeer), who == Who::ours ? "ours" : "libudt", std::to_string(port)},
-          .in = e2e::Descriptor(::dup(to.reading.fd())),
-          .out = e2e::Descriptor(::dup(from.writing.fd()))};
+          .in = Descriptor(::dup(to.reading.fd())),
+          .out = Descriptor(::dup(from.writing.fd()))};
 }
 
 }  // namespace
@@ -91,4 +91,4 @@ std::string PeerProcess::line(std::chrono::milliseconds limit) const {
   }
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "e2e/support/process.hpp"
+#include "support/process.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 enum class Who { libudt, ours };
 
@@ -33,10 +33,10 @@ class PeerProcess {
   [[nodiscard]] std::string line(std::chrono::milliseconds limit) const;
 
  private:
-  e2e::Pipe to_ = e2e::make_pipe();
-  e2e::Pipe from_ = e2e::make_pipe();
-  e2e::Process process_;
+  Pipe to_ = make_pipe();
+  Pipe from_ = make_pipe();
+  Process process_;
   std::uint16_t port_ = 0;
 };
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <udt/udt.h>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 namespace {
 
@@ -233,4 +233,4 @@ std::unique_ptr<RawSocket> RawListener::accept(std::chrono::milliseconds limit) 
   return id == UDT::INVALID_SOCK ? nullptr : std::make_unique<RawSocket>(id);
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

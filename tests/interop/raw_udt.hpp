@@ -17,7 +17,7 @@
 #include "interop/pattern.hpp"
 #include "interop/transfer.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 /// libudt runs as long as one of these exists.
 class RawRuntime {
@@ -104,4 +104,4 @@ class RawListener {
 /// For a time that is itself the stimulus: a reader that does not read, a peer that does not speak.
 void let_pass(std::chrono::milliseconds time);
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -4,7 +4,7 @@
 #include "interop/peer_process.hpp"
 #include "interop/raw_udt.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 TEST(Patterns, ExplainAByteThatIsWrong) {
@@ -71,4 +71,4 @@ TEST(PeerProcesses, ConnectAndDie) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

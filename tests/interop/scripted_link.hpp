@@ -6,7 +6,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 /// Parts end in the right order by themselves.
 struct ScriptedLink {
@@ -58,4 +58,4 @@ inline ScriptedLink make_scripted_link(Role role, Handshake theirs = {.initial_s
   return link;
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

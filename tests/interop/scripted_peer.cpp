@@ -10,7 +10,7 @@
 
 #include "interop/raw_udt.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 namespace {
 
@@ -37,7 +37,7 @@ ScriptedPort::ScriptedPort(AddressFamily family)
   if (::bind(socket_.fd(), any.data(), static_cast<socklen_t>(any.size_bytes())) != 0 ||
       ::setsockopt(socket_.fd(), SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes) != 0 ||
       ::getsockname(socket_.fd(), generic, &length) != 0)
-    e2e::die("bind a UDP port");
+    die("bind a UDP port");
   port_ = Endpoint::from_sockaddr(generic, length).value().port();
 }
 
@@ -227,4 +227,4 @@ std::optional<Heard> ScriptedPeer::wait_for(const std::function<bool(const Packe
   return found;
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -14,11 +14,11 @@
 
 #include <udtcat/endpoint.hpp>
 
-#include "e2e/support/descriptor.hpp"
 #include "interop/transfer.hpp"
-#include "interop/wire.hpp"
+#include "support/descriptor.hpp"
+#include "support/wire.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 struct Heard {
   Bytes datagram;
@@ -47,7 +47,7 @@ class ScriptedPort {
 
  private:
   AddressFamily family_;
-  e2e::Descriptor socket_;
+  Descriptor socket_;
   std::uint16_t port_ = 0;
   Clock::time_point begin_ = Clock::now();
   std::vector<std::string> log_;
@@ -87,8 +87,8 @@ class ScriptedPeer {
   void send_light_ack(std::uint32_t next) const;
   void send_nak(const Words& list) const { send_control(Type::nak, 0, list); }
 
-  /// Hears on as a polite receiver does, with an ACK to every data packet, a NAK of what is missing and an ACK2 to every
-  /// ACK, until `bytes` have come in order.
+  /// Hears on as a polite receiver does, with an ACK to every data packet, a NAK of what is missing and an ACK2 to
+  /// every ACK, until `bytes` have come in order.
   [[nodiscard]] Bytes collect(std::size_t bytes, std::chrono::milliseconds limit);
   /// The same, until all data up to next_sequence() has been acknowledged. Data goes into collect()'s store.
   [[nodiscard]] bool wait_until_acknowledged(std::chrono::milliseconds limit);
@@ -119,4 +119,4 @@ class ScriptedPeer {
   std::map<std::uint32_t, Bytes> early_;  ///< came before their turn, by sequence number
 };
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

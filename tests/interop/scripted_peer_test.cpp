@@ -5,7 +5,7 @@
 #include "interop/raw_udt.hpp"
 #include "interop/scripted_peer.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 constexpr Handshake kClient{.initial_sequence = 0x7ffffff0, .id = 0x1234567};
@@ -68,4 +68,4 @@ TEST_P(Scripted, EndHearsWhatLibudtAsksForAgain) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "interop/udp_relay.hpp"
+#include "support/udp_relay.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 /// Rewrites every sequence number that passes, so that the listener sees a connection which begins at `first` while the
 /// connector sees its own. One connection a relay.
@@ -42,4 +42,4 @@ class SequenceShift {
   }
 };
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -3,7 +3,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 constexpr std::size_t kConnections = 100;
@@ -227,4 +227,4 @@ TEST(Markers, OfOurListenerDoNotDisturbALibudtThatDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

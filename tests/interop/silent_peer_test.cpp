@@ -2,7 +2,7 @@
 #include "interop/interop_fixture.hpp"
 #include "interop/peer_process.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 class SilentPeer : public ByRole {
@@ -171,4 +171,4 @@ TEST_P(Blackhole, ThatOpensInTimeBreaksNobodySoak) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -3,7 +3,7 @@
 
 #include "interop/interop_fixture.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 constexpr std::uint64_t kSmallMemoryBytes = 1 << 20;
@@ -126,4 +126,4 @@ TEST_P(SlowReader, OfTheirsWithATinyBufferTakesAllSerial) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

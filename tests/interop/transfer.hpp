@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -93,4 +93,4 @@ class Job {
   return testing::AssertionFailure() << transfer.text() << " (of " << bytes << " bytes)";
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -4,9 +4,9 @@
 
 #include "interop/raw_udt.hpp"
 #include "interop/sequence_shift.hpp"
-#include "interop/udp_relay.hpp"
+#include "support/udp_relay.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test::interop {
 namespace {
 
 class Relay : public testing::Test {
@@ -116,4 +116,4 @@ TEST_F(Relay, ShiftsSequenceNumbersAcrossTheirWrap) {
 }
 
 }  // namespace
-}  // namespace udtcat::interop
+}  // namespace udtcat::test::interop

@@ -18,7 +18,8 @@ using testing::IsEmpty;
 constexpr std::array<std::string_view, 8> kRooms{"core",    "crypto",     "net",   "transport",
                                                  "session", "connection", "plain", "bridge"};
 
-/// The wings of the program, and upon which of them each may stand. All stand upon the library's front door and these two rooms.
+/// The wings of the program, and upon which of them each may stand. All stand upon the library's front door and these
+/// two rooms.
 const std::map<std::string_view, std::vector<std::string_view>> kWings{
     {"tool", {"tool/"}}, {"rsh", {"rsh/", "tool/"}}, {"gridftp", {"gridftp/", "tool/"}}};
 const std::vector<std::string_view> kOpenToWings{"lib/core/", "lib/bridge/"};
@@ -38,8 +39,8 @@ const std::vector<Fence> kFences{
     {"gridftp/xio/", {"src/gridftp/xio/"}},
 };
 
-/// The folders of the GridFTP wing, and upon which of its others each may stand. Server and client do not know each other; the gateway
-/// reads only what control connections say; the Globus driver is a program of its own.
+/// The folders of the GridFTP wing, and upon which of its others each may stand. Server and client do not know each
+/// other; the gateway reads only what control connections say; the Globus driver is a program of its own.
 const std::map<std::string_view, std::vector<std::string_view>> kGridftp{
     {"coroutine", {}},
     {"files", {"coroutine"}},

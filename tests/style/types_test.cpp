@@ -18,8 +18,8 @@ using testing::IsEmpty;
 /// Reads a file's braces: which namespaces and types are open where. Knows as much of C++ as our formatted code needs.
 class TypeReader {
  public:
-  /// The qualified names of the types that the file defines, with their lines. Anonymous namespaces have no name, so that two of the
-  /// same name in two files are seen; specialisations and types within functions are passed over.
+  /// The qualified names of the types that the file defines, with their lines. Anonymous namespaces have no name, so
+  /// that two of the same name in two files are seen; specialisations and types within functions are passed over.
   [[nodiscard]] static std::vector<std::pair<std::string, std::size_t>> types_of(const SourceFile& file) {
     TypeReader reader;
     for (std::size_t i = 0; i < file.code.size(); ++i) reader.read(file.code[i], i);

@@ -10,8 +10,8 @@
 
 namespace udtcat::test {
 
-/// The lines between "```example NAME" and "```" of docs/spec/FILE: `name = hex …` or `name = "text"`; an indented line goes on with
-/// the one before.
+/// The lines between "```example NAME" and "```" of docs/spec/FILE: `name = hex …` or `name = "text"`; an indented line
+/// goes on with the one before.
 class SpecExample {
  public:
   SpecExample(const std::string& file, const std::string& name) {

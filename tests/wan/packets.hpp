@@ -18,7 +18,8 @@ struct PacketKind {
   [[nodiscard]] std::size_t header_bytes() const { return transport_offset() + (udp ? 8 : 32); }
 };
 
-/// A super-packet of `payload_bytes`, each of which tells its position; FIN, PSH and CWR are set. Not cut if it fits one segment.
+/// A super-packet of `payload_bytes`, each of which tells its position; FIN, PSH and CWR are set. Not cut if it fits
+/// one segment.
 [[nodiscard]] Bytes make_packet(const PacketKind& kind, std::size_t payload_bytes);
 
 /// Completes the transport checksum as a network card would, and then looks at both as a receiver would.

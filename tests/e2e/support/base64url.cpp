@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 std::string decode_base64url(std::string_view text) {
   constexpr std::string_view kAlphabet =
@@ -33,4 +33,4 @@ std::string to_hexadecimal(std::string_view bytes) {
   return text;
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// RFC 4648 §5, without padding. Characters outside the alphabet are skipped.
 [[nodiscard]] std::string decode_base64url(std::string_view text);
 [[nodiscard]] std::string to_hexadecimal(std::string_view bytes);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -99,4 +99,4 @@ int FtpDialogue::ask(const std::string& line) { return send(line) ? hear() : 0; 
 
 std::uint16_t FtpDialogue::passive() { return ask("PASV") == 227 ? port_in(said_) : std::uint16_t{0}; }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "e2e/support/scale.hpp"
 #include "e2e/support/tcp_client.hpp"
+#include "support/scale.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 inline constexpr std::uint8_t kBlockClose = 0x04;
 inline constexpr std::uint8_t kBlockEod = 0x08;
@@ -71,4 +71,4 @@ class FtpDialogue {
   std::string said_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,7 +4,7 @@
 
 #include "e2e/support/tcp_client.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 GlobusServer::GlobusServer(const std::vector<std::string>& more_options, const std::vector<std::string>& environment) {
   std::vector<std::string> words{"/usr/sbin/globus-gridftp-server", "-c", "/dev/null", "-p", std::to_string(port_),
@@ -23,4 +23,4 @@ std::string GlobusServer::url(const std::filesystem::path& path) const {
   return "ftp://127.0.0.1:" + std::to_string(port_) + path.string();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

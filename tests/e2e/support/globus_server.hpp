@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "e2e/support/ports.hpp"
-#include "e2e/support/process.hpp"
-#include "e2e/support/temp_dir.hpp"
+#include "support/ports.hpp"
+#include "support/process.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 class GlobusServer {
  public:
@@ -30,4 +30,4 @@ class GlobusServer {
   std::optional<Process> server_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

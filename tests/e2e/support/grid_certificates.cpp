@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "e2e/support/process.hpp"
+#include "support/process.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 namespace {
 
 const std::string kOrganisation = "/O=Grid/OU=udtcat";
@@ -62,4 +62,4 @@ std::vector<std::string> GridCertificates::for_user() const {
           "X509_USER_KEY=" + home + "/user.key"};
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "e2e/support/temp_dir.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// Made by openssl alone; nothing under /etc is read or written.
 class GridCertificates {
@@ -24,4 +24,4 @@ class GridCertificates {
   TempDir home_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

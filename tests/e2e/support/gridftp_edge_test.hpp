@@ -1,4 +1,5 @@
-/// A server of ours and a client that says whatever a test likes, byte by byte; after each test the server has to be of use.
+/// A server of ours and a client that says whatever a test likes, byte by byte; after each test the server has to be of
+/// use.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "e2e/support/deadline.hpp"
 #include "e2e/support/ftp_dialogue.hpp"
 #include "e2e/support/udtcat_test.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 [[nodiscard]] inline std::string random_text(std::uint64_t seed, std::size_t size) {
   const auto bytes = random_bytes(seed, size);
@@ -105,4 +106,4 @@ class GridftpEdgeTest : public UdtcatTest {
   std::vector<TcpClient> data_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

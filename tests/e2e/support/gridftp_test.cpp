@@ -5,7 +5,7 @@
 
 #include "e2e/support/tcp_client.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::string GridftpTest::ours(const std::string& name) const {
 
 std::string GridftpTest::key_file() const { return home_.write("key", key_); }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -10,7 +10,7 @@
 #include "e2e/support/globus_server.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 class GridftpTest : public UdtcatTest {
  protected:
@@ -22,7 +22,8 @@ class GridftpTest : public UdtcatTest {
   [[nodiscard]] std::filesystem::path random_file(const std::string& name, std::size_t bytes) const;
   [[nodiscard]] std::filesystem::path here(const std::string& name) const { return home_.path() / name; }
 
-  /// `udtcat gridftp serve` of the test's home, where everybody may write but with --read-only; waits until it takes connections.
+  /// `udtcat gridftp serve` of the test's home, where everybody may write but with --read-only; waits until it takes
+  /// connections.
   void serve(Arguments more = {});
   void stop_serving() { server_.reset(); }
   /// "ftp://127.0.0.1:PORT/name", at our server.
@@ -35,4 +36,4 @@ class GridftpTest : public UdtcatTest {
   std::optional<Process> server_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

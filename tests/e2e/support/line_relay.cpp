@@ -4,7 +4,7 @@
 
 #include "e2e/support/ftp_dialogue.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -43,4 +43,4 @@ void LineRelay::relay(const TcpClient& from, const TcpClient& to, const Rewrite&
   to.finish_sending();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

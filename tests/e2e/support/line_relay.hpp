@@ -11,7 +11,7 @@
 
 #include "e2e/support/tcp_client.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// Threads: internally synchronised; both rewriters are called with one mutex held.
 class LineRelay {
@@ -42,4 +42,4 @@ class LineRelay {
   std::thread thread_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "e2e/support/ssh_host.hpp"
 #include "e2e/support/udtcat_test.hpp"
+#include "support/ssh_host.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 inline constexpr int kOwnFailure = 255;
 
@@ -70,4 +70,4 @@ class RshTest : public TwoHostsTest {
   std::unique_ptr<SshHost> ssh_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "e2e/support/deadline.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -147,4 +147,4 @@ bool accepts_tcp(std::uint16_t port, std::chrono::milliseconds limit) {
   return eventually(limit, [&] { return TcpClient(port, limit).connected(); });
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

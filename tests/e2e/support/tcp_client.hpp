@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "e2e/support/descriptor.hpp"
-#include "e2e/support/digest.hpp"
+#include "support/descriptor.hpp"
+#include "support/digest.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// Connects to 127.0.0.1. Threads: unsynchronised.
 class TcpClient {
@@ -58,4 +58,4 @@ class TcpListener {
 /// Whether something on 127.0.0.1 accepts TCP connections there within `limit`.
 [[nodiscard]] bool accepts_tcp(std::uint16_t port, std::chrono::milliseconds limit);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

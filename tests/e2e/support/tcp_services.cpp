@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-#include "e2e/support/scale.hpp"
 #include "e2e/support/tcp_client.hpp"
+#include "support/scale.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -57,4 +57,4 @@ DatabaseServer::DatabaseServer()
 
 testing::AssertionResult DatabaseServer::ready() const { return started(process_, port_); }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "e2e/support/ports.hpp"
-#include "e2e/support/process.hpp"
-#include "e2e/support/random_data.hpp"
-#include "e2e/support/temp_dir.hpp"
+#include "support/ports.hpp"
+#include "support/process.hpp"
+#include "support/random_data.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// nginx with two files: /small, a line, and /large, longer than all the buffers on the way.
 class HttpServer {
@@ -47,4 +47,4 @@ class DatabaseServer {
   Process process_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -13,9 +13,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "e2e/support/deadline.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -149,4 +149,4 @@ UdtFlood::~UdtFlood() {
   thread_.join();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

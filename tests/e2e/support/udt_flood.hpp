@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <thread>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// One host's UDT handshakes without end, each of which gets as far as the listener lets it, and then holds still.
 /// Threads: works on a thread of its own, which ends with the object.
@@ -26,4 +26,4 @@ class UdtFlood {
   std::thread thread_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

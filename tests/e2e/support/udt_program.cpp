@@ -8,7 +8,7 @@
 #include <udt/udt.h>
 #include <unistd.h>
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -94,4 +94,4 @@ Process udt_program(const std::string& meets, const std::string& does, std::uint
                   .out = std::move(out)});
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

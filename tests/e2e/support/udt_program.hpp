@@ -1,15 +1,15 @@
-/// A UDT4 program that knows nothing of udtcat, in the manner of the samples that come with UDT: bare bytes, and a close at
-/// the end of them.
+/// A UDT4 program that knows nothing of udtcat, in the manner of the samples that come with UDT: bare bytes, and a
+/// close at the end of them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "e2e/support/descriptor.hpp"
-#include "e2e/support/process.hpp"
+#include "support/descriptor.hpp"
+#include "support/process.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// The first argument by which the test program knows that it is to be such a program.
 inline constexpr std::string_view kBeUdtProgram = "--be-udt-program";
@@ -21,4 +21,4 @@ inline constexpr std::string_view kBeUdtProgram = "--be-udt-program";
 [[nodiscard]] Process udt_program(const std::string& meets, const std::string& does, std::uint16_t port, Descriptor in,
                                   Descriptor out);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

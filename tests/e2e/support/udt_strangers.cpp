@@ -10,9 +10,9 @@
 #include <udt/udt.h>
 #include <unistd.h>
 
-#include "e2e/support/deadline.hpp"
+#include "support/deadline.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -55,7 +55,8 @@ int be_strangers(const char* port, const char* count) {
   std::vector<UDTSOCKET> strangers;
   for (int left = std::atoi(count); left > 0; --left)
     strangers.push_back(send_stranger(static_cast<std::uint16_t>(std::atoi(port))));
-  // libudt itself gives up after three seconds, without a word to its state; a stranger that is not answered has still knocked.
+  // libudt itself gives up after three seconds, without a word to its state; a stranger that is not answered has still
+  // knocked.
   std::ignore = eventually(std::chrono::seconds(5), [&] { return std::ranges::none_of(strangers, still_connecting); });
   const char arrived = '.';
   std::ignore = ::write(STDOUT_FILENO, &arrived, sizeof arrived);
@@ -68,4 +69,4 @@ UdtStrangers::UdtStrangers(std::uint16_t port, int count) : process_(self(port, 
 
 bool UdtStrangers::arrived(std::chrono::milliseconds limit) const { return readable(arrived_.reading, limit); }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "e2e/support/descriptor.hpp"
-#include "e2e/support/process.hpp"
+#include "support/descriptor.hpp"
+#include "support/process.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// The first argument by which the test program knows that it is to be the strangers.
 inline constexpr std::string_view kBeStrangers = "--be-udt-strangers";
@@ -28,4 +28,4 @@ class UdtStrangers {
   Process process_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 namespace {
 
@@ -103,4 +103,4 @@ int count_lines(const Process& process, const std::string& text) {
                                         [&](const std::string& line) { return line.find(text) != std::string::npos; }));
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -11,17 +11,17 @@
 
 #include <gtest/gtest.h>
 
-#include "e2e/support/consumer.hpp"
-#include "e2e/support/deadline.hpp"
-#include "e2e/support/namespaces.hpp"
-#include "e2e/support/ports.hpp"
-#include "e2e/support/process.hpp"
-#include "e2e/support/producer.hpp"
-#include "e2e/support/random_data.hpp"
-#include "e2e/support/scale.hpp"
-#include "e2e/support/temp_dir.hpp"
+#include "support/consumer.hpp"
+#include "support/deadline.hpp"
+#include "support/namespaces.hpp"
+#include "support/ports.hpp"
+#include "support/process.hpp"
+#include "support/producer.hpp"
+#include "support/random_data.hpp"
+#include "support/scale.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 using Arguments = std::vector<std::string>;
 using Afterwards = Producer::Afterwards;
@@ -110,4 +110,4 @@ void expect_says(const Process& process, const std::string& text,
 /// How many lines of stderr contain `text`.
 [[nodiscard]] int count_lines(const Process& process, const std::string& text);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

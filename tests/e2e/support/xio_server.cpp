@@ -8,7 +8,7 @@
 
 #include "e2e/support/tcp_client.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 std::vector<std::string> driver_environment(const std::filesystem::path& key_file) {
   std::vector<std::string> variables{"LD_LIBRARY_PATH=" UDTCAT_XIO_DRIVER_DIRECTORY};
@@ -90,4 +90,4 @@ void XioServer::kill() {
   for (const auto& process : processes_) process.send_signal(SIGKILL);
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

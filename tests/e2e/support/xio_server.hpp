@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "e2e/support/grid_certificates.hpp"
-#include "e2e/support/ports.hpp"
-#include "e2e/support/process.hpp"
-#include "e2e/support/temp_dir.hpp"
+#include "support/ports.hpp"
+#include "support/process.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test::e2e {
 
 /// What finds the driver and, unless `key_file` is empty, its key.
 [[nodiscard]] std::vector<std::string> driver_environment(const std::filesystem::path& key_file);
@@ -49,4 +49,4 @@ class XioServer {
   std::list<Process> processes_;  // the frontend is the last one
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test::e2e

@@ -3,7 +3,8 @@
 
 namespace udtcat::bridge {
 
-/// While it lives, accept() fails with EMFILE. The real limit would hit the sanitizers too, which open pipes to look at memory.
+/// While it lives, accept() fails with EMFILE. The real limit would hit the sanitizers too, which open pipes to look at
+/// memory.
 class FewDescriptors {
  public:
   FewDescriptors();

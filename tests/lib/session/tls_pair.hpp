@@ -18,7 +18,8 @@ inline Key key_of(std::byte fill) {
                                           : "udtcat1-4OHi4-Tl5ufo6err7O3u7_Dx8vP09fb3-Pn6-_z9_v-UMsGn");
 }
 
-/// Cuts what a machine gave into whole TLS records; what is left over at the end is dropped, as a channel that breaks would.
+/// Cuts what a machine gave into whole TLS records; what is left over at the end is dropped, as a channel that breaks
+/// would.
 inline std::vector<Bytes> records_of(std::span<const std::byte> bytes) {
   std::vector<Bytes> records;
   while (bytes.size() >= kTlsRecordHeaderBytes) {
@@ -56,7 +57,8 @@ struct Pair {
   Pair(const Key& connector_key, const Key& listener_key, std::span<const std::byte> early = {})
       : connector(Role::connector, connector_key, early), listener(Role::listener, listener_key) {}
 
-  /// Carries flights until both are silent; `change` may alter each: 0 ClientHello, 1 the listener's answer, 2 Finished …
+  /// Carries flights until both are silent; `change` may alter each: 0 ClientHello, 1 the listener's answer, 2 Finished
+  /// …
   template <typename Change>
   void run(Change change) {
     for (int flight = 0; flight < 6; ++flight) {

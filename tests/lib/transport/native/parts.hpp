@@ -44,8 +44,8 @@ inline std::vector<std::byte> numbered_bytes(std::size_t size, std::uint64_t off
   return bytes;
 }
 
-/// Gives `take` everything that a path may make of `whole`: each truncation, in memory of its own so that a sanitizer sees what lies
-/// beyond; and each byte changed.
+/// Gives `take` everything that a path may make of `whole`: each truncation, in memory of its own so that a sanitizer
+/// sees what lies beyond; and each byte changed.
 template <typename Take>
 void for_each_damage(std::span<const std::byte> whole, Take take) {
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)

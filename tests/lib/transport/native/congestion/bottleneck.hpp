@@ -1,5 +1,5 @@
-/// One bottleneck in virtual time, for the tests of congestion control: a rate, a delay, a drop-tail queue, random loss, and
-/// receivers that acknowledge in batches.
+/// One bottleneck in virtual time, for the tests of congestion control: a rate, a delay, a drop-tail queue, random
+/// loss, and receivers that acknowledge in batches.
 #pragma once
 
 #include <cstddef>

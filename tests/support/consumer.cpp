@@ -1,4 +1,4 @@
-#include "e2e/support/consumer.hpp"
+#include "support/consumer.hpp"
 
 #include <array>
 #include <span>
@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -61,4 +61,4 @@ Digest Consumer::read_all() {
   return digester.finish();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "e2e/support/digest.hpp"
-#include "e2e/support/temp_dir.hpp"
+#include "support/digest.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 /// An endless sequence that depends on its seed only (SplitMix64: quick, and not meant to be secret).
 class RandomSequence {
@@ -36,4 +36,4 @@ class RandomFile {
   Digest digest_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 using namespace std::chrono_literals;
 
@@ -35,4 +35,4 @@ inline constexpr std::uint64_t kResidentLimitBytes = kSanitized ? 2 * kGiB : 512
 /// Acceptance 6.
 inline constexpr std::uint64_t kStrangersLimitBytes = kSanitized ? 512 * kMiB : 64 * kMiB;
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 using Clock = std::chrono::steady_clock;
 
@@ -20,4 +20,4 @@ using Clock = std::chrono::steady_clock;
   return true;
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -7,10 +7,10 @@
 #include <future>
 #include <thread>
 
-#include "e2e/support/descriptor.hpp"
-#include "e2e/support/digest.hpp"
+#include "support/descriptor.hpp"
+#include "support/digest.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 /// Threads: internally synchronised; reads on a thread of its own, which ends with the object.
 class Consumer {
@@ -42,4 +42,4 @@ class Consumer {
   std::thread thread_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -1,4 +1,4 @@
-#include "e2e/support/process.hpp"
+#include "support/process.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "e2e/support/temp_dir.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -167,4 +167,4 @@ Ran run(Command command, std::chrono::milliseconds limit) {
   return Ran{.status = ending->status, .output = content_of(output), .errors = process.errors()};
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 /// Needs root; removed with the object. Threads: unsynchronised.
 class Namespaces {
@@ -37,4 +37,4 @@ class Namespaces {
   Host far_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

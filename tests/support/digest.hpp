@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 /// How many bytes, and which. What tests compare.
 struct Digest {
@@ -39,4 +39,4 @@ class Digester {
 /// The first `bytes` of a file; of all of it if it is shorter.
 [[nodiscard]] Digest digest_of_prefix(const std::filesystem::path& file, std::uint64_t bytes);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

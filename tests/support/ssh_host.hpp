@@ -6,15 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "e2e/support/namespaces.hpp"
-#include "e2e/support/process.hpp"
-#include "e2e/support/temp_dir.hpp"
+#include "support/namespaces.hpp"
+#include "support/process.hpp"
+#include "support/temp_dir.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
-/// sshd at the far host, on a port of its own, with a key of its own for the user who runs the tests. His home there is an empty
-/// directory, and $PATH begins with the tested program's. In ssh_config() the alias `far` reaches it by IPv4, `far6` by IPv6, and
-/// `inner` by IPv6 through `far`.
+/// sshd at the far host, on a port of its own, with a key of its own for the user who runs the tests. His home there is
+/// an empty directory, and $PATH begins with the tested program's. In ssh_config() the alias `far` reaches it by IPv4,
+/// `far6` by IPv6, and `inner` by IPv6 through `far`.
 class SshHost {
  public:
   explicit SshHost(const Namespaces::Host& far,
@@ -30,4 +30,4 @@ class SshHost {
   std::optional<Process> server_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -1,4 +1,4 @@
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -72,4 +72,4 @@ void set_non_blocking(const Descriptor& descriptor) {
   if (flags < 0 || ::fcntl(descriptor.fd(), F_SETFL, flags | O_NONBLOCK) != 0) die("set non-blocking");
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

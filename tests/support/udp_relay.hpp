@@ -17,11 +17,11 @@
 
 #include <netinet/in.h>
 
-#include "e2e/support/descriptor.hpp"
-#include "interop/transfer.hpp"
-#include "interop/wire.hpp"
+#include "support/deadline.hpp"
+#include "support/descriptor.hpp"
+#include "support/wire.hpp"
 
-namespace udtcat::interop {
+namespace udtcat::test {
 
 /// Named by who receives.
 enum class Towards : std::uint8_t { listener, connector };
@@ -100,7 +100,7 @@ class UdpRelay {
  private:
   struct Flow {
     sockaddr_in connector{};
-    e2e::Descriptor inside;
+    Descriptor inside;
   };
   struct Side {
     Impairment impairment;
@@ -123,7 +123,7 @@ class UdpRelay {
   };
 
   void relay();
-  void take(const e2e::Descriptor& socket, std::size_t flow_or_outside);
+  void take(const Descriptor& socket, std::size_t flow_or_outside);
   void pass(Towards towards, std::size_t flow, std::span<std::byte> datagram);
   [[nodiscard]] Fate fate_of(Side& side, const PacketView& packet);
   void send(Towards towards, std::size_t flow, std::span<const std::byte> datagram);
@@ -133,9 +133,9 @@ class UdpRelay {
   [[nodiscard]] const Side& side(Towards towards) const { return sides_[static_cast<std::size_t>(towards)]; }
 
   const std::uint16_t listener_port_;
-  e2e::Descriptor outside_;  ///< towards the connectors
+  Descriptor outside_;  ///< towards the connectors
   std::uint16_t outside_port_ = 0;
-  e2e::Descriptor stop_ = e2e::open_event();
+  Descriptor stop_ = open_event();
   mutable std::mutex mutex_;
   mutable std::condition_variable seen_;
   std::vector<Flow> flows_;  // guarded by mutex_, as all below
@@ -147,4 +147,4 @@ class UdpRelay {
   std::thread thread_;
 };
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test

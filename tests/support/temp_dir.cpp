@@ -1,4 +1,4 @@
-#include "e2e/support/temp_dir.hpp"
+#include "support/temp_dir.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -6,9 +6,9 @@
 
 #include <cstdlib>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace fs = std::filesystem;
 
@@ -44,4 +44,4 @@ std::string read_file(const fs::path& path) {
   return content.str();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -1,4 +1,4 @@
-#include "interop/udp_relay.hpp"
+#include "support/udp_relay.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -7,11 +7,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-namespace udtcat::interop {
+#include "support/ports.hpp"
+
+namespace udtcat::test {
 
 namespace {
-
-using e2e::Descriptor;
 
 constexpr std::size_t kMaxDatagramBytes = 65536;       // spec: RFC 768
 constexpr int kSocketBufferBytes = 4 * 1024 * 1024;    // guess: a flight of libudt's
@@ -30,20 +30,19 @@ sockaddr_in ipv4_loopback(std::uint16_t port) {
   return address;
 }
 
-Descriptor bind_udp() {
-  Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_in address = ipv4_loopback(0);
-  if (::bind(socket.fd(), generic(&address), sizeof address) != 0) e2e::die("bind a UDP port");
+Descriptor open_socket() {
+  Descriptor socket = bind_udp().socket;
+  set_non_blocking(socket);
   for (const int buffer : {SO_RCVBUF, SO_SNDBUF})
     if (::setsockopt(socket.fd(), SOL_SOCKET, buffer, &kSocketBufferBytes, sizeof kSocketBufferBytes) != 0)
-      e2e::die("setsockopt");
+      die("setsockopt");
   return socket;
 }
 
 std::uint16_t port_of(const Descriptor& socket) {
   sockaddr_in address{};
   socklen_t length = sizeof address;
-  if (::getsockname(socket.fd(), generic(&address), &length) != 0) e2e::die("getsockname");
+  if (::getsockname(socket.fd(), generic(&address), &length) != 0) die("getsockname");
   return ntohs(address.sin_port);
 }
 
@@ -54,12 +53,12 @@ bool happens(std::mt19937_64& random, double chance) {
 }  // namespace
 
 UdpRelay::UdpRelay(std::uint16_t listener_port)
-    : listener_port_(listener_port), outside_(bind_udp()), outside_port_(port_of(outside_)) {
+    : listener_port_(listener_port), outside_(open_socket()), outside_port_(port_of(outside_)) {
   thread_ = std::thread([this] { relay(); });
 }
 
 UdpRelay::~UdpRelay() {
-  e2e::set_event(stop_);
+  set_event(stop_);
   thread_.join();
 }
 
@@ -88,7 +87,7 @@ void UdpRelay::change_source_ports() {
   const std::lock_guard lock(mutex_);
   for (Flow& flow : flows_) {
     // The new one first, so that it is another one; the old number may be polled once more, and then has nothing.
-    Descriptor fresh = bind_udp();
+    Descriptor fresh = open_socket();
     flow.inside = std::move(fresh);
   }
 }
@@ -251,8 +250,8 @@ void UdpRelay::send_what_is_due() {
 std::size_t UdpRelay::flow_of(const sockaddr_in& connector) {
   for (std::size_t i = 0; i < flows_.size(); ++i)
     if (flows_[i].connector.sin_port == connector.sin_port) return i;
-  flows_.push_back({.connector = connector, .inside = bind_udp()});
+  flows_.push_back({.connector = connector, .inside = open_socket()});
   return flows_.size() - 1;
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 /// Owns one descriptor; always close-on-exec. Threads: unsynchronised.
 class Descriptor {
@@ -47,4 +47,4 @@ void set_non_blocking(const Descriptor& descriptor);
 /// Ends the test program with the errno of a call that must work.
 [[noreturn]] void die(const std::string& what);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

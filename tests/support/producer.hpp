@@ -8,10 +8,10 @@
 #include <span>
 #include <thread>
 
-#include "e2e/support/descriptor.hpp"
-#include "e2e/support/digest.hpp"
+#include "support/descriptor.hpp"
+#include "support/digest.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 /// Threads: internally synchronised; writes on a thread of its own, which ends with the object.
 class Producer {
@@ -47,4 +47,4 @@ class Producer {
   std::thread thread_;
 };
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

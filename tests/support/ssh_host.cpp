@@ -1,14 +1,14 @@
-#include "e2e/support/ssh_host.hpp"
+#include "support/ssh_host.hpp"
 
 #include <stdexcept>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "e2e/support/deadline.hpp"
-#include "e2e/support/ports.hpp"
+#include "support/deadline.hpp"
+#include "support/ports.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -47,4 +47,4 @@ SshHost::SshHost(const Namespaces::Host& far, const std::filesystem::path& progr
   if (!up) throw std::runtime_error("sshd: " + server_->errors());
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

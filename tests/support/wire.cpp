@@ -1,9 +1,9 @@
-#include "interop/wire.hpp"
+#include "support/wire.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-namespace udtcat::interop {
+namespace udtcat::test {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::optional<Handshake> handshake_of(const PacketView& packet) {
                    .address = {packet.word(8), packet.word(9), packet.word(10), packet.word(11)}};
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test

@@ -1,4 +1,4 @@
-#include "e2e/support/producer.hpp"
+#include "support/producer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "e2e/support/random_data.hpp"
+#include "support/random_data.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 Producer::Producer(std::uint64_t seed, std::uint64_t bytes, Afterwards afterwards) : pipe_(make_pipe()) {
   set_non_blocking(pipe_.writing);
@@ -78,4 +78,4 @@ void Producer::wait_for_end() const {
   ::poll(events.data(), events.size(), -1);
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 class TempDir {
  public:
@@ -28,4 +28,4 @@ class TempDir {
 /// The whole file; empty if it cannot be read (a process that has ended).
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

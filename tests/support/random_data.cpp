@@ -1,4 +1,4 @@
-#include "e2e/support/random_data.hpp"
+#include "support/random_data.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,9 +6,9 @@
 
 #include <unistd.h>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -57,4 +57,4 @@ RandomFile::RandomFile(std::uint64_t seed, std::uint64_t bytes) : path_(director
   digest_ = digester.finish();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -1,4 +1,4 @@
-#include "e2e/support/digest.hpp"
+#include "support/digest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -67,4 +67,4 @@ Digest digest_of_prefix(const std::filesystem::path& file, std::uint64_t bytes) 
   return digester.finish();
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

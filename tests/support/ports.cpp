@@ -1,4 +1,4 @@
-#include "e2e/support/ports.hpp"
+#include "support/ports.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,9 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "e2e/support/random_data.hpp"
+#include "support/random_data.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -43,7 +43,8 @@ bool is_free(std::uint16_t port, int type) {
   return ::bind(socket.fd(), generic(address), sizeof address) == 0;
 }
 
-/// A name that one process at a time can have, in the kernel's abstract namespace: it goes with the process, however that ends.
+/// A name that one process at a time can have, in the kernel's abstract namespace: it goes with the process, however
+/// that ends.
 Descriptor reserve(std::uint16_t port) {
   Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) die("make a unix socket");
@@ -106,4 +107,4 @@ void send_garbage(std::uint16_t port, int count) {
   }
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

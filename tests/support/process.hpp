@@ -10,9 +10,9 @@
 
 #include <sys/types.h>
 
-#include "e2e/support/descriptor.hpp"
+#include "support/descriptor.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 struct Command {
   std::vector<std::string> argv;              ///< argv[0] is looked up in PATH and the sbin directories
@@ -71,4 +71,4 @@ struct Ran {
 };
 [[nodiscard]] Ran run(Command command, std::chrono::milliseconds limit = std::chrono::seconds(60));
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

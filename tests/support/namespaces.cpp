@@ -1,4 +1,4 @@
-#include "e2e/support/namespaces.hpp"
+#include "support/namespaces.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -6,9 +6,9 @@
 
 #include <unistd.h>
 
-#include "e2e/support/process.hpp"
+#include "support/process.hpp"
 
-namespace udtcat::e2e {
+namespace udtcat::test {
 
 namespace {
 
@@ -77,4 +77,4 @@ void Namespaces::restore() {
   set_right(far_, near_.ipv6);
 }
 
-}  // namespace udtcat::e2e
+}  // namespace udtcat::test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace udtcat::interop {
+namespace udtcat::test {
 
 using Bytes = std::vector<std::byte>;
 using Words = std::vector<std::uint32_t>;
@@ -102,4 +102,4 @@ void put_word(std::span<std::byte> datagram, std::size_t at, std::uint32_t value
   return forward < 0x40000000 ? forward : forward - 0x7fffffff - 1;
 }
 
-}  // namespace udtcat::interop
+}  // namespace udtcat::test
