@@ -1,4 +1,4 @@
-/// What a process has cost so far.
+/// The CPU time of a process so far.
 #pragma once
 
 #include <sys/resource.h>

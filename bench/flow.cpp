@@ -30,7 +30,7 @@ int source(double seconds) {
   std::signal(SIGPIPE, SIG_IGN);
   fcntl(STDOUT_FILENO, F_SETPIPE_SZ, kChunkBytes);  // where it is no pipe, nothing is lost
   const std::vector<char> zeros(kChunkBytes);
-  // What fills the pipe is not taken yet: the consumer may still be connecting. The second chunk waits for it.
+  // A filled pipe is not a taken one: the consumer may still be connecting. The second chunk waits for it.
   auto start = Clock::now();
   for (int chunk = 0; chunk < 2 || seconds_since(start) < seconds; ++chunk) {
     if (write(STDOUT_FILENO, zeros.data(), zeros.size()) < 0) return 1;

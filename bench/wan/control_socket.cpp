@@ -63,7 +63,7 @@ void ControlSocket::serve(const std::function<std::string(const std::string&)>& 
         ::recvfrom(socket_.fd(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&asker), &length);
     if (bytes < 0) return;
     const std::string words = answer(std::string(buffer.data(), static_cast<std::size_t>(bytes)));
-    // Who has gone, or does not read, does without.
+    // A client that has gone, or does not read, does without.
     std::ignore = ::sendto(socket_.fd(), words.data(), std::min(words.size(), kMaxWords), 0, generic(asker), length);
   }
 }

@@ -22,7 +22,7 @@ void LinkModel::set(const LinkSettings& settings) {
   constexpr std::uint64_t kPicosecondBits = 8'000'000'000'000;
   const Picoseconds byte_time_before = byte_time_;
   byte_time_ = Picoseconds(rate == 0 ? 0 : static_cast<std::int64_t>((kPicosecondBits + rate / 2) / rate));
-  // What waits is so many bytes, whatever their time was.
+  // The queue counts bytes, whatever their time was.
   busy_for_ = byte_time_before.count() == 0 ? Picoseconds(0) : byte_time_ * (busy_for_ / byte_time_before);
   longest_run_bytes_ = rate == 0 ? std::numeric_limits<std::size_t>::max()
                                  : static_cast<std::size_t>(Picoseconds(kLongestRun) / byte_time_);

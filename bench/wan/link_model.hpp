@@ -1,4 +1,4 @@
-/// What becomes of each segment on one direction of the link: sans-I/O, time is a parameter.
+/// The fate of each segment on one direction of the link: sans-I/O, time is a parameter.
 #pragma once
 
 #include <chrono>

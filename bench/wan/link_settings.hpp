@@ -1,4 +1,4 @@
-/// What a link does to the traffic of one direction, and how that is written on a command line.
+/// The settings of one direction of a link, and how they are written on a command line.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct LinkSettings {
   double reorder = 0;                 ///< the share of segments that come late
   std::chrono::nanoseconds reorder_delay{0};
   double duplicate = 0;  ///< the share of segments that come twice
-  /// What waits before the link; tail drop above it. Unset: see effective_queue_bytes().
+  /// The queue before the link; tail drop above it. Unset: see effective_queue_bytes().
   std::optional<std::size_t> queue_bytes = std::nullopt;
   std::size_t drop_above_bytes = 0;  ///< longer IP packets vanish without a word: a path MTU black hole; 0: none do
 

@@ -109,7 +109,7 @@ Result<LabRecord> meant_lab(const Arguments& arguments) {
   return find_lab(inherited != nullptr ? std::optional<pid_t>(std::atoi(inherited)) : std::nullopt);
 }
 
-/// What follows "--" has come to the program itself, what does not to the subcommand.
+/// Arguments after "--" have come to the program itself, those before it to the subcommand.
 int run_at_end(const Arguments& arguments, std::vector<std::string> command) {
   command.insert(command.end(), arguments.command.begin(), arguments.command.end());
   if (command.empty()) return complain({Errc::bad_argument, "run at an end of a lab", "give -- COMMAND"});

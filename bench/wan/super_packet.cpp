@@ -57,7 +57,7 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-/// What a transport checksum holds while it waits to be completed: the sum of the pseudo-header.
+/// A transport checksum that waits to be completed: the sum of the pseudo-header.
 std::uint16_t pseudo_header_sum(std::span<const std::byte> ip, std::size_t transport_offset, std::uint8_t protocol) {
   const auto addresses = ip_version(ip) == 4 ? ip.subspan(12, 8) : ip.subspan(8, 32);
   return fold(sum_of(addresses, protocol) + (ip.size() - transport_offset));
@@ -97,8 +97,8 @@ std::optional<Shape> shape_of(std::span<const std::byte> packet) {
   if (version != 4 && version != 6) return std::nullopt;
   if (virtio.gso_type == kGsoNone)
     return Shape{.header_bytes = 0, .payload_bytes = ip.size(), .segment_bytes = ip.size(), .segments = 1};
-  // What is to be cut has its transport checksum still to be completed, and that says where the transport header
-  // begins.
+  // A packet that is to be cut has its transport checksum still to be completed, and that says where the transport
+  // header begins.
   if ((virtio.flags & kNeedsChecksum) == 0 || virtio.gso_size == 0) return std::nullopt;
   const std::size_t transport = virtio.csum_start;
   const bool udp = (virtio.gso_type & ~kGsoEcn) == kGsoUdp;

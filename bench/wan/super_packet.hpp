@@ -16,7 +16,7 @@ inline constexpr std::size_t kVirtioHeaderBytes = 10;  // spec: struct virtio_ne
 inline constexpr std::size_t kMaxPacketBytes =
     kVirtioHeaderBytes + 64 * 1024;  // spec: an IP packet's length has 16 bits
 
-/// What a packet is on the wire.
+/// A packet's layout on the wire.
 struct Shape {
   std::size_t header_bytes =
       0;  ///< IP and transport headers, which every segment repeats; 0 for a packet that is not cut

@@ -64,7 +64,7 @@ TEST_F(FailingDisk, OrAConsumerThatQuitsIsNamedAtBothEnds) {
   expect_blamed(listener, connector, "stdout", "roken pipe");
 }
 
-/// What a user does to one end while the other is in some state.
+/// A user's deed to one end while the other is in some state.
 class Interrupted : public UdtcatTest {
  protected:
   void SetUp() override {

@@ -50,7 +50,7 @@ class GridftpGateway : public UdtcatTest {
                    host_ + ":" + std::to_string(entrance_), "--stats", "json"},
                   {.key = key});
   }
-  /// What a stock client at the near site calls the far site's file.
+  /// The URL by which a stock client at the near site knows the far site's file.
   [[nodiscard]] std::string url(const std::filesystem::path& path) const {
     return "ftp://127.0.0.1:" + std::to_string(entrance_) + path.string();
   }

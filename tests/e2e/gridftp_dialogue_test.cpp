@@ -1,4 +1,4 @@
-/// What clients may say, what some say wrong, and what they must not get: to our server, line by line.
+/// Clients' commands, right, wrong and forbidden: to our server, line by line.
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_edge_test.hpp"
@@ -93,7 +93,7 @@ TEST_F(GridftpEdgeTest, AnswersOthersInTheMiddleOfLongListings) {
     EXPECT_EQ(readers.back()->ask("MLSD /many"), 150);
     unread.push_back(listener.accept(kAtOnce).value());
   }
-  // Nobody reads the listings, which are longer than what lies between; still everybody is answered.
+  // The listings have no reader, and are longer than what lies between; still everybody is answered.
   EXPECT_EQ(talk_->ask("NOOP"), 200);
   EXPECT_EQ(talk_->ask("SIZE /many/0"), 213);
   EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes) << "they are not in memory either";

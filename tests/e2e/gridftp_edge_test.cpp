@@ -1,4 +1,4 @@
-/// What clients may do with data, what some do wrong, and what none should: to our server, byte by byte.
+/// Clients' data, right, wrong and hostile: to our server, byte by byte.
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_edge_test.hpp"

@@ -36,7 +36,7 @@ class GridftpFilesTest : public GridftpTest {
 TEST_F(GridftpFilesTest, AreRefusedBeforeAnythingIsSentWhereTheirNameCannotBeSaid) {
   for (const std::string name : {"a\nb", "a\rb", "a\n", "\xff"}) {
     home_.write(name, "x");
-    // Nobody is there: that would be another status.
+    // An absent server would be another status.
     const Ran put = gridftp({"put", name, "ftp://127.0.0.1:" + std::to_string(port_) + "/directory/"});
     EXPECT_EQ(put.status, kUsage) << put.errors;
     EXPECT_THAT(put.errors, HasSubstr("FTP cannot carry"));

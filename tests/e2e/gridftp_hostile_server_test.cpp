@@ -54,7 +54,7 @@ class ScriptedServer {
   std::thread thread_;
 };
 
-/// What a decent server says to everything up to the transfer itself. `size` is what it says that the file has.
+/// A decent server's replies up to the transfer itself. `size` is the file's by its own word.
 std::string decent(const std::string& line, const std::string& size = "100") {
   if (line.empty()) return "220 ready\r\n";
   if (line.starts_with("USER")) return "331 password\r\n";

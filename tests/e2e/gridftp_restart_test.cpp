@@ -18,7 +18,7 @@ constexpr std::array<int, 5> kKilledAtPercent{12, 31, 47, 66, 85};
 
 class GridftpRestartTest : public GridftpTest {
  protected:
-  /// What is on the disk of a file with holes.
+  /// The bytes that the disk holds of a file with holes.
   static std::size_t stored_bytes(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return 0;

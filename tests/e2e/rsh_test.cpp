@@ -187,7 +187,7 @@ TEST_F(RshTest, RunsNothingForAStrangerAndIsNotStoppedByHim) {
   Pipe input = make_pipe();
   const std::string port = std::to_string(port_);
   Process far = udtcat({"rsh-server", "--port=" + port}, {.in = std::move(input.reading)});
-  // Whoever comes first has the right handshake and the wrong key.
+  // The first to come has the right handshake and the wrong key.
   for (int i = 0; i < 3; ++i) {
     Process stranger = udtcat({"127.0.0.1", port}, {.key = make_key()});
     expect_exit(stranger, kRefused);
@@ -280,7 +280,8 @@ scp -q -O -S $PWD/as-ssh far:by-scp back; cmp big back
 echo 'get by-sftp got' | sftp -q -S $PWD/as-ssh -b - far > /dev/null; cmp big got
 export GIT_SSH_COMMAND="$RSH --require-udp"
 git init -q --bare $FAR/repository; git clone -q far:repository work 2> /dev/null
-cd work; git config user.email a@b; git config user.name a; cp ../big .; git add big; git commit -qm one; git push -q origin HEAD:main
+cd work; git config user.email a@b; git config user.name a; cp ../big .; git add big; git commit -qm one
+git push -q origin HEAD:main
 cd ..; git clone -q -b main far:repository again; cmp big again/big; echo done
 )");
   EXPECT_EQ(ran.output, "done\n") << ran.errors;
@@ -291,7 +292,8 @@ TEST_F(RshTest, CarriesBorg) {
 set -e
 export BORG_RSH="$RSH --require-udp" BORG_BASE_DIR=$PWD BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK=yes
 mkdir tree; head -c 2000000 /dev/urandom > tree/big
-borg init -e none far:borg; borg create far:borg::one tree; mkdir out; cd out; borg extract far:borg::one; cmp tree/big ../tree/big && echo same
+borg init -e none far:borg; borg create far:borg::one tree; mkdir out; cd out
+borg extract far:borg::one; cmp tree/big ../tree/big && echo same
 )");
   EXPECT_EQ(ran.output, "same\n") << ran.errors;
 }

@@ -14,7 +14,7 @@ class Capture : public UdtcatTest, public testing::WithParamInterface<std::strin
     if (!Namespaces::allowed()) GTEST_SKIP() << "only root may capture";
   }
 
-  /// What tcpdump saw of a transfer of `plaintext`.
+  /// The packets that tcpdump saw of a transfer of `plaintext`.
   [[nodiscard]] std::string captured(const std::string& plaintext) const {
     const auto file = home_.path() / "capture";
     Process tcpdump({.argv = {"tcpdump", "-i", "lo", "--immediate-mode", "-U", "-s", "0", "-B", "65536", "-Z", "root",

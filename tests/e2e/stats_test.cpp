@@ -1,4 +1,4 @@
-/// What a user, or a program, is told of a transfer.
+/// The figures of a transfer, for a user and for a program.
 #include <csignal>
 
 #include <nlohmann/json.hpp>

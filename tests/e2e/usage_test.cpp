@@ -1,4 +1,4 @@
-/// What a user gets who asks for something that can't be: a message that names it, and the status of the table.
+/// The answer to a request that cannot be met: a message that names it, and the status of the table.
 #include <gmock/gmock.h>
 
 #include "e2e/support/tcp_client.hpp"

@@ -21,7 +21,7 @@
 
 namespace udtcat::fault {
 
-/// What the test does to a stream and sees of it; outlives the stream.
+/// The test's handle on a stream: orders and observations; outlives the stream.
 struct Script {
   std::string to_send;  ///< not yet taken by the stream
   bool source_ended = false;

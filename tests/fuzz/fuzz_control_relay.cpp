@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!at_once.whole) continue;
       require(at_once.to_session == in_pieces.to_session && at_once.to_local == in_pieces.to_local);
     }
-  // What a server says to the session is what it said; a client's commands likewise, but for those that are answered
+  // A server's replies reach the session unchanged; a client's commands likewise, but for those that are answered
   // here.
   if (const Passed far = pass(LocalPeer::server, text, 7, true); far.whole) require(far.to_session == lines);
   if (const Passed near = pass(LocalPeer::client, text, 7, true); near.whole)

@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto join = decode_join(in)) {
     require(length && *length == size);
     require(decode_join(encode(*join)) == *join);
-    // Nobody guesses a proof.
+    // A proof cannot be guessed.
     require(!JoinKey({}, join->session_id).check(*join) ||
             join->proof == JoinKey({}, join->session_id).join(join->flow)->proof);
   }

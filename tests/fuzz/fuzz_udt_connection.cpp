@@ -30,7 +30,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// What is left of the input; zeros behind its end.
+/// The rest of the input; zeros behind its end.
 class Input {
  public:
   explicit Input(std::span<const std::uint8_t> bytes) : rest_(bytes) {}

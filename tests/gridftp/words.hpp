@@ -35,7 +35,7 @@ using bridge::random_bytes;
 using bridge::run_ready;
 using bridge::run_until;
 
-/// What a task gave, once it has ended.
+/// The result of a task that has ended.
 template <typename T>
 using Outcome = std::shared_ptr<std::optional<T>>;
 

@@ -116,7 +116,7 @@ TEST_P(LostShutdown, OfTheirsIsReplacedByOurOwnPatience) {
   EXPECT_LT(took, 5s);
 }
 
-// What is not acknowledged libudt throws away when it hears a SHUTDOWN.
+// libudt throws away unacknowledged data when it hears a SHUTDOWN.
 TEST_P(LostShutdown, WaitsForTheLastAcknowledgement) {
   Link link = make_link(role(), {.relayed = true});
   ASSERT_TRUE(link.up());

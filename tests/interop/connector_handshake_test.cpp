@@ -216,7 +216,7 @@ TEST_P(OurConnectorAnsweredBadly, ConnectsWithTheGoodAnswerOrNotAtAll) {
   ScriptedPort port;
   end.start_connect(port.endpoint(), 3s);
   bool answered_badly = false;
-  // Whoever ignores the bad answer asks again and gets a good one; giving up is allowed as well.
+  // A connector that ignores the bad answer asks again and gets a good one; giving up is allowed as well.
   const auto deadline = Clock::now() + 4s;
   while (Clock::now() < deadline) {
     const auto asked = port.hear_one([](auto& packet) { return handshake_of(packet).has_value(); }, 300ms);

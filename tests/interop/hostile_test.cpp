@@ -303,7 +303,7 @@ TEST_P(HostileData, ThatFillsAllTheMemoryDoesNotOverrunIt) {
   }
   std::vector<std::byte> got(100 * 1456);
   link.ours->start_read(got.size());
-  // What the socket's buffer had no room for is sent again, as libudt would.
+  // Packets that the socket's buffer had no room for are sent again, as libudt would.
   const std::uint32_t first = link.peer->initial_sequence();
   for (int round = 0; round < 50 && !link.ours->read_ended(20ms); ++round) {
     for (int i = 0; i < 100; ++i) link.peer->send_data_at(advanced(first, i), payload);

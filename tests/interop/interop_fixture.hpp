@@ -23,7 +23,7 @@
 
 namespace udtcat::test::interop {
 
-/// What our end does; the other end does the other thing.
+/// Our end's part; the other end does the other thing.
 enum class Role { connects, listens };
 
 inline std::string name_of(Role role) { return role == Role::connects ? "OursConnects" : "OursListens"; }
@@ -93,7 +93,7 @@ inline std::string name_of(Flow flow) {
   return flow == Flow::from_us ? "FromUs" : flow == Flow::to_us ? "ToUs" : "BothWaysAtOnce";
 }
 
-/// What became of the bytes, as their receivers saw it.
+/// Both transfers, as their receivers saw them.
 struct Carried {
   std::optional<Transfer> from_us;
   std::optional<Transfer> to_us;

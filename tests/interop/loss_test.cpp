@@ -11,7 +11,7 @@
 namespace udtcat::test::interop {
 namespace {
 
-/// What our end did about holes, read from a capture at the relay.
+/// Our end's answer to holes, read from a capture at the relay.
 struct Diligence {
   std::chrono::milliseconds silence{0};  ///< the longest with data unacknowledged and no data packet of ours
   std::chrono::milliseconds no_nak{0};   ///< the longest with a hole in what came to us and no NAK of ours

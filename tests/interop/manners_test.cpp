@@ -1,4 +1,4 @@
-/// What a libudt at the other end needs of us, and what we must not do to it, packet by packet.
+/// The needs of a libudt at the other end, and our prohibitions towards it, packet by packet.
 #include <algorithm>
 #include <set>
 

@@ -90,10 +90,10 @@ class OurChannel {
                                   std::chrono::milliseconds limit = std::chrono::seconds(10));
   /// Begins a write whose end nobody waits for.
   void start_write(std::vector<std::byte> bytes);
-  /// What a read of `bytes` gave when it ended, within `limit`; none while it goes on.
+  /// The result of a read of `bytes`, within `limit`; none while it goes on.
   void start_read(std::size_t bytes);
   [[nodiscard]] std::optional<Status> read_ended(std::chrono::milliseconds limit);
-  /// What start_read() read, once it has ended.
+  /// The bytes that start_read() read, once it has ended.
   [[nodiscard]] std::span<const std::byte> read_bytes() const { return into_; }
 
   Job start_sending(const Pattern& pattern, std::uint64_t bytes, std::size_t piece_bytes = 256 * 1024);

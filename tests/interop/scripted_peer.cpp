@@ -44,7 +44,7 @@ ScriptedPort::ScriptedPort(AddressFamily family)
 Endpoint ScriptedPort::endpoint() const { return loopback(family_, port_); }
 
 void ScriptedPort::send(const Endpoint& to, std::span<const std::byte> datagram) const {
-  // What does not get through is lost, as on any path.
+  // A datagram that does not get through is lost, as on any path.
   std::ignore =
       ::sendto(socket_.fd(), datagram.data(), datagram.size(), 0, to.data(), static_cast<socklen_t>(to.size_bytes()));
 }

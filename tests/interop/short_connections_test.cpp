@@ -23,7 +23,7 @@ std::string told(const std::vector<std::chrono::microseconds>& times) {
   return text;
 }
 
-/// What libudt throws away because it came too early costs 300 ms or more.
+/// A packet that libudt throws away because it came too early costs 300 ms or more.
 void expect_prompt(const std::vector<std::chrono::microseconds>& times) {
   const auto slow = std::count_if(times.begin(), times.end(), [](auto time) { return time > 100ms; });
   std::printf("%s\n", told(times).c_str());

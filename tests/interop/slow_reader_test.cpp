@@ -55,7 +55,7 @@ void let_ours_pause(Role role, const std::vector<std::chrono::milliseconds>& pau
     ASSERT_TRUE(wait_until_stalled(*link.relay, to_us, 10s)) << link.tell();
     let_pass(pause);
     ASSERT_TRUE(link.theirs->connected()) << link.tell();
-    // What passed last before the reading, so that a packet beyond it is new.
+    // The last packet before the reading, so that a packet beyond it is new.
     const auto before = link.relay->captured(to_us, [](auto& packet) { return packet.is_data(); });
     std::uint32_t highest = before.front().view().sequence();
     for (const Captured& each : before)

@@ -54,7 +54,7 @@ class Job {
     shared_->done = true;
     shared_->changed.notify_all();
   }
-  /// What became of it; with a trouble of its own where it is not over within `limit`.
+  /// The transfer at its end; with a trouble of its own where it is not over within `limit`.
   [[nodiscard]] Transfer wait(std::chrono::milliseconds limit) const {
     std::unique_lock lock(shared_->mutex);
     const bool done = shared_->changed.wait_for(lock, limit, [&] { return shared_->done; });

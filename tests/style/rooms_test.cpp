@@ -1,4 +1,4 @@
-/// Who may include what. The order of the rooms is that of CMakeLists.txt.
+/// The includes that a room allows itself. The order of the rooms is that of CMakeLists.txt.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,4 +1,4 @@
-/// What takes a process' stdout: counts and digests it, from the moment it is told to.
+/// The consumer of a process' stdout: counts and digests it, from the moment it is told to.
 #pragma once
 
 #include <atomic>

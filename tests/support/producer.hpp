@@ -1,4 +1,4 @@
-/// What feeds a process' stdin: random data through a pipe, as far as the pipe takes it, and an end when told.
+/// The producer of a process' stdin: random data through a pipe, as far as the pipe takes it, and an end when told.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class Producer {
   /// Closes the pipe, once all the data has been taken.
   void end();
   [[nodiscard]] std::uint64_t bytes_taken() const { return taken_.load(); }
-  /// What the whole of the data digests to, once it has been taken; unlike any other if it is not.
+  /// The digest of all the data, once it has been taken; unlike any other if it is not.
   [[nodiscard]] Digest digest() const;
 
  private:

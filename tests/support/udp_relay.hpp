@@ -30,7 +30,7 @@ enum class Towards : std::uint8_t { listener, connector };
   return towards == Towards::listener ? Towards::connector : Towards::listener;
 }
 
-/// What happens to one packet.
+/// A relay's treatment of one packet.
 struct Fate {
   bool drop = false;
   int copies = 1;

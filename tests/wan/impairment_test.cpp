@@ -8,7 +8,7 @@
 namespace udtcat::wan {
 namespace {
 
-/// Who of `count` segments was struck.
+/// The indices of the segments, of `count`, that were struck.
 std::vector<bool> strike_all(Impairment& impairment, std::size_t count) {
   std::vector<bool> struck(count, false);
   for (std::size_t i = 0; i < count; ++i) {

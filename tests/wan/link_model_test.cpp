@@ -15,7 +15,7 @@ Shape segments(std::size_t count) {
 class LinkModelTest : public testing::Test {
  protected:
   LinkModel& link(const LinkSettings& settings) { return model_.emplace(settings, random_); }
-  /// What comes of it, and when relative to now.
+  /// The deliveries, and when relative to now.
   const std::vector<SegmentRun>& offer(const Shape& shape) {
     model_->offer(shape, now_, runs_);
     return runs_;

@@ -27,7 +27,7 @@ inline constexpr std::uint8_t kBlockEof = 0x40;
   return block(kBlockEof | kBlockEod, 0, connections);
 }
 
-/// What came on a MODE E connection up to its end of data.
+/// The bytes of a MODE E connection up to its end of data.
 struct BlocksRead {
   std::string content;        ///< payload at its offsets
   std::uint64_t payload = 0;  ///< bytes of it

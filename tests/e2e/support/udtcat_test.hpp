@@ -38,7 +38,7 @@ inline constexpr int kReadOrWriteFailed = 7;
 inline constexpr int kInterrupted = 130;
 inline constexpr int kTerminated = 143;
 
-/// What one end of udtcat is told and tied to, beyond the address.
+/// One end of udtcat: its arguments and descriptors, beyond the address.
 struct End {
   Arguments args = {};
   Descriptor in = open_null();

@@ -15,7 +15,7 @@
 
 namespace udtcat::test::e2e {
 
-/// What finds the driver and, unless `key_file` is empty, its key.
+/// The environment in which Globus finds the driver and, unless `key_file` is empty, its key.
 [[nodiscard]] std::vector<std::string> driver_environment(const std::filesystem::path& key_file);
 
 struct XioServerOptions {

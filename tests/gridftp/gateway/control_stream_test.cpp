@@ -28,7 +28,7 @@ struct ControlStreamTest : ::testing::Test {
                                            [this](const Error& error) { violations.push_back(error.message()); });
   }
   void say(std::string_view text) { boost::asio::write(pair.theirs, boost::asio::buffer(text)); }
-  /// What the socket's other side has been told so far.
+  /// The bytes that have come to the socket's other side.
   std::string heard() {
     std::string text(65'536, '\0');
     boost::system::error_code error;

@@ -19,7 +19,7 @@ using bridge::run_ready;
 using bridge::TcpPair;
 
 struct LateStreamTest : ::testing::Test {
-  /// What was asked of the stream, in order; "line" when that is told.
+  /// The calls of the stream, in order; "line" when that is told.
   void write(std::string_view text) {
     stream->async_write_some(std::as_bytes(std::span(text)), [this](std::error_code error, std::size_t bytes) {
       written = {error, bytes};

@@ -47,7 +47,7 @@ class Senders : public testing::Test {
     request.block_bytes = block_bytes;
     return request;
   }
-  /// What a connection has carried up to now, headers and payload apart.
+  /// The bytes that a connection has carried up to now, headers and payload apart.
   std::vector<BlockHeader> headers_on(std::size_t connection) {
     std::vector<BlockHeader> headers;
     Bytes wire(100'000);

@@ -225,7 +225,7 @@ TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
     call_us();
     EXPECT_TRUE(send("RETR /large"));
     EXPECT_EQ(hear().code, 150);
-    // Nobody reads the data yet: most of it is still in the file.
+    // The data has no reader yet: most of it is still in the file.
     std::filesystem::resize_file(folder / "large", size);
     std::filesystem::last_write_time(folder / "large", std::filesystem::file_time_type::clock::now());
     sink = std::make_shared<MemorySink>();

@@ -20,7 +20,7 @@ class LinkTest : public testing::Test {
     io_->restart();
     io_->poll();
   }
-  /// What the stream takes at once.
+  /// The bytes that the stream takes at once.
   [[nodiscard]] std::string take(std::size_t room) {
     std::string into(room, '\0');
     const auto read = link_->source_read(std::as_writable_bytes(std::span(into)));

@@ -81,7 +81,7 @@ inline std::pair<Descriptor, Descriptor> make_socket_pair() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// What a patient producer does; closes the descriptor.
+/// Writes as a patient producer does; closes the descriptor.
 inline std::future<void> write_all_in_background(Descriptor to, Bytes bytes) {
   return std::async(std::launch::async, [to = std::move(to), bytes = std::move(bytes)]() mutable {
     for (std::span<const std::byte> rest(bytes); !rest.empty();) {

@@ -72,7 +72,7 @@ bool readable(const DatagramSocket& socket, int timeout_ms) {
   return ::poll(&wanted, 1, timeout_ms) == 1 && (wanted.revents & POLLIN) != 0;
 }
 
-/// What has come over loopback, where a send is a receive.
+/// The datagrams that have come over loopback, where a send is a receive.
 class Inbox {
  public:
   void take_from(DatagramSocket& socket, std::size_t expected_bytes) {
@@ -107,7 +107,7 @@ void expect_sent(const SendResult& result, std::size_t datagrams) {
   EXPECT_EQ(result.datagrams, datagrams);
 }
 
-/// What is logged while it lives.
+/// The log's lines while it lives.
 class LogWatch {
  public:
   LogWatch() {

@@ -49,7 +49,7 @@ class RecordReaderTest : public ::testing::Test {
     reader->async_read(std::move(*buffers.acquire()), [this](Result<Block> block) { outcome = std::move(block); });
     EXPECT_FALSE(outcome) << "never from inside";
   }
-  /// What comes of a read in the time that it takes to do all there is to do.
+  /// The result of a read in the time that it takes to do all there is to do.
   std::optional<Result<Block>> read() {
     begin();
     settle();

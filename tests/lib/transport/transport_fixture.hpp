@@ -31,7 +31,7 @@ inline std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-/// What is written is kept until the peer has acknowledged it, which may be after the test.
+/// Written bytes are kept until the peer has acknowledged it, which may be after the test.
 inline core::SharedBytes copy_of(std::span<const std::byte> bytes) {
   return core::SharedBytes::adopt({bytes.begin(), bytes.end()});
 }
@@ -41,7 +41,7 @@ inline TransportOptions options_for(TransportKind kind) {
   options.kind = kind;
   return options;
 }
-/// What every test of the seam is run with.
+/// The parameter of every test of the seam.
 inline constexpr TransportKind kTransports[] = {TransportKind::native, TransportKind::libudt};
 inline std::string name_of(TransportKind kind) { return kind == TransportKind::native ? "Native" : "Libudt"; }
 

@@ -20,7 +20,7 @@ struct Sent {
   std::vector<std::byte> payload;
 };
 
-/// What leaves, and what the peer says of it.
+/// Packets that leave, and the peer's answers to them.
 class Sending : public testing::TestWithParam<PeerKind> {
  protected:
   static Sender::Settings settings(PeerKind kind) {

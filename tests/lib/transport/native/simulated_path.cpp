@@ -127,7 +127,7 @@ bool SimulatedPath::run_until(const std::function<bool()>& done, Duration limit)
       now_ = end;
       return done();
     }
-    // What is due now and did nothing is due a moment later, as with a real timer.
+    // A timer that is due now and did nothing is due a moment later, as with a real timer.
     now_ = std::max(next, now_ + std::chrono::microseconds(1));
     while (!flights_.empty() && flights_.top().at <= now_) {
       const Flight flight = flights_.top();

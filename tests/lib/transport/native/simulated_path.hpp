@@ -15,7 +15,7 @@
 
 namespace udtcat::transport::native {
 
-/// What one direction does to datagrams. Sizes count IPv4's and UDP's 28 bytes.
+/// The treatment of datagrams in one direction. Sizes count IPv4's and UDP's 28 bytes.
 struct PathSettings {
   BitRate rate = BitRate::from_bits_per_second(1'000'000'000);
   Duration delay = std::chrono::milliseconds(10);  ///< one way
@@ -46,7 +46,7 @@ class SimulatedPath {
   void set_filter(Filter filter) { filter_ = std::move(filter); }
   /// From now on the near end's datagrams come from another port, or another host.
   void move_near(const Endpoint& address) { ends_[kNear].address = address; }
-  /// What an end would have read is left in its connection.
+  /// The bytes that an end would have read stay in its connection.
   void stop_reading(End end, bool stop) { ends_[end].stopped = stop; }
 
   /// Writes a pattern that depends on the place in the stream.

@@ -162,7 +162,7 @@ void Flow::on_nak(std::uint64_t first, std::uint64_t end) {
   if (event.new_epoch) epoch_end_ = next_number_;
   lost_bytes_ += event.lost_bytes;
   in_flight_bytes_ -= event.lost_bytes;
-  // What is lost must be sent once more, as new packets of this simulation.
+  // Lost data must be sent once more, as new packets of this simulation.
   if (unsent_bytes_ != std::numeric_limits<std::uint64_t>::max()) unsent_bytes_ += event.lost_bytes;
   event.lost_total_bytes = lost_bytes_;
   event.delivered_total_bytes = delivered_bytes_;

@@ -27,7 +27,7 @@ struct Path {
   Duration ack_jitter{0};                                 ///< up to so much later, at random: a host that is busy
 };
 
-/// What is recorded of a packet in flight: draft-ietf-ccwg-bbr, "Per-packet (P) state".
+/// The record of a packet in flight: draft-ietf-ccwg-bbr, "Per-packet (P) state".
 struct SentPacket {
   TimePoint sent{};
   TimePoint first_sent{};

@@ -16,8 +16,8 @@ namespace udtcat::transport::native::test {
 
 namespace rfc {
 
-// A round trip here has a sample for each batch of acknowledgements, not for each packet: the eight samples that RFC 9406 waits
-// for might not come. The rest is its §4.3.
+// A round trip here has a sample for each batch of acknowledgements, not for each packet: the eight samples that RFC
+// 9406 waits for might not come. The rest is its §4.3.
 inline constexpr Duration kLeastGrowth = std::chrono::milliseconds(4);     // spec: RFC 9406 §4.3, MIN_RTT_THRESH
 inline constexpr Duration kMostRttGrowth = std::chrono::milliseconds(16);  // spec: RFC 9406 §4.3, MAX_RTT_THRESH
 inline constexpr int kGrowthDivisor = 8;                                   // spec: RFC 9406 §4.3, MIN_RTT_DIVISOR
@@ -47,7 +47,7 @@ inline constexpr std::uint64_t kTrainBytes = 64 * kKiB;
 /// Threads: unsynchronised.
 class HyStart {
  public:
-  /// What is added to the window for each byte delivered.
+  /// The window's growth for each byte delivered.
   [[nodiscard]] double growth() const;
   [[nodiscard]] bool done() const { return phase_ == Phase::done; }
   /// min_rtt   the least of the round trip that ended, if it had a sample

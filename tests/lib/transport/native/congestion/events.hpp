@@ -1,4 +1,4 @@
-/// What a connection would tell its congestion control, put together by hand.
+/// A connection's events for its congestion control, put together by hand.
 #pragma once
 
 #include <chrono>
