@@ -25,7 +25,7 @@ std::string stem_of(const std::string& path) { return std::filesystem::path(path
 bool is_test(const SourceFile& file) {
   return file.path.ends_with("_test.cpp") && file.path.find("/support/") == std::string::npos;
 }
-bool says_what_it_tests(const SourceFile& file) { return !file.lines.empty() && file.lines[0].starts_with("/// "); }
+bool says_what_it_tests(const SourceFile& file) { return !file.lines.empty() && file.lines[0].starts_with("//"); }
 
 /// Whether a line of the comment at the beginning names the folder: "src/rsh/command" in "src/rsh/command: both ends".
 bool begins_by_naming(const SourceFile& file, const std::string& folder) {
@@ -54,7 +54,7 @@ TEST(Tests, HaveTheNameOfWhatTheyTestOrSayIt) {
   Offences offences;
   for (const auto& file : read_sources(kMirrors))
     if (is_test(file) && !has_namesake(file, sources) && !says_what_it_tests(file))
-      offences.push_back(file.path + ": no source of this name, and its first line is no \"/// ...\"");
+      offences.push_back(file.path + ": no source of this name, and its first line is no comment");
   for (const auto& file : read_sources({"tests/e2e", "tests/interop", "tests/style"}))
     if (is_test(file) && !says_what_it_tests(file)) offences.push_back(offence(file, 0));
   EXPECT_THAT(offences, IsEmpty());
