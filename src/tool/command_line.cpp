@@ -1,5 +1,6 @@
 #include "tool/command_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <list>
@@ -100,15 +101,21 @@ void CommandLine::check(Check check) { checks_.push_back(std::move(check)); }
 
 Status CommandLine::split(const Words& words) {
   parser_->app.add_option("operands", operands_);
+  const auto unknown = [this](const std::string& word) {
+    return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}; see {0} --help", command_));
+  };
   try {
     // CLI11 takes the words from the last to the first.
     parser_->app.parse(Words(words.rbegin(), words.rend()));
   } catch (const CLI::ExtrasError&) {
-    return fail(Errc::bad_argument, fmt::format("option \"{}\"", parser_->app.remaining().front()),
-                fmt::format("unknown to {0}; see {0} --help", command_));
+    return unknown(parser_->app.remaining().front());
   } catch (const CLI::ParseError& error) {
     return malformed(error.what());
   }
+  // CLI11 takes "-6" for a number, and so for an operand, where there is no such option.
+  const bool has_dashes = std::find(words.begin(), words.end(), "--") != words.end();
+  for (const std::string& word : operands_)
+    if (!has_dashes && word.size() > 1 && word.starts_with('-')) return unknown(word);
   return {};
 }
 

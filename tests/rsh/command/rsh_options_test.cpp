@@ -100,7 +100,7 @@ TEST(RshDaemonOptions, NeedAPlaceAndAList) {
   const auto options = parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "-k", "key"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->allow, "list");
-  EXPECT_EQ(options->common.local.port, 9000);
+  EXPECT_EQ(options->local.port, 9000);
   EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000"}));
   EXPECT_FALSE(parse_rsh_daemon_options({"--allow", "list"}));
   EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "--protect", "clear"}));
