@@ -158,7 +158,8 @@ TEST_P(OptionOfCommands, StandsInTheirHelp) {
   for (const std::string& name : GetParam().commands) {
     if (!commands().contains(name) || name == "rsh-server") continue;  // which users do not run
     const bool short_form_suffices = GetParam().name == "--listen" || GetParam().name == "--verbose";
-    EXPECT_THAT(commands().at(name).help(), HasSubstr(short_form_suffices ? GetParam().name.substr(1, 2) : GetParam().name))
+    EXPECT_THAT(commands().at(name).help(),
+                HasSubstr(short_form_suffices ? GetParam().name.substr(1, 2) : GetParam().name))
         << "udtcat " << name;
   }
 }

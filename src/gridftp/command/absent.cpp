@@ -7,8 +7,9 @@ namespace {
 
 std::string help_text() { return "udtcat gridftp: this program was built without it\n"; }
 
-Result<std::unique_ptr<tool::Task>> refuse(const tool::Words& /*arguments*/) {
-  return fail(Errc::bad_argument, "udtcat gridftp", "this program was built without it");
+Result<std::unique_ptr<tool::Task>> refuse(const tool::Words& arguments) {
+  if (arguments == tool::Words{"--help"}) return nullptr;
+  return fail(Errc::bad_argument, "gridftp", "this program was built without it");
 }
 
 }  // namespace
