@@ -99,7 +99,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     heard_.notify();
   }
   [[nodiscard]] bool is_dismissed() const { return turn_ == Turn::dismissed; }
-  [[nodiscard]] bool is_logged_in() const { return logged_in_; }
+  [[nodiscard]] bool is_logged_in() const { return login_ == Login::done; }
   [[nodiscard]] std::optional<Clock::duration> idle() const {
     return turn_ == Turn::answers ? std::nullopt : std::optional(Clock::now() - idle_since_);
   }
@@ -108,6 +108,8 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  private:
   ///  speaks ──► listens ── a command ──► answers ──► speaks ──► listens ── dismiss() ──► dismissed
   enum class Turn { speaks, listens, answers, dismissed };
+  ///  none ── USER ──► named ── PASS ──► done
+  enum class Login { none, named, done };
   [[nodiscard]] Task<Status> say(Reply what) { return control_->say(to_wire(what), kTakesReplies); }
   void sort_in();
   [[nodiscard]] std::size_t ahead_bytes() const { return queued_bytes_ + reader_.waiting_bytes(); }
@@ -133,8 +135,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   bool leaving_ = false;
   Turn turn_ = Turn::speaks;
   Clock::time_point idle_since_ = Clock::now();
-  bool named_ = false;
-  bool logged_in_ = false;
+  Login login_ = Login::none;
   std::string directory_ = "/";
   std::string rename_from_;
   ServedTransfers transfers_;
@@ -157,7 +158,7 @@ void ServedClient::Dialogue::sort_in() {
 Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
   while (!self->gone_) {
     while (self->ahead_bytes() > kMostAheadBytes && !self->gone_) co_await self->heard_.wait();
-    const auto patience = self->logged_in_ ? self->options_.idle_patience : self->options_.login_patience;
+    const auto patience = self->is_logged_in() ? self->options_.idle_patience : self->options_.login_patience;
     // A client is not silent while its data move.
     const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };
     const auto heard = co_await self->control_->hear(patience, moved);
@@ -219,7 +220,7 @@ Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std
 Reply ServedClient::Dialogue::user(const std::string& name) {
   const bool anonymous = name == "anonymous" || name == "ftp" || name == ":globus-mapping:";
   if (!anonymous) return make_reply(530, "Only anonymous is known here.");
-  named_ = true;
+  login_ = std::max(login_, Login::named);
   return make_reply(331, "Any password will do.");
 }
 
@@ -345,13 +346,13 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   if (command.verb == "FEAT") co_return features();
   if (command.verb == "HELP") co_return make_reply(214, "See udtcat-gridftp(1).");
   if (command.verb == "USER") co_return user(command.argument);
-  if (command.verb == "PASS" && !named_) co_return make_reply(503, "USER first.");
+  if (command.verb == "PASS" && login_ == Login::none) co_return make_reply(503, "USER first.");
   if (command.verb == "PASS") {
-    logged_in_ = true;
+    login_ = Login::done;
     co_return make_reply(230, "Welcome.");
   }
   const bool asks_for_help = command.verb == "SITE" && command.argument.starts_with("HELP");
-  if (!logged_in_ && !asks_for_help) co_return make_reply(530, "USER and PASS first.");
+  if (!is_logged_in() && !asks_for_help) co_return make_reply(530, "USER and PASS first.");
   if (command.verb == "SITE") co_return co_await site(command.argument);
   if (auto moved = co_await transfer(command)) co_return std::move(*moved);
   if (auto seen = co_await look(command)) co_return std::move(*seen);
