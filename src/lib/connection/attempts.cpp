@@ -5,7 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "lib/connection/rate_share.hpp"
+#include "lib/connection/joining_flows.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 

@@ -1,4 +1,4 @@
-/// Attempt after attempt to reach a listener, until one leads to what was wanted or the time is over.
+/// Attempts to reach a listener, one after another, until the owner is satisfied or the time is over.
 #pragma once
 
 #include <chrono>
@@ -34,10 +34,10 @@ class Attempts {
   Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, ChannelHandler on_channel,
            FailureHandler on_failure);
 
-  /// What the owner made of a channel has failed: tries again, or gives up. A connection stood, so that later attempts which
-  /// find nobody know less.
+  /// The handshake over a channel has failed: tries again, or gives up. Its error says more than that of a later
+  /// attempt which is not answered.
   void try_again_after(const Error& error) { on_failed(error, true); }
-  /// The owner has what it wanted: no deadline and no attempt any more.
+  /// The owner is satisfied: no deadline and no attempt any more.
   void finish();
 
   [[nodiscard]] const std::shared_ptr<transport::Engine>& engine() const { return engine_; }

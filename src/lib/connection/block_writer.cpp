@@ -7,7 +7,7 @@
 namespace udtcat::connection {
 
 void BlockWriter::queue(const Frame& frame) {
-  // What has been sent is dropped before it is half of what is kept, also when the queue never runs empty.
+  // Sent bytes are dropped before they are half of the vector, also when the queue never runs empty.
   if (control_begin_ > 0 && control_begin_ >= control_.size() / 2) {
     control_.erase(control_.begin(), control_.begin() + static_cast<std::ptrdiff_t>(control_begin_));
     control_begin_ = 0;

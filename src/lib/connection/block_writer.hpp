@@ -1,4 +1,4 @@
-/// Cuts what all streams have to say into blocks.
+/// Fills blocks with the control frames and the data of all streams.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace udtcat::connection {
 
-/// Control frames first, then the streams that are ready, in turn. Takes what is there and never waits for more: when
-/// the source is slower than the path each write becomes a block at once; when it is faster, blocks fill while earlier ones are on their
-/// way.
-/// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their number.
+/// Control frames first, then the streams that are ready, in turn. Takes the bytes that are there and never waits for
+/// more: when the source is slower than the path each write becomes a block at once; when it is faster, blocks fill
+/// while earlier ones are on their way.
+/// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
+/// number.
 /// Threads: confined to the io_context thread. Streams are forgotten before they die.
 class BlockWriter {
  public:
-  /// Beyond this the multiplexer stops reading from the peer until it takes what we have to say.
+  /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
   static constexpr std::size_t kMaxControlBytes = 256 * 1024;  // guess: 1024 streams' resets
-  /// What one stream may put into a block while others wait.
+  /// The most that one stream puts into a block while others wait.
   static constexpr std::size_t kTurnBytes = 64 * 1024;  // guess: four turns in a block of the default size
 
   void queue(const Frame& frame);

@@ -14,8 +14,8 @@ constexpr std::uint64_t kFirstGrowthBytes = 4 * 1024 * 1024;  // measured: on a 
 constexpr std::uint64_t kFarFirstGrowthBytes =
     16 * 1024 * 1024;                                // measured: at 75 ms and 1 % loss it is full a second sooner
 constexpr std::chrono::microseconds kFarRtt = 10ms;  // guess
-// Half a window in so few round trips is eight bandwidth-delay products or less: one is in flight, some wait behind a repair and
-// that of a repair, and growth itself must not wait.
+// Half a window in so few round trips is eight bandwidth-delay products or less: one is in flight, some wait behind a
+// repair and that of a repair, and growth itself must not wait.
 constexpr int kGrowthRtts = 4;            // measured: 2 is reached late where one packet in a hundred is lost
 constexpr std::uint64_t kGrantShare = 8;  // guess: a part this large of the window waits for its grant
 constexpr std::chrono::microseconds kLeastRtt = 1ms;  // guess: on a LAN the hosts take longer than the way

@@ -1,4 +1,4 @@
-/// How much one end may send on a stream, and how the other decides it. See docs/spec/stream.md §4.
+/// Credit: how much one end may send on a stream, and how the other decides it. See docs/spec/stream.md §4.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/connection/time.hpp"
-
 namespace udtcat::connection {
+
+using TimePoint = std::chrono::steady_clock::time_point;
 
 inline constexpr std::uint64_t kWindowBudgetBytes = 128 * 1024 * 1024;  // spec: stream.md §4
 
-/// What all windows of a session may grow to together. Initial windows are granted without asking, as many as streams.
+/// The limit to which all windows of a session grow together. Initial windows are granted without asking, one a stream.
 /// Threads: unsynchronised.
 class WindowBudget {
  public:
@@ -50,7 +50,7 @@ class SendCredit {
   std::uint64_t sent_bytes_ = 0;
 };
 
-/// The receiver's half: what it has promised to hold, and when to promise more.
+/// The receiver's half: how much it has promised to hold, and when to promise more.
 /// Threads: unsynchronised. The budget must outlive it.
 class ReceiveCredit {
  public:

@@ -7,10 +7,10 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/connection/attempts.hpp"
-#include "lib/connection/flow_dialing.hpp"
+#include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/session/establish.hpp"
+#include "lib/session/handshake.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -31,21 +31,22 @@ class SessionDialer final : public Dialer {
   [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
 
   void establish(std::unique_ptr<transport::Channel> channel) {
-    establishing_ = std::make_unique<session::Establishing>(
-        io_, session::Role::connector, std::move(channel), key(), request_.session,
-        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
-          if (!session) return attempts_.try_again_after(session.error());
-          if ((*session)->join_key() == nullptr) return connect(std::move(*session));
-          open_flows(std::move(*session));
-        }));
-    establishing_->start();
+    handshake_ =
+        std::make_unique<session::Handshake>(io_, session::Role::connector, std::move(channel), key(), request_.session,
+                                             lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
+                                               if (!session) return attempts_.try_again_after(session.error());
+                                               if ((*session)->join_key() == nullptr)
+                                                 return connect(std::move(*session));
+                                               open_flows(std::move(*session));
+                                             }));
+    handshake_->start();
   }
 
   void open_flows(std::unique_ptr<session::Session> session) {
     flow_dialing_ = std::make_unique<FlowDialing>(
         io_, *attempts_.engine(), std::move(session),
         lifetime_.guard([this](Result<std::unique_ptr<session::Session>> whole) {
-          const auto done = std::move(flow_dialing_);  // what it has opened of a session that failed closes now
+          const auto done = std::move(flow_dialing_);  // the channels of a session that failed close now
           if (!whole) return attempts_.try_again_after(whole.error());
           connect(std::move(*whole));
         }));
@@ -61,7 +62,7 @@ class SessionDialer final : public Dialer {
     // Posted: the handler may destroy this dialer, and an attempt that failed may still be saying why to the peer.
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(result))] {
-          if (*kept) establishing_.reset();  // it still knows the exporter's secret
+          if (*kept) handshake_.reset();  // it still knows the exporter's secret
           handler(std::move(*kept));
         }));
   }
@@ -70,7 +71,7 @@ class SessionDialer final : public Dialer {
   const DialRequest request_;
   Handler handler_;
   Attempts attempts_;
-  std::unique_ptr<session::Establishing> establishing_;
+  std::unique_ptr<session::Handshake> handshake_;
   std::unique_ptr<FlowDialing> flow_dialing_;
   core::Lifetime lifetime_;
 };

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/connection/time.hpp"
-
 namespace udtcat::connection {
 
 inline constexpr auto kPingInterval = std::chrono::seconds(1);        // spec: stream.md §5
@@ -21,19 +19,21 @@ inline constexpr auto kMissedTicks = std::chrono::seconds(2);  // guess: eight t
 /// Threads: unsynchronised. No clock: time is a parameter.
 class Liveness {
  public:
+  using TimePoint = std::chrono::steady_clock::time_point;
   enum class Verdict { alive, timed_out, port_closed };
 
   Liveness(std::chrono::milliseconds idle_timeout, TimePoint now)
       : idle_timeout_(idle_timeout), last_heard_(now), last_sent_(now), last_tick_(now) {}
 
-  /// Call every kLivenessTick. Time in which this process did not run (stopped, host suspended) is not the peer's silence.
+  /// Call every kLivenessTick. Time in which this process did not run (stopped, host suspended) is not the peer's
+  /// silence.
   void on_tick(TimePoint now) {
     if (now - last_tick_ > kMissedTicks) last_heard_ += now - last_tick_;
     last_tick_ = now;
   }
 
-  /// `total` bytes have come so far that bring the peer's next record nearer, authenticated or not: a slow path must not look like a
-  /// dead one.
+  /// `total` bytes have come so far that bring the peer's next record nearer, authenticated or not: a slow path must
+  /// not look like a dead one.
   void on_bytes_received(std::uint64_t total_bytes, TimePoint now) {
     if (total_bytes == heard_bytes_) return;
     heard_bytes_ = total_bytes;

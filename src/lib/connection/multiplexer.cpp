@@ -297,7 +297,7 @@ Status Multiplexer::on_open(StreamId id) {
   return {};
 }
 
-// ---- Liveness --------------------------------------------------------------------------------------------------------
+// ---- Liveness -------------------------------------------------------------------------------------------------------
 
 void Multiplexer::arm_tick() {
   tick_.expires_after(kLivenessTick);
@@ -306,7 +306,8 @@ void Multiplexer::arm_tick() {
   }));
 }
 
-/// Queues in hosts and path add to the round trip, which is no reason for a larger window; another path is, after a while.
+/// Queues in hosts and path add to the round trip, which is no reason for a larger window; another path is, after a
+/// while.
 void Multiplexer::take_rtt() {
   if (const auto rtt = session_->stats().rtt)
     least_rtt_ = least_rtt_.count() == 0 ? *rtt : std::min(*rtt, least_rtt_ + least_rtt_ / 8);
@@ -335,7 +336,7 @@ void Multiplexer::on_tick() {
   arm_tick();
 }
 
-// ---- The end ---------------------------------------------------------------------------------------------------------
+// ---- The end --------------------------------------------------------------------------------------------------------
 
 void Multiplexer::on_closed(ClosedHandler handler) {
   on_closed_ = std::move(handler);

@@ -1,4 +1,5 @@
-/// The connection: decides which stream goes into a block and how much of it, and to which stream an arrived frame goes.
+/// The connection: decides which stream goes into a block and how much of it, and to which stream an arrived frame
+/// goes.
 ///
 ///   source ─ fill ─► BlockWriter ─ Block ─► Session.async_write        pump()
 ///   sink ◄─ Stream ◄─ FrameReader ◄─ Block ◄─ Session.async_read       read_on()

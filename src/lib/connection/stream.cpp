@@ -180,7 +180,7 @@ void Stream::on_drained(std::error_code error) {
   end_when_receipted();
 }
 
-// ---- The end ---------------------------------------------------------------------------------------------------------
+// ---- The end --------------------------------------------------------------------------------------------------------
 
 void Stream::end_when_receipted() {
   if (outgoing_ == Half::receipted && incoming_ == Half::receipted) end(std::nullopt);

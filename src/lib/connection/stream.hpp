@@ -30,7 +30,7 @@ struct Slice {
 
 class Stream;
 
-/// What a stream needs from its multiplexer.
+/// A stream's view of its multiplexer.
 class StreamHost {
  public:
   virtual void send(Frame frame) = 0;
@@ -62,8 +62,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   [[nodiscard]] StreamId id() const { return id_; }
-  [[nodiscard]] bool attached() const { return local_ != nullptr; }
-  /// Bytes flow from now on; those that came before have waited.
+  /// Bytes flow from now on; those that came before were kept.
   void attach(std::unique_ptr<LocalStream> local);
 
   /// Whether fill() has something to do now.

@@ -14,7 +14,7 @@
 
 namespace udtcat::session {
 
-/// Numbers on one flow rise by no more: what else a header may say is not believed.
+/// Numbers on one flow rise by no more: a header that says otherwise is not the peer's.
 inline constexpr BlockNumber kMaxFlowStep = 1024;  // spec: record.md §5
 /// A flow that got none of so many blocks gets the next, whatever it has still to send.
 inline constexpr BlockNumber kFlowTurn = 512;  // spec: record.md §5; half the step, so that every flow's turn fits
@@ -48,7 +48,7 @@ class Flows {
   [[nodiscard]] auto begin() { return flows_.begin(); }
   [[nodiscard]] auto end() { return flows_.end(); }
 
-  /// Who is to carry block `number`; called for each number once, in order.
+  /// The flow that is to carry block `number`; called for each number once, in order.
   [[nodiscard]] Flow& choose(BlockNumber number);
 
   /// Of all of them: see transport::Channel.

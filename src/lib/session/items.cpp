@@ -5,6 +5,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
 #include "lib/session/parameters.hpp"
 
 namespace udtcat::session {
@@ -114,12 +115,10 @@ Result<Prefix> decode_prefix(std::span<const std::byte> in) {
 }
 
 Result<OpenedMessage> open_message(std::span<const std::byte> in) {
-  const Result<Prefix> prefix = decode_prefix(in);
-  if (!prefix) return tl::unexpected(prefix.error());
-  if (in.size() != kParameterPrefixBytes + prefix->body_bytes) return bad_message("its length is wrong");
-  return ItemReader::read(in.subspan(kParameterPrefixBytes)).map([&](ItemReader items) {
-    return OpenedMessage{prefix->kind, items};
-  });
+  UDTCAT_TRY(const Prefix prefix, decode_prefix(in));
+  if (in.size() != kParameterPrefixBytes + prefix.body_bytes) return bad_message("its length is wrong");
+  UDTCAT_TRY(const ItemReader items, ItemReader::read(in.subspan(kParameterPrefixBytes)));
+  return OpenedMessage{prefix.kind, items};
 }
 
 }  // namespace udtcat::session

@@ -84,7 +84,7 @@ struct OpenedMessage {
 };
 /// Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<OpenedMessage> open_message(std::span<const std::byte> in);
-/// What a decoder says of a message that it cannot take.
+/// The error of a decoder, with the reason.
 [[nodiscard]] tl::unexpected<Error> bad_message(std::string why);
 [[nodiscard]] tl::unexpected<Error> bad_item(const char* name);
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "lib/core/try.hpp"
 #include "lib/crypto/hkdf.hpp"
 #include "lib/session/items.hpp"
 
@@ -29,7 +30,7 @@ Result<Proof> prove(const crypto::Secret32& key, std::string_view label, const S
   std::copy(session_id.begin(), session_id.end(), context.begin());
   context.back() = std::byte{flow};
   Proof proof;
-  if (auto done = crypto::hkdf_expand(key, label, context, proof); !done) return tl::unexpected(done.error());
+  UDTCAT_CHECK(crypto::hkdf_expand(key, label, context, proof));
   return proof;
 }
 
@@ -56,23 +57,21 @@ std::vector<std::byte> encode(const Joined& joined) {
 }
 
 Result<Join> decode_join(std::span<const std::byte> in) {
-  const auto opened = open_message(in);
-  if (!opened) return tl::unexpected(opened.error());
-  if (opened->kind != MessageKind::join) return bad_message("it is not a join");
-  const auto session_id = bytes_of<kSessionIdBytes>(opened->items, ItemType::session);
+  UDTCAT_TRY(const auto opened, open_message(in));
+  if (opened.kind != MessageKind::join) return bad_message("it is not a join");
+  const auto session_id = bytes_of<kSessionIdBytes>(opened.items, ItemType::session);
   if (!session_id) return bad_item("session");
-  const auto flow = opened->items.u8(ItemType::flow);
+  const auto flow = opened.items.u8(ItemType::flow);
   if (!flow || *flow < 1 || *flow >= kMaxFlows) return bad_item("flow");
-  const auto proof = bytes_of<kProofBytes>(opened->items, ItemType::proof);
+  const auto proof = bytes_of<kProofBytes>(opened.items, ItemType::proof);
   if (!proof) return bad_item("proof");
   return Join{*session_id, *flow, *proof};
 }
 
 Result<Joined> decode_joined(std::span<const std::byte> in) {
-  const auto opened = open_message(in);
-  if (!opened) return tl::unexpected(opened.error());
-  if (opened->kind != MessageKind::joined) return bad_message("it is not the answer to a join");
-  const auto proof = bytes_of<kProofBytes>(opened->items, ItemType::proof);
+  UDTCAT_TRY(const auto opened, open_message(in));
+  if (opened.kind != MessageKind::joined) return bad_message("it is not the answer to a join");
+  const auto proof = bytes_of<kProofBytes>(opened.items, ItemType::proof);
   if (!proof) return bad_item("proof");
   return Joined{*proof};
 }

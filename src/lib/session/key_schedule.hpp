@@ -50,7 +50,7 @@ class KeySchedule {
   [[nodiscard]] Result<LaneSecret> lane_secret(Direction direction, std::uint16_t lane) const;
   /// errors: Errc::cipher_failed
   [[nodiscard]] Result<crypto::Secret32> header_key(Direction direction) const;
-  /// What proves that a channel belongs to this session (handshake.md §8).  errors: Errc::cipher_failed
+  /// The key by which a channel proves that it belongs to this session (handshake.md §8).  errors: Errc::cipher_failed
   [[nodiscard]] Result<crypto::Secret32> flow_key() const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace udtcat::session {
 
-// ---- Lane ------------------------------------------------------------------------------------------------------------
+// ---- Lane -----------------------------------------------------------------------------------------------------------
 
 Result<Lane> Lane::create(Protection protection, Cipher cipher, crypto::AeadDirection direction, LaneSecret secret) {
   UDTCAT_TRY(auto keys, secret.keys());
@@ -60,9 +60,10 @@ std::array<std::byte, crypto::kNonceBytes> Lane::nonce(BlockNumber number) const
   return value;
 }
 
-// ---- LanePool --------------------------------------------------------------------------------------------------------
+// ---- LanePool -------------------------------------------------------------------------------------------------------
 
-// A wake-up of the io thread costs a worker as much as a hundred kilobytes: it waits for so many while it has more to do.
+// A wake-up of the io thread costs a worker as much as a hundred kilobytes: it waits for so many while it has more to
+// do.
 constexpr std::size_t kAnnounceBytes = 1 * kMiB;  // measured: bench/lanes, ADR-0010; at 10 Gbit/s the wire takes longer
 
 /// A block in its place in the order, and the outcome of its lane's work.
@@ -72,7 +73,8 @@ struct LanePool::Job {
   std::atomic<bool> done{false};
 };
 
-/// A lane and the blocks that wait for it. At most one thread has it: it is in ready_, or with a thread, or has no work.
+/// A lane and the blocks that wait for it. At most one thread has it: it is in ready_, or with a thread, or has no
+/// work.
 struct LanePool::Worked {
   Lane lane;
   bool seals;

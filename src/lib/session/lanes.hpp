@@ -72,11 +72,11 @@ struct LaneSetup {
   Role role = Role::connector;
 };
 
-/// The two ordered pipelines of a session, one thread set for both. At auth and clear there are no lanes and blocks pass
-/// through in order.
+/// The two ordered pipelines of a session, one thread set for both. At auth and clear there are no lanes and blocks
+/// pass through in order.
 /// Bounded by its caller: it holds what was submitted and not yet handed back.
-/// Threads: internally synchronised; seal(), open() and the handlers on the io_context thread, lanes on the workers. Handlers are
-/// never called from inside seal() or open(), nor after destruction.
+/// Threads: internally synchronised; seal(), open() and the handlers on the io_context thread, lanes on the workers.
+/// Handlers are never called from inside seal() or open(), nor after destruction.
 class LanePool {
  public:
   using BlockHandler = std::function<void(Result<Block>)>;

@@ -1,4 +1,4 @@
-/// What to offer, what to accept, and what both ends hold afterwards. See docs/spec/handshake.md §4.
+/// Makes the offer, decides on it, and agrees. See docs/spec/handshake.md §4.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 #include "lib/session/items.hpp"
 
 namespace udtcat::session {
@@ -25,7 +26,7 @@ std::optional<Cipher> known_cipher(std::uint8_t number) {
   return std::nullopt;
 }
 
-// What offers and acceptances have in common, by the same names.
+// The items that offers and acceptances have in common, by the same names.
 template <typename Message>
 void add_common(ItemWriter& writer, const Message& message) {
   writer.add_u32(ItemType::block, message.block_bytes);
@@ -40,7 +41,7 @@ void add_common(ItemWriter& writer, const Message& message) {
     writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
 }
 
-// None said is the empty name.
+// A missing name is the empty one.
 Result<std::string> read_name(const ItemReader& items, ItemType type, const char* what) {
   const auto name = items.text(type);
   if (name && !is_end_name(*name)) return bad_item(what);
@@ -62,10 +63,8 @@ Status read_common(const ItemReader& items, Message& message) {
   if (!flows || *flows < 1 || *flows > kMaxFlows) return bad_item("flows");
   const auto purpose = items.find(ItemType::purpose) ? items.u8(ItemType::purpose) : std::uint8_t{0};
   if (!purpose) return bad_item("purpose");
-  auto name = read_name(items, ItemType::name, "name");
-  if (!name) return tl::unexpected(std::move(name).error());
+  UDTCAT_TRY(message.name, read_name(items, ItemType::name, "name"));
   message.purpose = static_cast<Purpose>(*purpose);
-  message.name = std::move(*name);
   const auto statements = items.find(ItemType::statements) ? items.u8(ItemType::statements) : std::uint8_t{0};
   if (!statements || *statements > static_cast<std::uint8_t>(Statements::wanted)) return bad_item("statements");
   message.statements = static_cast<Statements>(*statements);
@@ -93,7 +92,7 @@ Result<Answer> read_acceptance(const ItemReader& items) {
   const auto cipher = items.u8(ItemType::cipher);
   if (!cipher || !known_cipher(*cipher)) return bad_item("cipher");
   acceptance.cipher = *known_cipher(*cipher);
-  if (Status common = read_common(items, acceptance); !common) return tl::unexpected(std::move(common).error());
+  UDTCAT_CHECK(read_common(items, acceptance));
   if (acceptance.flows == 1) return acceptance;
   const auto session = items.find(ItemType::session);
   if (!session || session->size() != kSessionIdBytes) return bad_item("session");
@@ -138,10 +137,9 @@ std::vector<std::byte> encode(const Answer& answer) {
 }
 
 Result<Offer> decode_offer(std::span<const std::byte> in) {
-  const Result<OpenedMessage> opened = open_message(in);
-  if (!opened) return tl::unexpected(opened.error());
-  if (opened->kind != MessageKind::offer) return bad_message("it is not an offer");
-  const ItemReader& items = opened->items;
+  UDTCAT_TRY(const auto opened, open_message(in));
+  if (opened.kind != MessageKind::offer) return bad_message("it is not an offer");
+  const ItemReader& items = opened.items;
   Offer offer;
   const auto protection = items.u8(ItemType::protection);
   if (!protection || *protection > static_cast<std::uint8_t>(Protection::private_)) return bad_item("protection");
@@ -152,21 +150,18 @@ Result<Offer> decode_offer(std::span<const std::byte> in) {
     if (!ciphers) return bad_item("ciphers");
     offer.ciphers = *ciphers;
   }
-  if (Status common = read_common(items, offer); !common) return tl::unexpected(std::move(common).error());
-  auto peer = read_name(items, ItemType::peer, "peer");
-  if (!peer) return tl::unexpected(std::move(peer).error());
-  offer.peer = std::move(*peer);
+  UDTCAT_CHECK(read_common(items, offer));
+  UDTCAT_TRY(offer.peer, read_name(items, ItemType::peer, "peer"));
   return offer;
 }
 
 Result<Answer> decode_answer(std::span<const std::byte> in) {
-  const Result<OpenedMessage> opened = open_message(in);
-  if (!opened) return tl::unexpected(opened.error());
-  switch (opened->kind) {
+  UDTCAT_TRY(const auto opened, open_message(in));
+  switch (opened.kind) {
     case MessageKind::acceptance:
-      return read_acceptance(opened->items);
+      return read_acceptance(opened.items);
     case MessageKind::refusal:
-      return read_refusal(opened->items);
+      return read_refusal(opened.items);
     case MessageKind::offer:
     case MessageKind::join:
     case MessageKind::joined:

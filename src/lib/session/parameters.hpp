@@ -1,4 +1,4 @@
-/// What the two ends tell each other once the key is proved: the offer and the answer. See docs/spec/handshake.md §4.
+/// The offer and the answer, which the two ends exchange once the key is proved. See docs/spec/handshake.md §4.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr Purpose kNoPurpose{};
 /// The connector's side of the bargain.
 struct Offer {
   Protection protection = Protection::private_;
-  std::vector<Cipher> ciphers;  ///< what it accepts, best first; empty at auth and clear
+  std::vector<Cipher> ciphers;  ///< that it accepts, best first; empty at auth and clear
   std::uint32_t block_bytes = kDefaultBlockBytes;
   std::uint16_t lanes = kDefaultLanes;
   bool sends = true;
@@ -35,7 +35,7 @@ struct Offer {
   std::uint8_t flows = 1;                  ///< channels that it would like
   Purpose purpose = Purpose::pipe;         ///< as the peer said it: perhaps kNoPurpose, or an unknown one
   std::string name;                        ///< what the connector is called; may be empty
-  std::string peer;                        ///< whom it means; empty: whoever holds the key
+  std::string peer;                        ///< the name that it wants to meet; empty: any
   Statements statements = Statements::none;
   friend bool operator==(const Offer&, const Offer&) = default;
 };
@@ -74,12 +74,12 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;
 [[nodiscard]] Result<std::size_t> parameter_message_bytes(std::span<const std::byte> prefix);
 
 [[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);
-/// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded. So are another
-/// purpose, and an end that is not who it should be.
+/// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded. So
+/// are another purpose, and an end that is not who it should be.
 /// Of several flows the session id is left to be drawn.
 [[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes);
 
-/// What both ends hold after the exchange.
+/// The outcome of the exchange, the same at both ends.
 struct Agreed {
   Protection protection = Protection::private_;
   Cipher cipher = Cipher::aes_256_gcm;
@@ -98,7 +98,8 @@ struct Agreed {
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
-/// The connector checks that the answer is one to its offer, and from whom it wants one.  errors: Errc::parameters_refused,
+/// The connector checks that the answer is one to its offer, and from whom it wants one.  errors:
+/// Errc::parameters_refused,
 /// Errc::protocol_violated
 [[nodiscard]] Result<Agreed> agree(const Offer& offer, const Answer& answer);
 [[nodiscard]] Agreed agree(const Offer& offer, const Acceptance& ours);

@@ -23,7 +23,7 @@ void RecordReader::async_read(core::Buffer memory, Handler handler) {
   std::ignore = take_next();  // else a header has yet to come: the flow of the last record, at least, was idle
 }
 
-/// What has not come with the body before.
+/// Reads the bytes of the header that have not come with the body before.
 void RecordReader::read_header(Flow& flow) {
   flow.incoming = Flow::Incoming::header;
   const auto rest = std::span(flow.header).subspan(std::exchange(flow.header_bytes, 0));
@@ -48,7 +48,7 @@ Status RecordReader::check_header(Flow& flow) {
   const auto header = decode_record_header(flow.header);
   if (!header) return refuse(header.error().cause);
   const BlockNumber number = header->number;
-  // What came before on this flow was handed on, so that next_ is not below its least.
+  // The records before it on this flow were handed on, so that next_ is not below its least.
   if (header->protection != agreed_.protection || header->lane != lane_of(number, agreed_.lanes) || number < next_ ||
       number - flow.least_in >= kMaxFlowStep || shown_by_another(flow, number))
     return refuse("its header is not the next one");

@@ -19,12 +19,13 @@
 
 namespace udtcat::session {
 
-/// How long the other flows may bring nothing after one has ended: a session that ends well ends all of them in this time.
+/// How long the other flows may bring nothing after one has ended: a session that ends well ends all of them in this
+/// time.
 inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
 
-/// Each flow is read up to its next header, the body of a record when it is the next one: no memory is held for blocks out of
-/// order, and a flow that is ahead is held back by its own transport. A body is read together with the header behind it, as
-/// far as that is there: in a busy flow one read a record.
+/// Each flow is read up to its next header, the body of a record when it is the next one: no memory is held for blocks
+/// out of order, and a flow that is ahead is held back by its own transport. A body is read together with the header
+/// behind it, as far as that is there: in a busy flow one read a record.
 /// Threads: confined to the io_context thread. After destruction no handler is called; the flows are closed before it.
 class RecordReader {
  public:
@@ -35,14 +36,15 @@ class RecordReader {
   RecordReader(boost::asio::io_context& io, Flows& flows, const Agreed& agreed,
                std::optional<crypto::HeaderCipher> headers);
 
-  /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time. Errors are sticky, and
+  /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time. Errors are
+  /// sticky, and
   /// `handler` is never called from inside.
   /// errors   Errc::tampered (Errc::protocol_violated at auth and clear) for a header that cannot be right;
   ///          Errc::connection_broken
   void async_read(core::Buffer memory, Handler handler);
 
-  /// How much has come that brings the next record nearer: the sign of life. What comes on flows that are ahead is none, since the
-  /// flow that they wait for may be dead.
+  /// How many bytes have come that bring the next record nearer: the sign of life. Bytes on flows that are ahead are
+  /// none, since the flow that they wait for may be dead.
   [[nodiscard]] std::uint64_t heard_bytes();
 
   /// Before the channels are closed: nothing more is waited for, and a read in progress is not answered.

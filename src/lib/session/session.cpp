@@ -37,7 +37,8 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
     stats_.cipher = agreed_.cipher;
   }
   blocks_in_flight_limit_ = 2 * stats_.threads + 2 * agreed_.flows + 2;
-  // send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its bytes.
+  // send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its
+  // bytes.
   const std::size_t retained_blocks = retained_limit_bytes() * kSparseShare / agreed_.block_bytes;
   const std::size_t buffer_bytes = buffer_bytes_for(agreed_.block_bytes);
   outgoing_buffers_.emplace(buffer_bytes, blocks_in_flight_limit_ + 1 + retained_blocks);

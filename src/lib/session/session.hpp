@@ -30,10 +30,11 @@
 
 namespace udtcat::session {
 
-/// What a stream may send before it hears from its receiver; each end names its own in the handshake.
+/// The credit of a new stream; each end names its own in the handshake.
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: stream.md §4
 
-/// A record that fills less than one part in so many of its buffer is copied out of it before the transport may keep it.
+/// A record that fills less than one part in so many of its buffer is copied out of it before the transport may keep
+/// it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
 ///   joining ──the last flow is added──► complete ──start()──► running ──close()──► closed
@@ -75,16 +76,17 @@ class Session {
   [[nodiscard]] bool wants_block() const { return writing_ < blocks_in_flight_limit_; }
   /// Whether the transport has taken every block that was written.
   [[nodiscard]] bool all_written() const { return writing_ == 0; }
-  /// Memory for a block: its payload is to be written into payload_room(). None while all of it is in use; the transport gives
-  /// some back with each block that it takes.
+  /// Memory for a block: its payload is to be written into payload_room(). None while all of it is in use; the
+  /// transport gives some back with each block that it takes.
   [[nodiscard]] std::optional<Block> empty_block();
-  /// Sends a block with a payload behind those written before it, also where wants_block() is false. `handler` is called when the
-  /// transport has taken it up, in any order where there are several flows, and never from inside.
-  /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to the
-  ///          peer; Errc::connection_broken
+  /// Sends a block with a payload behind those written before it, also where wants_block() is false. `handler` is
+  /// called when the transport has taken it up, in any order where there are several flows, and never from inside.
+  /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to
+  ///          the peer; Errc::connection_broken
   void async_write(Block block, WriteHandler handler);
 
-  /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from inside.
+  /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from
+  /// inside.
   /// errors   after the blocks before it, and sticky. Errc::tampered (Errc::protocol_violated at auth and clear);
   ///          Errc::cipher_failed; Errc::key_exhausted; Errc::connection_broken
   void async_read(ReadHandler handler);
@@ -98,7 +100,7 @@ class Session {
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();
   }
-  /// What was written is still sent until `drain` is over; nothing more is read.
+  /// Written blocks are still sent until `drain` is over; nothing more is read.
   void close(std::chrono::milliseconds drain);
 
  private:
@@ -116,7 +118,7 @@ class Session {
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
   std::size_t blocks_in_flight_limit_ = 0;
-  ConnectionStats stats_;  // what does not change, what is counted here, and once closed the rest too
+  ConnectionStats stats_;  // constants, the blocks, and once closed the packets as they were
   bool closed_ = false;
 
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear

@@ -19,7 +19,7 @@ constexpr std::array<unsigned char, 7> kIdentity{'u', 'd', 't', 'c', 'a', 't', '
 
 void free_psk(void*, void* psk, CRYPTO_EX_DATA*, int, long, void*) { SSL_SESSION_free(static_cast<SSL_SESSION*>(psk)); }
 
-// Where an SSL keeps its PSK: with the SSL, so that the callbacks need nobody else to be alive.
+// The PSK is kept with its SSL, so that the callbacks need nothing else to be alive.
 int psk_index() {
   static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, free_psk);
   return index;
@@ -88,6 +88,34 @@ bool attach_bios(TlsConnection& connection) {
   return true;
 }
 
+// The alerts of a listener to a connector whose key it cannot use.
+bool is_refusing_alert(int alert) {
+  switch (alert) {
+    case SSL_AD_HANDSHAKE_FAILURE:
+    case SSL_AD_ILLEGAL_PARAMETER:
+    case SSL_AD_ACCESS_DENIED:
+    case SSL_AD_DECRYPT_ERROR:
+    case SSL_AD_UNKNOWN_PSK_IDENTITY:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool keys_differ(int reason, Role role) {
+  // OpenSSL's reasons from 1000 on are the peer's alerts.
+  if (reason >= SSL_AD_REASON_OFFSET)
+    return role == Role::connector && is_refusing_alert(reason - SSL_AD_REASON_OFFSET);
+  switch (reason) {
+    case SSL_R_BINDER_DOES_NOT_VERIFY:           // listener: another key
+    case SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM:  // listener: no PSK that it knows, so OpenSSL looks for a certificate
+    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+      return true;  // connector: a certificate in place of the key
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Result<TlsConnection> make_tls_connection(Role role, const Key& key) {
@@ -108,6 +136,13 @@ Result<TlsConnection> make_tls_connection(Role role, const Key& key) {
   // Nothing but the PSK convinces a connector: there is no authority that a certificate could come from.
   SSL_set_verify(connection.tls.get(), SSL_VERIFY_PEER, nullptr);
   return connection;
+}
+
+Error take_tls_error(Role role) {
+  const bool wrong_key = keys_differ(crypto::peek_openssl_reason(), role);
+  std::string text = crypto::take_openssl_text();
+  if (wrong_key) return {Errc::authentication_failed, "TLS handshake", {}};
+  return {Errc::protocol_violated, "TLS handshake", std::move(text)};
 }
 
 }  // namespace udtcat::session

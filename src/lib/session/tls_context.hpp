@@ -1,4 +1,4 @@
-/// How udtcat sets OpenSSL up: the TLS profile of docs/spec/handshake.md §3 and nothing else.
+/// OpenSSL's TLS, set up by the profile of docs/spec/handshake.md §3 and nothing else, and its errors as ours.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ struct TlsFree {
 template <typename Object>
 using TlsOwner = std::unique_ptr<Object, TlsFree>;
 
-/// One connection over two memory BIOs, which it owns: `input` for the peer's bytes, `output` for ours. The key is inside the
-/// connection and is erased with it.
+/// One connection over two memory BIOs, which it owns: `input` for the peer's bytes, `output` for ours. The key is
+/// inside the connection and is erased with it.
 struct TlsConnection {
   TlsOwner<SSL> tls;
   BIO* input = nullptr;   // owned by tls
@@ -30,5 +30,9 @@ struct TlsConnection {
 
 /// errors: Errc::cipher_failed
 [[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Key& key);
+
+/// Why the last TLS call of this thread failed; empties OpenSSL's error queue.
+/// gives: Errc::authentication_failed or Errc::protocol_violated, see docs/spec/handshake.md §3
+[[nodiscard]] Error take_tls_error(Role role);
 
 }  // namespace udtcat::session

@@ -8,7 +8,6 @@
 #include "lib/crypto/openssl_error.hpp"
 #include "lib/session/items.hpp"
 #include "lib/session/tls_context.hpp"
-#include "lib/session/tls_error.hpp"
 
 namespace udtcat::session {
 
@@ -59,7 +58,7 @@ struct TlsHandshake::State {
   Phase phase = Phase::handshaking;
   bool early_over = false;             // listener: no more of it will come
   Error error{};                       // set exactly in Phase::failed
-  std::vector<std::byte> plaintext{};  // what the peer said inside TLS
+  std::vector<std::byte> plaintext{};  // application data of the peer
 };
 
 // Lets OpenSSL go on as far as its input reaches.

@@ -33,8 +33,8 @@ class TlsHandshake {
   ~TlsHandshake();
 
   /// Begins (the connector's first flight); the listener's does nothing.
-  /// early   goes with it, sealed under the key alone: whoever records it can send it again, and no later leak of the key may
-  ///         matter; at most kMaxEarlyDataBytes, and none of the listener's.  errors: Errc::cipher_failed
+  /// early   goes with it, sealed under the key alone: it can be recorded and sent again, and is readable once the key
+  ///         leaks; at most kMaxEarlyDataBytes, and none of the listener's.  errors: Errc::cipher_failed
   [[nodiscard]] Status start(std::span<const std::byte> early = {});
   /// One whole record, header included.
   /// errors   Errc::authentication_failed: the keys differ, or the peer says so; Errc::protocol_violated
@@ -46,8 +46,8 @@ class TlsHandshake {
   [[nodiscard]] bool done() const;
   /// Connector, when done(): what it said early has reached the listener's user.
   [[nodiscard]] bool early_data_taken() const;
-  /// Seals application data into the output. Only when done(), or as the listener's answer to early data: whoever
-  /// has no key cannot read it.  errors: Errc::cipher_failed
+  /// Seals application data into the output. Only when done(), or as the listener's answer to early data, which only a
+  /// holder of the key can read.  errors: Errc::cipher_failed
   [[nodiscard]] Status write(std::span<const std::byte> plaintext);
   /// Application data decrypted so far; emptied by the call. Before done() it is early data.
   [[nodiscard]] std::vector<std::byte> take_input();

@@ -23,10 +23,10 @@
 
 namespace udtcat::plain {
 
-inline constexpr std::size_t kBarePieceBytes = 256 * kKiB;  // guess: the default block
-inline constexpr std::size_t kBareWrites = 4;               // guess: outstanding at a time
-inline constexpr std::size_t kBareArrivedPieces = 4;        // guess: read and not yet written
-// After our last byte is acknowledged: what the peer had sent by then is still on its way up to us.
+inline constexpr std::size_t kPieceBytes = 256 * kKiB;  // guess: the default block
+inline constexpr std::size_t kMaxWrites = 4;            // guess: outstanding at a time
+inline constexpr std::size_t kMaxArrivedPieces = 4;     // guess: read and not yet written
+// After our last byte is acknowledged: bytes that the peer had sent by then are still on their way.
 inline constexpr std::chrono::milliseconds kLastWordsQuiet{100};   // spec: docs/man/udtcat.1, PLAIN UDT
 inline constexpr std::chrono::milliseconds kLastWordsMost{2'000};  // spec: docs/man/udtcat.1, PLAIN UDT
 
@@ -36,10 +36,10 @@ inline constexpr std::chrono::milliseconds kLastWordsMost{2'000};  // spec: docs
 ///   over when both are settled and the sink has all
 ///
 /// Threads: confined, as PlainPipe.
-class BarePipe final : public PlainPipe {
+class Pipe final : public PlainPipe {
  public:
   /// keep_alive   what the channel needs to live: its engine
-  BarePipe(boost::asio::io_context& io, std::unique_ptr<transport::Channel> channel, std::shared_ptr<void> keep_alive);
+  Pipe(boost::asio::io_context& io, std::unique_ptr<transport::Channel> channel, std::shared_ptr<void> keep_alive);
 
   void bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler done) override;
   void abort(const Error& reason) override;
@@ -94,11 +94,11 @@ class BarePipe final : public PlainPipe {
   bool source_waits_ = false;           // async_wait_readable is outstanding
   std::size_t writes_ = 0;              // outstanding with the channel
   std::shared_ptr<std::byte[]> piece_;  // being filled, shared with the writes that took its front
-  std::span<std::byte> room_;           // what is left of it
+  std::span<std::byte> room_;           // the rest of piece_
   std::uint64_t sent_bytes_ = 0;
 
   Incoming incoming_ = Incoming::open;
-  core::BufferPool pieces_{kBarePieceBytes, kBareArrivedPieces};
+  core::BufferPool pieces_{kPieceBytes, kMaxArrivedPieces};
   core::Buffer reading_;         // empty: no read is outstanding
   std::deque<Arrived> arrived_;  // bounded by pieces_
   bool sink_busy_ = false;       // a write or the finish is outstanding

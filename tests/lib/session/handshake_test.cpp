@@ -1,4 +1,4 @@
-#include "lib/session/establish.hpp"
+#include "lib/session/handshake.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,12 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Two ends that shake hands over a path in memory.
-class EstablishingTest : public ::testing::Test {
+class HandshakeTest : public ::testing::Test {
  protected:
   struct End {
     SessionOptions options;
     std::optional<Key> key;
-    std::unique_ptr<Establishing> establishing;
+    std::unique_ptr<Handshake> handshake;
     std::optional<Result<std::unique_ptr<Session>>> result;
     [[nodiscard]] Errc error() const { return result->error().code; }
   };
@@ -34,10 +34,10 @@ class EstablishingTest : public ::testing::Test {
     if (protection == Protection::clear) end.key.reset();
   }
   void start(End& end, Role role, std::unique_ptr<transport::Channel> channel) {
-    end.establishing = std::make_unique<Establishing>(
+    end.handshake = std::make_unique<Handshake>(
         io, role, std::move(channel), end.key ? &*end.key : nullptr, end.options,
         [&end](Result<std::unique_ptr<Session>> session) { end.result = std::move(session); });
-    end.establishing->start();
+    end.handshake->start();
   }
   void shake_hands() {
     start(connector, Role::connector, std::move(path.connector));
@@ -57,7 +57,7 @@ class EstablishingTest : public ::testing::Test {
   End listener;
 };
 
-TEST_F(EstablishingTest, AgreesWhereTheKeyIsTheSame) {
+TEST_F(HandshakeTest, AgreesWhereTheKeyIsTheSame) {
   connector.options.lanes = 4;
   listener.options.lanes = 8;
   connector.options.block_bytes = 64 * kKiB;
@@ -71,7 +71,7 @@ TEST_F(EstablishingTest, AgreesWhereTheKeyIsTheSame) {
   EXPECT_EQ(agreed.protection, Protection::private_);
 }
 
-TEST_F(EstablishingTest, AgreesInOneRoundTrip) {
+TEST_F(HandshakeTest, AgreesInOneRoundTrip) {
   path.from_connector->tamper = [this](auto) {
     if (!path.from_listener->capture.empty()) path.from_connector->black_hole = true;
   };
@@ -82,7 +82,7 @@ TEST_F(EstablishingTest, AgreesInOneRoundTrip) {
   EXPECT_FALSE(listener.result);
 }
 
-TEST_F(EstablishingTest, GivesNobodyASessionForARecordedFirstFlight) {
+TEST_F(HandshakeTest, GivesNobodyASessionForARecordedFirstFlight) {
   start(connector, Role::connector, std::move(path.connector));
   run_until([this] { return !path.from_connector->capture.empty(); });
   fault::ChannelPair again(io);
@@ -97,7 +97,7 @@ TEST_F(EstablishingTest, GivesNobodyASessionForARecordedFirstFlight) {
   EXPECT_EQ(listener.error(), Errc::connection_broken);
 }
 
-TEST_F(EstablishingTest, RefusesAWrongKeyAtBothEnds) {
+TEST_F(HandshakeTest, RefusesAWrongKeyAtBothEnds) {
   connector.key = std::move(*Key::generate());
   shake_hands();
   ASSERT_FALSE(*connector.result);
@@ -106,7 +106,7 @@ TEST_F(EstablishingTest, RefusesAWrongKeyAtBothEnds) {
   EXPECT_EQ(listener.error(), Errc::authentication_failed);
 }
 
-TEST_F(EstablishingTest, RefusesEveryPairOfDifferentProtections) {
+TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
   const std::array levels{Protection::clear, Protection::auth, Protection::safe, Protection::private_};
   for (const auto ours : levels)
     for (const auto theirs : levels) {
@@ -126,7 +126,7 @@ TEST_F(EstablishingTest, RefusesEveryPairOfDifferentProtections) {
     }
 }
 
-TEST_F(EstablishingTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
+TEST_F(HandshakeTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     for (const std::size_t flows : {1U, 3U}) {
       path = fault::ChannelPair(io);
@@ -143,7 +143,7 @@ TEST_F(EstablishingTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
     }
 }
 
-TEST_F(EstablishingTest, SharesAKeyWithWhomItMeans) {
+TEST_F(HandshakeTest, SharesAKeyWithWhomItMeans) {
   connector.options.own_name = listener.options.expected_peer = "a";
   connector.options.expected_peer = listener.options.own_name = "b";
   shake_hands();
@@ -159,7 +159,7 @@ TEST_F(EstablishingTest, SharesAKeyWithWhomItMeans) {
   EXPECT_EQ((**listener.result)->agreed().connector_name, "a");
 }
 
-TEST_F(EstablishingTest, RefusesToMeetItself) {
+TEST_F(HandshakeTest, RefusesToMeetItself) {
   connector.options.own_name = listener.options.own_name = "a";
   shake_hands();
   EXPECT_EQ(connector.error(), Errc::parameters_refused);
@@ -168,7 +168,7 @@ TEST_F(EstablishingTest, RefusesToMeetItself) {
     EXPECT_NE(end->result->error().message().find("met itself"), std::string::npos);
 }
 
-TEST_F(EstablishingTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
+TEST_F(HandshakeTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
     path = fault::ChannelPair(io);
     connector = End{};
@@ -189,7 +189,7 @@ TEST_F(EstablishingTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
   }
 }
 
-TEST_F(EstablishingTest, HandsOnAChannelThatJoins) {
+TEST_F(HandshakeTest, HandsOnAChannelThatJoins) {
   for (const auto protection : {Protection::clear, Protection::private_}) {
     path = fault::ChannelPair(io);
     listener = End{};
@@ -199,7 +199,7 @@ TEST_F(EstablishingTest, HandsOnAChannelThatJoins) {
     std::optional<Join> heard;
     std::unique_ptr<transport::Channel> joining;
     start(listener, Role::listener, std::move(path.listener));
-    listener.establishing->take_joins([&](const Join& join, std::unique_ptr<transport::Channel> channel) {
+    listener.handshake->take_joins([&](const Join& join, std::unique_ptr<transport::Channel> channel) {
       heard = join;
       joining = std::move(channel);
     });
@@ -211,11 +211,11 @@ TEST_F(EstablishingTest, HandsOnAChannelThatJoins) {
   }
 }
 
-TEST_F(EstablishingTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
+TEST_F(HandshakeTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
   auto bad = encode(*JoinKey({}, {}).join(7));
   bad[8] = std::byte{0xff};
   start(listener, Role::listener, std::move(path.listener));
-  listener.establishing->take_joins([](const Join&, const std::unique_ptr<transport::Channel>&) { FAIL(); });
+  listener.handshake->take_joins([](const Join&, const std::unique_ptr<transport::Channel>&) { FAIL(); });
   path.connector->async_write(core::SharedBytes::adopt(bad), [](const Status&) {});
   run_until([&] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::protocol_violated);
@@ -229,7 +229,7 @@ TEST_F(EstablishingTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
   EXPECT_EQ(listener.error(), Errc::parameters_refused);
 }
 
-TEST_F(EstablishingTest, RefusesACipherThatTheListenerDoesNotWant) {
+TEST_F(HandshakeTest, RefusesACipherThatTheListenerDoesNotWant) {
   connector.options.cipher = Cipher::aes_128_gcm;
   listener.options.cipher = Cipher::chacha20_poly1305;
   shake_hands();
@@ -237,26 +237,26 @@ TEST_F(EstablishingTest, RefusesACipherThatTheListenerDoesNotWant) {
   EXPECT_EQ(listener.error(), Errc::parameters_refused);
 }
 
-TEST_F(EstablishingTest, FollowsTheCipherThatOneEndAsksFor) {
+TEST_F(HandshakeTest, FollowsTheCipherThatOneEndAsksFor) {
   listener.options.cipher = Cipher::chacha20_poly1305;
   shake_hands();
   ASSERT_TRUE(*connector.result) << connector.result->error().message();
   EXPECT_EQ((**connector.result)->agreed().cipher, Cipher::chacha20_poly1305);
 }
 
-TEST_F(EstablishingTest, RefusesTwoEndsOfWhichNeitherListens) {
+TEST_F(HandshakeTest, RefusesTwoEndsOfWhichNeitherListens) {
   connector.options.receives = listener.options.receives = false;
   shake_hands();
   EXPECT_EQ(connector.error(), Errc::parameters_refused);
 }
 
-TEST_F(EstablishingTest, GivesUpOnAStrangerWhoSaysNothing) {
+TEST_F(HandshakeTest, GivesUpOnAStrangerWhoSaysNothing) {
   start(listener, Role::listener, std::move(path.listener));
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::cannot_reach);
 }
 
-TEST_F(EstablishingTest, IsNotFooledByAStrangerWhoTalksNonsense) {
+TEST_F(HandshakeTest, IsNotFooledByAStrangerWhoTalksNonsense) {
   start(listener, Role::listener, std::move(path.listener));
   const std::string nonsense = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
   const auto bytes = std::as_bytes(std::span(nonsense));
@@ -265,7 +265,7 @@ TEST_F(EstablishingTest, IsNotFooledByAStrangerWhoTalksNonsense) {
   EXPECT_EQ(listener.error(), Errc::protocol_violated);
 }
 
-TEST_F(EstablishingTest, SeesAPathThatBreaksInTheMiddle) {
+TEST_F(HandshakeTest, SeesAPathThatBreaksInTheMiddle) {
   start(connector, Role::connector, std::move(path.connector));
   start(listener, Role::listener, std::move(path.listener));
   run_until([this] { return !path.from_listener->capture.empty(); });
@@ -279,7 +279,7 @@ TEST_F(EstablishingTest, SeesAPathThatBreaksInTheMiddle) {
   EXPECT_EQ(listener.error(), Errc::connection_broken);
 }
 
-TEST_F(EstablishingTest, CanBeDestroyedAtAnyStep) {
+TEST_F(HandshakeTest, CanBeDestroyedAtAnyStep) {
   for (int steps = 0; steps < 60; ++steps) {
     path = fault::ChannelPair(io);
     connector = End{};
@@ -288,8 +288,8 @@ TEST_F(EstablishingTest, CanBeDestroyedAtAnyStep) {
     start(connector, Role::connector, std::move(path.connector));
     start(listener, Role::listener, std::move(path.listener));
     for (int i = 0; i < steps; ++i) io.poll_one();
-    connector.establishing.reset();
-    listener.establishing.reset();
+    connector.handshake.reset();
+    listener.handshake.reset();
     io.restart();
     io.poll();
   }

@@ -1,4 +1,4 @@
-#include "lib/session/establish.hpp"
+#include "lib/session/handshake.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -15,8 +15,8 @@ bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && fir
 
 }  // namespace
 
-Establishing::Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel,
-                           const Key* key, const SessionOptions& options, Handler handler)
+Handshake::Handshake(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel,
+                     const Key* key, const SessionOptions& options, Handler handler)
     : io_(io),
       role_(role),
       key_(key),
@@ -30,7 +30,7 @@ Establishing::Establishing(boost::asio::io_context& io, Role role, std::unique_p
                    "only clear runs without a key; cli checks it");
 }
 
-void Establishing::start() {
+void Handshake::start() {
   arm_deadlines();
   boost::asio::post(io_, lifetime_.guard([this] {
     if (key_ != nullptr) return start_tls();
@@ -38,7 +38,7 @@ void Establishing::start() {
   }));
 }
 
-void Establishing::arm_deadlines() {
+void Handshake::arm_deadlines() {
   first_words_timer_.expires_after(kFirstWordsDeadline);
   first_words_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (cancelled || !channel_ || heard_) return;
@@ -56,11 +56,11 @@ void Establishing::arm_deadlines() {
 
 // ---- TLS ----------------------------------------------------------------------------------------------------------
 
-void Establishing::start_tls() {
+void Handshake::start_tls() {
   auto tls = TlsHandshake::create(role_, *key_);
   if (!tls) return give_up(tls.error());
   tls_ = std::move(*tls);
-  // The flows that join must not overtake our Finished: where there may be some, the answer waits for that.
+  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that.
   const bool offers_early = role_ == Role::connector && offer_.flows == 1;
   const auto early = offers_early ? encode(offer_) : std::vector<std::byte>();
   if (auto started = tls_->start(early); !started) return give_up(started.error());
@@ -68,20 +68,20 @@ void Establishing::start_tls() {
   read_tls_record();
 }
 
-void Establishing::read_tls_record() {
+void Handshake::read_tls_record() {
   input_.clear();
-  read_exactly(kTlsRecordHeaderBytes, &Establishing::on_tls_header);
+  read_exactly(kTlsRecordHeaderBytes, &Handshake::on_tls_header);
 }
 
-void Establishing::on_tls_header() {
+void Handshake::on_tls_header() {
   if (role_ == Role::listener && begins_with_magic(input_))
-    return read_exactly(kParameterPrefixBytes - kTlsRecordHeaderBytes, &Establishing::on_bare_prefix);
+    return read_exactly(kParameterPrefixBytes - kTlsRecordHeaderBytes, &Handshake::on_unsealed_prefix);
   const auto body_bytes = tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>());
   if (!body_bytes) return give_up(body_bytes.error());
-  read_exactly(*body_bytes, &Establishing::on_tls_record);
+  read_exactly(*body_bytes, &Handshake::on_tls_record);
 }
 
-void Establishing::on_tls_record() {
+void Handshake::on_tls_record() {
   heard_ = true;
   const bool was_done = tls_->done();
   auto received = tls_->receive(input_);
@@ -93,25 +93,25 @@ void Establishing::on_tls_record() {
 }
 
 /// The listener may not have taken early data, as after a retry of its own.
-Status Establishing::offer_again_if_unread() {
+Status Handshake::offer_again_if_unread() {
   if (role_ != Role::connector || tls_->early_data_taken()) return {};
   return send_message(encode(offer_));
 }
 
-void Establishing::flush_tls() {
+void Handshake::flush_tls() {
   if (auto output = tls_->take_output(); !output.empty()) write(std::move(output));
 }
 
-// ---- Bare words to a listener ---------------------------------------------------------------------------------------
+// ---- Messages to a listener that come without TLS ------------------------------------------------------------------
 
 /// A further flow of a session, or a peer at clear. Only a join is read any further.
-void Establishing::on_bare_prefix() {
+void Handshake::on_unsealed_prefix() {
   const auto prefix = decode_prefix(input_);
-  if (!join_handler_ || !prefix || prefix->kind != MessageKind::join) return refuse_bare_peer();
-  read_exactly(prefix->body_bytes, &Establishing::on_bare_message);
+  if (!join_handler_ || !prefix || prefix->kind != MessageKind::join) return refuse_clear_peer();
+  read_exactly(prefix->body_bytes, &Handshake::on_join);
 }
 
-void Establishing::on_bare_message() {
+void Handshake::on_join() {
   const auto join = decode_join(input_);
   if (!join) return give_up(join.error());
   retire();
@@ -119,7 +119,7 @@ void Establishing::on_bare_message() {
   handler(*join, std::move(channel_));
 }
 
-void Establishing::refuse_bare_peer() {
+void Handshake::refuse_clear_peer() {
   // A peer at clear does not read TLS alerts: say it in its own language.
   write(encode(
       Answer(Refusal{"this end wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
@@ -128,13 +128,13 @@ void Establishing::refuse_bare_peer() {
 
 // ---- Parameters ---------------------------------------------------------------------------------------------------
 
-void Establishing::start_clear() {
+void Handshake::start_clear() {
   if (role_ == Role::connector) write(encode(offer_));
   input_.clear();
-  read_exactly(kParameterPrefixBytes, &Establishing::on_clear_prefix);
+  read_exactly(kParameterPrefixBytes, &Handshake::on_clear_prefix);
 }
 
-void Establishing::on_clear_prefix() {
+void Handshake::on_clear_prefix() {
   if (is_tls_content_type(input_.front())) {
     if (role_ == Role::listener) write(encode(Answer(Refusal{"this end runs --protect clear, without a key"})));
     return give_up({Errc::parameters_refused, "handshake with " + channel_->peer().to_string(),
@@ -143,11 +143,11 @@ void Establishing::on_clear_prefix() {
   const auto prefix = decode_prefix(input_);
   if (!prefix) return give_up(prefix.error());
   const bool joins = role_ == Role::listener && join_handler_ && prefix->kind == MessageKind::join;
-  read_exactly(prefix->body_bytes, joins ? &Establishing::on_bare_message : &Establishing::take_message);
+  read_exactly(prefix->body_bytes, joins ? &Handshake::on_join : &Handshake::take_message);
 }
 
 /// Goes on when a whole message is there: at clear it has just been read; under TLS it may come in several records.
-void Establishing::take_message() {
+void Handshake::take_message() {
   if (!tls_) return on_message(input_);
   const auto plaintext = tls_->take_input();
   message_.insert(message_.end(), plaintext.begin(), plaintext.end());
@@ -161,12 +161,12 @@ void Establishing::take_message() {
   on_message(message_);
 }
 
-void Establishing::on_message(std::span<const std::byte> message) {
+void Handshake::on_message(std::span<const std::byte> message) {
   if (role_ == Role::listener) return on_offer(message);
   on_answer(message);
 }
 
-void Establishing::on_offer(std::span<const std::byte> message) {
+void Handshake::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
   Answer answer = decide(*offer, options_, kInitialWindowBytes);
@@ -179,13 +179,13 @@ void Establishing::on_offer(std::span<const std::byte> message) {
   finish_when_proved();
 }
 
-/// An offer in early data may be a recording of one: nobody has a session before the key is proved.
-void Establishing::finish_when_proved() {
+/// An offer in early data may be a recording: there is no session before the peer has proved the key.
+void Handshake::finish_when_proved() {
   if (tls_ && !tls_->done()) return read_tls_record();
   finish(*agreed_);
 }
 
-void Establishing::on_answer(std::span<const std::byte> message) {
+void Handshake::on_answer(std::span<const std::byte> message) {
   const auto answer = decode_answer(message);
   if (!answer) return give_up(answer.error());
   const auto agreed = agree(offer_, *answer);
@@ -193,7 +193,7 @@ void Establishing::on_answer(std::span<const std::byte> message) {
   finish(*agreed);
 }
 
-Status Establishing::send_message(std::vector<std::byte> message) {
+Status Handshake::send_message(std::vector<std::byte> message) {
   if (!tls_) {
     write(std::move(message));
     return {};
@@ -206,14 +206,14 @@ Status Establishing::send_message(std::vector<std::byte> message) {
 // ---- Both ends meet ----------------------------------------------------------------------------------------------
 
 /// None at clear: there is no secret.
-Result<std::optional<KeySchedule>> Establishing::key_schedule(const Agreed& agreed) {
+Result<std::optional<KeySchedule>> Handshake::key_schedule(const Agreed& agreed) {
   if (!tls_) return std::nullopt;
   UDTCAT_TRY(const auto exporter, tls_->exporter(exporter_context(agreed)));
   UDTCAT_TRY(auto schedule, KeySchedule::from_exporter(exporter));
   return std::optional(std::move(schedule));
 }
 
-Result<std::unique_ptr<Session>> Establishing::make_session(const Agreed& agreed) {
+Result<std::unique_ptr<Session>> Handshake::make_session(const Agreed& agreed) {
   UDTCAT_TRY(auto keys, key_schedule(agreed));
   UDTCAT_TRY(auto flow_key, keys ? keys->flow_key() : crypto::Secret32());
   if (agreed.protection < Protection::safe) keys.reset();
@@ -222,22 +222,21 @@ Result<std::unique_ptr<Session>> Establishing::make_session(const Agreed& agreed
   return session;
 }
 
-void Establishing::finish(const Agreed& agreed) {
+void Handshake::finish(const Agreed& agreed) {
   retire();
   auto session = make_session(agreed);
   const Handler handler = std::move(handler_);
   handler(std::move(session));
 }
 
-/// What it was to do is done.
-void Establishing::retire() {
+void Handshake::retire() {
   over_ = true;
   first_words_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
 }
 
-void Establishing::give_up(Error error) {
+void Handshake::give_up(Error error) {
   if (over_) return;
   retire();
   channel_->close(kRefusalDrain);
@@ -245,13 +244,13 @@ void Establishing::give_up(Error error) {
   handler(tl::unexpected(std::move(error)));
 }
 
-void Establishing::write(std::vector<std::byte> bytes) {
+void Handshake::write(std::vector<std::byte> bytes) {
   // A write that fails ends the channel, and the read that is always outstanding says so.
   channel_->async_write(core::SharedBytes::adopt(std::move(bytes)), [](const Status&) {});
 }
 
 /// Appends `bytes` to input_ and goes on with `next`.
-void Establishing::read_exactly(std::size_t bytes, void (Establishing::*next)()) {
+void Handshake::read_exactly(std::size_t bytes, void (Handshake::*next)()) {
   if (bytes == 0) return (this->*next)();
   const std::size_t before = input_.size();
   input_.resize(before + bytes);

@@ -29,21 +29,22 @@ inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);  // spec: h
 inline constexpr auto kRefusalDrain =
     std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
 
-/// One handshake in progress. Destroying it breaks the channel off. After its handler has reported an error it still holds the
-/// channel, closing, so that the peer learns why: keep it for kRefusalDrain.
+/// One handshake in progress. Destroying it breaks the channel off. After its handler has reported an error it still
+/// holds the channel, closing, so that the peer learns why: keep it for kRefusalDrain.
 /// Threads: confined to the io_context thread; the handler is called once, not from inside start().
-class Establishing {
+class Handshake {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
 
   /// key   none exactly at Protection::clear; must outlive this
-  Establishing(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel, const Key* key,
-               const SessionOptions& options, Handler handler);
-  Establishing(const Establishing&) = delete;
-  Establishing& operator=(const Establishing&) = delete;
+  Handshake(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel, const Key* key,
+            const SessionOptions& options, Handler handler);
+  Handshake(const Handshake&) = delete;
+  Handshake& operator=(const Handshake&) = delete;
 
-  /// Listener only: a channel that says JOIN first is handed to `handler`, its proof unchecked, and Handler is not called.
+  /// Listener only: a channel that says JOIN first is handed to `handler`, its proof unchecked, and Handler is not
+  /// called.
   /// Without this it is refused as a peer that speaks no TLS.
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
 
@@ -58,9 +59,9 @@ class Establishing {
   void read_tls_record();
   void on_tls_header();
   void on_tls_record();
-  void on_bare_prefix();
-  void on_bare_message();
-  void refuse_bare_peer();
+  void on_unsealed_prefix();
+  void on_join();
+  void refuse_clear_peer();
   void start_clear();
   [[nodiscard]] Status offer_again_if_unread();
   void on_clear_prefix();
@@ -77,7 +78,7 @@ class Establishing {
   void finish(const Agreed& agreed);
   void retire();
   void give_up(Error error);
-  void read_exactly(std::size_t bytes, void (Establishing::*next)());
+  void read_exactly(std::size_t bytes, void (Handshake::*next)());
 
   boost::asio::io_context& io_;
   const Role role_;

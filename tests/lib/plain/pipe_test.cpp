@@ -1,4 +1,4 @@
-#include "lib/plain/bare_pipe.hpp"
+#include "lib/plain/pipe.hpp"
 
 #include <chrono>
 #include <string>
@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 using fault::Script;
 
 /// A pipe at one end of a channel; the test is the program at the other, which knows nothing of udtcat.
-class BarePipeTest : public ::testing::Test {
+class PlainPipeTest : public ::testing::Test {
  protected:
   void start(bool receives = true) {
-    pipe = std::make_unique<BarePipe>(io, std::move(channels.connector), nullptr);
+    pipe = std::make_unique<Pipe>(io, std::move(channels.connector), nullptr);
     pipe->bridge(std::make_unique<fault::ScriptedStream>(io, script), receives,
                  [this](StreamOutcome how) { outcome = std::move(how); });
   }
@@ -52,11 +52,11 @@ class BarePipeTest : public ::testing::Test {
   boost::asio::io_context io;
   fault::ChannelPair channels{io};
   std::shared_ptr<Script> script = std::make_shared<Script>();
-  std::unique_ptr<BarePipe> pipe;
+  std::unique_ptr<Pipe> pipe;
   std::optional<StreamOutcome> outcome;
 };
 
-TEST_F(BarePipeTest, SendsBareBytesAndClosesBehindThem) {
+TEST_F(PlainPipeTest, SendsBareBytesAndClosesBehindThem) {
   start();
   script->say("hello");
   script->end_source();
@@ -68,15 +68,15 @@ TEST_F(BarePipeTest, SendsBareBytesAndClosesBehindThem) {
   EXPECT_TRUE(script->finished);
 }
 
-TEST_F(BarePipeTest, SendsAllOfALongSource) {
-  script->to_send = std::string(3 * kBarePieceBytes + 17, 'x');
+TEST_F(PlainPipeTest, SendsAllOfALongSource) {
+  script->to_send = std::string(3 * kPieceBytes + 17, 'x');
   script->source_ended = true;
   start();
   ASSERT_TRUE(run_until_done());
-  EXPECT_EQ(peer_heard().size(), 3 * kBarePieceBytes + 17);
+  EXPECT_EQ(peer_heard().size(), 3 * kPieceBytes + 17);
 }
 
-TEST_F(BarePipeTest, IsNotDoneBeforeAllIsAcknowledged) {
+TEST_F(PlainPipeTest, IsNotDoneBeforeAllIsAcknowledged) {
   script->to_send = "hello";
   script->source_ended = true;
   channels.from_connector->stuck = true;
@@ -90,16 +90,16 @@ TEST_F(BarePipeTest, IsNotDoneBeforeAllIsAcknowledged) {
   EXPECT_FALSE(outcome->error);
 }
 
-TEST_F(BarePipeTest, TakesNoMoreFromTheSourceThanTheChannelTakes) {
-  script->to_send = std::string(3 * kBareWrites * kBarePieceBytes, 'x');
+TEST_F(PlainPipeTest, TakesNoMoreFromTheSourceThanTheChannelTakes) {
+  script->to_send = std::string(3 * kMaxWrites * kPieceBytes, 'x');
   channels.from_connector->stuck = true;
   start();
-  ASSERT_TRUE(run_until([this] { return peer_heard().size() >= kBareWrites * kBarePieceBytes; }));
+  ASSERT_TRUE(run_until([this] { return peer_heard().size() >= kMaxWrites * kPieceBytes; }));
   run_for(20ms);
-  EXPECT_EQ(peer_heard().size(), kBareWrites * kBarePieceBytes);
+  EXPECT_EQ(peer_heard().size(), kMaxWrites * kPieceBytes);
 }
 
-TEST_F(BarePipeTest, WritesWhatComesAndEndsWithThePeer) {
+TEST_F(PlainPipeTest, WritesWhatComesAndEndsWithThePeer) {
   start();
   script->end_source();
   run_for(200ms);
@@ -114,7 +114,7 @@ TEST_F(BarePipeTest, WritesWhatComesAndEndsWithThePeer) {
   EXPECT_TRUE(script->finished);
 }
 
-TEST_F(BarePipeTest, EndsWithThePeerThoughItsSourceHasNot) {
+TEST_F(PlainPipeTest, EndsWithThePeerThoughItsSourceHasNot) {
   start();
   script->say("question");
   peer_says("answer");
@@ -125,7 +125,7 @@ TEST_F(BarePipeTest, EndsWithThePeerThoughItsSourceHasNot) {
   EXPECT_EQ(script->received, "answer");
 }
 
-TEST_F(BarePipeTest, ThatOnlySendsClosesBehindAnEmptySource) {
+TEST_F(PlainPipeTest, ThatOnlySendsClosesBehindAnEmptySource) {
   start(false);
   script->end_source();
   ASSERT_TRUE(run_until_done());
@@ -133,7 +133,7 @@ TEST_F(BarePipeTest, ThatOnlySendsClosesBehindAnEmptySource) {
   EXPECT_TRUE(closed());
 }
 
-TEST_F(BarePipeTest, ThatOnlySendsDropsWhatComes) {
+TEST_F(PlainPipeTest, ThatOnlySendsDropsWhatComes) {
   start(false);
   peer_says("unasked");
   EXPECT_TRUE(run_until([this] { return channels.from_listener->bytes.empty(); })) << "or the peer would be held up";
@@ -143,7 +143,7 @@ TEST_F(BarePipeTest, ThatOnlySendsDropsWhatComes) {
   EXPECT_EQ(outcome->bytes_received, 0U);
 }
 
-TEST_F(BarePipeTest, ThatOnlySendsHasNotSentAllWhenThePeerClosesFirst) {
+TEST_F(PlainPipeTest, ThatOnlySendsHasNotSentAllWhenThePeerClosesFirst) {
   start(false);
   script->say("some");
   ASSERT_TRUE(run_until([this] { return peer_heard() == "some"; }));
@@ -153,7 +153,7 @@ TEST_F(BarePipeTest, ThatOnlySendsHasNotSentAllWhenThePeerClosesFirst) {
   EXPECT_NE(outcome->error->message().find("it closed before"), std::string::npos) << outcome->error->message();
 }
 
-TEST_F(BarePipeTest, SaysThatThePeerClosedBeforeItHadAll) {
+TEST_F(PlainPipeTest, SaysThatThePeerClosedBeforeItHadAll) {
   script->to_send = "hello";
   script->source_ended = true;
   channels.from_connector->stuck = true;
@@ -165,7 +165,7 @@ TEST_F(BarePipeTest, SaysThatThePeerClosedBeforeItHadAll) {
   EXPECT_NE(outcome->error->message().find("it closed before"), std::string::npos) << outcome->error->message();
 }
 
-TEST_F(BarePipeTest, HearsWhatThePeerHadSaidWhenItsOwnWordsAreOver) {
+TEST_F(PlainPipeTest, HearsWhatThePeerHadSaidWhenItsOwnWordsAreOver) {
   peer_says("hi");
   script->to_send = "hello";
   script->source_ended = true;
@@ -175,7 +175,7 @@ TEST_F(BarePipeTest, HearsWhatThePeerHadSaidWhenItsOwnWordsAreOver) {
   EXPECT_EQ(script->received, "hi");
 }
 
-TEST_F(BarePipeTest, DoesNotListenForEverToAPeerThatGoesOn) {
+TEST_F(PlainPipeTest, DoesNotListenForEverToAPeerThatGoesOn) {
   script->to_send = "hello";
   script->source_ended = true;
   start();
@@ -189,10 +189,10 @@ TEST_F(BarePipeTest, DoesNotListenForEverToAPeerThatGoesOn) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kLastWordsMost + 2s);
 }
 
-TEST_F(BarePipeTest, HoldsThePeerUpWhileItsConsumerStalls) {
+TEST_F(PlainPipeTest, HoldsThePeerUpWhileItsConsumerStalls) {
   script->consumer_stalled = true;
   start();
-  constexpr std::size_t kHeld = kBareArrivedPieces * kBarePieceBytes;
+  constexpr std::size_t kHeld = kMaxArrivedPieces * kPieceBytes;
   peer_says(std::string(2 * kHeld, 'z'));
   ASSERT_TRUE(run_until([this] { return channels.from_listener->bytes.size() <= kHeld; }));
   run_for(20ms);
@@ -203,7 +203,7 @@ TEST_F(BarePipeTest, HoldsThePeerUpWhileItsConsumerStalls) {
   EXPECT_EQ(script->received.size(), 2 * kHeld);
 }
 
-TEST_F(BarePipeTest, TellsABreakFromAClose) {
+TEST_F(PlainPipeTest, TellsABreakFromAClose) {
   start();
   peer_says("half of");
   ASSERT_TRUE(run_until([this] { return script->received == "half of"; }));
@@ -216,14 +216,14 @@ TEST_F(BarePipeTest, TellsABreakFromAClose) {
   EXPECT_FALSE(script->finished);
 }
 
-TEST_F(BarePipeTest, NoticesAPeerWhosePortIsClosed) {
+TEST_F(PlainPipeTest, NoticesAPeerWhosePortIsClosed) {
   channels.connector->port_closed = std::chrono::steady_clock::now();
   start();
   ASSERT_TRUE(run_until_done());
   EXPECT_EQ(error(), Errc::peer_lost);
 }
 
-TEST_F(BarePipeTest, NamesTheLocalSideThatFails) {
+TEST_F(PlainPipeTest, NamesTheLocalSideThatFails) {
   script->write_error = std::make_error_code(std::errc::no_space_on_device);
   start();
   peer_says("hello");
@@ -232,7 +232,7 @@ TEST_F(BarePipeTest, NamesTheLocalSideThatFails) {
   EXPECT_TRUE(closed());
 }
 
-TEST_F(BarePipeTest, NamesTheLocalSourceThatFails) {
+TEST_F(PlainPipeTest, NamesTheLocalSourceThatFails) {
   script->read_error = std::make_error_code(std::errc::io_error);
   start();
   ASSERT_TRUE(run_until_done());
@@ -240,7 +240,7 @@ TEST_F(BarePipeTest, NamesTheLocalSourceThatFails) {
   EXPECT_TRUE(closed());
 }
 
-TEST_F(BarePipeTest, FailsWhenTheConsumerCannotFinish) {
+TEST_F(PlainPipeTest, FailsWhenTheConsumerCannotFinish) {
   script->finish_error = std::make_error_code(std::errc::no_space_on_device);
   start();
   peer_closes();
@@ -248,7 +248,7 @@ TEST_F(BarePipeTest, FailsWhenTheConsumerCannotFinish) {
   EXPECT_EQ(error(), Errc::local_write_failed);
 }
 
-TEST_F(BarePipeTest, EndsAtOnceWhenAborted) {
+TEST_F(PlainPipeTest, EndsAtOnceWhenAborted) {
   start();
   run_for(5ms);
   pipe->abort({Errc::interrupted, "interrupted", "by a test"});
@@ -258,7 +258,7 @@ TEST_F(BarePipeTest, EndsAtOnceWhenAborted) {
   EXPECT_TRUE(closed());
 }
 
-TEST_F(BarePipeTest, CallsNobodyOnceDestroyed) {
+TEST_F(PlainPipeTest, CallsNobodyOnceDestroyed) {
   start();
   run_for(5ms);
   pipe.reset();
@@ -267,19 +267,19 @@ TEST_F(BarePipeTest, CallsNobodyOnceDestroyed) {
   EXPECT_FALSE(outcome);
 }
 
-TEST_F(BarePipeTest, TalksToItsLike) {
+TEST_F(PlainPipeTest, TalksToItsLike) {
   auto far_script = std::make_shared<Script>();
-  BarePipe far(io, std::move(channels.listener), nullptr);
+  Pipe far(io, std::move(channels.listener), nullptr);
   std::optional<StreamOutcome> far_outcome;
   far_script->source_ended = true;
   far.bridge(std::make_unique<fault::ScriptedStream>(io, far_script), true,
              [&](StreamOutcome how) { far_outcome = std::move(how); });
-  script->to_send = std::string(kBarePieceBytes + 1, 'x');
+  script->to_send = std::string(kPieceBytes + 1, 'x');
   script->source_ended = true;
   start();
   ASSERT_TRUE(run_until([&] { return outcome && far_outcome; }));
   EXPECT_FALSE(outcome->error || far_outcome->error);
-  EXPECT_EQ(far_script->received.size(), kBarePieceBytes + 1);
+  EXPECT_EQ(far_script->received.size(), kPieceBytes + 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "lib/plain/bare_pipe.hpp"
+#include "lib/plain/pipe.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,17 +12,15 @@
 namespace udtcat::plain {
 namespace {
 
-constexpr std::size_t kLeastRoomBytes =
-    kBarePieceBytes / 16;                       // guess: below that a new piece costs less than more writes
-constexpr std::chrono::seconds kCloseDrain{2};  // guess: nothing is left to drain by then
+constexpr std::size_t kLeastRoomBytes = kPieceBytes / 16;  // guess: below that a new piece costs less than more writes
+constexpr std::chrono::seconds kCloseDrain{2};             // guess: nothing is left to drain by then
 
 }  // namespace
 
-BarePipe::BarePipe(boost::asio::io_context& io, std::unique_ptr<transport::Channel> channel,
-                   std::shared_ptr<void> keep_alive)
+Pipe::Pipe(boost::asio::io_context& io, std::unique_ptr<transport::Channel> channel, std::shared_ptr<void> keep_alive)
     : keep_alive_(std::move(keep_alive)), io_(io), tick_(io), last_words_(io), channel_(std::move(channel)) {}
 
-void BarePipe::bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler done) {
+void Pipe::bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler done) {
   UDTCAT_INVARIANT(!local_, "a pipe is bridged once");
   local_ = std::move(local);
   receives_ = receives;
@@ -35,17 +33,17 @@ void BarePipe::bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHan
   }));
 }
 
-// ---- Outgoing: source → channel --------------------------------------------------------------------------------------
+// ---- Outgoing: source → channel -------------------------------------------------------------------------------------
 
-void BarePipe::pull() {
-  while (!over_ && outgoing_ == Outgoing::open && !source_waits_ && writes_ < kBareWrites) send_piece();
+void Pipe::pull() {
+  while (!over_ && outgoing_ == Outgoing::open && !source_waits_ && writes_ < kMaxWrites) send_piece();
 }
 
-void BarePipe::send_piece() {
+void Pipe::send_piece() {
   if (room_.size() < kLeastRoomBytes) {
     // Not from a pool: the transport may hold what it has not had acknowledged, within its own memory.
-    piece_ = std::make_shared_for_overwrite<std::byte[]>(kBarePieceBytes);
-    room_ = {piece_.get(), kBarePieceBytes};
+    piece_ = std::make_shared_for_overwrite<std::byte[]>(kPieceBytes);
+    room_ = {piece_.get(), kPieceBytes};
   }
   const std::size_t bytes = read_source(room_);
   if (bytes > 0) {
@@ -59,7 +57,7 @@ void BarePipe::send_piece() {
 }
 
 /// Takes what the source has, up to the room; notes its end.
-std::size_t BarePipe::read_source(std::span<std::byte> room) {
+std::size_t Pipe::read_source(std::span<std::byte> room) {
   std::size_t bytes = 0;
   while (bytes < room.size()) {
     const auto read = local_->read_some(room.subspan(bytes));
@@ -79,7 +77,7 @@ std::size_t BarePipe::read_source(std::span<std::byte> room) {
   return bytes;
 }
 
-void BarePipe::wait_for_source() {
+void Pipe::wait_for_source() {
   source_waits_ = true;
   local_->async_wait_readable(lifetime_.guard([this] {
     source_waits_ = false;
@@ -87,7 +85,7 @@ void BarePipe::wait_for_source() {
   }));
 }
 
-void BarePipe::on_sent(const Status& status) {
+void Pipe::on_sent(const Status& status) {
   --writes_;
   if (status) return pull();
   note_unsent(status.error());
@@ -95,20 +93,20 @@ void BarePipe::on_sent(const Status& status) {
   settle();
 }
 
-void BarePipe::on_source_end() {
+void Pipe::on_source_end() {
   if (sent_bytes_ > 0 || !receives_) return drain();
-  // An input that is empty from the start, as with </dev/null, is no reason to leave: the peer is to be heard.
+  // An input that is empty from the start, as with </dev/null, is no reason to close: the peer is to be heard.
   core::log().debug("{} is empty: waiting for the peer to close", local_->source_name());
   outgoing_ = Outgoing::settled;
   settle();
 }
 
-void BarePipe::drain() {
+void Pipe::drain() {
   outgoing_ = Outgoing::draining;
   channel_->async_drained(lifetime_.guard([this](const Status& status) { on_drained(status); }));
 }
 
-void BarePipe::on_drained(const Status& status) {
+void Pipe::on_drained(const Status& status) {
   if (over_ || outgoing_ == Outgoing::settled) return;
   outgoing_ = Outgoing::settled;
   if (!status) {
@@ -123,16 +121,16 @@ void BarePipe::on_drained(const Status& status) {
 }
 
 /// The peer's close and the failure of what it left unread come in any order; the close is the reason.
-void BarePipe::note_unsent(Error error) {
+void Pipe::note_unsent(Error error) {
   if (!unsent_) unsent_ = std::move(error);
   if (peer_closed_)
     unsent_ = Error{Errc::connection_broken, "send to udp " + peer().to_string(),
                     "it closed before it had acknowledged all of " + local_->source_name()};
 }
 
-// ---- Incoming: channel → sink ----------------------------------------------------------------------------------------
+// ---- Incoming: channel → sink ---------------------------------------------------------------------------------------
 
-void BarePipe::read_on() {
+void Pipe::read_on() {
   if (over_ || incoming_ != Incoming::open || !reading_.empty()) return;
   auto memory = pieces_.acquire();
   if (!memory) return;  // the consumer is slow; on_written() comes back to it
@@ -141,7 +139,7 @@ void BarePipe::read_on() {
                             lifetime_.guard([this](const Result<std::size_t>& read) { on_read(read); }));
 }
 
-void BarePipe::on_read(const Result<std::size_t>& read) {
+void Pipe::on_read(const Result<std::size_t>& read) {
   core::Buffer memory = std::move(reading_);
   if (over_ || incoming_ != Incoming::open) return;
   if (!read) return break_off(read.error());
@@ -154,7 +152,7 @@ void BarePipe::on_read(const Result<std::size_t>& read) {
   read_on();
 }
 
-void BarePipe::on_peer_closed() {
+void Pipe::on_peer_closed() {
   core::log().info("udp {} closed the connection: taken for the end of its data, which nothing proves",
                    peer().to_string());
   peer_closed_ = true;
@@ -162,21 +160,22 @@ void BarePipe::on_peer_closed() {
   if (unsent_) note_unsent(*unsent_);
   if (outgoing_ != Outgoing::open) return settle();
   if (source_has_more()) note_unsent({});
-  // What was written may have been acknowledged all the same, and then is no loss.
+  // The bytes written may have been acknowledged all the same, and then none is lost.
   if (sent_bytes_ > 0) return drain();
   outgoing_ = Outgoing::settled;
   settle();
 }
 
-/// Who only sends has not sent all before its source ends; else what it has now counts, and not what may come.
-bool BarePipe::source_has_more() {
-  if (writes_ >= kBareWrites) return true;
+/// An end that only sends has more until its source ends; one that receives too, only if there is something to read
+/// now.
+bool Pipe::source_has_more() {
+  if (writes_ >= kMaxWrites) return true;
   std::byte next{};
   const auto read = local_->read_some({&next, 1});
   return read.state == LocalStream::ReadState::data || (!receives_ && read.state != LocalStream::ReadState::end);
 }
 
-void BarePipe::hear_last_words(Clock::time_point until) {
+void Pipe::hear_last_words(Clock::time_point until) {
   const std::uint64_t heard = channel_->stats().bytes_received;
   last_words_.expires_after(kLastWordsQuiet);
   last_words_.async_wait(lifetime_.guard([this, until, heard](const boost::system::error_code& cancelled) {
@@ -189,7 +188,7 @@ void BarePipe::hear_last_words(Clock::time_point until) {
   }));
 }
 
-void BarePipe::write_on() {
+void Pipe::write_on() {
   if (over_ || sink_busy_ || arrived_.empty()) return;
   sink_busy_ = true;
   local_->async_write_some(arrived_.front().rest, lifetime_.guard([this](std::error_code error, std::size_t bytes) {
@@ -197,7 +196,7 @@ void BarePipe::write_on() {
   }));
 }
 
-void BarePipe::on_written(std::error_code error, std::size_t bytes) {
+void Pipe::on_written(std::error_code error, std::size_t bytes) {
   sink_busy_ = false;
   if (over_) return;
   if (error)
@@ -211,9 +210,9 @@ void BarePipe::on_written(std::error_code error, std::size_t bytes) {
   settle();
 }
 
-// ---- The end ---------------------------------------------------------------------------------------------------------
+// ---- The end --------------------------------------------------------------------------------------------------------
 
-void BarePipe::arm_tick() {
+void Pipe::arm_tick() {
   tick_.expires_after(connection::kLivenessTick);
   tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (cancelled || over_) return;
@@ -223,7 +222,7 @@ void BarePipe::arm_tick() {
 }
 
 /// Not while the consumer holds us up: then what the peer sent before it went is still to be read.
-void BarePipe::look_for_the_peer() {
+void Pipe::look_for_the_peer() {
   if (incoming_ != Incoming::open || reading_.empty()) return;
   const auto closed_since = channel_->port_closed_since();
   if (!closed_since) return;
@@ -231,15 +230,15 @@ void BarePipe::look_for_the_peer() {
              "its host says that nobody has the port open any more"});
 }
 
-/// What has arrived still goes to the consumer, then it is over.
-void BarePipe::break_off(Error error) {
+/// The bytes that have arrived still go to the consumer, then it is over.
+void Pipe::break_off(Error error) {
   if (!error_) error_ = std::move(error);
   outgoing_ = Outgoing::settled;
   incoming_ = Incoming::settled;
   settle();
 }
 
-void BarePipe::settle() {
+void Pipe::settle() {
   if (over_ || outgoing_ != Outgoing::settled || incoming_ != Incoming::settled) return;
   if (!std::exchange(closed_, true)) channel_->close(kCloseDrain);
   if (sink_busy_ || !arrived_.empty()) return;
@@ -254,14 +253,14 @@ void BarePipe::settle() {
   }));
 }
 
-void BarePipe::abort(const Error& reason) {
+void Pipe::abort(const Error& reason) {
   if (over_) return;
   channel_->close({});
   if (local_) local_->abort();
   end(reason);
 }
 
-void BarePipe::end(std::optional<Error> error) {
+void Pipe::end(std::optional<Error> error) {
   if (std::exchange(over_, true) || !done_) return;
   tick_.cancel();
   last_words_.cancel();
@@ -270,7 +269,7 @@ void BarePipe::end(std::optional<Error> error) {
                                                                              consumed_bytes_}] { done(outcome); }));
 }
 
-ConnectionStats BarePipe::stats() {
+ConnectionStats Pipe::stats() {
   const auto channel = channel_->stats();
   ConnectionStats stats;
   stats.bytes_sent = sent_bytes_;

@@ -1,0 +1,38 @@
+#include "lib/connection/handshake_backlog.hpp"
+
+#include <algorithm>
+
+#include "lib/core/prefix_counts.hpp"
+
+namespace udtcat::connection {
+
+std::optional<HandshakeBacklog::Id> HandshakeBacklog::add(Id id, bool proved, core::Prefix prefix) {
+  OldestFirst& alike = proved ? proved_ : unproved_;
+  alike.push_back({id, prefix});
+  if (alike.size() <= (proved ? kMaxProvedHandshakes : kMaxUnprovedHandshakes)) return std::nullopt;
+  const auto oldest = proved ? alike.begin() : oldest_of_largest_prefix();
+  const Id gone = oldest->id;
+  alike.erase(oldest);
+  return gone;
+}
+
+void HandshakeBacklog::remove(Id id) {
+  const auto is_meant = [id](const Holder& each) { return each.id == id; };
+  proved_.remove_if(is_meant);
+  unproved_.remove_if(is_meant);
+}
+
+void HandshakeBacklog::clear() {
+  proved_.clear();
+  unproved_.clear();
+}
+
+/// The oldest of the prefix with the most handshakes; of several such prefixes the one that has been here longest.
+HandshakeBacklog::OldestFirst::iterator HandshakeBacklog::oldest_of_largest_prefix() {
+  core::PrefixCounts held;
+  for (const Holder& each : unproved_) held.add(each.prefix);
+  return std::max_element(unproved_.begin(), unproved_.end(),
+                          [&](const Holder& a, const Holder& b) { return held.of(a.prefix) < held.of(b.prefix); });
+}
+
+}  // namespace udtcat::connection

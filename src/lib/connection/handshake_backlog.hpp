@@ -1,0 +1,42 @@
+/// Handshakes in progress, and which of them is dropped when there are too many. See docs/spec/handshake.md §7.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+
+#include "lib/core/prefix.hpp"
+
+namespace udtcat::connection {
+
+inline constexpr std::size_t kMaxProvedHandshakes = 256;   // spec: handshake.md §7
+inline constexpr std::size_t kMaxUnprovedHandshakes = 32;  // spec: handshake.md §7
+
+/// Two classes that never touch each other. Of peers whose first packets proved the key the oldest is dropped: it may
+/// be a recording. Of the others the oldest of the prefix that has the most, so that a prefix keeps its share whatever
+/// others do.
+/// Threads: unsynchronised.
+class HandshakeBacklog {
+ public:
+  using Id = std::uint64_t;
+
+  /// returns   the handshake that is dropped in favour of `id`
+  [[nodiscard]] std::optional<Id> add(Id id, bool proved, core::Prefix prefix);
+  void remove(Id id);
+  void clear();
+  [[nodiscard]] bool full_of_unproved() const { return unproved_.size() >= kMaxUnprovedHandshakes; }
+
+ private:
+  struct Holder {
+    Id id;
+    core::Prefix prefix;
+  };
+  using OldestFirst = std::list<Holder>;
+  [[nodiscard]] OldestFirst::iterator oldest_of_largest_prefix();
+
+  OldestFirst proved_;
+  OldestFirst unproved_;
+};
+
+}  // namespace udtcat::connection
