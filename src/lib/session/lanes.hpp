@@ -82,7 +82,7 @@ class LanePool {
   using BlockHandler = std::function<void(Result<Block>)>;
 
   /// keys   null exactly at auth and clear
-  /// errors Errc::cipher_failed; Errc::out_of_resources
+  /// errors: Errc::cipher_failed; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<LanePool>> create(boost::asio::io_context& io, const LaneSetup& setup,
                                                                 const KeySchedule* keys, BlockHandler on_sealed,
                                                                 BlockHandler on_opened);

@@ -99,8 +99,7 @@ struct Agreed {
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
 /// The connector checks that the answer is one to its offer, and from whom it wants one.  errors:
-/// Errc::parameters_refused,
-/// Errc::protocol_violated
+/// Errc::parameters_refused, Errc::protocol_violated
 [[nodiscard]] Result<Agreed> agree(const Offer& offer, const Answer& answer);
 [[nodiscard]] Agreed agree(const Offer& offer, const Acceptance& ours);
 

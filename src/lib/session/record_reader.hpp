@@ -37,8 +37,7 @@ class RecordReader {
                std::optional<crypto::HeaderCipher> headers);
 
   /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time. Errors are
-  /// sticky, and
-  /// `handler` is never called from inside.
+  /// sticky, and `handler` is never called from inside.
   /// errors   Errc::tampered (Errc::protocol_violated at auth and clear) for a header that cannot be right;
   ///          Errc::connection_broken
   void async_read(core::Buffer memory, Handler handler);

@@ -33,14 +33,13 @@ namespace udtcat::session {
 /// The credit of a new stream; each end names its own in the handshake.
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: stream.md §4
 
-/// A record that fills less than one part in so many of its buffer is copied out of it before the transport may keep
-/// it.
+/// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
 ///   joining ──the last flow is added──► complete ──start()──► running ──close()──► closed
 ///
-/// Bounded: blocks on their way out and blocks read and not yet handed on are each at most 2 × threads + 2 × flows + 2;
-/// the buffers of blocks that the transport retains, or that the reader of blocks keeps, are counted on top of that.
+/// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a direction.
+/// Buffers of blocks that the transport retains, or that the caller keeps, are counted on top of that.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
