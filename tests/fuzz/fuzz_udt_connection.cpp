@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/transport/native/acknowledgement.hpp"
-#include "lib/transport/native/connection.hpp"
+#include "lib/transport/native/udt_connection.hpp"
 
 using namespace udtcat;
 using namespace udtcat::transport::native;
@@ -224,7 +224,7 @@ class World {
   core::ChunkPool chunks_{kChunkBytes};
   const ConnectionSettings settings_;
   TimePoint now_ = settings_.started;
-  Connection connection_;
+  UdtConnection connection_;
   TrainBuilder builder_{64, 65'000};
   const Endpoint* from_ = &peer();
   std::vector<std::byte> datagram_;

@@ -40,7 +40,7 @@ class Ends {
     if (client_.state() == ActiveOpen::State::done) check(client_.settings());
   }
   void listener_hears(std::span<const std::byte> packet) {
-    const auto verdict = listener_.handle(now_, packet, address_, [](bool) { return PassiveOpen::Lot{42, 4242}; });
+    const auto verdict = listener_.handle(now_, packet, address_, [](bool) { return PassiveOpen::Numbers{42, 4242}; });
     require(verdict.reply.size() <= packet.size() + kMostAdded);
     require(PassiveOpen::refusal(packet).size() <= packet.size());
     if (verdict.accepted) check(*verdict.accepted);

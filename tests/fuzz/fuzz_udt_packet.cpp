@@ -8,7 +8,7 @@
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/handshake.hpp"
 #include "lib/transport/native/packet.hpp"
-#include "lib/transport/native/resets.hpp"
+#include "lib/transport/native/strays.hpp"
 
 using namespace udtcat::transport::native;
 

@@ -4,6 +4,8 @@
 
 #include <netinet/in.h>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::net {
 
 namespace {
@@ -13,22 +15,19 @@ constexpr int kPortsToTry = 16;  // guess: a port free in one family is rarely t
 using BeforeBind = std::function<Status(UdpSocket&, const Endpoint&)>;
 
 Result<BoundSocket> bind_one(const Endpoint& wanted, const BeforeBind& before_bind) {
-  auto socket = UdpSocket::open(wanted.family());
-  if (!socket) return tl::unexpected(socket.error());
-  if (before_bind)
-    if (auto prepared = before_bind(*socket, wanted); !prepared) return tl::unexpected(prepared.error());
-  if (auto bound = socket->bind(wanted); !bound) return tl::unexpected(bound.error());
-  auto local = socket->local_endpoint();
-  if (!local) return tl::unexpected(local.error());
-  return BoundSocket{std::move(*socket), *local};
+  UDTCAT_TRY(UdpSocket socket, UdpSocket::open(wanted.family()));
+  if (before_bind) UDTCAT_CHECK(before_bind(socket, wanted));
+  UDTCAT_CHECK(socket.bind(wanted));
+  UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
+  return BoundSocket{std::move(socket), local};
 }
 
 Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, const BeforeBind& before_bind) {
   std::vector<BoundSocket> bound;
   for (const Endpoint& local : locals) {
-    auto one = bind_one(bound.empty() ? local : local.with_port(bound.front().local.port()), before_bind);
-    if (!one) return tl::unexpected(one.error());
-    bound.push_back(std::move(*one));
+    UDTCAT_TRY(BoundSocket one,
+               bind_one(bound.empty() ? local : local.with_port(bound.front().local.port()), before_bind));
+    bound.push_back(std::move(one));
   }
   return bound;
 }

@@ -19,7 +19,7 @@ struct BoundSocket {
 };
 
 /// Binds every endpoint, all on the port of the first; where that is 0 a port is found that all of them can have.
-/// before_bind   called for each, before its port exists
+/// before_bind   called for each with what is wanted, before its port exists
 /// errors        Errc::bad_argument without endpoints; Errc::cannot_bind; those of before_bind
 [[nodiscard]] Result<std::vector<BoundSocket>> bind_on_one_port(
     const std::vector<Endpoint>& locals, const std::function<Status(UdpSocket&, const Endpoint&)>& before_bind = {});

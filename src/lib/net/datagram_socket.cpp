@@ -4,8 +4,7 @@
 
 #include <utility>
 
-#include "lib/net/train_receiver.hpp"
-#include "lib/net/train_sender.hpp"
+#include "lib/net/train.hpp"
 
 namespace udtcat::net {
 

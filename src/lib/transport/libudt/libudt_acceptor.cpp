@@ -3,10 +3,17 @@
 #include <array>
 #include <utility>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
+
+#include <fmt/format.h>
 #include <udt/udt.h>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
+#include "lib/net/bind.hpp"
+#include "lib/transport/libudt/datagram_guard.hpp"
 #include "lib/transport/libudt/libudt_channel.hpp"
 #include "lib/transport/libudt/libudt_error.hpp"
 
@@ -16,9 +23,63 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAcceptLook = 5ms;  // guess: libudt's own event wait looks every 10 ms
+constexpr auto kAcceptLook = 5ms;                // guess: libudt's own event wait looks every 10 ms
+constexpr int kBacklog = 16;                     // guess: strangers who wait cost about 1 MiB each inside libudt
+constexpr std::size_t kAnyHandshakeMss = 65535;  // libudt takes the lesser of a client's MSS and its own
+
+PacketSize packet_size_at(const Endpoint& local) {
+  return listening_packet_size(local.family(), net::interface_mtu(local));
+}
+
+Result<net::UdpSocket> any_port(AddressFamily family) {
+  auto socket = net::UdpSocket::open(family);
+  if (!socket) return socket;
+  sockaddr_in loopback4{};
+  loopback4.sin_family = AF_INET;
+  loopback4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 loopback6{};
+  loopback6.sin6_family = AF_INET6;
+  loopback6.sin6_addr = in6addr_loopback;
+  // SAFETY: each is the structure that its family says.
+  const auto loopback = family == AddressFamily::ipv6
+                            ? Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&loopback6), sizeof loopback6)
+                            : Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&loopback4), sizeof loopback4);
+  UDTCAT_CHECK(socket->bind(*loopback));
+  return socket;
+}
+
+/// `alias_needed`: another listener has the same port number. libudt finds the UDP socket of a new connection by the
+/// port number of the listener alone, so it is to know each under a number of its own.
+Result<Listener> listen_on(net::BoundSocket bound, bool alias_needed, BitRate rate) {
+  UDTCAT_CHECK(bound.socket.keep_path_errors());
+  UDTCAT_TRY(UdtSocket socket, UdtSocket::open(bound.local.family(), packet_size_at(bound.local), rate));
+  std::optional<net::UdpSocket> alias;
+  if (alias_needed) {
+    UDTCAT_TRY(net::UdpSocket other_port, any_port(bound.local.family()));
+    alias.emplace(std::move(other_port));
+  }
+  UDTCAT_CHECK(alias ? socket.run_over(bound.socket, *alias) : socket.run_over(bound.socket));
+  if (UDT::listen(socket.id(), kBacklog) == UDT::ERROR)
+    return tl::unexpected(last_error(Errc::cannot_bind, fmt::format("listen at udp {}", bound.local.to_string())));
+  return Listener{std::move(socket), bound.local, std::make_shared<PortWatch>(std::move(bound.socket)),
+                  std::move(alias)};
+}
 
 }  // namespace
+
+Result<std::vector<Listener>> bind_listeners(const std::vector<Endpoint>& locals, BitRate rate) {
+  // Before the port exists, so that not one datagram comes past.
+  const auto guard = [](net::UdpSocket& socket, const Endpoint& wanted) {
+    return attach_datagram_guard(socket, {packet_size_at(wanted).mss, kAnyHandshakeMss});
+  };
+  UDTCAT_TRY(auto bound, net::bind_on_one_port(locals, guard));
+  std::vector<Listener> listeners;
+  for (net::BoundSocket& each : bound) {
+    UDTCAT_TRY(Listener listener, listen_on(std::move(each), !listeners.empty(), rate));
+    listeners.push_back(std::move(listener));
+  }
+  return listeners;
+}
 
 LibudtAcceptor::LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
                                std::vector<Listener> listeners, std::chrono::milliseconds idle_timeout)

@@ -9,12 +9,12 @@ namespace udtcat::transport::libudt {
 Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
                                               Established established) {
   if (auto blocking = established.socket.make_blocking(); !blocking) return tl::unexpected(blocking.error());
-  auto connection = std::make_shared<Connection>(std::move(established));
+  auto connection = std::make_shared<LibudtConnection>(std::move(established));
   return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
 }
 
 LibudtChannel::LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
-                             std::shared_ptr<Connection> connection)
+                             std::shared_ptr<LibudtConnection> connection)
     : io_(io),
       connection_(std::move(connection)),
       receive_loop_(connection_),

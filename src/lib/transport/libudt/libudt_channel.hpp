@@ -7,10 +7,9 @@
 
 #include "lib/core/lifetime.hpp"
 #include "lib/transport/channel.hpp"
-#include "lib/transport/libudt/connection.hpp"
-#include "lib/transport/libudt/receive_loop.hpp"
+#include "lib/transport/libudt/libudt_connection.hpp"
+#include "lib/transport/libudt/loops.hpp"
 #include "lib/transport/libudt/runtime.hpp"
-#include "lib/transport/libudt/send_loop.hpp"
 
 namespace udtcat::transport::libudt {
 
@@ -18,7 +17,8 @@ namespace udtcat::transport::libudt {
 /// Threads: confined, as Channel.
 class LibudtChannel final : public Channel {
  public:
-  LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::shared_ptr<Connection> connection);
+  LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
+                std::shared_ptr<LibudtConnection> connection);
   /// Waits for the read in progress, at most kBlockingCallLimit, and for writes that close() left time for.
   ~LibudtChannel() override = default;
 
@@ -33,7 +33,7 @@ class LibudtChannel final : public Channel {
 
  private:
   boost::asio::io_context& io_;
-  const std::shared_ptr<Connection> connection_;
+  const std::shared_ptr<LibudtConnection> connection_;
   ReceiveLoop receive_loop_;
   SendLoop send_loop_;  // ends before the receive loop: its closing wakes that one
   core::Lifetime lifetime_;

@@ -1,13 +1,79 @@
 #include "lib/transport/libudt/udt_socket.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <utility>
 
 #include <udt/udt.h>
+#include <udtcat/units.hpp>
 
-#include "lib/transport/libudt/high_descriptor.hpp"
+#include "lib/net/system_error.hpp"
 #include "lib/transport/libudt/libudt_error.hpp"
 
 namespace udtcat::transport::libudt {
+
+namespace {
+
+constexpr std::size_t kReceiveBytes = 24 * kMiB;  // guess: 2.6 Gbit/s at 75 ms, more than libudt reaches there
+constexpr std::size_t kSendBytes = 12 * kMiB;     // guess: half of that; what is in here answers no ping
+// A listener keeps every packet in a place as large as its own MSS, whatever the peer's. Fewer places than these would
+// leave a peer of 1456-byte packets too small a window; more would let one of large packets hold too much memory.
+constexpr std::size_t kLeastReceivePackets = 5600;  // guess: 8 MB of Internet packets, 50 MB of the largest
+constexpr std::size_t kLeastSendPackets = 4096;     // guess
+
+PacketSize packet_size(AddressFamily family, std::size_t mtu) {
+  const std::size_t mss = family == AddressFamily::ipv6 ? mtu - kIpv6ExtraBytes : mtu;
+  return {mss, std::max(kReceiveBytes / mss, kLeastReceivePackets), std::max(kSendBytes / mss, kLeastSendPackets)};
+}
+
+}  // namespace
+
+PacketSize connecting_packet_size(AddressFamily family, std::optional<std::size_t> path_mtu) {
+  const std::size_t mtu = path_mtu.value_or(kInternetMtu);
+  if (mtu >= kLoopbackMtu) return packet_size(family, kLargestMtu);
+  return packet_size(family, std::clamp(mtu, kSmallestMtu, kInternetMtu));
+}
+
+PacketSize listening_packet_size(AddressFamily family, std::optional<std::size_t> mtu) {
+  return packet_size(family, std::clamp(mtu.value_or(kInternetMtu), kInternetMtu, kLargestMtu));
+}
+
+namespace {
+
+constexpr rlim_t kMostDescriptors = 4096;  // guess: the kernel's table is as large as its highest number
+
+int next_floor() {
+  static std::atomic<unsigned> turn{0};
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const auto numbers = static_cast<unsigned>(std::min(limit.rlim_cur, kMostDescriptors));
+  const unsigned quarter = std::max(numbers / 4, 1U);
+  return static_cast<int>(numbers / 2 + turn.fetch_add(1) % quarter);
+}
+
+}  // namespace
+
+Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket) {
+  auto high = socket.duplicate(next_floor());
+  return high ? std::move(high) : socket.duplicate();
+}
+
+Status replace_descriptor(int descriptor, const net::UdpSocket& socket) {
+  timeval timeout{};
+  socklen_t length = sizeof timeout;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, &length) != 0 ||
+      ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
+      ::dup2(socket.descriptor(), descriptor) < 0 || ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)
+    return tl::unexpected(net::system_error(Errc::out_of_resources, "put a udp socket under UDT", errno));
+  return {};
+}
 
 namespace {
 

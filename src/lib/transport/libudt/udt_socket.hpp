@@ -1,16 +1,53 @@
-/// A libudt socket, owned; and the UDP socket under it, made by us.
+/// A libudt socket, owned: how large its packets are, and the UDP socket under it, made by us.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
 #include "lib/net/udp_socket.hpp"
-#include "lib/transport/libudt/packet_size.hpp"
 
 namespace udtcat::transport::libudt {
+
+// An MSS counts the IPv4, UDP and UDT headers: a packet's payload is this much less, for IPv6 too.
+inline constexpr std::size_t kMssOverheadBytes = 44;       // spec: UDT4
+inline constexpr std::size_t kIpAndUdpOverheadBytes = 28;  // spec: UDT4; the unit of libudt's buffer options
+inline constexpr std::size_t kIpv6ExtraBytes = 20;         // spec: RFC 8200 §3 against RFC 791 §3.1
+inline constexpr std::size_t kInternetMtu = 1500;          // spec: RFC 894
+inline constexpr std::size_t kSmallestMtu = 576;           // spec: RFC 791 §3.1
+// measured: bare libudt over loopback, 512 MiB, window of 32 MiB, two busy cores, 2026-11-21, median (best) of 3 in
+// Gbit/s: 1500 1.6 (1.9), 4096 3.0 (4.1), 9000 4.9 (5.8), 16384 4.0 (8.6), 60000 5.4 (6.9). Above 9000 it is mostly
+// noise, while the packets in a window, which bound small writes, become few.
+inline constexpr std::size_t kLargestMtu = 9000;
+inline constexpr std::size_t kLoopbackMtu = 65535;  // spec: Linux's loopback interface has 65536
+
+struct PacketSize {
+  std::size_t mss = 0;
+  std::size_t receive_packets = 0;
+  std::size_t send_packets = 0;
+};
+
+/// For a connection over a path of which the first hop takes `path_mtu`. Larger than the Internet's only where the path
+/// is this host: nobody tells a connector whether every hop and the peer take jumbo frames.
+[[nodiscard]] PacketSize connecting_packet_size(AddressFamily family, std::optional<std::size_t> path_mtu);
+/// For a listener on interfaces of which the largest takes `mtu`: the most it can agree to, the connector decides.
+[[nodiscard]] PacketSize listening_packet_size(AddressFamily family, std::optional<std::size_t> mtu);
+
+/// Descriptor numbers for libudt that nobody else will get.
+/// When libudt takes a UDP socket down, it first closes the descriptor and only then stops the thread that reads from
+/// it. A file that another thread opens in between gets the lowest free number; if that is the one just closed,
+/// libudt's thread takes bytes out of it. Numbers far up the table, each used once in a long while, are never the
+/// lowest free.
+/// errors: Errc::out_of_resources
+[[nodiscard]] Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket);
+
+/// Makes `descriptor` mean `socket` instead of what it means now, with that one's receive timeout, on which libudt's
+/// reading thread depends.  errors: Errc::out_of_resources
+[[nodiscard]] Status replace_descriptor(int descriptor, const net::UdpSocket& socket);
 
 // How long a blocked send or receive stays in libudt before it looks whether it is still wanted.
 inline constexpr std::chrono::milliseconds kBlockingCallLimit{25};  // guess: 40 looks a second cost nothing

@@ -8,14 +8,14 @@
 
 #include <udtcat/endpoint.hpp>
 
-#include "lib/transport/native/connection.hpp"
 #include "lib/transport/native/door.hpp"
 #include "lib/transport/native/handshake.hpp"
 #include "lib/transport/native/time.hpp"
+#include "lib/transport/native/udt_connection.hpp"
 
 namespace udtcat::transport::native {
 
-/// What this end wants, and what it draws by lot. All of it is sent to the peer but the token, until that is known for one of ours.
+/// What this end wants, and the numbers that it draws. All of it is sent to the peer but the token, until that is known for one of ours.
 struct OpenRequest {
   Endpoint peer;
   std::uint32_t local_id = 0;

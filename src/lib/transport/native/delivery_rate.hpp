@@ -1,4 +1,4 @@
-/// Delivery rate samples.  source: draft-ietf-ccwg-bbr, "Delivery Rate Samples"
+/// What a sender remembers of a packet until it is acknowledged, and the delivery rate samples that it gives then.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,31 @@
 #include <optional>
 
 #include "lib/transport/native/congestion/congestion_control.hpp"
-#include "lib/transport/native/sent_packet.hpp"
+#include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
+
+/// What a sender remembers of a packet until it is acknowledged.
+/// Where the connection stood when a packet left: the start of a delivery rate sample.
+struct DeliverySnapshot {
+  std::uint64_t delivered_bytes = 0;
+  TimePoint delivered_at{};
+  TimePoint first_sent_at{};
+  std::uint64_t in_flight_bytes = 0;
+  std::uint64_t lost_bytes = 0;
+  bool app_limited = false;
+};
+
+struct SentPacket {
+  std::uint64_t offset = 0;  ///< in the byte stream
+  std::uint32_t bytes = 0;   ///< of payload
+  std::uint16_t sends = 0;
+  bool waits_for_repair = false;  ///< found lost and not sent again yet
+  bool presumed = false;          ///< a plain peer missed what is around it, and not this one
+  bool gone = false;              ///< sent longer ago than an answer takes: no longer in flight, whatever became of it
+  TimePoint sent_at{};            ///< the last time
+  DeliverySnapshot snapshot;      ///< of the last time
+};
 
 /// Threads: unsynchronised; time is a parameter.
 class DeliveryRate {

@@ -1,11 +1,40 @@
 #include "lib/transport/native/door.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "lib/core/byte_order.hpp"
+#include "lib/core/try.hpp"
+#include "lib/crypto/hkdf.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::transport::native {
+
+namespace {
+
+/// Empty where the host has none, or not for us: then all hosts with this key share the reset key.
+std::string machine_id() {
+  std::ifstream file("/etc/machine-id");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+Result<PortKeys> PortKeys::derive(const Key& key) {
+  PortKeys keys;
+  UDTCAT_TRY(const auto secret, crypto::hkdf_extract(key.bytes()));
+  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.door.writable()));
+  const std::string host = machine_id();
+  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()));
+  std::array<std::byte, sizeof keys.cookie> cookie{};
+  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat rsh cookie", {}, cookie));
+  keys.cookie = std::max<std::uint32_t>(core::load_be<std::uint32_t>(std::span<const std::byte>(cookie)), 1);
+  return keys;
+}
 
 Result<Door> Door::create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key) {
   auto hash = crypto::KeyedHash::create(key);

@@ -6,12 +6,27 @@
 #include <optional>
 #include <span>
 
+#include <udtcat/key.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/crypto/keyed_hash.hpp"
+#include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/handshake.hpp"
 
 namespace udtcat::transport::native {
+
+/// Keys of the transport, derived from the shared key; none opens a session.
+/// Threads: immutable.
+struct PortKeys {
+  using Part = crypto::SecretBytes<crypto::KeyedHash::kKeyBytes>;
+  Part door;   ///< see Door
+  Part reset;  ///< see Resets; another on each host, where the host has a name of its own
+  /// Of TransportOptions::single_use; not 0, and says nothing about the key: docs/spec/rsh.md §1.
+  std::uint32_t cookie = 0;
+
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<PortKeys> derive(const Key& key);
+};
 
 /// A listener checks it before it answers or remembers anything. It buys a place, and nothing more: who has the key is asked above.
 /// Threads: unsynchronised.

@@ -8,9 +8,10 @@
 
 namespace udtcat::transport::native {
 
-NativeChannel::NativeChannel(boost::asio::io_context& io, UdpPort& port, Link& link)
-    : io_(io), port_(port), link_(link) {
-  port_.set_user(link_, *this);
+NativeChannel::NativeChannel(boost::asio::io_context& io, UdpPort& port, UdtLink& link)
+    : io_(io), port_(port), link_(link), connection_(link.connection) {
+  link_.on_progress = [this] { on_progress(); };
+  port_.schedule(link_);
 }
 
 NativeChannel::~NativeChannel() { port_.release(link_); }
@@ -35,24 +36,26 @@ void NativeChannel::begin_read(std::span<std::byte> into, std::size_t least_byte
 
 void NativeChannel::async_write(core::SharedBytes from, WriteHandler handler) {
   if (closed_ || ended()) return post(std::move(handler), tl::unexpected(broken("send to")));
-  port_.write(link_, std::move(from));
-  writes_.push_back({link_.connection.written_bytes(), std::move(handler)});
+  connection_.write(std::move(from));
+  port_.schedule(link_);
+  writes_.push_back({connection_.written_bytes(), std::move(handler)});
 }
 
 void NativeChannel::async_drained(DrainedHandler handler) {
   UDTCAT_INVARIANT(!drained_handler_, "callers wait for one drain at a time");
   drained_handler_ = std::move(handler);
-  drained_offset_ = link_.connection.written_bytes();
+  drained_offset_ = connection_.written_bytes();
   progress_drain();
 }
 
 void NativeChannel::close(std::chrono::milliseconds drain) {
   if (std::exchange(closed_, true)) return;
-  port_.close(link_, drain);
+  connection_.close(clock_now(), drain);
+  port_.schedule(link_);
   progress_read();
 }
 
-ChannelStats NativeChannel::stats() { return link_.connection.stats(); }
+ChannelStats NativeChannel::stats() { return connection_.stats(); }
 
 void NativeChannel::on_progress() {
   progress_read();
@@ -60,25 +63,32 @@ void NativeChannel::on_progress() {
   progress_drain();
 }
 
+std::size_t NativeChannel::read_into(std::span<std::byte> into) {
+  const TimePoint now = clock_now();
+  const std::size_t bytes = connection_.read(now, into);
+  // The peer may wait to hear that there is room again.
+  if (const auto due = connection_.deadline(now); due && *due <= now) port_.schedule(link_);
+  return bytes;
+}
+
 void NativeChannel::progress_read() {
   if (!read_handler_) return;
   if (closed_) return finish_read(tl::unexpected(broken("receive from")));
-  if (link_.connection.readable_bytes() > 0) read_bytes_ += port_.read(link_, into_.subspan(read_bytes_));
+  if (connection_.readable_bytes() > 0) read_bytes_ += read_into(into_.subspan(read_bytes_));
   if (read_bytes_ >= least_bytes_) return finish_read(read_bytes_);
   if (!ended()) return;
-  if (tells_the_end_ && link_.connection.ended_in_order()) return finish_read(0);
+  if (tells_the_end_ && connection_.ended_in_order()) return finish_read(0);
   finish_read(tl::unexpected(broken("receive from")));
 }
 
 void NativeChannel::progress_drain() {
   if (!drained_handler_) return;
-  if (link_.connection.acknowledged_offset() >= drained_offset_)
-    return post(std::exchange(drained_handler_, nullptr), {});
+  if (connection_.acknowledged_offset() >= drained_offset_) return post(std::exchange(drained_handler_, nullptr), {});
   if (ended()) post(std::exchange(drained_handler_, nullptr), tl::unexpected(broken("drain")));
 }
 
 void NativeChannel::progress_writes() {
-  while (!writes_.empty() && writes_.front().end_offset <= link_.connection.sent_offset()) {
+  while (!writes_.empty() && writes_.front().end_offset <= connection_.sent_offset()) {
     post(std::move(writes_.front().handler), {});
     writes_.pop_front();
   }
@@ -94,16 +104,16 @@ void NativeChannel::finish_read(Result<std::size_t> result) {
 }
 
 bool NativeChannel::ended() const {
-  const auto state = link_.connection.state();
-  return state != Connection::State::open && state != Connection::State::draining;
+  const auto state = connection_.state();
+  return state != UdtConnection::State::open && state != UdtConnection::State::draining;
 }
 
 Error NativeChannel::broken(const char* doing) const {
-  const std::string what = std::string(doing) + " udp " + link_.connection.peer_address().to_string();
+  const std::string what = std::string(doing) + " udp " + connection_.peer_address().to_string();
   if (closed_) return {Errc::connection_broken, what, "the channel is closed"};
-  if (link_.connection.state() == Connection::State::lost)
+  if (connection_.state() == UdtConnection::State::lost)
     return {Errc::connection_broken, what, "nothing was heard from it, or acknowledged, for too long"};
-  if (link_.connection.state() == Connection::State::forgotten)
+  if (connection_.state() == UdtConnection::State::forgotten)
     return {Errc::connection_broken, what,
             "the other end knows nothing of this session: it was started again, or has given it up"};
   return {Errc::connection_broken, what, "the peer's transport closed the connection"};

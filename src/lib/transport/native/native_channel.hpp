@@ -16,10 +16,10 @@
 namespace udtcat::transport::native {
 
 /// Threads: confined, as Channel.
-class NativeChannel final : public Channel, private LinkUser {
+class NativeChannel final : public Channel {
  public:
   /// Takes the link over. The port outlives this.
-  NativeChannel(boost::asio::io_context& io, UdpPort& port, Link& link);
+  NativeChannel(boost::asio::io_context& io, UdpPort& port, UdtLink& link);
   ~NativeChannel() override;
   NativeChannel(const NativeChannel&) = delete;
   NativeChannel& operator=(const NativeChannel&) = delete;
@@ -29,12 +29,12 @@ class NativeChannel final : public Channel, private LinkUser {
   void async_write(core::SharedBytes from, WriteHandler handler) override;
   void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
-  [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return link_.connection.memory_bytes(); }
+  [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return connection_.memory_bytes(); }
   [[nodiscard]] ChannelStats stats() override;
-  [[nodiscard]] Endpoint peer() const override { return link_.connection.peer_address(); }
+  [[nodiscard]] Endpoint peer() const override { return connection_.peer_address(); }
   [[nodiscard]] bool proved_key() const override { return link_.proved; }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {
-    return link_.connection.port_closed_since();
+    return connection_.port_closed_since();
   }
 
  private:
@@ -43,7 +43,8 @@ class NativeChannel final : public Channel, private LinkUser {
     WriteHandler handler;
   };
 
-  void on_progress() override;
+  void on_progress();
+  [[nodiscard]] std::size_t read_into(std::span<std::byte> into);
   void progress_read();
   void progress_writes();
   void progress_drain();
@@ -55,7 +56,8 @@ class NativeChannel final : public Channel, private LinkUser {
 
   boost::asio::io_context& io_;
   UdpPort& port_;
-  Link& link_;
+  UdtLink& link_;
+  UdtConnection& connection_;  // of link_
   std::span<std::byte> into_;
   std::size_t least_bytes_ = 0;
   std::size_t read_bytes_ = 0;  // of the read in progress

@@ -1,17 +1,19 @@
 #include "lib/transport/native/native_engine.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <list>
 #include <memory>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/invariant.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/core/try.hpp"
 #include "lib/net/bind.hpp"
-#include "lib/transport/native/native_acceptor.hpp"
+#include "lib/transport/native/door.hpp"
 #include "lib/transport/native/native_channel.hpp"
-#include "lib/transport/native/port_keys.hpp"
 #include "lib/transport/native/udp_port.hpp"
 
 namespace udtcat::transport::native {
@@ -25,6 +27,86 @@ constexpr std::uint32_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC
 std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
   const auto bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(mtu.value_or(kInternetMtu), 576, kMaxMss));
   return family == AddressFamily::ipv6 ? bytes - kIpv6ExtraBytes : bytes;
+}
+
+constexpr std::size_t kBacklog = 16;  // guess: who comes then is not answered, and asks again
+// Somebody waits for clients: those of one turn of the event loop are no backlog. guess: some turns at 32 datagrams each
+constexpr std::size_t kBurst = 256;
+
+/// Listening ports, one for each address family.
+/// Threads: confined, as Channel.
+class NativeAcceptor final : public Acceptor {
+ public:
+  /// The ports outlive this.
+  NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports);
+  ~NativeAcceptor() override;
+  NativeAcceptor(const NativeAcceptor&) = delete;
+  NativeAcceptor& operator=(const NativeAcceptor&) = delete;
+
+  void async_accept(ChannelHandler handler) override;
+  [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
+
+ private:
+  struct Waiting {
+    UdpPort* port;
+    UdtLink* link;
+  };
+  void hand_on();
+  [[nodiscard]] bool has_room(bool proved) const;
+
+  boost::asio::io_context& io_;
+  const std::vector<UdpPort*> ports_;
+  std::deque<Waiting> waiting_;     // let in, and nobody has asked for them yet
+  std::size_t waiting_proved_ = 0;  // of them
+  ChannelHandler handler_;
+  core::Lifetime lifetime_;
+};
+
+NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*> ports)
+    : io_(io), ports_(std::move(ports)) {
+  for (UdpPort* const port : ports_)
+    port->listen({.has_room = [this](bool proved) { return has_room(proved); },
+                  .on_link =
+                      [this, port](UdtLink& link) {
+                        waiting_.push_back({port, &link});
+                        if (link.proved) ++waiting_proved_;
+                        hand_on();
+                      }});
+}
+
+NativeAcceptor::~NativeAcceptor() {
+  for (UdpPort* const port : ports_) port->stop_listening();
+  for (const Waiting& each : waiting_) each.port->release(*each.link);
+}
+
+void NativeAcceptor::async_accept(ChannelHandler handler) {
+  UDTCAT_INVARIANT(!handler_, "an acceptor has one accept at a time");
+  handler_ = std::move(handler);
+  hand_on();
+}
+
+/// Strangers leave those that have proved the key their room.
+bool NativeAcceptor::has_room(bool proved) const {
+  const std::size_t alike = proved ? waiting_proved_ : waiting_.size() - waiting_proved_;
+  return alike < (handler_ ? kBurst : kBacklog);
+}
+
+void NativeAcceptor::hand_on() {
+  if (!handler_ || waiting_.empty()) return;
+  boost::asio::post(io_, lifetime_.guard([this] {
+    if (!handler_ || waiting_.empty()) return;
+    const Waiting next = waiting_.front();
+    waiting_.pop_front();
+    if (next.link->proved) --waiting_proved_;
+    const ChannelHandler handler = std::exchange(handler_, nullptr);  // the call may ask again, or destroy us
+    handler(std::make_unique<NativeChannel>(io_, *next.port, *next.link));
+  }));
+}
+
+std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
+  std::vector<Endpoint> locals;
+  for (const UdpPort* const port : ports_) locals.push_back(port->local());
+  return locals;
 }
 
 /// Threads: confined, as Engine.
@@ -42,7 +124,7 @@ class NativeEngine final : public Engine {
   void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) override {
     auto port = outgoing_port(peer);
     if (!port) return post_failure(port.error(), std::move(handler));
-    auto opened = (*port)->open(peer, patience, lifetime_.guard([this, at = *port, handler](Result<Link*> link) {
+    auto opened = (*port)->open(peer, patience, lifetime_.guard([this, at = *port, handler](Result<UdtLink*> link) {
       if (!link) return handler(tl::unexpected(link.error()));
       handler(std::make_unique<NativeChannel>(io_, *at, **link));
     }));

@@ -74,6 +74,11 @@ std::vector<SequenceRange> decode_loss_list(std::span<const std::byte> body) {
   return list;
 }
 
+void append_be(std::vector<std::byte>& out, std::uint64_t value) {
+  out.resize(out.size() + sizeof value);
+  core::store_be<std::uint64_t>(std::span(out).last<sizeof value>(), value);
+}
+
 void append_loss(std::vector<std::uint32_t>& words, SequenceRange range) {
   if (range.first == range.last) return words.push_back(range.first);
   words.push_back(range.first | kRangeBit);

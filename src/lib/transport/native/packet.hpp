@@ -76,7 +76,17 @@ struct SequenceRange {
 };
 /// A NAK's list. What makes no sense (a range cut off, a number with bit 31 set) ends it.
 [[nodiscard]] std::vector<SequenceRange> decode_loss_list(std::span<const std::byte> body);
+/// Appends eight bytes, as the keyed hashes of this room take numbers.
+void append_be(std::vector<std::byte>& out, std::uint64_t value);
 /// Appends one range, in one word or two.
 void append_loss(std::vector<std::uint32_t>& words, SequenceRange range);
+
+/// A control packet about to be sent, but for its destination.
+struct ControlMessage {
+  ControlType type = ControlType::keep_alive;
+  std::uint16_t subtype = 0;
+  std::uint32_t additional = 0;
+  std::vector<std::uint32_t> words;
+};
 
 }  // namespace udtcat::transport::native

@@ -2,8 +2,45 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "lib/core/byte_order.hpp"
 
 namespace udtcat::transport::native {
+
+namespace {
+
+std::int64_t minute_of(TimePoint now) {
+  return std::chrono::duration_cast<std::chrono::minutes>(now.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<CookieJar> CookieJar::create() {
+  auto hash = crypto::KeyedHash::create();
+  if (!hash) return tl::unexpected(hash.error());
+  return CookieJar(std::move(*hash));
+}
+
+Result<std::uint32_t> CookieJar::make(TimePoint now, const Endpoint& client, std::uint32_t client_id) {
+  return at(minute_of(now), client, client_id);
+}
+
+bool CookieJar::accepts(TimePoint now, const Endpoint& client, std::uint32_t client_id, std::uint32_t cookie) {
+  const std::int64_t minute = minute_of(now);
+  return at(minute, client, client_id) == cookie || at(minute - 1, client, client_id) == cookie;
+}
+
+Result<std::uint32_t> CookieJar::at(std::int64_t minute, const Endpoint& client, std::uint32_t client_id) {
+  const auto* const address =
+      reinterpret_cast<const std::byte*>(client.data());  // SAFETY: any object may be read as bytes
+  std::vector<std::byte> message(address, address + client.size_bytes());
+  append_be(message, client_id);
+  append_be(message, static_cast<std::uint64_t>(minute));
+  const auto hash = hash_.of(message);
+  if (!hash) return tl::unexpected(hash.error());
+  return static_cast<std::uint32_t>(*hash) | 1U;
+}
 
 namespace {
 
@@ -73,7 +110,7 @@ std::vector<std::byte> PassiveOpen::refusal(std::span<const std::byte> packet) {
 }
 
 PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
-                                         const DrawLot& draw_lot) {
+                                         const DrawNumbers& draw_numbers) {
   const auto asked = decode_request(packet);
   if (!asked || !well_sized(*asked)) return {};
   const Handshake& request = asked->handshake;
@@ -88,9 +125,9 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   if (!known && !cookies_.accepts(now, from, request.socket_id, request.cookie)) return {};
   if (metered && !conclusions_.take(now, core::prefix_of(from))) return {};
   if (!is_usable(request)) return {refuse(request), std::nullopt};
-  const auto lot = draw_lot(proved);
-  if (!lot) return {};  // there may be room when it asks again
-  Verdict verdict = conclude(request, asked->extension, from, *lot);
+  const auto numbers = draw_numbers(proved);
+  if (!numbers) return {};  // there may be room when it asks again
+  Verdict verdict = conclude(request, asked->extension, from, *numbers);
   verdict.proved = proved;
   return verdict;
 }
@@ -108,25 +145,25 @@ PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& hea
 }
 
 PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, const std::optional<HandshakeExtension>& extension,
-                                           const Endpoint& from, const Lot& lot) const {
+                                           const Endpoint& from, const Numbers& numbers) const {
   ConnectionSettings made;
   made.peer = extension ? PeerKind::own : PeerKind::plain;
-  made.local_id = lot.local_id;
+  made.local_id = numbers.local_id;
   made.peer_id = request.socket_id;
   made.initial_sequence = request.initial_sequence;
   made.mss = std::min(request.mss, settings_.mss);
   made.flow_window = std::min(request.flow_window, kMaxWindowPackets);
-  made.local_token = lot.token;
+  made.local_token = numbers.token;
   made.peer_token = extension ? extension->token : 0;
   made.peer_address = from;
   made.hold = extension ? Duration::zero() : kFirstDataHold;
   Handshake reply = request;
   reply.mss = made.mss;
   reply.flow_window = settings_.flow_window;
-  reply.socket_id = lot.local_id;
+  reply.socket_id = numbers.local_id;
   reply.address = address_words(from);
   return {encode(reply, request.socket_id, extension ? kMarkerAnswer : 0,
-                 extension ? std::optional(HandshakeExtension{lot.token}) : std::nullopt),
+                 extension ? std::optional(HandshakeExtension{numbers.token}) : std::nullopt),
           made};
 }
 

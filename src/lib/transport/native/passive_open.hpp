@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,14 +11,33 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/transport/native/connection.hpp"
-#include "lib/transport/native/cookie.hpp"
+#include "lib/crypto/keyed_hash.hpp"
 #include "lib/transport/native/door.hpp"
 #include "lib/transport/native/handshake.hpp"
 #include "lib/transport/native/prefix_meter.hpp"
 #include "lib/transport/native/time.hpp"
+#include "lib/transport/native/udt_connection.hpp"
 
 namespace udtcat::transport::native {
+
+/// The proof that a client really is where it says it is, without remembering anything of it.
+/// A keyed hash of who asks and when. Good for one to two minutes.
+/// Threads: unsynchronised; time is a parameter.
+class CookieJar {
+ public:
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<CookieJar> create();
+
+  /// Never 0, which is what a client says that has none.  errors   Errc::cipher_failed
+  [[nodiscard]] Result<std::uint32_t> make(TimePoint now, const Endpoint& client, std::uint32_t client_id);
+  [[nodiscard]] bool accepts(TimePoint now, const Endpoint& client, std::uint32_t client_id, std::uint32_t cookie);
+
+ private:
+  explicit CookieJar(crypto::KeyedHash hash) : hash_(std::move(hash)) {}
+  [[nodiscard]] Result<std::uint32_t> at(std::int64_t minute, const Endpoint& client, std::uint32_t client_id);
+
+  crypto::KeyedHash hash_;
+};
 
 /// Remembers nothing of who asks until that has shown, by our cookie, that it receives what is sent to its address. Where there is a
 /// door, who proves the key at it is always heard, and all others only so many a second.
@@ -30,7 +50,7 @@ class PassiveOpen {
     std::optional<std::uint32_t> known_cookie;  ///< good from any address, with the proof of the door
   };
   /// Numbers of a connection to be made: drawn by the port, which knows which are free.
-  struct Lot {
+  struct Numbers {
     std::uint32_t local_id = 0;
     std::uint64_t token = 0;
   };
@@ -45,9 +65,9 @@ class PassiveOpen {
     bool proved = false;                         ///< who was accepted holds the key
   };
   /// Called for a client that is let in; none: there is no room for one like it now, and it is not answered.
-  using DrawLot = std::function<std::optional<Lot>(bool proved)>;
+  using DrawNumbers = std::function<std::optional<Numbers>(bool proved)>;
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
-                               const DrawLot& draw_lot);
+                               const DrawNumbers& draw_numbers);
 
   /// The answer to a port that takes no more connections.  empty: silence
   [[nodiscard]] static std::vector<std::byte> refusal(std::span<const std::byte> packet);
@@ -55,7 +75,7 @@ class PassiveOpen {
  private:
   [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, Handshake request, const Endpoint& from);
   [[nodiscard]] Verdict conclude(const Handshake& request, const std::optional<HandshakeExtension>& extension,
-                                 const Endpoint& from, const Lot& lot) const;
+                                 const Endpoint& from, const Numbers& numbers) const;
   PassiveOpen(const Settings& settings, Door* door, CookieJar cookies, PrefixMeter inductions, PrefixMeter conclusions);
 
   const Settings settings_;

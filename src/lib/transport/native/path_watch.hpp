@@ -8,7 +8,7 @@
 
 #include <udtcat/endpoint.hpp>
 
-#include "lib/transport/native/control_message.hpp"
+#include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/core/shared_bytes.hpp"
-#include "lib/transport/native/indexed_ring.hpp"
+#include "lib/transport/native/sequence.hpp"
 
 namespace udtcat::transport::native {
 

@@ -8,6 +8,9 @@ namespace udtcat::transport::native {
 using TimePoint = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
+/// How long a UDT receiver may hold an ACK back: UDT's unit of time.
+inline constexpr Duration kSyn = std::chrono::milliseconds(10);  // spec: draft-gg-udt, "SYN"
+
 /// For the driver alone.
 inline TimePoint clock_now() { return std::chrono::steady_clock::now(); }
 

@@ -141,7 +141,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   if (!id) return;
   if (*id == 0) return handle_listener_packet(now, packet, train);
   if (const auto found = links_.find(*id); found != links_.end()) {
-    Link& link = *found->second;
+    UdtLink& link = *found->second;
     link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
     return touch(link);
   }
@@ -150,14 +150,14 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   handle_stray(now, *id, packet, train);
 }
 
-void UdpPort::touch(Link& link) {
+void UdpPort::touch(UdtLink& link) {
   if (!std::exchange(link.touched, true)) touched_.push_back(&link);
 }
 
 void UdpPort::settle_touched() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     if (touched_[i] == nullptr) continue;
-    Link& link = *touched_[i];
+    UdtLink& link = *touched_[i];
     link.touched = false;
     least_rtt_ = std::min(least_rtt_, link.connection.rtt());
     link.connection.note_socket_drops(socket_.receive_drops());
@@ -169,9 +169,9 @@ void UdpPort::settle_touched() {
 void UdpPort::take_path_errors(TimePoint now) {
   for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
     if (!error.port_unreachable) {
-      // A rumour: what it says of the path may pass, and it counts only where nothing better is known in the end.
+      // What it says of the path may pass, and it counts only where nothing better is known in the end.
       for (const auto& [id, opening] : openings_)
-        if (opening->open.request().peer == error.peer) opening->rumour = errno_text(error.errno_value);
+        if (opening->open.request().peer == error.peer) opening->likely_cause = errno_text(error.errno_value);
       continue;
     }
     for (const auto& [id, link] : links_)
@@ -196,37 +196,14 @@ void UdpPort::warn_of_drops() {
 
 // ---- A link and its user ------------------------------------------------------------------------------------------
 
-void UdpPort::set_user(Link& link, LinkUser& user) {
-  link.user = &user;
-  schedule(link);
-}
-
-void UdpPort::write(Link& link, core::SharedBytes bytes) {
-  link.connection.write(std::move(bytes));
-  schedule(link);
-}
-
-std::size_t UdpPort::read(Link& link, std::span<std::byte> into) {
-  const TimePoint now = clock_now();
-  const std::size_t bytes = link.connection.read(now, into);
-  // The peer may wait to hear that there is room again.
-  if (const auto due = link.connection.deadline(now); due && *due <= now) schedule(link);
-  return bytes;
-}
-
-void UdpPort::close(Link& link, std::chrono::milliseconds drain) {
-  link.connection.close(clock_now(), drain);
-  schedule(link);
-}
-
-void UdpPort::release(Link& link) {
-  link.user = nullptr;
+void UdpPort::release(UdtLink& link) {
+  link.on_progress = nullptr;
   link.released = true;
   link.connection.close(clock_now(), 0ms);  // if nobody has
   schedule(link);
 }
 
-void UdpPort::schedule(Link& link) {
+void UdpPort::schedule(UdtLink& link) {
   if (std::exchange(link.flush_scheduled, true)) return;
   boost::asio::post(io_, lifetime_.guard([this, id = link.connection.local_id()] {
     const auto found = links_.find(id);
@@ -237,15 +214,15 @@ void UdpPort::schedule(Link& link) {
 }
 
 /// What came goes to the user, what may leave leaves, and the timer is set. Whatever happens to a connection ends here.
-void UdpPort::settle(Link& link) {
-  if (link.user != nullptr) link.user->on_progress();
+void UdpPort::settle(UdtLink& link) {
+  if (link.on_progress) link.on_progress();
   transmit(link);
-  if (link.user != nullptr) link.user->on_progress();
-  if (link.connection.over() && link.released) return bury(link);
+  if (link.on_progress) link.on_progress();
+  if (link.connection.over() && link.released) return forget(link);
   arm(link, clock_now());
 }
 
-void UdpPort::transmit(Link& link) {
+void UdpPort::transmit(UdtLink& link) {
   if (blocked_ != nullptr) return;  // everybody waits until the socket has room again
   for (;;) {
     builder_.clear();
@@ -255,7 +232,7 @@ void UdpPort::transmit(Link& link) {
 }
 
 /// Sends what is in builder_. False: the rest of it waits there for the socket.
-bool UdpPort::send(Link& link) {
+bool UdpPort::send(UdtLink& link) {
   const bool may_fragment = builder_.train().may_fragment;
   if (may_fragment != may_fragment_) socket_.probe_path_mtu(!(may_fragment_ = may_fragment));
   const auto result = socket_.send(builder_.train());
@@ -289,7 +266,7 @@ bool UdpPort::send(Link& link) {
 }
 
 void UdpPort::send_what_waited() {
-  Link* const link = std::exchange(blocked_, nullptr);  // none: it was buried meanwhile
+  UdtLink* const link = std::exchange(blocked_, nullptr);  // none: it was forgotten meanwhile
   if (link != nullptr && !send(*link)) return;
   for (const auto& [id, each] : links_) schedule(*each);
 }
@@ -329,7 +306,7 @@ net::SendResult UdpPort::send_alone(std::vector<std::byte> packet, const Endpoin
   return socket_.send(stray_.train());
 }
 
-void UdpPort::arm(Link& link, TimePoint now) {
+void UdpPort::arm(UdtLink& link, TimePoint now) {
   auto deadline = link.connection.deadline(now);
   if (!deadline) {
     link.timer.cancel();
@@ -345,22 +322,22 @@ void UdpPort::arm(Link& link, TimePoint now) {
       lifetime_.guard([this, id = link.connection.local_id()](const boost::system::error_code& error) {
         const auto found = links_.find(id);
         if (error || found == links_.end()) return;
-        Link& due = *found->second;
+        UdtLink& due = *found->second;
         due.armed_for = TimePoint::max();
         due.connection.handle_timeout(clock_now());
         settle(due);
       }));
 }
 
-void UdpPort::bury(Link& link) {
-  const Connection& connection = link.connection;
-  if (connection.state() == Connection::State::closed)
+void UdpPort::forget(UdtLink& link) {
+  const UdtConnection& connection = link.connection;
+  if (connection.state() == UdtConnection::State::closed)
     tombstones_.add(clock_now(), connection.local_id(), connection.peer_address(), connection.goodbye_packet());
   if (blocked_ == &link) {
     blocked_ = nullptr;
     builder_.clear();
   }
-  std::replace(touched_.begin(), touched_.end(), &link, static_cast<Link*>(nullptr));
+  std::replace(touched_.begin(), touched_.end(), &link, static_cast<UdtLink*>(nullptr));
   if (const auto named = by_peer_.find(link.name); named != by_peer_.end() && named->second == &link)
     by_peer_.erase(named);
   if (link.proved) --proved_links_;
@@ -375,24 +352,24 @@ void UdpPort::finish() {
   while (!links_.empty()) {
     const TimePoint now = clock_now();
     TimePoint next = now + 100ms;
-    std::vector<Link*> all;
+    std::vector<UdtLink*> all;
     for (const auto& [id, link] : links_) all.push_back(link.get());
     blocked_ = nullptr;  // what waited for room goes again when it is missed
-    for (Link* const link : all) {
-      if (link->user == nullptr && !link->released) link->connection.close(now, 0ms);
-      link->connection.hurry(now);
+    for (UdtLink* const link : all) {
+      if (!link->on_progress && !link->released) link->connection.close(now, 0ms);
+      link->connection.shorten_goodbye(now);
       link->connection.handle_timeout(now);
       transmit(*link);
       const auto deadline = link->connection.deadline(clock_now());
       if (link->connection.over() || !deadline)
-        bury(*link);
+        forget(*link);
       else
         next = std::min(next, *deadline);
     }
     if (links_.empty()) return;
     socket_.socket().wait_readable(std::max<Duration>(next - clock_now(), kLeastTimer));
     receive_some(clock_now());
-    for (Link* const link : touched_) link->touched = false;
+    for (UdtLink* const link : touched_) link->touched = false;
     touched_.clear();
   }
 }

@@ -28,12 +28,10 @@
 #include "lib/net/datagram_socket.hpp"
 #include "lib/transport/native/active_open.hpp"
 #include "lib/transport/native/door.hpp"
-#include "lib/transport/native/link.hpp"
 #include "lib/transport/native/passive_open.hpp"
-#include "lib/transport/native/port_keys.hpp"
 #include "lib/transport/native/prefix_meter.hpp"
-#include "lib/transport/native/resets.hpp"
-#include "lib/transport/native/tombstones.hpp"
+#include "lib/transport/native/strays.hpp"
+#include "lib/transport/native/udt_link.hpp"
 #include "lib/transport/native/wake_moderation.hpp"
 
 namespace udtcat::transport::native {
@@ -56,31 +54,25 @@ class UdpPort {
   [[nodiscard]] const Endpoint& local() const { return local_; }
 
   // ---- Opening
-  using OpenHandler = std::function<void(Result<Link*>)>;
+  using OpenHandler = std::function<void(Result<UdtLink*>)>;
   using OpenId = std::uint32_t;
   /// One attempt; see Engine::async_connect(). Who gets the link must release() it.  errors: Errc::cipher_failed
   [[nodiscard]] Result<OpenId> open(const Endpoint& peer, std::chrono::milliseconds patience, OpenHandler handler);
-  /// The handler is not called any more.
-  void cancel_open(OpenId id) { openings_.erase(id); }
 
   /// Lets clients in from now on. `on_link` is told of each; false: there is no room now for one more that has, or has not, proved
   /// the key.
   struct Welcome {
     std::function<bool(bool proved)> has_room;
-    std::function<void(Link&)> on_link;
+    std::function<void(UdtLink&)> on_link;
   };
   void listen(Welcome welcome) { welcome_ = std::move(welcome); }
   void stop_listening() { welcome_.reset(); }
 
-  // ---- For the user of a link, which is there until it calls release()
-  void set_user(Link& link, LinkUser& user);
-  void write(Link& link, core::SharedBytes bytes);
-  [[nodiscard]] std::size_t read(Link& link, std::span<std::byte> into);
-  void close(Link& link, std::chrono::milliseconds drain);
+  // ---- For the user of a link, which is there until it calls release(), and whose connection it uses directly
+  /// To be called after each write and close, and where the connection's deadline may have come nearer. Calls on_progress soon.
+  void schedule(UdtLink& link);
   /// The link is left to itself: it drains, if it was closed, and is forgotten.
-  void release(Link& link);
-  /// Calls the user's on_progress() soon.
-  void schedule(Link& link);
+  void release(UdtLink& link);
 
   /// Whether there is no connection, and none being opened.
   [[nodiscard]] bool idle() const { return links_.empty() && openings_.empty(); }
@@ -95,7 +87,7 @@ class UdpPort {
     TimePoint until;
     OpenHandler handler;
     boost::asio::steady_timer timer;
-    std::string rumour;  // why there may be no answer
+    std::string likely_cause;  // why there may be no answer
   };
 
   /// The checks between strangers and the connections.
@@ -128,24 +120,24 @@ class UdpPort {
   void handle_reset(const Reset& reset, const Endpoint& from);
   void handle_stray(TimePoint now, std::uint32_t id, std::span<const std::byte> packet,
                     const net::ReceivedTrain& train);
-  void touch(Link& link);
-  [[nodiscard]] Link* known_client(std::span<const std::byte> packet, const Endpoint& from);
-  [[nodiscard]] std::optional<PassiveOpen::Lot> draw_lot(bool proved, const Endpoint& from);
+  void touch(UdtLink& link);
+  [[nodiscard]] UdtLink* known_client(std::span<const std::byte> packet, const Endpoint& from);
+  [[nodiscard]] std::optional<PassiveOpen::Numbers> draw_numbers(bool proved, const Endpoint& from);
   [[nodiscard]] Result<std::uint64_t> draw_token(std::uint32_t id, const Endpoint& peer);
   void settle_touched();
 
   void run_opening(OpenId id);
-  void finish_opening(OpenId id, Result<Link*> result);
-  Link& add_link(TimePoint now, ConnectionSettings settings, bool proved);
+  void finish_opening(OpenId id, Result<UdtLink*> result);
+  UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved);
 
-  void settle(Link& link);
-  void transmit(Link& link);
-  [[nodiscard]] bool send(Link& link);
+  void settle(UdtLink& link);
+  void transmit(UdtLink& link);
+  [[nodiscard]] bool send(UdtLink& link);
   void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
   /// `packet` is not empty.
   net::SendResult send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from);
-  void arm(Link& link, TimePoint now);
-  void bury(Link& link);
+  void arm(UdtLink& link, TimePoint now);
+  void forget(UdtLink& link);
   void warn_of_drops();
 
   boost::asio::io_context& io_;
@@ -164,16 +156,16 @@ class UdpPort {
   Gate gate_;
   std::optional<Welcome> welcome_;
 
-  std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;  // by our number
-  std::map<PeerName, Link*> by_peer_;                               // the same, by the peer's
-  std::size_t proved_links_ = 0;                                    // of them
-  std::unordered_map<OpenId, std::unique_ptr<Opening>> openings_;   // by our number
+  std::unordered_map<std::uint32_t, std::unique_ptr<UdtLink>> links_;  // by our number
+  std::map<PeerName, UdtLink*> by_peer_;                               // the same, by the peer's
+  std::size_t proved_links_ = 0;                                       // of them
+  std::unordered_map<OpenId, std::unique_ptr<Opening>> openings_;      // by our number
   Tombstones tombstones_;
-  std::vector<Link*> touched_;
+  std::vector<UdtLink*> touched_;
   std::vector<net::ReceivedTrain> trains_;
   TrainBuilder builder_;
-  TrainBuilder stray_;       // replies to nobody's connection
-  Link* blocked_ = nullptr;  // whose train waits in builder_ for room in the socket
+  TrainBuilder stray_;          // replies to nobody's connection
+  UdtLink* blocked_ = nullptr;  // whose train waits in builder_ for room in the socket
   bool writable_awaited_ = false;
   bool may_fragment_ = true;  // how the socket is set
   std::uint64_t drops_warned_of_ = 0;

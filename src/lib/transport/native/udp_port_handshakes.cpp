@@ -40,16 +40,16 @@ Result<UdpPort::Gate> UdpPort::Gate::create(const PassiveOpen::Settings& setting
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
                                      const net::ReceivedTrain& train) {
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
-  if (Link* link = known_client(packet, train.from)) return answer(link->handshake_reply, train);
+  if (UdtLink* link = known_client(packet, train.from)) return answer(link->handshake_reply, train);
   if (!welcome_) {
     if (gate_.refusals.take(now, core::prefix_of(train.from))) answer(PassiveOpen::refusal(packet), train);
     return;
   }
   auto verdict =
-      gate_.passive.handle(now, packet, train.from, [&](bool proved) { return draw_lot(proved, train.from); });
+      gate_.passive.handle(now, packet, train.from, [&](bool proved) { return draw_numbers(proved, train.from); });
   if (verdict.accepted) {
     verdict.accepted->local_address = train.to;
-    Link& link = add_link(now, *verdict.accepted, verdict.proved);
+    UdtLink& link = add_link(now, *verdict.accepted, verdict.proved);
     link.handshake_reply = verdict.reply;
     welcome_->on_link(link);
   }
@@ -71,7 +71,7 @@ void UdpPort::handle_stray(TimePoint now, std::uint32_t id, std::span<const std:
 }
 
 /// A client asks again because our answer was lost: it gets the same.
-Link* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint& from) {
+UdtLink* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint& from) {
   const auto request = decode_handshake(packet.subspan(kHeaderBytes));
   if (!request || request->request != Request::conclusion) return nullptr;
   const auto known = by_peer_.find({from, request->socket_id});
@@ -79,7 +79,7 @@ Link* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint& f
 }
 
 /// Those that have proved the key have places of their own.
-std::optional<PassiveOpen::Lot> UdpPort::draw_lot(bool proved, const Endpoint& from) {
+std::optional<PassiveOpen::Numbers> UdpPort::draw_numbers(bool proved, const Endpoint& from) {
   const std::size_t alike = proved ? proved_links_ : links_.size() - proved_links_;
   if (alike >= kMaxLinks || !welcome_->has_room(proved)) return std::nullopt;
   for (;;) {
@@ -88,7 +88,7 @@ std::optional<PassiveOpen::Lot> UdpPort::draw_lot(bool proved, const Endpoint& f
     const auto id = static_cast<std::uint32_t>(*random) & kSequenceMask;
     if (id == 0 || links_.contains(id) || openings_.contains(id)) continue;
     const auto token = draw_token(id, from);
-    return token ? std::optional(PassiveOpen::Lot{id, *token}) : std::nullopt;
+    return token ? std::optional(PassiveOpen::Numbers{id, *token}) : std::nullopt;
   }
 }
 
@@ -127,7 +127,7 @@ void UdpPort::run_opening(OpenId id) {
   const Endpoint& peer = opening.open.request().peer;
   if (now >= opening.until)
     return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(),
-                                   opening.rumour.empty() ? "nobody answered" : opening.rumour));
+                                   opening.likely_cause.empty() ? "nobody answered" : opening.likely_cause));
   if (auto packet = opening.open.poll_transmit(now)) {
     const auto result = send_alone(std::move(*packet), peer, std::nullopt);
     if (result.state == net::SendState::failed)
@@ -149,12 +149,12 @@ void UdpPort::handle_opening_packet(TimePoint now, Opening& opening, std::span<c
   if (opening.open.state() == ActiveOpen::State::refused)
     return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + request.peer.to_string(), kTurnedAway));
   if (opening.open.state() != ActiveOpen::State::done) return run_opening(id);
-  Link& link = add_link(now, opening.open.settings(), false);
+  UdtLink& link = add_link(now, opening.open.settings(), false);
   finish_opening(id, &link);
   settle(link);
 }
 
-void UdpPort::finish_opening(OpenId id, Result<Link*> result) {
+void UdpPort::finish_opening(OpenId id, Result<UdtLink*> result) {
   const auto opening = openings_.extract(id);
   if (opening.empty()) return;
   boost::asio::post(io_, lifetime_.guard([handler = std::move(opening.mapped()->handler), result = std::move(result)] {
@@ -162,11 +162,11 @@ void UdpPort::finish_opening(OpenId id, Result<Link*> result) {
   }));
 }
 
-Link& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved) {
+UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved) {
   settings.options = options_;
   settings.started = now;
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
-  Link& link = *links_.emplace(settings.local_id, std::make_unique<Link>(io_, settings, chunks_)).first->second;
+  UdtLink& link = *links_.emplace(settings.local_id, std::make_unique<UdtLink>(io_, settings, chunks_)).first->second;
   by_peer_.insert_or_assign(link.name, &link);
   link.proved = proved;
   if (proved) ++proved_links_;

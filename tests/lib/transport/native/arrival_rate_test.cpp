@@ -37,5 +37,54 @@ TEST(ArrivalRate, SaysNothingNewOfAPause) {
   EXPECT_NEAR(rate.rate_packets(), 10'000, 2);
 }
 
+/// As libudt sends: pairs follow at once, everything else at the sender's own pace.
+class Arriving : public testing::Test {
+ protected:
+  void packets(int count, std::chrono::nanoseconds pace, std::chrono::nanoseconds in_pair) {
+    for (int i = 0; i < count; ++i, ++sequence) {
+      now += sequence % 16 == 1 ? in_pair : pace;
+      times.on_packet(sequence, now);
+    }
+  }
+  ArrivalTimes times;
+  std::uint32_t sequence = 1000;
+  std::chrono::nanoseconds now = 1h;
+};
+
+TEST_F(Arriving, IsUnknownAtFirst) {
+  times.on_packet(16, 1s);
+  EXPECT_EQ(times.rate_packets(), 0U);
+  EXPECT_EQ(times.capacity_packets(), 0U);
+}
+
+TEST_F(Arriving, TellsThePaceAndByThePairsWhatTheLinkCarries) {
+  packets(500, 1ms, 10us);
+  EXPECT_NEAR(times.rate_packets(), 1000, 1);
+  EXPECT_NEAR(times.capacity_packets(), 100'000, 1);
+}
+
+TEST_F(Arriving, TellsNothingElseForAPauseOrAPacketThatCameAgain) {
+  packets(500, 1ms, 10us);
+  now += 1h;
+  times.on_packet(sequence - 100, now);
+  packets(3, 1ms, 10us);
+  EXPECT_NEAR(times.rate_packets(), 1000, 1);
+  EXPECT_NEAR(times.capacity_packets(), 100'000, 1);
+}
+
+TEST_F(Arriving, BelievesNoTimeThatIsNone) {
+  packets(500, 0ns, 0ns);
+  EXPECT_LE(times.rate_packets(), 1'000'000U);
+  EXPECT_LE(times.capacity_packets(), 1'000'000U);
+}
+
+TEST_F(Arriving, TakesNoPairWhoseSecondIsMissing) {
+  for (int i = 0; i < 500; ++i, ++sequence) {
+    now += 1ms;
+    if (sequence % 16 != 0) times.on_packet(sequence, now);
+  }
+  EXPECT_EQ(times.capacity_packets(), 0U);
+}
+
 }  // namespace
 }  // namespace udtcat::transport::native

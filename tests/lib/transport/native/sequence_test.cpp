@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <random>
+#include <set>
+
 namespace udtcat::transport::native {
 namespace {
 
@@ -32,6 +36,56 @@ TEST(SequenceSpace, KnowsNothingBeforeTheFirstPacket) {
 TEST(SequenceSpace, TakesNoNumberWithItsHighestBit) {
   EXPECT_FALSE(SequenceSpace(0).index_of(0x80000000, 0));
   EXPECT_FALSE(SequenceSpace(0).index_of(0xffffffff, 1U << 31));
+}
+
+TEST(IndexedRing, KeepsTheNumberOfEachElement) {
+  IndexedRing<std::uint64_t> ring;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ring.push_back(i);
+    if (i % 3 == 2) ring.pop_front();
+    ASSERT_EQ(ring[ring.begin_index()], ring.begin_index());
+    ASSERT_EQ(ring[i], i);
+  }
+  EXPECT_EQ(ring.size(), ring.end_index() - ring.begin_index());
+  EXPECT_FALSE(ring.contains(ring.begin_index() - 1));
+  EXPECT_FALSE(ring.contains(ring.end_index()));
+  EXPECT_FALSE(ring.contains(UINT64_MAX));
+}
+
+TEST(IndexedRing, LetsGoOfWhatLeaves) {
+  IndexedRing<std::shared_ptr<int>> ring;
+  const auto held = ring.push_back(std::make_shared<int>(1));
+  ring.pop_front();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_TRUE(ring.empty());
+}
+
+TEST(IndexRanges, AreWhatASetOfIndicesIs) {
+  IndexRanges ranges;
+  std::set<PacketIndex> set;
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const PacketIndex index = random() % 64;
+    const bool add = random() % 2 == 0;
+    add ? ranges.insert(index) : ranges.erase(index);
+    add ? static_cast<void>(set.insert(index)) : static_cast<void>(set.erase(index));
+    ASSERT_EQ(ranges.empty(), set.empty());
+    if (!set.empty()) {
+      ASSERT_EQ(ranges.front(), *set.begin());
+    }
+    const PacketIndex asked = random() % 66;
+    ASSERT_EQ(ranges.contains(asked), set.contains(asked));
+  }
+}
+
+TEST(IndexRanges, EmptyThemselvesFromTheFront) {
+  IndexRanges ranges;
+  for (PacketIndex i = 10; i < 20; ++i) ranges.insert(i);
+  for (PacketIndex i = 10; i < 20; ++i) {
+    EXPECT_EQ(ranges.front(), i);
+    ranges.erase(i);
+  }
+  EXPECT_TRUE(ranges.empty());
 }
 
 }  // namespace

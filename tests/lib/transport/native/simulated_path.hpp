@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/transport/native/connection.hpp"
+#include "lib/transport/native/udt_connection.hpp"
 
 namespace udtcat::transport::native {
 
@@ -38,7 +38,7 @@ class SimulatedPath {
   explicit SimulatedPath(const PathSettings& path = {}, PeerKind kind = PeerKind::own, TransportOptions options = {},
                          std::uint32_t initial_sequence = 1000, std::uint32_t mss = 1500);
 
-  [[nodiscard]] Connection& at(End end) { return *ends_[end].connection; }
+  [[nodiscard]] UdtConnection& at(End end) { return *ends_[end].connection; }
   [[nodiscard]] TimePoint now() const { return now_; }
   [[nodiscard]] PathSettings& path(End sender) { return ends_[sender].path; }
   void set_path(const PathSettings& path);
@@ -77,7 +77,7 @@ class SimulatedPath {
     bool operator>(const Flight& other) const { return at != other.at ? at > other.at : number > other.number; }
   };
   struct Side {
-    std::optional<Connection> connection;
+    std::optional<UdtConnection> connection;
     PathSettings path;  // of what it sends
     Endpoint address;
     TimePoint link_free{};

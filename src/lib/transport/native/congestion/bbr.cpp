@@ -26,8 +26,6 @@ constexpr unsigned kUnresponsiveDownRounds =
 // host. guess: a pause is some tens of milliseconds.
 constexpr Duration kLeastCycle = 250ms;
 
-// What a receiver may hold back before it says anything. A window below that moves once in ten milliseconds.
-constexpr Duration kAckInterval = 10ms;  // spec: draft-gg-udt, "SYN"
 // spec: twice the 64 after which UDT's light ACK comes, so that some are on their way.
 constexpr std::uint64_t kAckPackets = 128;
 constexpr double kStartupPacingGain = 2.77;             // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
@@ -322,7 +320,7 @@ std::uint64_t Bbr::least_flight() const { return std::max(least_window(), 2 * ac
 
 // The least that congestion may leave of the window.
 std::uint64_t Bbr::least_cap() const {
-  const auto batch = std::min(bytes_during(model_.max_bandwidth(), kAckInterval), kAckPackets * payload_bytes_);
+  const auto batch = std::min(bytes_during(model_.max_bandwidth(), kSyn), kAckPackets * payload_bytes_);
   // Between hosts that take longer than the way, what is in flight waits in the hosts.
   const auto in_hosts = model_.host_bound() ? scaled(model_.bdp_bytes(model_.max_bandwidth()), kWindowGain) : 0;
   return std::max({least_flight(), batch, in_hosts});

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kSyn = 10ms;                // spec: draft-gg-udt, "SYN"
 constexpr double kWindowMargin = 16;           // spec: draft-gg-udt, "UDT's Native Control Algorithm"; packets
 constexpr double kDecrease = 1.125;            // spec: the same
 constexpr unsigned kMostDecreases = 5;         // spec: the same, in one epoch

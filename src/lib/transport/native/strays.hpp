@@ -1,0 +1,78 @@
+/// Answers to packets of connections that are no more, or that nobody here has ever known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/crypto/keyed_hash.hpp"
+#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/prefix_meter.hpp"
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// Connections that are no more, for peers that have not heard.
+/// For a minute whoever sends to a closed connection is told that it is closed. The oldest give way to new ones.
+/// Threads: unsynchronised; time is a parameter.
+class Tombstones {
+ public:
+  void add(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> goodbye);
+  /// What to answer a packet for `id` from `from`; null: nothing. A goodbye is not answered with another.
+  [[nodiscard]] const std::vector<std::byte>* answer(TimePoint now, std::uint32_t id, const Endpoint& from,
+                                                     std::span<const std::byte> packet);
+  [[nodiscard]] bool knows(std::uint32_t id) const { return stones_.contains(id); }
+
+ private:
+  struct Stone {
+    Endpoint peer;
+    std::vector<std::byte> goodbye;
+    TimePoint until;
+    TimePoint next_answer;
+  };
+  std::unordered_map<std::uint32_t, Stone> stones_;
+  std::deque<std::uint32_t> oldest_first_;
+};
+
+inline constexpr std::size_t kResetBytes = kHeaderBytes + 8;  // spec: udt4.md §11
+
+/// "The socket `id` is no more", from who can compute its token.
+struct Reset {
+  std::uint32_t id = 0;
+  std::uint64_t token = 0;
+};
+[[nodiscard]] std::vector<std::byte> encode(const Reset& reset);
+/// none: it is no reset
+[[nodiscard]] std::optional<Reset> decode_reset(std::span<const std::byte> packet);
+
+/// Tokens are a keyed hash of whom they are for, so that a process which was started again knows those of the one before it.
+/// Threads: unsynchronised; time is a parameter.
+class Resets {
+ public:
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<Resets> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key,
+                                             std::uint16_t local_port);
+
+  /// The token by which `peer` knows the socket `id` of this port.  errors   Errc::cipher_failed
+  [[nodiscard]] Result<std::uint64_t> token_of(std::uint32_t id, const Endpoint& peer);
+  /// The answer to a packet for a socket that there is not. Never larger than the packet, never to a reset, a goodbye or a
+  /// handshake, and only so many a second.  empty: silence
+  [[nodiscard]] std::vector<std::byte> answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
+
+ private:
+  Resets(crypto::KeyedHash hash, std::uint16_t local_port, PrefixMeter meter)
+      : hash_(std::move(hash)), local_port_(local_port), meter_(std::move(meter)) {}
+
+  crypto::KeyedHash hash_;
+  std::uint16_t local_port_;
+  PrefixMeter meter_;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,345 @@
+#include "lib/transport/native/udt_connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/transport/native/acknowledgement.hpp"
+#include "lib/transport/native/handshake.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt gives up after some 45 s of silence
+constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
+constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: nobody acknowledges a SHUTDOWN
+constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
+constexpr Duration kShortGoodbyeGap = 1ms;        // guess: so that one lost packet is not all of them
+constexpr std::uint32_t kConvincingRefusals = 3;  // guess: ICMP is easily forged, and a peer may be about to come back
+constexpr Duration kConvincingSpread = 2s;        // guess
+constexpr std::size_t kIpv4OverheadBytes = 28;    // spec: RFC 791, RFC 768
+constexpr std::size_t kIpv6OverheadBytes = 48;    // spec: RFC 8200, RFC 768
+
+bool ipv6(const Endpoint& address) { return address.family() == AddressFamily::ipv6; }
+
+std::size_t overhead_bytes(const Endpoint& peer) { return ipv6(peer) ? kIpv6OverheadBytes : kIpv4OverheadBytes; }
+
+/// An MSS counts the headers of IPv4, for IPv6 too.
+std::size_t ip_bytes(const ConnectionSettings& settings) {
+  return settings.mss - kIpv4OverheadBytes + overhead_bytes(settings.peer_address);
+}
+
+/// What counts from any address, since it brings its own proof.
+bool proves_a_path(const ControlHeader& header) {
+  return header.type == ControlType::user && static_cast<Extension>(header.subtype) == Extension::path_response;
+}
+
+UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::size_t payload_bytes) {
+  return {.peer = settings.peer,
+          .initial_sequence = settings.initial_sequence,
+          .peer_id = settings.peer_id,
+          .window_packets = settings.flow_window,
+          .payload_bytes = payload_bytes,
+          .memory_bytes = settings.options.memory_bytes,
+          .congestion = settings.options.congestion,
+          .rate_cap = settings.options.rate,
+          .random_seed = static_cast<std::uint32_t>(settings.random_seed),
+          .started = settings.started,
+          .hold_until = settings.started + settings.hold};
+}
+
+std::optional<MtuSearch> new_mtu_search(const ConnectionSettings& settings) {
+  if (!traits_of(settings.peer).extended) return std::nullopt;
+  return MtuSearch(overhead_bytes(settings.peer_address), ip_bytes(settings));
+}
+
+std::size_t first_payload_bytes(const ConnectionSettings& settings) {
+  const std::size_t agreed = settings.mss - kMssOverheadBytes;
+  const auto mtu = new_mtu_search(settings);
+  return mtu ? std::min(agreed, mtu->packet_bytes() - kHeaderBytes) : agreed;
+}
+
+}  // namespace
+
+UdtConnection::UdtConnection(const ConnectionSettings& settings, core::ChunkPool& chunks)
+    : settings_(settings),
+      peer_(traits_of(settings.peer)),
+      receiver_(
+          {settings.peer, settings.initial_sequence, settings.mss - kMssOverheadBytes, settings.options.memory_bytes},
+          chunks),
+      sender_(sender_settings(settings, first_payload_bytes(settings))),
+      mtu_(new_mtu_search(settings)),
+      path_(settings.peer_address, settings.local_address, {settings.local_token, settings.peer_token}),
+      last_heard_(settings.started),
+      last_sent_(settings.started),
+      goodbyes_left_(kGoodbyes),
+      goodbye_gap_(kGoodbyeGap) {}
+
+// ---- Packets in ---------------------------------------------------------------------------------------------------
+
+void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                  const std::optional<Endpoint>& to, const Arrival& arrival) {
+  if (state_ != State::open && state_ != State::draining) return;
+  const bool control = is_control(packet);
+  if (!(from == path_.peer())) {
+    if (!peer_.extended) return;
+    if (control && proves_a_path(decode_control_header(packet))) return handle_control(now, packet, from);
+    if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
+    return;
+  }
+  last_heard_ = now;
+  refusals_ = {};
+  sender_.on_heard();
+  if (control) return handle_control(now, packet, from);
+  receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
+}
+
+void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {
+  const ControlHeader header = decode_control_header(packet);
+  const auto body = packet.subspan(kHeaderBytes);
+  switch (header.type) {
+    case ControlType::ack:
+      return handle_ack(now, header, body);
+    case ControlType::nak:
+      return sender_.on_nak(now, decode_loss_list(body));
+    case ControlType::ack2:
+      return receiver_.on_ack2(now, header.additional);
+    case ControlType::shutdown:
+      return handle_shutdown(body);
+    case ControlType::user:
+      if (peer_.extended) handle_extension(now, header, packet, from);
+      return;
+    case ControlType::handshake:
+    case ControlType::keep_alive:
+    case ControlType::congestion_warning:
+    case ControlType::message_drop:
+    case ControlType::error:
+      return;  // a sign of life, which it is by having come
+  }
+}
+
+void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body) {
+  const auto ack = decode_acknowledgement(body);
+  if (!ack) return;
+  // libudt says what it has to say until it hears this; light ACKs have no number.
+  if (ack->window_packets && header.additional != 0) queue({ControlType::ack2, 0, header.additional, {0}});
+  sender_.on_ack(now, *ack);
+}
+
+/// A hint, as all that is not authenticated: the session above decides whether the stream had ended. With a token, a stranger who guesses
+/// our number cannot even break it.
+void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
+  if (peer_.extended) {
+    const std::uint64_t token = (std::uint64_t{word_at(body, 0).value_or(0)} << 32) | word_at(body, 1).value_or(0);
+    if (token != settings_.local_token) return;
+  }
+  state_ = State::peer_closed;
+}
+
+void UdtConnection::handle_reset(std::uint64_t token) {
+  if (state_ != State::open && state_ != State::draining) return;
+  // Two registers are compared at once: no time tells how much of a guess was right.
+  if (peer_.extended && token == settings_.peer_token) state_ = State::forgotten;
+}
+
+void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
+                                     const Endpoint& from) {
+  const auto body = packet.subspan(kHeaderBytes);
+  switch (static_cast<Extension>(header.subtype)) {
+    case Extension::path_challenge:
+      if (auto answer = path_.on_challenge(body)) queue(std::move(*answer), from);
+      return;
+    case Extension::path_response: {
+      const Endpoint before = path_.peer();
+      if (!path_.on_response(from, body)) return;
+      last_heard_ = now;
+      // Another port of the same host is the same path behind a NAT that forgot.
+      if (!(before.with_port(0) == from.with_port(0))) sender_.on_new_path(now);
+      return;
+    }
+    case Extension::mtu_probe:
+      return queue({ControlType::user,
+                    static_cast<std::uint16_t>(Extension::mtu_reply),
+                    static_cast<std::uint32_t>(packet.size()),
+                    {0}});
+    case Extension::mtu_reply:
+      if (mtu_->on_reply(now, header.additional)) sender_.set_payload_bytes(mtu_->packet_bytes() - kHeaderBytes);
+      return;
+    case Extension::reset:
+      return;  // for destination 0 only
+  }
+}
+
+void UdtConnection::handle_port_closed(TimePoint now) {
+  if (refusals_.count++ == 0) refusals_.first = now;
+  refusals_.last = now;
+}
+
+std::optional<TimePoint> UdtConnection::port_closed_since() const {
+  if (refusals_.count < kConvincingRefusals || refusals_.last - refusals_.first < kConvincingSpread)
+    return std::nullopt;
+  return refusals_.last;
+}
+
+void UdtConnection::handle_too_large(TimePoint now, const net::DatagramTrain& train) {
+  if (!mtu_) return;  // the system cuts those
+  if (train.segment_bytes > sender_.payload_bytes() + kHeaderBytes) return mtu_->on_too_large(now, train.segment_bytes);
+  on_black_hole(now);
+}
+
+void UdtConnection::on_black_hole(TimePoint now) {
+  mtu_->on_black_hole(now);
+  sender_.set_payload_bytes(mtu_->packet_bytes() - kHeaderBytes);
+}
+
+// ---- Time ---------------------------------------------------------------------------------------------------------
+
+void UdtConnection::handle_timeout(TimePoint now) {
+  if (mtu_ && sender_.suspects_black_hole(now, mtu_->base_packet_bytes() - kHeaderBytes)) on_black_hole(now);
+  const std::uint32_t unanswered = sender_.unanswered_probes();
+  sender_.handle_timeout(now);
+  if (sender_.unanswered_probes() > unanswered) ask_for_life();
+  advance(now);
+}
+
+/// Is it the path or only its width? A small probe is answered at once where a large packet vanishes.
+void UdtConnection::ask_for_life() {
+  if (mtu_) queue({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {0}});
+}
+
+void UdtConnection::advance(TimePoint now) {
+  const bool drained = sender_.all_acknowledged() || now >= drain_until_;
+  if (state_ == State::draining && drained) {
+    state_ = State::closed;
+    next_goodbye_ = now;
+  }
+  if ((state_ == State::open || state_ == State::draining) && now >= last_moment()) state_ = State::lost;
+}
+
+/// Keep-alives may pass where no data does: a peer that answers nothing of what it has room for is as lost as a silent one.
+TimePoint UdtConnection::last_moment() const {
+  const TimePoint alive = std::min(last_heard_, sender_.unanswered_since().value_or(last_heard_));
+  return alive + settings_.options.idle_timeout;
+}
+
+std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
+  if (over()) return std::nullopt;
+  if (state_ == State::closed) return next_goodbye_;
+  if (!outbox_.empty()) return now;
+  TimePoint earliest = std::min(last_moment(), last_sent_ + kKeepAlive);
+  const auto join = [&](const std::optional<TimePoint>& time) {
+    earliest = std::min(earliest, time.value_or(earliest));
+  };
+  join(receiver_.deadline());
+  join(sender_.deadline(now));
+  if (mtu_) join(mtu_->deadline());
+  if (state_ == State::draining) earliest = std::min(earliest, drain_until_);
+  return earliest;
+}
+
+// ---- Trains out ---------------------------------------------------------------------------------------------------
+
+bool UdtConnection::poll_transmit(TimePoint now, TrainBuilder& builder) {
+  advance(now);
+  if (state_ == State::closed) return poll_goodbye(now, builder);
+  if (over()) return false;
+  if (poll_control(now, builder) || poll_probe(now, builder)) return true;
+  if (sender_.poll_train(now, builder)) {
+    address(builder);
+    last_sent_ = now;
+    return true;
+  }
+  if (now - last_sent_ < kKeepAlive) return false;
+  send(now, builder, encoded({ControlType::keep_alive, 0, 0, std::vector<std::uint32_t>(peer_.keep_alive_words)}));
+  return true;
+}
+
+bool UdtConnection::poll_control(TimePoint now, TrainBuilder& builder) {
+  if (!outbox_.empty()) {
+    const Outgoing next = std::move(outbox_.front());
+    outbox_.pop_front();
+    send(now, builder, encoded(next.message));
+    if (next.to) builder.train().to = *next.to;
+    return true;
+  }
+  auto message = receiver_.poll_control(now);
+  if (!message) return false;
+  send(now, builder, encoded(*message));
+  return true;
+}
+
+bool UdtConnection::poll_probe(TimePoint now, TrainBuilder& builder) {
+  if (!mtu_) return false;
+  const auto bytes = mtu_->poll_probe(now, 2 * sender_.rtt().timeout());
+  if (!bytes) return false;
+  auto packet = encoded({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {}});
+  packet.resize(*bytes);
+  send(now, builder, std::move(packet));
+  return true;
+}
+
+bool UdtConnection::poll_goodbye(TimePoint now, TrainBuilder& builder) {
+  if (goodbyes_left_ == 0 || now < next_goodbye_) return false;
+  --goodbyes_left_;
+  next_goodbye_ = now + goodbye_gap_;
+  send(now, builder, goodbye_packet());
+  return true;
+}
+
+std::vector<std::byte> UdtConnection::goodbye_packet() const {
+  ControlMessage message{ControlType::shutdown, 0, 0, {0}};
+  if (peer_.extended)
+    message.words = {static_cast<std::uint32_t>(settings_.peer_token >> 32),
+                     static_cast<std::uint32_t>(settings_.peer_token)};
+  return encoded(message);
+}
+
+void UdtConnection::send(TimePoint now, TrainBuilder& builder, std::vector<std::byte> packet) {
+  builder.set_control(std::move(packet));
+  address(builder);
+  last_sent_ = now;
+}
+
+void UdtConnection::address(TrainBuilder& builder) const {
+  builder.train().to = path_.peer();
+  builder.train().from = path_.local();
+  builder.train().may_fragment = !peer_.extended;
+}
+
+void UdtConnection::queue(ControlMessage message, std::optional<Endpoint> to) {
+  if (outbox_.size() < kMaxOutbox) outbox_.push_back({std::move(message), std::move(to)});
+}
+
+std::vector<std::byte> UdtConnection::encoded(const ControlMessage& message) const {
+  return encode(ControlHeader{message.type, message.subtype, message.additional, 0, settings_.peer_id}, message.words);
+}
+
+// ---- The user's side ----------------------------------------------------------------------------------------------
+
+void UdtConnection::close(TimePoint now, Duration drain) {
+  if (state_ != State::open) return;
+  state_ = State::draining;
+  drain_until_ = now + drain;
+  advance(now);
+}
+
+void UdtConnection::shorten_goodbye(TimePoint now) {
+  if (!peer_.extended) return;  // libudt has no other sign
+  goodbye_gap_ = kShortGoodbyeGap;
+  next_goodbye_ = std::min(next_goodbye_, now + goodbye_gap_);
+}
+
+ChannelStats UdtConnection::stats() const {
+  const SenderStats& sent = sender_.stats();
+  const RttEstimator& rtt = sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
+  const auto shown = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
+  return {.bytes_received = receiver_.in_order_bytes(),
+          .packets_sent = sent.packets_sent,
+          .packets_lost = sent.packets_lost,
+          .packets_resent = sent.packets_resent,
+          .rtt = rtt.measured() ? std::optional(shown) : std::nullopt};
+}
+
+}  // namespace udtcat::transport::native

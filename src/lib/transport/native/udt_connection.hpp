@@ -1,0 +1,157 @@
+/// An established UDT4 connection, without a socket, a thread or a clock: the hub of both halves.
+///
+///   datagrams ─ handle_packet ─► UdtReceiver ─ read ─►            ─ write ─► UdtSender ─ poll_transmit ─► trains
+///                     └─ ACK, NAK ─► UdtSender          UdtReceiver ─ ACK, NAK ─► poll_transmit
+///
+/// After any call of handle_*, write(), read() or close() the driver asks poll_transmit() until it has nothing, and sets its timer to
+/// deadline().
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/options.hpp>
+
+#include "lib/core/shared_bytes.hpp"
+#include "lib/transport/channel.hpp"
+#include "lib/transport/native/mtu_search.hpp"
+#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/path_watch.hpp"
+#include "lib/transport/native/peer.hpp"
+#include "lib/transport/native/train_builder.hpp"
+#include "lib/transport/native/udt_receiver.hpp"
+#include "lib/transport/native/udt_sender.hpp"
+
+namespace udtcat::transport::native {
+
+/// What the handshake settled.
+struct ConnectionSettings {
+  PeerKind peer = PeerKind::plain;
+  std::uint32_t local_id = 0;
+  std::uint32_t peer_id = 0;
+  std::uint32_t initial_sequence = 0;  ///< of both directions
+  std::uint32_t mss = 0;               ///< the lesser of the two ends'
+  std::uint32_t flow_window = 0;       ///< the peer's, in packets
+  std::uint64_t local_token = 0;       ///< what our peer, and no stranger, knows of us
+  std::uint64_t peer_token = 0;
+  Endpoint peer_address;
+  std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
+  TransportOptions options;
+  TimePoint started;
+  Duration hold{0};               ///< the peer is not ready for data before
+  std::uint64_t random_seed = 0;  ///< nobody is told
+};
+
+/// Threads: unsynchronised; time is a parameter.
+class UdtConnection {
+ public:
+  ///   open ──close()──► draining ──all acknowledged, or time is up──► closed
+  ///   open, draining ──SHUTDOWN──► peer_closed      open, draining ──silence──► lost      open, draining ──reset──► forgotten
+  enum class State { open, draining, closed, peer_closed, lost, forgotten };
+
+  UdtConnection(const ConnectionSettings& settings, core::ChunkPool& chunks);
+
+  /// One packet for this connection.
+  /// from, to   where it came from, and which of our addresses it was sent to
+  /// arrival    for its data: `payload` is ignored
+  void handle_packet(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                     const std::optional<Endpoint>& to, const Arrival& arrival);
+  void handle_timeout(TimePoint now);
+  /// The system refused a train because its packets are too large for the path.
+  void handle_too_large(TimePoint now, const net::DatagramTrain& train);
+  /// The peer's host said that nobody has its port open.
+  void handle_port_closed(TimePoint now);
+  /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's token.
+  void handle_reset(std::uint64_t token);
+  void note_socket_drops(std::uint64_t total) { receiver_.on_socket_drops(total); }
+
+  /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
+  [[nodiscard]] bool poll_transmit(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] std::optional<TimePoint> deadline(TimePoint now) const;
+
+  void write(core::SharedBytes bytes) { sender_.write(std::move(bytes)); }
+  [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into) { return receiver_.read(now, into); }
+  [[nodiscard]] std::uint64_t readable_bytes() const { return receiver_.readable_bytes(); }
+  /// Offsets in the stream that is written: what has left at least once, and the end of it.
+  [[nodiscard]] std::uint64_t sent_offset() const { return sender_.sent_offset(); }
+  [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
+  [[nodiscard]] std::uint64_t acknowledged_offset() const { return sender_.acknowledged_offset(); }
+  [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
+  /// The peer has said goodbye, and nothing of what it sent is missing as far as one can see.
+  [[nodiscard]] bool ended_in_order() const { return state_ == State::peer_closed && receiver_.has_no_gap(); }
+  /// The first call counts.
+  void close(TimePoint now, Duration drain);
+  /// The process ends: the rest of the goodbye follows at once, where a reset will tell the peer of the end should all of it be lost.
+  void shorten_goodbye(TimePoint now);
+
+  [[nodiscard]] State state() const { return state_; }
+  /// It has said goodbye and may be forgotten.
+  [[nodiscard]] bool over() const {
+    return (state_ == State::closed && goodbyes_left_ == 0) || state_ == State::lost || state_ == State::peer_closed ||
+           state_ == State::forgotten;
+  }
+  [[nodiscard]] ChannelStats stats() const;
+  [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
+  /// The system refuses our own address: it is to choose one.
+  void forget_local_address() { path_.forget_local(); }
+  /// Smoothed; zero until it was measured.
+  [[nodiscard]] Duration rtt() const { return sender_.rtt().smoothed(); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return settings_.options.memory_bytes; }
+  [[nodiscard]] std::uint32_t local_id() const { return settings_.local_id; }
+  [[nodiscard]] std::uint32_t peer_id() const { return settings_.peer_id; }
+  /// See Channel::port_closed_since().
+  [[nodiscard]] std::optional<TimePoint> port_closed_since() const;
+  /// The packet that tells the peer, or what is left of it, that this connection is no more.
+  [[nodiscard]] std::vector<std::byte> goodbye_packet() const;
+
+ private:
+  void handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
+  void handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
+                        const Endpoint& from);
+  void handle_shutdown(std::span<const std::byte> body);
+  void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body);
+  [[nodiscard]] bool poll_control(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] bool poll_probe(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] bool poll_goodbye(TimePoint now, TrainBuilder& builder);
+  void send(TimePoint now, TrainBuilder& builder, std::vector<std::byte> packet);
+  void address(TrainBuilder& builder) const;
+  void queue(ControlMessage message, std::optional<Endpoint> to = std::nullopt);
+  [[nodiscard]] std::vector<std::byte> encoded(const ControlMessage& message) const;
+  void ask_for_life();
+  void on_black_hole(TimePoint now);
+  void advance(TimePoint now);
+  [[nodiscard]] TimePoint last_moment() const;
+
+  const ConnectionSettings settings_;
+  const PeerTraits& peer_;
+  State state_ = State::open;
+  UdtReceiver receiver_;
+  UdtSender sender_;
+  std::optional<MtuSearch> mtu_;  // where the peer understands probes
+  PathWatch path_;
+
+  struct Outgoing {
+    ControlMessage message;
+    std::optional<Endpoint> to;  // none: the peer
+  };
+  std::deque<Outgoing> outbox_;
+  TimePoint last_heard_;
+  TimePoint last_sent_;
+  struct Refusals {
+    std::uint32_t count = 0;
+    TimePoint first;
+    TimePoint last;
+  };
+  Refusals refusals_;  // since the peer was last heard
+  TimePoint drain_until_ = TimePoint::max();
+  std::uint32_t goodbyes_left_;
+  Duration goodbye_gap_;
+  TimePoint next_goodbye_{};
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,194 @@
+#include "lib/transport/native/udt_receiver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/transport/native/acknowledgement.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kOwnAckBytes = 128 * 1024;  // guess: two trains
+constexpr Duration kLeastAckDelay = 1ms;            // guess: well above what a timer costs
+constexpr Duration kShortPacketAckGap = 1ms;        // guess: chatty streams of short packets
+constexpr Duration kFirstRepeat = 20ms;             // measured: libudt swallows what comes within 8 ms of its handshake
+constexpr std::size_t kNakRanges = 150;             // guess: 1200 bytes, which every path carries
+constexpr std::size_t kLeastFlight = 32;       // guess: twice what a handshake ever promises beyond the buffer's limit
+constexpr Duration kOldestConfirmation = 60s;  // guess: later confirmations are nonsense
+constexpr std::uint32_t kMessageWhole = 0;
+
+}  // namespace
+
+UdtReceiver::UdtReceiver(const Settings& settings, core::ChunkPool& chunks)
+    : settings_(settings),
+      peer_(traits_of(settings.peer)),
+      sequences_(settings.initial_sequence),
+      buffer_(settings.limit_bytes, chunks) {
+  // While libudt does not know what is missing, its rate does not grow: a gap waits only for as long as packets have lately been late.
+  if (!peer_.sends_trains) holes_.on_rtt(Duration::zero());
+}
+
+// ---- Packets in ---------------------------------------------------------------------------------------------------
+
+void UdtReceiver::on_data(TimePoint now, const DataHeader& header, const Arrival& arrival) {
+  const auto index = sequences_.index_of(header.sequence, highest_end_);
+  if (!index || beyond_any_window(*index)) return;
+  if (*index > highest_end_ && holes_.full()) return;  // as if the path had lost it
+  const bool fragment = peer_.extended && header.message != kMessageWhole;
+  const auto outcome = fragment ? buffer_.store_fragment(*index, arrival, header.message & 0xffff, header.message >> 16)
+                                : buffer_.store(*index, arrival);
+  if (outcome == ReceiveBuffer::Outcome::no_room) return;  // as if the path had lost it
+  if (!peer_.sends_trains)
+    arrival_times_.on_packet(header.sequence, arrival.when.count() != 0 ? arrival.when : now.time_since_epoch());
+  latest_timestamp_us_ = header.timestamp_us;
+  latest_arrival_ = now;
+  if (outcome == ReceiveBuffer::Outcome::duplicate) {
+    ++duplicates_;
+    // Its sender has not heard of the first: say it again, but not to each of many.
+    return want_ack(now + peer_.duplicate_ack_delay);
+  }
+  if (fragment && !buffer_.has(*index)) return;
+  note_arrival(now, header, *index, arrival.payload.size());
+}
+
+/// No window that was announced reaches so far: a slot for each packet before it would cost more than what it brings.
+bool UdtReceiver::beyond_any_window(PacketIndex index) const {
+  return index >= buffer_.next() + buffer_.limit_bytes() / window_unit_bytes() + kLeastFlight;
+}
+
+void UdtReceiver::note_arrival(TimePoint now, const DataHeader& header, PacketIndex index, std::size_t payload_bytes) {
+  if (index > highest_end_) holes_.add(now, highest_end_, index - 1, header.timestamp_us);
+  if (index < highest_end_) holes_.fill(now, index, header.timestamp_us);
+  highest_end_ = std::max(highest_end_, index + 1);
+  arrival_rate_.on_packet();
+  ++packets_since_ack_;
+  if (peer_.sends_trains) {
+    const bool enough = packets_since_ack_ * payload_bytes >= kOwnAckBytes;
+    return want_ack(enough ? now : now + ack_delay());
+  }
+  want_ack_of_burst(now, index, payload_bytes);
+}
+
+void UdtReceiver::want_ack_of_burst(TimePoint now, PacketIndex index, std::size_t payload_bytes) {
+  if (packets_since_ack_ % kLightAckPackets == 0) light_due_ = true;
+  // libudt hands data to its reader with its own clock; what ours acknowledges at once helps a sender with a small window.
+  const bool last_of_burst = payload_bytes != settings_.payload_bytes;
+  // And only an ACK that moves lets its rate grow: it has waited long enough for this one.
+  const bool filled = index + 1 < highest_end_ && index < buffer_.next();
+  want_ack(std::max(last_of_burst || filled ? now : now + kSyn, last_full_ack_ + kShortPacketAckGap));
+}
+
+Duration UdtReceiver::ack_delay() const { return std::clamp<Duration>(rtt_.smoothed() / 4, kLeastAckDelay, kSyn); }
+
+void UdtReceiver::on_ack2(TimePoint now, std::uint32_t ack_number) {
+  const SentAck& sent = sent_acks_[ack_number % kAckHistory];
+  if (sent.number != ack_number || sent.at == TimePoint{} || now - sent.at > kOldestConfirmation) return;
+  rtt_.on_sample(now - sent.at);
+  if (peer_.sends_trains) holes_.on_rtt(rtt_.smoothed());
+  if (ack_number + 1 == next_ack_number_) acked_confirmed_ = true;
+  sent_acks_[ack_number % kAckHistory] = {};
+}
+
+std::size_t UdtReceiver::read(TimePoint now, std::span<std::byte> into) {
+  const std::size_t bytes = buffer_.read(into);
+  if (bytes > 0 && window_was_small_ && buffer_.free_bytes() >= buffer_.limit_bytes() / 4) {
+    window_was_small_ = false;
+    want_ack(now);
+  }
+  return bytes;
+}
+
+// ---- ACK and NAK out ----------------------------------------------------------------------------------------------
+
+std::optional<TimePoint> UdtReceiver::deadline() const {
+  const TimePoint holes = holes_.deadline().value_or(TimePoint::max());
+  const TimePoint earliest = std::min(ack_due_, holes);
+  if (light_due_) return TimePoint{};
+  if (earliest == TimePoint::max()) return std::nullopt;
+  return earliest;
+}
+
+std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
+  if (auto nak = poll_nak(now)) return nak;
+  if (ack_due_ <= now) {
+    ack_due_ = TimePoint::max();
+    light_due_ = false;
+    // libudt's sender needs no ACK that tells it nothing; ours counts on being told what it asked for.
+    if (!peer_.sends_trains && ack_point() == acked_ && acked_confirmed_ && !window_was_small_) return std::nullopt;
+    return make_ack(now);
+  }
+  if (std::exchange(light_due_, false))
+    return ControlMessage{ControlType::ack, 0, 0, light_words(sequences_.on_wire(ack_point()))};
+  return std::nullopt;
+}
+
+std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
+  const auto due = holes_.deadline();
+  if (!due || *due > now) return std::nullopt;
+  const Duration repeat = std::max(rtt_.timeout() + holes_.tolerance(), peer_.least_nak_gap);
+  const auto ranges = holes_.take_due(now, kNakRanges, repeat);
+  if (ranges.empty()) return std::nullopt;
+  ControlMessage nak{ControlType::nak, 0, 0, {}};
+  for (const auto& [first, last] : ranges)
+    append_loss(nak.words, {sequences_.on_wire(first), sequences_.on_wire(last)});
+  return nak;
+}
+
+/// Near a full buffer a libudt sender must be left something to hope for: only progress of this point, not a larger window, wakes
+/// it again.
+PacketIndex UdtReceiver::ack_point() const {
+  if (!peer_.wakes_by_progress) return buffer_.next();
+  const std::uint64_t little =
+      std::min<std::uint64_t>(16 * settings_.payload_bytes,  // guess: half of the smallest window there is
+                              buffer_.limit_bytes() / 4);
+  const bool full = buffer_.readable_bytes() > 0 && buffer_.free_bytes() < little;
+  return full && buffer_.next() > acked_ ? buffer_.next() - 1 : buffer_.next();
+}
+
+/// The bytes that a packet of the window may bring. Our own ends send smaller ones than agreed, and know from free_kib how many bytes may
+/// come.
+std::size_t UdtReceiver::window_unit_bytes() const {
+  return std::min(settings_.payload_bytes, peer_.most_window_unit_bytes);
+}
+
+std::uint32_t UdtReceiver::window_packets() const {
+  const std::uint64_t packets = buffer_.free_bytes() / window_unit_bytes();
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(packets, kLeastWindow, kMaxWindowPackets));
+}
+
+ControlMessage UdtReceiver::make_ack(TimePoint now) {
+  arrival_rate_.settle(now);
+  packets_since_ack_ = 0;
+  window_was_small_ = buffer_.free_bytes() < buffer_.limit_bytes() / 4;
+  ControlMessage ack{ControlType::ack, 0, 0, {}};
+  ack.words = full_words({sequences_.on_wire(ack_point()), rtt_.smoothed(), rtt_.variation(), window_packets(),
+                          peer_.sends_trains ? arrival_rate_.rate_packets() : arrival_times_.rate_packets(),
+                          peer_.sends_trains ? arrival_rate_.capacity_packets() : arrival_times_.capacity_packets()});
+  if (peer_.extended) append_report(now, ack.words);
+  // What has a number is confirmed by ACK2: often enough to know the round trip, no more.
+  if (peer_.sends_trains && now - last_full_ack_ < kSyn) return ack;
+  ack.additional = next_ack_number_;
+  sent_acks_[next_ack_number_ % kAckHistory] = {next_ack_number_, now};
+  next_ack_number_ = (next_ack_number_ + 1) & kSequenceMask;
+  const bool repeated = acked_ == ack_point() && !acked_confirmed_;
+  acked_ = ack_point();
+  acked_confirmed_ = false;
+  last_full_ack_ = now;
+  if (!peer_.sends_trains) want_ack(now + (repeated ? std::max<Duration>(rtt_.timeout(), kFirstRepeat) : kFirstRepeat));
+  return ack;
+}
+
+void UdtReceiver::append_report(TimePoint now, std::vector<std::uint32_t>& words) const {
+  const auto delay = std::chrono::duration_cast<std::chrono::microseconds>(now - latest_arrival_).count();
+  append_extension(words, {.highest = sequences_.on_wire(highest_end_ == 0 ? 0 : highest_end_ - 1),
+                           .received_bytes = buffer_.received_bytes(),
+                           .echo_us = latest_timestamp_us_,
+                           .delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 60'000'000)),
+                           .free_kib = static_cast<std::uint32_t>(buffer_.free_bytes() / 1024),
+                           .socket_drops = socket_drops_});
+}
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,95 @@
+/// The receiving half of a connection: takes data packets, says what has arrived (ACK) and what has not (NAK).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lib/transport/native/arrival_rate.hpp"
+#include "lib/transport/native/hole_list.hpp"
+#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/peer.hpp"
+#include "lib/transport/native/receive_buffer.hpp"
+#include "lib/transport/native/rtt.hpp"
+#include "lib/transport/native/sequence.hpp"
+
+namespace udtcat::transport::native {
+
+/// Threads: unsynchronised; time is a parameter.
+class UdtReceiver {
+ public:
+  struct Settings {
+    PeerKind peer = PeerKind::plain;
+    std::uint32_t initial_sequence = 0;
+    std::size_t payload_bytes = 0;  ///< the most that the peer may put into a packet
+    std::uint64_t limit_bytes = 0;
+  };
+
+  UdtReceiver(const Settings& settings, core::ChunkPool& chunks);
+
+  void on_data(TimePoint now, const DataHeader& header, const Arrival& arrival);
+  void on_ack2(TimePoint now, std::uint32_t ack_number);
+  /// How many datagrams this host's socket had no room for so far.
+  void on_socket_drops(std::uint64_t total) { socket_drops_ = static_cast<std::uint32_t>(total); }
+
+  [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into);
+  [[nodiscard]] std::uint64_t readable_bytes() const { return buffer_.readable_bytes(); }
+  /// Nothing is missing before the last packet that came.
+  [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
+  [[nodiscard]] std::uint64_t in_order_bytes() const { return buffer_.in_order_bytes(); }
+  [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
+  /// From ACK to ACK2.
+  [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
+
+  /// The next ACK or NAK that is due; ask until there is none.
+  [[nodiscard]] std::optional<ControlMessage> poll_control(TimePoint now);
+  [[nodiscard]] std::optional<TimePoint> deadline() const;
+
+ private:
+  void note_arrival(TimePoint now, const DataHeader& header, PacketIndex index, std::size_t payload_bytes);
+  void want_ack_of_burst(TimePoint now, PacketIndex index, std::size_t payload_bytes);
+  void want_ack(TimePoint at) { ack_due_ = std::min(ack_due_, at); }
+  [[nodiscard]] std::optional<ControlMessage> poll_nak(TimePoint now);
+  [[nodiscard]] ControlMessage make_ack(TimePoint now);
+  [[nodiscard]] PacketIndex ack_point() const;
+  [[nodiscard]] bool beyond_any_window(PacketIndex index) const;
+  [[nodiscard]] std::size_t window_unit_bytes() const;
+  [[nodiscard]] std::uint32_t window_packets() const;
+  [[nodiscard]] Duration ack_delay() const;
+  void append_report(TimePoint now, std::vector<std::uint32_t>& words) const;
+
+  struct SentAck {
+    std::uint32_t number = 0;
+    TimePoint at;
+  };
+  static constexpr std::size_t kAckHistory = 256;  // guess: 2.5 s of ACKs; libudt keeps 1024
+
+  const Settings settings_;
+  const PeerTraits& peer_;
+  const SequenceSpace sequences_;
+  ReceiveBuffer buffer_;
+  HoleList holes_;
+  RttEstimator rtt_;            // from ACK to ACK2
+  ArrivalRate arrival_rate_;    // where the peer sends trains
+  ArrivalTimes arrival_times_;  // where it sends packets
+
+  PacketIndex highest_end_ = 0;  // one past the highest that arrived
+  TimePoint ack_due_ = TimePoint::max();
+  std::size_t packets_since_ack_ = 0;
+  bool light_due_ = false;
+  bool window_was_small_ = false;  // the last ACK left the sender little to send
+  PacketIndex acked_ = 0;          // the point of the last full ACK
+  bool acked_confirmed_ = true;    // by ACK2
+  std::uint32_t next_ack_number_ = 1;
+  TimePoint last_full_ack_{};
+  std::array<SentAck, kAckHistory> sent_acks_{};
+  std::uint32_t latest_timestamp_us_ = 0;
+  TimePoint latest_arrival_{};
+  std::uint64_t duplicates_ = 0;
+  std::uint32_t socket_drops_ = 0;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,446 @@
+#include "lib/transport/native/udt_sender.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/core/invariant.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMaxPieces = 16;  // guess: of one packet: a storm of tiny writes is cut a little shorter
+constexpr Duration kMostQueue = 500ms;  // guess: an answer that takes longer than this and four round trips is none
+constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
+constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
+constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
+constexpr std::size_t kUrgentPackets =
+    2;  // guess: of what was found lost again, so many leave whatever the window says
+constexpr std::size_t kLooksPerPacket = 4;  // guess: an honest peer asks for each once or twice a round trip
+constexpr std::size_t kLeastLooks = 1024;   // guess
+constexpr Duration kOldestEcho = 60s;       // guess: older echoes are nonsense
+
+std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
+
+std::uint32_t timestamp_us(TimePoint now, TimePoint started) {
+  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(now - started).count());
+}
+
+}  // namespace
+
+UdtSender::UdtSender(const Settings& settings)
+    : settings_(settings),
+      peer_(traits_of(settings.peer)),
+      sequences_(settings.initial_sequence),
+      payload_bytes_(settings.payload_bytes),
+      window_end_(std::min(settings.window_packets, kMaxWindowPackets)),
+      congestion_(new_congestion_control(settings.started)) {
+  update_pacing();
+}
+
+std::unique_ptr<CongestionControl> UdtSender::new_congestion_control(TimePoint now) const {
+  return make_congestion_control(settings_.congestion, payload_bytes_, settings_.rate_cap, now, settings_.random_seed,
+                                 peer_.ack_packets);
+}
+
+// ---- What the peer says -------------------------------------------------------------------------------------------
+
+void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
+  const auto next = sequences_.index_of(ack.next, packets_.end_index());
+  if (!next || !plausible(*next, ack)) return;
+  std::optional<SentPacket> newest;  // that is known to have arrived
+  const auto highest = ack.extended ? sequences_.index_of(ack.extended->highest, packets_.end_index()) : std::nullopt;
+  if (highest && packets_.contains(*highest))
+    newest = packets_[*highest];
+  else if (packets_.contains(*next - 1))
+    newest = packets_[*next - 1];
+  const bool progress =
+      *next > packets_.begin_index() || (ack.extended && ack.extended->received_bytes > reported_delivered_bytes_);
+  if (*next > packets_.begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
+  take_windows(*next, ack);
+  pop_acknowledged(*next);
+  if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
+  if (*next == packets_.begin_index()) {
+    LossEvent event;
+    mark_lost_again(now, event);
+    if (event.lost_bytes > 0) report(now, event);
+  }
+  if (!progress) return;
+  probe_.on_progress();
+  take_rtt(now, ack, newest);
+  note_delivery(now, newest, ack);
+  arm_probe(now);
+}
+
+bool UdtSender::plausible(PacketIndex next, const Acknowledgement& ack) const {
+  if (next > packets_.end_index()) return false;
+  return !ack.extended || ack.extended->received_bytes <= sent_offset_;
+}
+
+void UdtSender::take_windows(PacketIndex next, const Acknowledgement& ack) {
+  if (!ack.window_packets || next < window_point_) return;  // a light ACK moves no right edge; an old one knows less
+  window_point_ = next;
+  window_end_ = next + std::min(*ack.window_packets, kMaxWindowPackets);
+  if (!ack.extended) return;
+  const std::uint64_t offset = packets_.contains(next) ? packets_[next].offset : sent_offset_;
+  window_end_offset_ = offset + std::uint64_t{ack.extended->free_kib} * 1024;
+}
+
+/// A full libudt receiver still says that it has room for two.
+bool UdtSender::peer_has_room_for_oldest() const {
+  if (packets_.empty()) return false;
+  const SentPacket& oldest = packets_[packets_.begin_index()];
+  if (!peer_.reports_bytes) return window_end_ - window_point_ > kLeastWindow;
+  return packets_.begin_index() < window_end_ && oldest.offset + oldest.bytes <= window_end_offset_;
+}
+
+std::optional<TimePoint> UdtSender::unanswered_since() const {
+  return peer_has_room_for_oldest() ? std::optional(answered_at_) : std::nullopt;
+}
+
+void UdtSender::pop_acknowledged(PacketIndex next) {
+  popped_repaired_ = false;
+  while (!packets_.empty() && packets_.begin_index() < next) {
+    SentPacket& packet = packets_[packets_.begin_index()];
+    guess_.take_back(packet);
+    if (packet.waits_for_repair) {
+      repairs_.erase(packets_.begin_index());
+      repair_bytes_ -= packet.bytes;
+    }
+    popped_repaired_ = popped_repaired_ || packet.sends > 1;
+    acknowledged_bytes_ += packet.bytes;
+    packets_.pop_front();
+  }
+  queue_.release_before(acknowledged_offset());
+}
+
+std::uint64_t UdtSender::acknowledged_offset() const {
+  return packets_.empty() ? sent_offset_ : packets_[packets_.begin_index()].offset;
+}
+
+void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest) {
+  if (ack.extended) {
+    const std::uint32_t age_us = timestamp_us(now, settings_.started) - ack.extended->echo_us - ack.extended->delay_us;
+    const Duration sample = std::chrono::microseconds(age_us);
+    if (sample < kOldestEcho) rtt_.on_sample(sample);
+    return;
+  }
+  // Behind a packet that had to be sent again the others waited: their time is that of the repair (Karn's rule, for all of them).
+  if (newest && newest->sends == 1 && !popped_repaired_) rtt_.on_sample(now - newest->sent_at);
+}
+
+void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack) {
+  const std::uint64_t before = delivery_.delivered_bytes();
+  delivery_.on_delivered(now, delivered_bytes());
+  AckEvent event;
+  event.now = now;
+  event.delivered_total_bytes = delivery_.delivered_bytes();
+  event.newly_delivered_bytes = event.delivered_total_bytes - before;
+  event.in_flight_bytes = in_flight_bytes();
+  if (rtt_.measured()) event.rtt = rtt_.latest();
+  if (newest) {
+    event.rate = delivery_.sample(now, *newest, lost_bytes_);
+    if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
+  }
+  event.app_limited = delivery_.app_limited();
+  event.peer_rate_packets = ack.rate_packets;
+  event.peer_capacity_packets = ack.capacity_packets;
+  congestion_->on_ack(event);
+  update_pacing();
+}
+
+std::uint64_t UdtSender::in_flight_bytes() const {
+  return saturating_difference(saturating_difference(sent_offset_, delivered_bytes()),
+                               repair_bytes_ + guess_.gone_bytes());
+}
+
+/// As the peer reports; else what it has acknowledged, and the rest guessed from what it does not ask for.
+std::uint64_t UdtSender::delivered_bytes() const {
+  if (peer_.reports_bytes) return std::max(reported_delivered_bytes_, acknowledged_bytes_);
+  return acknowledged_bytes_ + guess_.presumed_bytes();
+}
+
+// ---- Losses -------------------------------------------------------------------------------------------------------
+
+void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
+  LossEvent event;
+  if (now - looking_since_ > rtt_.smoothed()) {
+    looking_since_ = now;
+    packets_to_look_at_ = kLooksPerPacket * packets_.size() + kLeastLooks;
+  }
+  PacketIndex from = packets_.begin_index();  // the list ascends: no packet is looked at twice, however long it is
+  for (const auto& [first_sequence, last_sequence] : list) {
+    const auto first = sequences_.index_of(first_sequence, packets_.end_index());
+    const auto last = sequences_.index_of(last_sequence, packets_.end_index());
+    if (!last || *last >= packets_.end_index() || first.value_or(0) > *last) continue;
+    const PacketIndex begin = std::max(first.value_or(0), from);
+    if (begin <= *last && *last - begin >= packets_to_look_at_) break;
+    for (PacketIndex index = begin; index <= *last; ++index, --packets_to_look_at_) mark_lost(now, index, event);
+    from = std::max(from, *last + 1);
+    if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
+  }
+  if (event.lost_bytes > 0) report(now, event);
+}
+
+void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
+  SentPacket& packet = packets_[index];
+  // What was just sent cannot be missed yet: the peer speaks of the time before.
+  const Duration round_trip = rtt_.minimum().value_or(Duration::zero());
+  if (packet.waits_for_repair || now - packet.sent_at < round_trip) return;
+  guess_.take_back(packet);
+  packet.waits_for_repair = true;
+  if (index == fragment_index_) fragment_offset_ = 0;
+  repairs_.insert(index);
+  repair_bytes_ += packet.bytes;
+  ++stats_.packets_lost;
+  if (packet.sent_at <= silenced_at_) return;  // gone with the silence, of which the congestion control knows
+  lost_bytes_ += packet.bytes;
+  event.lost_bytes += packet.bytes;
+  event.new_epoch = event.new_epoch || packet.sent_at > loss_epoch_;
+  event.in_flight_at_send_bytes = std::max(event.in_flight_at_send_bytes, packet.snapshot.in_flight_bytes);
+}
+
+void UdtSender::report(TimePoint now, LossEvent event) {
+  if (event.new_epoch) loss_epoch_ = now;
+  event.now = now;
+  event.lost_total_bytes = lost_bytes_;
+  event.delivered_total_bytes = delivery_.delivered_bytes();
+  event.in_flight_bytes = in_flight_bytes();
+  congestion_->on_loss(event);
+  update_pacing();
+}
+
+void UdtSender::arm_probe(TimePoint now) {
+  const bool waiting = !packets_.empty();
+  const std::size_t bytes = next_new_bytes();
+  const bool shut_out = bytes > 0 && !within_peer_window(bytes);
+  if (!waiting && !shut_out) {
+    probe_.disarm();
+    return;
+  }
+  const Duration answer = std::min<Duration>(rtt_.timeout(), 4 * rtt_.minimum().value_or(rtt_.smoothed()) + kMostQueue);
+  // Of a packet that fills a gap libudt tells as soon as one of ours would.
+  const bool fills_gap = guess_.misses_oldest(packets_) && !packets_[packets_.begin_index()].waits_for_repair;
+  const Duration wait = answer + (fills_gap ? kSyn : peer_.ack_wait);
+  const TimePoint since = fills_gap ? packets_[packets_.begin_index()].sent_at : now;
+  // A path that comes back is to be noticed within a few of its round trips.
+  const Duration longest = std::max({peer_.longest_probe_gap, peer_.longest_probe_gap_rtts * rtt_.smoothed(),
+                                     peer_.longest_probe_gap_answers * answer});
+  probe_.arm(now, since, wait, longest);
+}
+
+void UdtSender::handle_timeout(TimePoint now) {
+  if (now >= probe_.deadline()) probe(now);
+}
+
+/// The newest packet makes the peer tell what it misses before it; the oldest is what it waits for.
+void UdtSender::probe(TimePoint now) {
+  if (!packets_.empty()) {
+    LossEvent event;
+    mark_lost_again(now, event);
+    if (!peer_.reports_bytes) guess_.forget_what_has_left(packets_, now, rtt_.timeout());
+    mark_lost(now, packets_.begin_index(), event);
+    if (!guess_.misses_oldest(packets_)) mark_lost(now, packets_.end_index() - 1, event);
+    if (event.lost_bytes > 0 && probe_.count() > 0) report(now, event);
+  }
+  probe_.fire(!packets_.empty());
+  if (probe_.count() == kProbesUntilTimeout) {
+    congestion_->on_timeout(now);
+    silenced_at_ = now;
+    update_pacing();
+    pacer_.forget_debt(now);
+  }
+  arm_probe(now);
+}
+
+bool UdtSender::suspects_black_hole(TimePoint now, std::size_t payload_bytes) const {
+  if (packets_.empty()) return false;
+  const SentPacket& oldest = packets_[packets_.begin_index()];
+  const bool unanswered = probe_.count_while_heard() >= kProbesUntilBlackHole || oldest.sends >= kSendsUntilBlackHole;
+  return oldest.bytes > payload_bytes && unanswered && probe_.heard() && now - large_delivered_at_ > 3 * rtt_.timeout();
+}
+
+void UdtSender::set_payload_bytes(std::size_t payload_bytes) {
+  if (payload_bytes == payload_bytes_) return;
+  payload_bytes_ = payload_bytes;
+  congestion_->on_packet_size(payload_bytes);
+}
+
+void UdtSender::on_new_path(TimePoint now) {
+  rtt_.reset();
+  congestion_ = new_congestion_control(now);
+  update_pacing();
+  probe_.restart(now);
+}
+
+void UdtSender::update_pacing() {
+  BitRate rate = congestion_->pacing_rate();
+  if (!settings_.rate_cap.unlimited() && (rate.unlimited() || rate > settings_.rate_cap)) rate = settings_.rate_cap;
+  pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
+}
+
+/// Where the peer asks once for a gap: what its one NAK, or the copy, must have missed.
+void UdtSender::mark_lost_again(TimePoint now, LossEvent& event) {
+  const auto mark = [&](PacketIndex index) { mark_lost(now, index, event); };
+  if (!guess_.suspect(packets_, now, rtt_.timeout(), mark)) return;
+  guess_.forget_what_has_left(packets_, now, rtt_.timeout());
+  probe_.allow(kUrgentPackets, kUrgentPackets);
+}
+
+// ---- Trains -------------------------------------------------------------------------------------------------------
+
+bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
+  if (now < settings_.hold_until) return false;
+  if (probe_.deadline() == TimePoint::max()) arm_probe(now);
+  const Turn turn = next_turn();
+  // A probe asks whether there still is a path to pace for.
+  const bool probing = turn == Turn::repair && probe_.probes();
+  if (!probing && !pacer_.ready(now)) return false;
+  switch (turn) {
+    case Turn::repair:
+      add_repairs(now, builder, probing ? 0 : train_limit());
+      break;
+    case Turn::new_data:
+      add_new_data(now, builder);
+      break;
+    case Turn::nothing:
+      break;
+  }
+  if (builder.empty()) return false;
+  if (!probing) pacer_.on_sent(now, builder.train().total_bytes - kHeaderBytes * builder.train().datagrams());
+  return true;
+}
+
+/// What would leave if the pacer let it.
+UdtSender::Turn UdtSender::next_turn() const {
+  if (!repairs_.empty())
+    return probe_.probes() || may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
+  const std::size_t bytes = next_new_bytes();
+  if (bytes == 0) return Turn::nothing;
+  return (probe_.probes_window() || within_peer_window(bytes)) && may_send(bytes) ? Turn::new_data : Turn::nothing;
+}
+
+/// What is in flight decides, and a packet may always leave when nothing is.
+bool UdtSender::may_send(std::size_t bytes) const {
+  const std::uint64_t in_flight = in_flight_bytes();
+  return in_flight == 0 || in_flight + bytes <= congestion_->window_bytes();
+}
+
+std::size_t UdtSender::next_new_bytes() const {
+  const std::size_t bytes = queue_.contiguous(sent_offset_, payload_bytes_, kMaxPieces);
+  // The last one is never full.
+  if (peer_.holds_full_packets && bytes == payload_bytes_ && bytes > 1 && sent_offset_ + bytes == queue_.end_offset())
+    return bytes - 1;
+  return bytes;
+}
+
+bool UdtSender::within_peer_window(std::size_t bytes) const {
+  return packets_.end_index() < window_end_ && sent_offset_ + bytes <= window_end_offset_ &&
+         sent_offset_ + bytes - acknowledged_offset() <= settings_.memory_bytes;
+}
+
+std::size_t UdtSender::train_limit() const {
+  const std::uint64_t room = saturating_difference(congestion_->window_bytes(), in_flight_bytes());
+  return static_cast<std::size_t>(std::min<std::uint64_t>(pacer_.train_bytes(payload_bytes_), room));
+}
+
+/// At least one packet, and more up to `limit` bytes.
+void UdtSender::add_repairs(TimePoint now, TrainBuilder& builder, std::size_t limit) {
+  while (!repairs_.empty()) {
+    const PacketIndex index = repairs_.front();
+    const SentPacket& packet = packets_[index];
+    if (packet.bytes > payload_bytes_ && peer_.extended) {
+      if (builder.empty()) add_fragment(now, index, builder);
+      return;
+    }
+    if (!builder.takes(packet.bytes) || (!builder.empty() && builder.train().total_bytes + packet.bytes > limit))
+      return;
+    add_packet(now, index, builder);
+    probe_.on_repair_sent();
+  }
+}
+
+void UdtSender::add_new_data(TimePoint now, TrainBuilder& builder) {
+  const std::size_t limit = train_limit();
+  for (std::size_t bytes = next_new_bytes(); bytes > 0; bytes = next_new_bytes()) {
+    if (!builder.takes(bytes) || (!builder.empty() && builder.train().total_bytes + bytes > limit)) return;
+    if (!within_peer_window(bytes)) {
+      if (!probe_.probes_window()) return;
+      probe_.on_window_probe_sent();
+    }
+    const PacketIndex index = packets_.end_index();
+    packets_.push_back({.offset = sent_offset_, .bytes = static_cast<std::uint32_t>(bytes), .snapshot = {}});
+    add_packet(now, index, builder);
+  }
+  if (in_flight_bytes() < congestion_->window_bytes()) delivery_.on_app_limited(in_flight_bytes());
+}
+
+void UdtSender::add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder) {
+  SentPacket& packet = packets_[index];
+  builder.begin_packet(header_of(now, index, 0), packet.bytes);
+  queue_.gather(packet.offset, packet.bytes, builder.payload());
+  builder.end_packet();
+  if (packet.waits_for_repair) {
+    repairs_.erase(index);
+    repair_bytes_ -= packet.bytes;
+    packet.waits_for_repair = false;
+  }
+  note_sent(now, packet);
+}
+
+/// The path has become too narrow for a packet that was cut before: it goes in pieces (udt4.md §9).
+void UdtSender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder) {
+  SentPacket& packet = packets_[index];
+  if (std::exchange(fragment_index_, index) != index) fragment_offset_ = 0;
+  const std::uint32_t offset = fragment_offset_;
+  const auto bytes = std::min<std::uint32_t>(packet.bytes - offset, static_cast<std::uint32_t>(payload_bytes_));
+  builder.begin_packet(header_of(now, index, packet.bytes << 16 | offset), bytes);
+  queue_.gather(packet.offset + offset, bytes, builder.payload());
+  builder.end_packet();
+  probe_.on_piece_sent();
+  if (offset + bytes < packet.bytes) {
+    fragment_offset_ = offset + bytes;
+    return;
+  }
+  fragment_offset_ = 0;
+  probe_.on_repair_sent();
+  repairs_.erase(index);
+  repair_bytes_ -= packet.bytes;
+  packet.waits_for_repair = false;
+  note_sent(now, packet);
+}
+
+void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
+  const bool first = packet.sends == 0;
+  if (packets_.size() == 1 && first) answered_at_ = now;
+  const std::uint64_t in_flight = saturating_difference(in_flight_bytes(), first ? 0 : packet.bytes);
+  packet.snapshot = delivery_.on_sent(now, in_flight, packet.bytes, lost_bytes_);
+  packet.sent_at = now;
+  packet.sends = static_cast<std::uint16_t>(std::min(packet.sends + 1, 0xffff));
+  if (first) sent_offset_ += packet.bytes;
+  ++stats_.packets_sent;
+  if (!first) ++stats_.packets_resent;
+  congestion_->on_sent(now, packet.bytes, in_flight);
+  const bool oldest_again = !first && packet.offset == acknowledged_offset();
+  if (probe_.deadline() == TimePoint::max() || (oldest_again && guess_.misses_oldest(packets_))) arm_probe(now);
+}
+
+DataHeader UdtSender::header_of(TimePoint now, PacketIndex index, std::uint32_t message) const {
+  if (peer_.message_flags != 0) message = peer_.message_flags | (static_cast<std::uint32_t>(index + 1) & 0x1fff'ffff);
+  return {sequences_.on_wire(index), message, timestamp_us(now, settings_.started), settings_.peer_id};
+}
+
+std::optional<TimePoint> UdtSender::deadline(TimePoint now) const {
+  TimePoint earliest = probe_.deadline();
+  if (next_turn() != Turn::nothing) {
+    const bool probing = probe_.probes() && !repairs_.empty();
+    const TimePoint paced = probing || pacer_.ready(now) ? now : pacer_.deadline(now);
+    earliest = std::min(earliest, std::max(paced, settings_.hold_until));
+  }
+  if (earliest == TimePoint::max()) return std::nullopt;
+  return earliest;
+}
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,161 @@
+/// The sending half of a connection: cuts the stream into packets, decides when each leaves, and sends again what was lost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "lib/core/shared_bytes.hpp"
+#include "lib/transport/native/acknowledgement.hpp"
+#include "lib/transport/native/congestion/congestion_control.hpp"
+#include "lib/transport/native/delivery_rate.hpp"
+#include "lib/transport/native/loss_guess.hpp"
+#include "lib/transport/native/pacer.hpp"
+#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/peer.hpp"
+#include "lib/transport/native/probe_timeout.hpp"
+#include "lib/transport/native/rtt.hpp"
+#include "lib/transport/native/send_queue.hpp"
+#include "lib/transport/native/sequence.hpp"
+#include "lib/transport/native/train_builder.hpp"
+
+namespace udtcat::transport::native {
+
+struct SenderStats {
+  std::uint64_t packets_sent = 0;  ///< also those sent again
+  std::uint64_t packets_lost = 0;
+  std::uint64_t packets_resent = 0;
+};
+
+/// Repairs before new data; both within the congestion window, the pacing rate, the peer's window and our memory.
+/// Nothing is sent again but what the peer asked for, or what the timer finds unanswered: one packet at each end of the flight, and
+/// the peer tells of the rest.
+/// Threads: unsynchronised; time is a parameter.
+class UdtSender {
+ public:
+  struct Settings {
+    PeerKind peer = PeerKind::plain;
+    std::uint32_t initial_sequence = 0;
+    std::uint32_t peer_id = 0;
+    std::uint32_t window_packets = 0;  ///< the peer's, from the handshake
+    std::size_t payload_bytes = 0;     ///< of a full packet, at first
+    std::uint64_t memory_bytes = 0;    ///< most that may be sent and not acknowledged
+    CongestionKind congestion = CongestionKind::bbr;
+    BitRate rate_cap;
+    std::uint32_t random_seed = 0;
+    TimePoint started;       ///< timestamps count from here
+    TimePoint hold_until{};  ///< nothing leaves before
+  };
+
+  explicit UdtSender(const Settings& settings);
+
+  void write(core::SharedBytes bytes) { queue_.push(std::move(bytes)); }
+  /// Offset in the stream past the last byte written.
+  [[nodiscard]] std::uint64_t written_offset() const { return queue_.end_offset(); }
+  /// Everything before this offset of the stream has left at least once.
+  [[nodiscard]] std::uint64_t sent_offset() const { return sent_offset_; }
+  /// And everything before this one is acknowledged.
+  [[nodiscard]] std::uint64_t acknowledged_offset() const;
+  [[nodiscard]] bool all_acknowledged() const { return acknowledged_offset() == queue_.end_offset(); }
+
+  /// What the peer says of our packets. What cannot be true is ignored: anyone may have said it.
+  void on_ack(TimePoint now, const Acknowledgement& ack);
+  void on_nak(TimePoint now, std::span<const SequenceRange> list);
+
+  /// Fills an empty builder with the next train.  returns   whether there is one that may leave now
+  [[nodiscard]] bool poll_train(TimePoint now, TrainBuilder& builder);
+  /// When poll_train() or handle_timeout() will have something to do, if nothing happens before.
+  [[nodiscard]] std::optional<TimePoint> deadline(TimePoint now) const;
+  void handle_timeout(TimePoint now);
+
+  void set_payload_bytes(std::size_t payload_bytes);
+  [[nodiscard]] std::size_t payload_bytes() const { return payload_bytes_; }
+  /// Packets larger than `payload_bytes` go unanswered, however often they are sent.
+  [[nodiscard]] bool suspects_black_hole(TimePoint now, std::size_t payload_bytes) const;
+  /// Anything at all came from the peer.
+  void on_heard() { probe_.on_heard(); }
+  /// Timeouts in a row without an answer.
+  [[nodiscard]] std::uint32_t unanswered_probes() const { return probe_.count(); }
+  /// Since when nothing was acknowledged of what the peer has said to have room for; none where nothing of that is unacknowledged.
+  [[nodiscard]] std::optional<TimePoint> unanswered_since() const;
+  /// Another path: nothing that was learned of the old one counts.
+  void on_new_path(TimePoint now);
+
+  [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
+  [[nodiscard]] const SenderStats& stats() const { return stats_; }
+  [[nodiscard]] std::uint64_t in_flight_bytes() const;
+
+ private:
+  enum class Turn { repair, new_data, nothing };
+
+  [[nodiscard]] std::unique_ptr<CongestionControl> new_congestion_control(TimePoint now) const;
+
+  // Acknowledgements
+  [[nodiscard]] bool peer_has_room_for_oldest() const;
+  [[nodiscard]] bool plausible(PacketIndex next, const Acknowledgement& ack) const;
+  void take_windows(PacketIndex next, const Acknowledgement& ack);
+  void pop_acknowledged(PacketIndex next);
+  void take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest);
+  void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
+
+  // Losses
+  void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
+  void mark_lost_again(TimePoint now, LossEvent& event);
+  [[nodiscard]] std::uint64_t delivered_bytes() const;
+  void report(TimePoint now, LossEvent event);
+  void probe(TimePoint now);
+  void arm_probe(TimePoint now);
+
+  // Trains
+  [[nodiscard]] Turn next_turn() const;
+  [[nodiscard]] bool may_send(std::size_t bytes) const;
+  [[nodiscard]] std::size_t next_new_bytes() const;
+  [[nodiscard]] bool within_peer_window(std::size_t bytes) const;
+  [[nodiscard]] std::size_t train_limit() const;
+  void add_repairs(TimePoint now, TrainBuilder& builder, std::size_t limit);
+  void add_new_data(TimePoint now, TrainBuilder& builder);
+  void add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder);
+  void add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder);
+  void note_sent(TimePoint now, SentPacket& packet);
+  [[nodiscard]] DataHeader header_of(TimePoint now, PacketIndex index, std::uint32_t message) const;
+  void update_pacing();
+
+  const Settings settings_;
+  const PeerTraits& peer_;
+  const SequenceSpace sequences_;
+  std::size_t payload_bytes_;
+  SendQueue queue_;
+  IndexedRing<SentPacket> packets_;  // sent and not acknowledged
+  IndexRanges repairs_;              // of those, found lost and not sent again
+  std::uint64_t repair_bytes_ = 0;   // of repairs_
+  std::uint64_t sent_offset_ = 0;
+  std::uint32_t fragment_offset_ = 0;  // how far fragment_index_ is sent, in pieces
+  PacketIndex fragment_index_ = 0;     // of the packet that was last begun so
+
+  PacketIndex window_end_;                        // the peer takes packets before this one
+  std::uint64_t window_end_offset_ = UINT64_MAX;  // and, one of ours, bytes before this
+  PacketIndex window_point_ = 0;                  // the ACK that said so
+  TimePoint answered_at_{};                       // or the oldest left, or the peer had no room for it
+
+  RttEstimator rtt_;
+  DeliveryRate delivery_;
+  Pacer pacer_;
+  std::unique_ptr<CongestionControl> congestion_;
+  std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
+  std::uint64_t acknowledged_bytes_ = 0;
+  LossGuess guess_;  // of packets beyond, where the peer does not report bytes
+  std::uint64_t lost_bytes_ = 0;
+  bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once
+  TimePoint loss_epoch_{};
+  TimePoint looking_since_{};           // of on_nak()'s budget
+  std::size_t packets_to_look_at_ = 0;  // until a round trip after that
+  TimePoint silenced_at_{};             // the last timeout: what had left before it is no sign of congestion
+
+  ProbeTimeout probe_;
+  TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
+  SenderStats stats_;
+};
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,318 @@
+#include "lib/transport/native/udt_sender.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kFirstSent = 1000;
+constexpr std::size_t kSentPayload = 1000;
+
+struct Sent {
+  DataHeader header;
+  std::vector<std::byte> payload;
+};
+
+/// Packets that leave, and the peer's answers to them.
+class Sending : public testing::TestWithParam<PeerKind> {
+ protected:
+  static UdtSender::Settings settings(PeerKind kind) {
+    return {.peer = kind,
+            .initial_sequence = kFirstSent,
+            .peer_id = 9,
+            .window_packets = 500,
+            .payload_bytes = kSentPayload,
+            .memory_bytes = 1 << 20,
+            .congestion = CongestionKind::fixed,
+            .rate_cap = BitRate::from_bits_per_second(8'000'000'000),
+            .started = kStart};
+  }
+  void write(std::size_t bytes) {
+    sender.write(core::SharedBytes::adopt(numbered_bytes(bytes, written_)));
+    written_ += bytes;
+  }
+  std::vector<Sent> next_train() {
+    std::vector<Sent> all;
+    builder_.clear();
+    if (!sender.poll_train(now, builder_)) return all;
+    auto piece = builder_.train().pieces.begin();
+    for (const auto count : builder_.train().piece_counts) {
+      Sent& packet = all.emplace_back(Sent{decode_data_header(*piece), {}});
+      for (int i = 1; i < count; ++i) packet.payload.insert(packet.payload.end(), piece[i].begin(), piece[i].end());
+      piece += count;
+    }
+    return all;
+  }
+  std::vector<Sent> sent() {
+    std::vector<Sent> all;
+    for (auto train = next_train(); !train.empty(); train = next_train())
+      std::ranges::move(train, std::back_inserter(all));
+    return all;
+  }
+  /// Passes time as the driver would, and collects what leaves.
+  std::vector<Sent> sent_within(Duration time) {
+    std::vector<Sent> all = sent();
+    for (const TimePoint end = now + time; now < end;) {
+      now = std::clamp(sender.deadline(now).value_or(end), now + 1us, end);
+      sender.handle_timeout(now);
+      for (Sent& each : sent()) all.push_back(std::move(each));
+    }
+    return all;
+  }
+  void ack(PacketIndex next, std::uint64_t received_bytes, std::uint32_t window_packets = 500,
+           std::uint32_t free_kib = 512) {
+    Acknowledgement said;
+    said.next = static_cast<std::uint32_t>(kFirstSent + next);
+    said.window_packets = window_packets;
+    if (GetParam() == PeerKind::own)
+      said.extended = ExtendedReport{.highest = said.next - 1, .received_bytes = received_bytes, .free_kib = free_kib};
+    sender.on_ack(now, said);
+  }
+  void nak(PacketIndex first, PacketIndex last) {
+    const SequenceRange range{static_cast<std::uint32_t>(kFirstSent + first),
+                              static_cast<std::uint32_t>(kFirstSent + last)};
+    sender.on_nak(now, std::span(&range, 1));
+  }
+  static std::vector<std::uint32_t> sequences(const std::vector<Sent>& all) {
+    std::vector<std::uint32_t> numbers;
+    for (const Sent& each : all) numbers.push_back(each.header.sequence - kFirstSent);
+    return numbers;
+  }
+  using Numbers = std::vector<std::uint32_t>;
+
+  TimePoint now = kStart;
+  UdtSender sender{settings(GetParam())};
+
+ private:
+  TrainBuilder builder_{64, 65'000};
+  std::uint64_t written_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(OfEitherKind, Sending, testing::Values(PeerKind::own, PeerKind::plain),
+                         [](const auto& each) { return each.param == PeerKind::own ? "Own" : "Plain"; });
+using SendingToOurs = Sending;
+INSTANTIATE_TEST_SUITE_P(Own, SendingToOurs, testing::Values(PeerKind::own));
+using SendingToPlain = Sending;
+INSTANTIATE_TEST_SUITE_P(Plain, SendingToPlain, testing::Values(PeerKind::plain));
+
+TEST_P(Sending, CutsTheStreamIntoPackets) {
+  write(2500);
+  const auto all = sent();
+  ASSERT_EQ(sequences(all), (Numbers{0, 1, 2}));
+  EXPECT_EQ(all[1].payload, numbered_bytes(1000, 1000));
+  EXPECT_EQ(all[2].payload, numbered_bytes(500, 2000));
+  EXPECT_EQ(all[0].header.destination, 9U);
+  EXPECT_EQ(sender.sent_offset(), 2500U);
+  EXPECT_EQ(sender.in_flight_bytes(), 2500U);
+}
+
+TEST_P(Sending, HasNothingInFlightWhenAllIsAcknowledged) {
+  write(2500);
+  sent();
+  now += 10ms;
+  ack(3, 2500);
+  EXPECT_TRUE(sender.all_acknowledged());
+  EXPECT_EQ(sender.in_flight_bytes(), 0U);
+  EXPECT_FALSE(sender.deadline(now));
+}
+
+TEST_P(Sending, SendsAgainWhatIsMissedAndThatFirst) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  nak(3, 4);
+  EXPECT_EQ(sender.stats().packets_lost, 2U);
+  write(1500);
+  EXPECT_EQ(sequences(sent()), (Numbers{3, 4, 11, 12}));
+  EXPECT_EQ(sender.stats().packets_resent, 2U);
+}
+
+TEST_P(Sending, SendsNothingAgainThatWasJustSent) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  ack(1, 1000);  // so that a round trip is known
+  now += 10ms;
+  nak(3, 4);
+  EXPECT_EQ(sequences(sent()), (Numbers{3, 4}));
+  now += 1ms;
+  nak(3, 4);
+  EXPECT_TRUE(sent().empty());
+}
+
+TEST_P(Sending, IgnoresWhatCannotBeTrue) {
+  write(2500);
+  sent();
+  ack(4, 2500);
+  ack(100'000, 2500);
+  nak(2, 3);
+  nak(3, 100'000);
+  EXPECT_EQ(sender.in_flight_bytes(), 2500U);
+  EXPECT_EQ(sender.stats().packets_lost, 0U);
+  EXPECT_TRUE(sent().empty());
+}
+
+TEST_P(Sending, KeepsWithinThePeersWindow) {
+  write(20'500);
+  sent();
+  now += 10ms;
+  ack(21, 20'500, 4);
+  write(20'500);
+  EXPECT_EQ(sent().size(), 4U);
+}
+
+TEST_P(Sending, TriesOnePacketBeyondAWindowThatStaysShut) {
+  write(1500);
+  sent();
+  now += 10ms;
+  ack(2, 1500, 0, 0);
+  write(5000);
+  EXPECT_TRUE(sent().empty());
+  EXPECT_EQ(sequences(sent_within(1s)).front(), 2U);
+}
+
+TEST_P(Sending, DoesNotBelieveAnOldWindow) {
+  write(4500);
+  sent();
+  now += 10ms;
+  ack(5, 4500, 500);
+  ack(3, 3000, 0, 0);
+  write(1500);
+  EXPECT_EQ(sent().size(), 2U);
+}
+
+TEST_P(Sending, AsksAgainWhenNobodyAnswers) {
+  write(5500);
+  sent();
+  const auto again = sequences(sent_within(2s));
+  ASSERT_GE(again.size(), 4U);
+  EXPECT_EQ((Numbers{again[0], again[1]}), (Numbers{0, 5})) << "the oldest and the newest";
+  EXPECT_GE(sender.unanswered_probes(), 2U);
+  ack(6, 5500);
+  EXPECT_EQ(sender.unanswered_probes(), 0U);
+}
+
+TEST_P(Sending, HoldsNoMoreThanItsMemory) {
+  for (int i = 0; i < 100; ++i) {
+    write(100'000);
+    sent();
+    now += 1ms;
+  }
+  EXPECT_LE(sender.sent_offset(), 1U << 20);
+}
+
+TEST_P(Sending, WaitsUntilThePeerIsReady) {
+  auto held = settings(GetParam());
+  held.hold_until = kStart + 10ms;
+  UdtSender patient(held);
+  patient.write(core::SharedBytes::adopt(numbered_bytes(10)));
+  TrainBuilder builder(64, 65'000);
+  EXPECT_FALSE(patient.poll_train(kStart + 9ms, builder));
+  EXPECT_EQ(patient.deadline(kStart), kStart + 10ms);
+  EXPECT_TRUE(patient.poll_train(kStart + 10ms, builder));
+}
+
+TEST_P(SendingToPlain, LeavesTheLastPacketOfABurstAByteShort) {
+  write(2000);
+  const auto all = sent();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].payload.size(), 1000U);
+  EXPECT_EQ(all[1].payload.size() + all[2].payload.size(), 1000U);
+}
+
+TEST_P(SendingToPlain, PresumesThatWhatIsNotMissedHasArrived) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  nak(3, 4);
+  EXPECT_EQ(sender.in_flight_bytes(), 10'500U - 5000);
+}
+
+TEST_P(SendingToOurs, KnowsWhatHasArrivedBehindAGap) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  ack(3, 8500);
+  EXPECT_EQ(sender.in_flight_bytes(), 2000U);
+}
+
+TEST_P(SendingToOurs, CutsWhatThePathDoesNotTakeAnyMore) {
+  write(2500);
+  sent();
+  sender.set_payload_bytes(400);
+  now += 1s;
+  nak(1, 1);
+  const auto pieces = sent();
+  ASSERT_EQ(pieces.size(), 3U);
+  EXPECT_EQ(pieces[0].header.message, 1000U << 16);
+  EXPECT_EQ(pieces[2].header.message, 1000U << 16 | 800);
+  EXPECT_EQ(pieces[2].payload, numbered_bytes(200, 1800));
+}
+
+TEST_P(SendingToOurs, BeginsAtTheFrontOfAPacketThatIsMissedWhileAnotherGoesInPieces) {
+  write(500);
+  sent();
+  write(2000);
+  sent();
+  sender.set_payload_bytes(400);
+  now += 1s;
+  nak(1, 1);
+  EXPECT_EQ(next_train()[0].header.message, 1000U << 16);
+  EXPECT_EQ(next_train()[0].header.message, 1000U << 16 | 400);
+  nak(0, 0);
+  EXPECT_EQ(next_train()[0].header.message, 500U << 16) << "not where the other one stood";
+  const auto rest = sent();
+  ASSERT_FALSE(rest.empty());
+  EXPECT_EQ(rest[0].payload, numbered_bytes(100, 400));
+  EXPECT_EQ(sequences(rest).back(), 1U);
+}
+
+TEST_P(SendingToOurs, TriesAgainWhenThePeersWindowIsLessThanAPacket) {
+  sender.set_payload_bytes(1400);
+  write(1500);
+  sent();
+  now += 10ms;
+  ack(2, 1500, 500, 1);
+  write(5000);
+  EXPECT_TRUE(sent().empty());
+  EXPECT_FALSE(sent_within(1s).empty()) << "the word of a larger one may have been lost";
+}
+
+TEST_P(Sending, LooksAtNoPacketTwiceForOneNak) {
+  write(10'500);
+  sent();
+  now += 1s;
+  const std::vector<SequenceRange> list{{kFirstSent + 5, kFirstSent + 6}, {kFirstSent + 3, kFirstSent + 3}};
+  sender.on_nak(now, list);
+  EXPECT_EQ(sender.stats().packets_lost, 2U) << "a list ascends";
+}
+
+TEST_P(Sending, TakesTheSmallestRateForARate) {
+  auto slow = settings(GetParam());
+  slow.rate_cap = BitRate::from_bits_per_second(1);
+  UdtSender snail(slow);
+  snail.write(core::SharedBytes::adopt(numbered_bytes(100'000)));
+  TrainBuilder builder(64, 65'000);
+  EXPECT_TRUE(snail.poll_train(kStart, builder));
+  EXPECT_LE(builder.train().datagrams(), 2U);
+  builder.clear();
+  EXPECT_FALSE(snail.poll_train(kStart + 1s, builder));
+}
+
+TEST_P(SendingToPlain, PresumesNothingFromARangeThatMakesNoSense) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  nak(9, 5);
+  EXPECT_EQ(sender.in_flight_bytes(), 10'500U);
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native
