@@ -1,4 +1,4 @@
-// The rate and the window of class Bbr.
+/// The rate and the window of class Bbr.
 #include <gtest/gtest.h>
 
 #include "lib/transport/native/congestion/bbr.hpp"

@@ -1,4 +1,4 @@
-// The cycle of probes of class Bbr, and what it means for others on the same path.
+/// The cycle of probes of class Bbr, and what it means for others on the same path.
 #include <algorithm>
 #include <memory>
 #include <tuple>
