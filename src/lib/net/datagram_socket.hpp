@@ -47,7 +47,8 @@ struct ReceivedTrain {
   std::size_t segment_bytes = 0;  ///< total_bytes where it is one datagram
   Endpoint from;
   std::optional<Endpoint> to;  ///< the local address it was sent to (port 0), if asked for
-  /// When the system got its first datagram, by a clock of the system's; zero where it does not say. Good for differences.
+  /// When the system got its first datagram, by a clock of the system's; zero where it does not say. Good for
+  /// differences.
   std::chrono::nanoseconds arrived{0};
 };
 
@@ -87,7 +88,7 @@ class DatagramSocket {
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
   /// that reaches the buffer as one counts as one. Known from the last one received.
   [[nodiscard]] std::uint64_t receive_drops() const;
-  /// What SO_RCVBUF really is, as the kernel counts it.
+  /// SO_RCVBUF as the kernel counts it.
   [[nodiscard]] std::size_t receive_buffer_bytes() const;
   /// Most datagrams that one system call takes, with offload or without. A longer train is sent too, by more calls.
   [[nodiscard]] std::size_t max_train_datagrams() const;

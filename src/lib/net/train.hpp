@@ -15,8 +15,8 @@
 
 namespace udtcat::net {
 
-/// What travels beside the bytes of a message: written before sendmsg, read after recvmsg.
-/// Entries in the form that the kernel reads, `kBytes` (a sum of CMSG_SPACE) at most.
+/// The ancillary data of a message, written before sendmsg and read after recvmsg: entries in the form that the kernel
+/// reads, `kBytes` (a sum of CMSG_SPACE) at most.
 /// Threads: unsynchronised.
 template <std::size_t kBytes>
 class AncillaryData {
@@ -54,9 +54,8 @@ void for_each_ancillary(msghdr& message, Visit&& visit) {
   for (cmsghdr* entry = CMSG_FIRSTHDR(&message); entry != nullptr; entry = CMSG_NXTHDR(&message, entry)) visit(*entry);
 }
 
-/// What the errno of a send or a receive means to us; the same for every system.
-/// How often a call is made until its error is taken for its own. ICMP errors of earlier datagrams are told once each, by
-/// whichever call comes next.
+/// How often a call is made until its error is taken for its own. ICMP errors of earlier datagrams are told once each,
+/// by whichever call comes next.
 inline constexpr int kCallAttempts = 3;  // guess: two such errors may come between two calls
 
 /// There is no room, or nothing there, now.

@@ -1,4 +1,5 @@
-// recvmmsg of messages that may each be a train (UDP_GRO), with what the kernel tells beside: where to, how many it dropped.
+// recvmmsg of messages that may each be a train (UDP_GRO), with what the kernel tells beside: where to, how many it
+// dropped.
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>

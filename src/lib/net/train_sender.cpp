@@ -1,4 +1,5 @@
-// sendmmsg of messages that are each a train of their own (UDP_SEGMENT), or one datagram where the kernel takes no trains.
+// sendmmsg of messages that are each a train of their own (UDP_SEGMENT), or one datagram where the kernel takes no
+// trains.
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
@@ -125,7 +126,7 @@ struct TrainSender::State {
 
   /// The datagrams went singly where their train was refused with `errno_value`: it was the train's fault.
   void forget_trains(int errno_value, std::size_t segment_bytes) {
-    // That a datagram is too large for one path says nothing of the kernel. EINVAL is how older kernels say that, and
+    // A datagram too large for one path says nothing of the kernel. EINVAL is how older kernels say that, and
     // without probing an oversize datagram goes, in fragments: smaller ones deserve another chance.
     if (errno_value == EMSGSIZE) return;
     trains_below_bytes = errno_value == EINVAL && !probing ? segment_bytes : 0;

@@ -11,7 +11,7 @@
 
 namespace udtcat::net {
 
-/// What a router or the peer's host reported about a datagram that we had sent. Forgeable by anybody.
+/// An ICMP report of a router or the peer's host about a datagram of ours. Forgeable by anybody.
 struct PathError {
   Endpoint peer;  ///< where that datagram was going
   int errno_value = 0;
@@ -46,7 +46,7 @@ class UdpSocket {
   /// When the last datagram that was read had come, by whatever descriptor. The first call makes the system note it;
   /// none until then, and where it cannot.
   [[nodiscard]] std::optional<std::chrono::system_clock::time_point> last_arrival() const;
-  /// What the system knows of the way to the connected peer, IP header included.
+  /// The MTU of the way to the connected peer as the system knows it, IP header included.
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
   /// Throws away whatever has already arrived.
   void discard_received();

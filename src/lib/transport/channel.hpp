@@ -36,8 +36,8 @@ struct ChannelStats {
 /// It breaks by itself when the peer is silent, or acknowledges nothing of what it has said to have room for, during
 /// TransportOptions::idle_timeout; a peer that says it has no room may take its time.
 /// Threads: confined to the io_context thread it was made for; handlers are posted there. After close() every
-/// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken, one
-/// that waits for the drain as it comes about, or both, when the drain is over, with Errc::connection_broken. After
+/// outstanding handler is still called once: a read's with Errc::connection_broken, a write's as its bytes are taken,
+/// one that waits for the drain as it comes about, or both, when the drain is over, with Errc::connection_broken. After
 /// destruction none is called.
 class Channel {
  public:
@@ -48,8 +48,8 @@ class Channel {
 
   virtual ~Channel() = default;
 
-  /// Reads at least `least_bytes`, more than 0, and what else is there by then; gives how many. One read at a time; `into`, which
-  /// has room for them, stays valid until the handler.
+  /// Reads at least `least_bytes`, more than 0, and what else is there by then; gives how many. One read at a time;
+  /// `into`, which has room for them, stays valid until the handler.
   /// errors: Errc::connection_broken, sticky, whether the peer closed, vanished or was shut down by a forgery
   virtual void async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) = 0;
 
@@ -70,15 +70,16 @@ class Channel {
   /// more, not that they arrived.
   virtual void async_write(core::SharedBytes from, WriteHandler handler) = 0;
 
-  /// Calls back when the peer's transport has acknowledged all that was written before this call. One at a time; what is
-  /// written after it may wait for it.  errors: Errc::connection_broken, also where the peer closed first
+  /// Calls back when the peer's transport has acknowledged all that was written before this call. One at a time; what
+  /// is written after it may wait for it.  errors: Errc::connection_broken, also where the peer closed first
   virtual void async_drained(DrainedHandler handler) = 0;
 
   /// Stops reading at once; keeps sending what was written until the peer's transport has it all or `drain` is over;
   /// then closes. Returns at once.
   virtual void close(std::chrono::milliseconds drain) = 0;
 
-  /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has them.
+  /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has
+  /// them.
   [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;

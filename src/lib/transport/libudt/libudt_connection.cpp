@@ -159,7 +159,7 @@ void LibudtConnection::look() {
 
 bool LibudtConnection::ended_in_order() {
   look();
-  // What libudt's garbage collector took with the socket may have held bytes.
+  // The socket that libudt's garbage collector took may have held bytes.
   if (bytes_dropped_ || port_closed_since()) return false;
   const std::lock_guard lock(mutex_);
   return ended_amid_talk_.value_or(false);

@@ -7,7 +7,7 @@
 
 namespace udtcat::transport::libudt {
 
-/// What libudt last said to this thread. libudt reports the end of a connection, its breaking and a socket that its
+/// The last error of libudt in this thread. libudt reports the end of a connection, its breaking and a socket that its
 /// garbage collector has already taken alike; all are Errc::connection_broken here.
 /// errors: Errc::connection_broken, Errc::out_of_resources, else `otherwise`
 [[nodiscard]] Error last_error(Errc otherwise, std::string what);

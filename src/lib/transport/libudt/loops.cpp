@@ -97,7 +97,7 @@ constexpr auto kDrainLook = 2ms;  // guess: about one more timer tick at the end
 
 }  // namespace
 
-/// What the channel and the thread share.
+/// The state that the channel and the thread share.
 /// Threads: internally synchronised.
 class SendLoop::Queue {
  public:

@@ -96,7 +96,7 @@ class ReceiveLoop {
 class SendLoop {
  public:
   SendLoop(std::shared_ptr<LibudtConnection> connection, std::shared_ptr<Runtime> runtime);
-  /// What is left of the drain goes on without us.
+  /// The rest of the drain goes on without us.
   ~SendLoop();
 
   void write(core::SharedBytes from, Completion done);

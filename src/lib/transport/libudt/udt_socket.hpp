@@ -72,7 +72,7 @@ class UdtSocket {
   [[nodiscard]] Status run_over(net::UdpSocket& socket, const net::UdpSocket& alias);
   /// A connection that is over already gives what it holds, and never blocks.  errors: Errc::connection_broken
   [[nodiscard]] Status make_blocking();
-  /// What libudt's state does not tell: a connection that came and went between two looks was one.
+  /// A finer state than libudt's own: a connection that came and went between two looks was one.
   enum class Past { never_connected, over, holds_bytes };
   [[nodiscard]] Past past() const;
   /// Wakes whoever is blocked in it. May be called again.

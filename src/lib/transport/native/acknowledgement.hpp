@@ -11,14 +11,14 @@
 
 namespace udtcat::transport::native {
 
-/// A plain UDT4 receiver answers each 64th packet at once. Of the rest it tells when more comes 10 ms later, or 100 ms later if none
-/// does.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
+/// A plain UDT4 receiver answers each 64th packet at once. Of the rest it tells when more comes 10 ms later, or 100 ms
+/// later if none does.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
 constexpr std::uint32_t kLightAckPackets = 64;
 
 /// The window that a full receiver announces all the same.
 constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
 
-/// What the receiver of data tells beyond UDT4, to one of ours.
+/// The words that an ACK has beyond UDT4, between our own ends.
 struct ExtendedReport {
   std::uint32_t highest = 0;         ///< the highest sequence number that has arrived
   std::uint64_t received_bytes = 0;  ///< payload of all distinct packets so far

@@ -15,7 +15,8 @@
 
 namespace udtcat::transport::native {
 
-/// What this end wants, and the numbers that it draws. All of it is sent to the peer but the token, until that is known for one of ours.
+/// The wishes of this end, and the numbers that it draws. The token is sent only to a peer that is known to be one of
+/// ours.
 struct OpenRequest {
   Endpoint peer;
   std::uint32_t local_id = 0;
@@ -45,7 +46,7 @@ class ActiveOpen {
   void handle(TimePoint now, std::span<const std::byte> packet);
 
   [[nodiscard]] State state() const { return state_; }
-  /// What was agreed, but for TransportOptions and the times.  Only when done.
+  /// The agreed settings, but for TransportOptions and the times.  Only when done.
   [[nodiscard]] const ConnectionSettings& settings() const { return settings_; }
   [[nodiscard]] const OpenRequest& request() const { return request_; }
 

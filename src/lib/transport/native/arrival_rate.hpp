@@ -1,4 +1,5 @@
-/// How fast packets arrive, which a UDT4 sender wants to hear in an ACK: counted over an interval, or by the gaps between packets.
+/// How fast packets arrive, which a UDT4 sender wants to hear in an ACK: counted over an interval, or by the gaps
+/// between packets.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +42,9 @@ class ArrivalRate {
   std::uint32_t peak_ = 0;
 };
 
-/// How closely the packets of a plain UDT4 sender follow each other when they arrive: what its rate law wants to hear in an ACK.
-/// Both words are of the middle one of recent intervals, so that a pause or a packet that came late changes nothing. source: udt4.md §12
+/// How closely the packets of a plain UDT4 sender follow each other when they arrive: what its rate law wants to hear
+/// in an ACK. Both words are of the middle one of recent intervals, so that a pause or a packet that came late changes
+/// nothing. source: udt4.md §12
 /// Threads: unsynchronised; time is a parameter.
 class ArrivalTimes {
  public:

@@ -10,7 +10,7 @@
 
 namespace udtcat::transport::native {
 
-/// What a sender remembers of a packet until it is acknowledged.
+/// A packet sent and not acknowledged.
 /// Where the connection stood when a packet left: the start of a delivery rate sample.
 struct DeliverySnapshot {
   std::uint64_t delivered_bytes = 0;
@@ -41,7 +41,8 @@ class DeliveryRate {
                                          std::uint64_t lost_bytes);
   /// An ACK came. The total never goes back: an old ACK changes nothing.
   void on_delivered(TimePoint now, std::uint64_t total_bytes);
-  /// After on_delivered(): the sample that the newest packet known to have arrived gives. None if nothing was delivered since it left.
+  /// After on_delivered(): the sample that the newest packet known to have arrived gives. None if nothing was delivered
+  /// since it left.
   [[nodiscard]] std::optional<RateSample> sample(TimePoint now, const SentPacket& newest, std::uint64_t lost_bytes);
   /// The writer has nothing more: what is sent until now says little about the path.
   void on_app_limited(std::uint64_t in_flight_bytes) {

@@ -28,7 +28,8 @@ struct PortKeys {
   [[nodiscard]] static Result<PortKeys> derive(const Key& key);
 };
 
-/// A listener checks it before it answers or remembers anything. It buys a place, and nothing more: who has the key is asked above.
+/// A listener checks it before it answers or remembers anything. It buys a place, and nothing more: who has the key is
+/// asked above.
 /// Threads: unsynchronised.
 class Door {
  public:

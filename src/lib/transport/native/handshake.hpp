@@ -35,7 +35,7 @@ struct Handshake {
   std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it, or the proof of a Door
 };
 
-/// What only our own ends add after the 48 bytes, once each knows the other for one of ours.
+/// Follows the 48 bytes between our own ends, once each knows the other for one of ours.
 struct HandshakeExtension {
   std::uint64_t token = 0;  ///< who says it later comes from the one who was told it now
 };

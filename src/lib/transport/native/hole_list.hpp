@@ -14,7 +14,8 @@
 
 namespace udtcat::transport::native {
 
-/// Waits a little before it calls a gap a loss, as long as packets have lately been late; asks again when no answer came.
+/// Waits a little before it calls a gap a loss, as long as packets have lately been late; asks again when no answer
+/// came.
 /// Bounded: its user adds none while it is full(). No call costs more than what it adds, fills or gives.
 /// Threads: unsynchronised; time is a parameter.
 class HoleList {

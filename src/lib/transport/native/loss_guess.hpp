@@ -1,4 +1,4 @@
-/// What a sender guesses of packets of which a plain peer does not tell.
+/// Guesses at the fate of packets of which a plain peer does not tell.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,30 @@
 
 namespace udtcat::transport::native {
 
-/// A plain peer asks once for a gap, and its ACKs stand still until that is filled. So what it does not ask for is presumed to have
-/// arrived, and what it should have acknowledged by now is suspected lost again. Of a peer that reports bytes nothing is guessed.
+/// A plain peer asks once for a gap, and its ACKs stand still until that is filled. So what it does not ask for is
+/// presumed to have arrived, and what it should have acknowledged by now is suspected lost again. Of a peer that
+/// reports bytes nothing is guessed.
 /// Threads: unsynchronised; time is a parameter.
 class LossGuess {
  public:
   using Flight = IndexedRing<SentPacket>;
 
-  /// The peer asked for packets before `end`: a gap shows by the packet behind it, so those that it did not ask for have arrived.
+  /// The peer asked for packets before `end`: a gap shows by the packet behind it, so those that it did not ask for
+  /// have arrived.
   void presume_delivered(Flight& flight, PacketIndex end);
   /// The oldest packet is missing: the peer asked for one beyond it.
   [[nodiscard]] bool misses_oldest(const Flight& flight) const {
     return !flight.empty() && presumed_end_ > flight.begin_index();
   }
-  /// Calls `mark` with each packet to be taken for lost again. A copy that is still missed a round trip later is lost, or its NAK was; and
-  /// where one is, others may be that were sent by then: twice as many each time, so that a burst of losses is over in a few round
-  /// trips. On suspicion a packet is sent once: at the worst as much again as was lost.
+  /// Calls `mark` with each packet to be taken for lost again. A copy that is still missed a round trip later is lost,
+  /// or its NAK was; and where one is, others may be that were sent by then: twice as many each time, so that a burst
+  /// of losses is over in a few round trips. On suspicion a packet is sent once: at the worst as much again as was
+  /// lost.
   /// returns   whether there was one
   template <typename Mark>
   bool suspect(const Flight& flight, TimePoint now, Duration timeout, Mark mark);
-  /// What was sent longer ago than an answer takes is on the path no more, and keeps no repair from leaving.
+  /// A packet sent longer ago than an answer takes is on the path no more: it counts as gone, and keeps no repair from
+  /// leaving.
   void forget_what_has_left(Flight& flight, TimePoint now, Duration timeout);
 
   /// The packet leaves the flight, or is found lost: what was guessed of it counts no more.

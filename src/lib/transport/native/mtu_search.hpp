@@ -20,7 +20,7 @@ class MtuSearch {
 
   /// UDT packet bytes (headers of IP and UDP excluded) that are known to arrive.
   [[nodiscard]] std::size_t packet_bytes() const { return packet_bytes_of(known_); }
-  /// What may always be sent.
+  /// The packet size that every path must carry.
   [[nodiscard]] std::size_t base_packet_bytes() const;
 
   /// The size of the probe to send now; none if none is due.

@@ -30,7 +30,8 @@ std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
 }
 
 constexpr std::size_t kBacklog = 16;  // guess: who comes then is not answered, and asks again
-// Somebody waits for clients: those of one turn of the event loop are no backlog. guess: some turns at 32 datagrams each
+// Somebody waits for clients: those of one turn of the event loop are no backlog. guess: some turns at 32 datagrams
+// each
 constexpr std::size_t kBurst = 256;
 
 /// Listening ports, one for each address family.
@@ -157,7 +158,7 @@ class NativeEngine final : public Engine {
     return port;
   }
 
-  /// Those of peers that nobody speaks to any more.
+  /// Closes the ports of peers to which there is no connection any more.
   void close_idle_ports() {
     std::erase_if(outgoing_, [this](const Outgoing& each) {
       if (!each.port->idle()) return false;

@@ -11,8 +11,8 @@
 
 namespace udtcat::transport::native {
 
-/// A bucket that leaks at the pacing rate. Trains leave whole; the time they cost is paid afterwards. A driver that wakes late
-/// may catch up, a little.
+/// A bucket that leaks at the pacing rate. Trains leave whole; the time they cost is paid afterwards. A driver that
+/// wakes late may catch up, a little.
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
@@ -36,7 +36,7 @@ class Pacer {
     if (bytes_per_second_ == 0) return;
     free_at_ = std::max(free_at_, now - kCatchUp) + time_of(bytes);
   }
-  /// What was sent on a path that has gone silent since is not waited for.
+  /// The path has gone silent: the time that earlier trains cost is not waited for.
   void forget_debt(TimePoint now) { free_at_ = std::min(free_at_, now); }
   /// The longest train that is still a trickle and not a burst.
   [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {

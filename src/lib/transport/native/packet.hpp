@@ -27,7 +27,7 @@ enum class ControlType : std::uint16_t {
   user = 0x7fff,  ///< our extensions, by subtype
 };
 
-/// What ControlHeader::subtype means for ControlType::user. Only ever sent to a peer that is one of ours.
+/// ControlHeader::subtype for ControlType::user. Sent only to a peer that is one of ours.
 enum class Extension : std::uint16_t {
   path_challenge = 1,
   path_response = 2,

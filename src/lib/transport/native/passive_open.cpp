@@ -47,7 +47,7 @@ namespace {
 constexpr Duration kFirstDataHold =
     std::chrono::milliseconds(20);  // measured: a libudt client drops what comes within 8 ms, on a busy machine 20
 
-// Beyond it a stranger is not heard, and asks again: what a flood of them costs is to read it.
+// Requests of strangers beyond this are not answered, so that a flood costs no more than to read it.
 constexpr PrefixMeter::Limits kInductions{100, 1000};  // spec: udt4.md §10
 constexpr PrefixMeter::Limits kConclusions{50, 200};   // spec: udt4.md §10
 

@@ -39,8 +39,8 @@ class CookieJar {
   crypto::KeyedHash hash_;
 };
 
-/// Remembers nothing of who asks until that has shown, by our cookie, that it receives what is sent to its address. Where there is a
-/// door, who proves the key at it is always heard, and all others only so many a second.
+/// Remembers nothing of who asks until that has shown, by our cookie, that it receives what is sent to its address.
+/// Where there is a door, who proves the key at it is always heard, and all others only so many a second.
 /// Threads: unsynchronised; time is a parameter.
 class PassiveOpen {
  public:
@@ -58,7 +58,7 @@ class PassiveOpen {
   /// door   none: without a key; else outlives this.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<PassiveOpen> create(const Settings& settings, Door* door);
 
-  /// What to do about a handshake packet for destination 0.
+  /// The reaction to a handshake packet for destination 0.
   struct Verdict {
     std::vector<std::byte> reply;                ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
@@ -68,6 +68,9 @@ class PassiveOpen {
   using DrawNumbers = std::function<std::optional<Numbers>(bool proved)>;
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                const DrawNumbers& draw_numbers);
+
+  /// See Settings.
+  [[nodiscard]] std::optional<std::uint32_t> known_cookie() const { return settings_.known_cookie; }
 
   /// The answer to a port that takes no more connections.  empty: silence
   [[nodiscard]] static std::vector<std::byte> refusal(std::span<const std::byte> packet);

@@ -36,7 +36,8 @@ ControlMessage message_of(Extension kind, std::initializer_list<std::uint64_t> n
   return message;
 }
 
-/// What who is asked `nonce` answers: its own token first.  spec: udt4.md §9
+/// The answer to a challenge of `nonce`: a keyed hash under both tokens, that of the end which answers first.  spec:
+/// udt4.md §9
 std::optional<std::uint64_t> proof_of(std::uint64_t nonce, std::uint64_t of, std::uint64_t for_whom) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
   core::store_be(std::span(key).first<8>(), of);
@@ -54,7 +55,7 @@ std::optional<std::uint64_t> proof_of(std::uint64_t nonce, std::uint64_t of, std
 PathWatch::PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens)
     : peer_(peer), local_(local), tokens_(tokens) {}
 
-/// Who is being asked gets the same question again: the answer may need longer than the gap.
+/// An address that is being asked gets the same nonce again: the answer may need longer than the gap.
 PathWatch::Asked* PathWatch::asked_of(TimePoint now, const Endpoint& from) {
   std::erase_if(asked_, [&](const Asked& each) { return now - each.first_at > kAnswerPatience; });
   const auto known = std::ranges::find(asked_, from, &Asked::address);

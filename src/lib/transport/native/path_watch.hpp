@@ -13,9 +13,11 @@
 
 namespace udtcat::transport::native {
 
-/// A packet from a new address is answered with a challenge that only the peer can answer: it knows both tokens, which never travel
-/// again after the handshake, and sees what is sent to that address. Nothing else in that packet counts. A plain UDT4 peer never moves.
-/// A challenge is answered only where it comes from the address at which the peer is known to be: who relays one gains nothing.
+/// A packet from a new address is answered with a challenge that only the peer can answer: it knows both tokens, which
+/// never travel again after the handshake, and sees what is sent to that address. Nothing else in that packet counts. A
+/// plain UDT4 peer never moves.
+/// A challenge is answered only where it comes from the address at which the peer is known to be: who relays one gains
+/// nothing.
 /// Bounded: few addresses are being asked at a time, each a few times a second.
 /// Threads: unsynchronised; time is a parameter.
 class PathWatch {

@@ -19,14 +19,15 @@ enum class PeerKind {
 /// What a peer understands and does. Logic asks these, and does not compare kinds.
 /// Threads: immutable.
 struct PeerTraits {
-  /// It understands path challenges, MTU probes, fragments and tokens (udt4.md §9). The system need not cut packets for it.
+  /// It understands path challenges, MTU probes, fragments and tokens (udt4.md §9). The system need not cut packets for
+  /// it.
   bool extended;
   std::size_t keep_alive_words;  ///< extended: as large as the reset that may have to answer it
 
   // ---- As the receiver of our data
 
-  /// Its ACKs say how many bytes have arrived and for how many there is room. One that does not is taken to have what lies before a
-  /// gap and is not asked for, and it asks once (LossGuess).
+  /// Its ACKs say how many bytes have arrived and for how many there is room. One that does not is taken to have what
+  /// lies before a gap and is not asked for, and it asks once (LossGuess).
   bool reports_bytes;
   std::uint32_t ack_packets;      ///< it may stay silent until so many packets have come; 0: it says at once what came
   Duration ack_wait;              ///< and for so long

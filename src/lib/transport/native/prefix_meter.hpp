@@ -12,8 +12,8 @@
 
 namespace udtcat::transport::native {
 
-/// Token buckets in a table that never grows: prefixes that nobody can make fall together share one. What is taken beyond a limit is
-/// for the caller to leave undone.
+/// Token buckets in a table that never grows: prefixes that nobody can make fall together share one. What is taken
+/// beyond a limit is for the caller to leave undone.
 /// Threads: unsynchronised; time is a parameter.
 class PrefixMeter {
  public:

@@ -22,7 +22,8 @@ class ProbeTimeout {
  public:
   enum class State { idle, armed, probing, probing_window };
 
-  /// The timer ends `wait` after `since`, doubled with each probe in a row, but `longest` after it at most, and not before `now`.
+  /// The timer ends `wait` after `since`, doubled with each probe in a row, but `longest` after it at most, and not
+  /// before `now`.
   void arm(TimePoint now, TimePoint since, Duration wait, Duration longest) {
     if (state_ == State::idle) state_ = State::armed;
     at_ = std::max(now, since + std::min<Duration>(wait * (1U << std::min(count_, 8U)), std::max(longest, wait)));

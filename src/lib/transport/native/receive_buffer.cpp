@@ -27,7 +27,7 @@ void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::
 
 }  // namespace
 
-/// What the reader waits for is taken in any case: but it waits for nothing while it has something to read.
+/// The next packet in order is taken in any case where the reader has nothing to read.
 bool ReceiveBuffer::fits(PacketIndex index, std::size_t bytes) const {
   const std::uint64_t bookkeeping = (readable_.size() + waiting_.size() + 1) * sizeof(Slot);
   return (index == next() && readable_bytes_ == 0) ||

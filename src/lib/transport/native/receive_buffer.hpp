@@ -1,4 +1,4 @@
-/// What has arrived and was not read yet, in order or not.
+/// The packets that have arrived and were not read yet, in order or not.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace udtcat::transport::native {
 
 /// Which chunks a buffer holds on to, and how much memory they are.
-/// Counts the references that one owner has to each chunk. Those of one chunk come and go together, so the last one asked for is
-/// remembered.
+/// Counts the references that one owner has to each chunk. Those of one chunk come and go together, so the last one
+/// asked for is remembered.
 /// Threads: unsynchronised.
 class ChunkLedger {
  public:
@@ -63,10 +63,11 @@ struct Arrival {
   std::chrono::nanoseconds when{0};  ///< by the system's clock; zero where it does not say
 };
 
-/// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only where the chunks held are
-/// much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
-/// Bounded, its own bookkeeping included: what comes when limit_bytes() are held is not taken, but for the packet that a reader with nothing to read waits for. The limit starts small and
-/// follows what the reader takes, so that who sends what nobody reads, a stranger before all, fills little.
+/// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only where the
+/// chunks held are much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
+/// Bounded, its own bookkeeping included: what comes when limit_bytes() are held is not taken, but for the packet that
+/// a reader with nothing to read waits for. The limit starts small and follows what the reader takes, so that who sends
+/// what nobody reads, a stranger before all, fills little.
 /// Threads: unsynchronised.
 class ReceiveBuffer {
   struct Slot {
@@ -98,13 +99,13 @@ class ReceiveBuffer {
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
   /// Of those, before the first gap.
   [[nodiscard]] std::uint64_t in_order_bytes() const { return received_bytes_ - waiting_bytes_; }
-  /// What an honest sender, whose packets are not tiny, may still have on its way.
+  /// Room for an honest sender's data, whose packets are not tiny.
   [[nodiscard]] std::uint64_t free_bytes() const {
     const std::uint64_t used = readable_bytes_ + readable_.size() * sizeof(Slot);
     const std::uint64_t free = limit_bytes() > used ? limit_bytes() - used : 0;
     return free - free / kBookkeepingShare;
   }
-  /// What the chunks are that packets are kept in.
+  /// The size of all chunks that packets are kept in.
   [[nodiscard]] std::uint64_t held_bytes() const { return ledger_.held_bytes(); }
   [[nodiscard]] std::uint64_t limit_bytes() const {
     return std::min(most_bytes_, std::max(kFirstLimitBytes, kFlightsAhead * read_bytes_));

@@ -1,4 +1,4 @@
-/// What was written and is not acknowledged yet: referenced, never copied.
+/// The bytes written and not acknowledged yet: referenced, never copied.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace udtcat::transport::native {
 
-/// One byte stream, in the pieces that the writer gave. Bounded by its writers, who wait to be told that their bytes were taken.
+/// One byte stream, in the pieces that the writer gave. Bounded by its writers, who wait to be told that their bytes
+/// were taken.
 /// Threads: unsynchronised.
 class SendQueue {
  public:

@@ -1,4 +1,5 @@
-/// UDT's 31-bit packet sequence numbers, the ever-growing index that everything in here counts with instead, and what is kept by index.
+/// UDT's 31-bit packet sequence numbers, the ever-growing index that everything in here counts with instead, and what
+/// is kept by index.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ class SequenceSpace {
   [[nodiscard]] std::uint32_t on_wire(PacketIndex index) const {
     return static_cast<std::uint32_t>(initial_ + index) & kSequenceMask;
   }
-  /// The index nearest to `near` that looks like `sequence` on the wire. None for what lies before the first packet, and for
-  /// a number with bit 31 set, which is no sequence number.
+  /// The index nearest to `near` that looks like `sequence` on the wire. None for what lies before the first packet,
+  /// and for a number with bit 31 set, which is no sequence number.
   [[nodiscard]] std::optional<PacketIndex> index_of(std::uint32_t sequence, PacketIndex near) const {
     if (sequence > kSequenceMask) return std::nullopt;
     const std::uint32_t ahead = (sequence - on_wire(near)) & kSequenceMask;

@@ -20,12 +20,12 @@
 namespace udtcat::transport::native {
 
 /// Connections that are no more, for peers that have not heard.
-/// For a minute whoever sends to a closed connection is told that it is closed. The oldest give way to new ones.
+/// For a minute a peer that still sends to a closed connection is told so. The oldest entries give way to new ones.
 /// Threads: unsynchronised; time is a parameter.
 class Tombstones {
  public:
   void add(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> goodbye);
-  /// What to answer a packet for `id` from `from`; null: nothing. A goodbye is not answered with another.
+  /// The answer to a packet for `id` from `from`; null: nothing. A goodbye is not answered with another.
   [[nodiscard]] const std::vector<std::byte>* answer(TimePoint now, std::uint32_t id, const Endpoint& from,
                                                      std::span<const std::byte> packet);
   [[nodiscard]] bool knows(std::uint32_t id) const { return stones_.contains(id); }
@@ -52,7 +52,8 @@ struct Reset {
 /// none: it is no reset
 [[nodiscard]] std::optional<Reset> decode_reset(std::span<const std::byte> packet);
 
-/// Tokens are a keyed hash of whom they are for, so that a process which was started again knows those of the one before it.
+/// Tokens are a keyed hash of whom they are for, so that a process which was started again knows those of the one
+/// before it.
 /// Threads: unsynchronised; time is a parameter.
 class Resets {
  public:
@@ -62,8 +63,8 @@ class Resets {
 
   /// The token by which `peer` knows the socket `id` of this port.  errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> token_of(std::uint32_t id, const Endpoint& peer);
-  /// The answer to a packet for a socket that there is not. Never larger than the packet, never to a reset, a goodbye or a
-  /// handshake, and only so many a second.  empty: silence
+  /// The answer to a packet for a socket that there is not. Never larger than the packet, never to a reset, a goodbye
+  /// or a handshake, and only so many a second.  empty: silence
   [[nodiscard]] std::vector<std::byte> answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
 
  private:

@@ -33,7 +33,8 @@ class TrainBuilder {
   void end_packet();
   /// The socket has taken the first packets.
   void drop_front(std::size_t packets);
-  /// Takes the bytes over, for a train that has to wait: whoever lent them may let go of them when they are acknowledged.
+  /// Takes the bytes over, for a train that has to wait: whoever lent them may let go of them when they are
+  /// acknowledged.
   void keep();
   /// A whole control packet, alone in its train.
   void set_control(std::vector<std::byte> packet);

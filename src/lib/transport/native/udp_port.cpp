@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "lib/crypto/random.hpp"
 #include "lib/transport/native/handshake.hpp"
 
@@ -27,6 +28,7 @@ constexpr std::size_t kMostTrainBytes = 65'000;     // spec: UDP over IPv4 carri
 constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
 constexpr std::uint32_t kWakesPerErrorLook = 256;   // guess: a busy socket does not tell of errors by itself
 constexpr std::uint64_t kDropsWorthALine = 100;     // guess
+constexpr std::size_t kMaxLinks = 4096;             // guess: some 20 kB each
 constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
 
 }  // namespace
@@ -34,21 +36,18 @@ constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the 
 Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, net::UdpSocket socket,
                                                  const TransportOptions& options, std::uint32_t mss,
                                                  const PortKeys* keys) {
-  auto local = socket.local_endpoint();
-  if (!local) return tl::unexpected(local.error());
-  if (auto kept = socket.keep_path_errors(); !kept) return tl::unexpected(kept.error());
-  auto datagrams = net::DatagramSocket::make(
-      std::move(socket),
-      {.tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes});
-  if (!datagrams) return tl::unexpected(datagrams.error());
+  UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
+  UDTCAT_CHECK(socket.keep_path_errors());
+  const net::DatagramSocket::Options wishes{
+      .tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes};
+  UDTCAT_TRY(net::DatagramSocket datagrams, net::DatagramSocket::make(std::move(socket), wishes));
   const auto cookie = options.single_use && keys != nullptr ? std::optional(keys->cookie) : std::nullopt;
-  auto gate = Gate::create({mss, kFirstFlowWindow, cookie}, local->port(), keys);
-  if (!gate) return tl::unexpected(gate.error());
-  return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(*datagrams), *local, options, mss, std::move(*gate)));
+  UDTCAT_TRY(ListenerGate gate, ListenerGate::create({mss, kFirstFlowWindow, cookie}, local.port(), keys));
+  return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(datagrams), local, options, mss, std::move(gate)));
 }
 
 UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
-                 const TransportOptions& options, std::uint32_t mss, Gate gate)
+                 const TransportOptions& options, std::uint32_t mss, ListenerGate gate)
     : io_(io),
       local_(local),
       options_(options),
@@ -147,7 +146,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   }
   if (const auto found = openings_.find(*id); found != openings_.end())
     return handle_opening_packet(now, *found->second, packet, train.from);
-  handle_stray(now, *id, packet, train);
+  answer(gate_.answer_stray(now, *id, packet, train.from), train);
 }
 
 void UdpPort::touch(UdtLink& link) {
@@ -194,6 +193,127 @@ void UdpPort::warn_of_drops() {
       local_.to_string(), format_size(socket_.receive_buffer_bytes()), kReceiveBufferBytes);
 }
 
+// ---- Listening ----------------------------------------------------------------------------------------------------
+
+void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
+                                     const net::ReceivedTrain& train) {
+  if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
+  if (UdtLink* link = known_client(packet, train.from)) return answer(link->handshake_reply, train);
+  if (!welcome_) return answer(gate_.refuse(now, packet, train.from), train);
+  auto verdict = gate_.handle(now, packet, train.from, [&](bool proved) { return draw_numbers(proved, train.from); });
+  if (verdict.accepted) {
+    verdict.accepted->local_address = train.to;
+    UdtLink& link = add_link(now, *verdict.accepted, verdict.proved);
+    link.handshake_reply = verdict.reply;
+    welcome_->on_link(link);
+  }
+  answer(std::move(verdict.reply), train);
+}
+
+void UdpPort::handle_reset(const Reset& reset, const Endpoint& from) {
+  const auto meant = by_peer_.find({from, reset.id});
+  if (meant == by_peer_.end()) return;
+  meant->second->connection.handle_reset(reset.token);
+  touch(*meant->second);
+}
+
+/// A client asks again because our answer was lost: it gets the same.
+UdtLink* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint& from) {
+  const auto request = decode_handshake(packet.subspan(kHeaderBytes));
+  if (!request || request->request != Request::conclusion) return nullptr;
+  const auto known = by_peer_.find({from, request->socket_id});
+  return known != by_peer_.end() && !known->second->handshake_reply.empty() ? known->second : nullptr;
+}
+
+/// Clients that have proved the key have places of their own, so that strangers cannot take them all.
+std::optional<PassiveOpen::Numbers> UdpPort::draw_numbers(bool proved, const Endpoint& from) {
+  const std::size_t alike = proved ? proved_links_ : links_.size() - proved_links_;
+  if (alike >= kMaxLinks || !welcome_->has_room(proved)) return std::nullopt;
+  for (;;) {
+    const auto random = crypto::random_u64();
+    if (!random) return std::nullopt;
+    const auto id = static_cast<std::uint32_t>(*random) & kSequenceMask;
+    if (id == 0 || links_.contains(id) || openings_.contains(id)) continue;
+    const auto token = gate_.draw_token(id, from);
+    return token ? std::optional(PassiveOpen::Numbers{id, *token}) : std::nullopt;
+  }
+}
+
+// ---- Opening ------------------------------------------------------------------------------------------------------
+
+Result<UdpPort::OpenId> UdpPort::open(const Endpoint& peer, std::chrono::milliseconds patience, OpenHandler handler) {
+  UDTCAT_TRY(const std::uint64_t random, crypto::random_u64());
+  auto id = static_cast<std::uint32_t>(random >> 32) & kSequenceMask;
+  while (id == 0 || links_.contains(id) || openings_.contains(id)) id = (id + 1) & kSequenceMask;
+  UDTCAT_TRY(const std::uint64_t token, gate_.draw_token(id, peer));
+  const OpenRequest request{peer,
+                            id,
+                            static_cast<std::uint32_t>(random) & kSequenceMask,
+                            mss_,
+                            kFirstFlowWindow,
+                            token,
+                            gate_.known_cookie(),
+                            gate_.door()};
+  const TimePoint now = clock_now();
+  openings_.emplace(id, std::make_unique<Opening>(io_, ActiveOpen(now, request), now + patience, std::move(handler)));
+  boost::asio::post(io_, lifetime_.guard([this, id] { run_opening(id); }));
+  return id;
+}
+
+void UdpPort::run_opening(OpenId id) {
+  const auto found = openings_.find(id);
+  if (found == openings_.end()) return;
+  Opening& opening = *found->second;
+  const TimePoint now = clock_now();
+  const Endpoint& peer = opening.open.request().peer;
+  if (now >= opening.until)
+    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(),
+                                   opening.likely_cause.empty() ? "nobody answered" : opening.likely_cause));
+  if (auto packet = opening.open.poll_transmit(now)) {
+    const auto result = send_alone(std::move(*packet), peer, std::nullopt);
+    if (result.state == net::SendState::failed)
+      return finish_opening(
+          id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(), errno_text(result.errno_value)));
+  }
+  opening.timer.expires_at(std::min(opening.open.deadline(), opening.until));
+  opening.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& error) {
+    if (!error) run_opening(id);
+  }));
+}
+
+void UdpPort::handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet,
+                                    const Endpoint& from) {
+  const OpenRequest& request = opening.open.request();
+  const OpenId id = request.local_id;
+  if (!(from == request.peer)) return;
+  opening.open.handle(now, packet);
+  if (opening.open.state() == ActiveOpen::State::refused)
+    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + request.peer.to_string(), kTurnedAway));
+  if (opening.open.state() != ActiveOpen::State::done) return run_opening(id);
+  UdtLink& link = add_link(now, opening.open.settings(), false);
+  finish_opening(id, &link);
+  settle(link);
+}
+
+void UdpPort::finish_opening(OpenId id, Result<UdtLink*> result) {
+  const auto opening = openings_.extract(id);
+  if (opening.empty()) return;
+  boost::asio::post(io_, lifetime_.guard([handler = std::move(opening.mapped()->handler), result = std::move(result)] {
+    handler(result);
+  }));
+}
+
+UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved) {
+  settings.options = options_;
+  settings.started = now;
+  settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
+  UdtLink& link = *links_.emplace(settings.local_id, std::make_unique<UdtLink>(io_, settings, chunks_)).first->second;
+  by_peer_.insert_or_assign(link.name, &link);
+  link.proved = proved;
+  if (proved) ++proved_links_;
+  return link;
+}
+
 // ---- A link and its user ------------------------------------------------------------------------------------------
 
 void UdpPort::release(UdtLink& link) {
@@ -213,7 +333,8 @@ void UdpPort::schedule(UdtLink& link) {
   }));
 }
 
-/// What came goes to the user, what may leave leaves, and the timer is set. Whatever happens to a connection ends here.
+/// Every event of a connection ends here: received data goes to the user, packets that may leave leave, and the timer
+/// is set.
 void UdpPort::settle(UdtLink& link) {
   if (link.on_progress) link.on_progress();
   transmit(link);
@@ -293,7 +414,7 @@ void UdpPort::wait_writable() {
                          }));
 }
 
-/// Who does not get it asks again.
+/// Best effort: a peer that does not get the answer asks again.
 void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to) {
   if (!packet.empty()) std::ignore = send_alone(std::move(packet), to.from, to.to);
 }
@@ -331,8 +452,7 @@ void UdpPort::arm(UdtLink& link, TimePoint now) {
 
 void UdpPort::forget(UdtLink& link) {
   const UdtConnection& connection = link.connection;
-  if (connection.state() == UdtConnection::State::closed)
-    tombstones_.add(clock_now(), connection.local_id(), connection.peer_address(), connection.goodbye_packet());
+  if (connection.state() == UdtConnection::State::closed) gate_.remember(clock_now(), connection);
   if (blocked_ == &link) {
     blocked_ = nullptr;
     builder_.clear();

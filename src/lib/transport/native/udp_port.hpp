@@ -1,4 +1,5 @@
-/// The driver: one UDP socket, the connections on it, the clock, the timers. Everything else in this room is told what time it is.
+/// The driver: one UDP socket, the connections on it, the clock, the timers. Everything else in this room is told what
+/// time it is.
 ///
 ///   readable ─► trains ─► packets ─► the connection each is for ─► its channel ─► trains ─► socket
 ///
@@ -27,10 +28,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/net/datagram_socket.hpp"
 #include "lib/transport/native/active_open.hpp"
-#include "lib/transport/native/door.hpp"
-#include "lib/transport/native/passive_open.hpp"
-#include "lib/transport/native/prefix_meter.hpp"
-#include "lib/transport/native/strays.hpp"
+#include "lib/transport/native/listener_gate.hpp"
 #include "lib/transport/native/udt_link.hpp"
 #include "lib/transport/native/wake_moderation.hpp"
 
@@ -59,8 +57,8 @@ class UdpPort {
   /// One attempt; see Engine::async_connect(). Who gets the link must release() it.  errors: Errc::cipher_failed
   [[nodiscard]] Result<OpenId> open(const Endpoint& peer, std::chrono::milliseconds patience, OpenHandler handler);
 
-  /// Lets clients in from now on. `on_link` is told of each; false: there is no room now for one more that has, or has not, proved
-  /// the key.
+  /// Lets clients in from now on. `on_link` is told of each; false: there is no room now for one more that has, or has
+  /// not, proved the key.
   struct Welcome {
     std::function<bool(bool proved)> has_room;
     std::function<void(UdtLink&)> on_link;
@@ -69,7 +67,8 @@ class UdpPort {
   void stop_listening() { welcome_.reset(); }
 
   // ---- For the user of a link, which is there until it calls release(), and whose connection it uses directly
-  /// To be called after each write and close, and where the connection's deadline may have come nearer. Calls on_progress soon.
+  /// To be called after each write and close, and where the connection's deadline may have come nearer. Calls
+  /// on_progress soon.
   void schedule(UdtLink& link);
   /// The link is left to itself: it drains, if it was closed, and is forgotten.
   void release(UdtLink& link);
@@ -90,19 +89,8 @@ class UdpPort {
     std::string likely_cause;  // why there may be no answer
   };
 
-  /// The checks between strangers and the connections.
-  struct Gate {
-    std::unique_ptr<Door> door;    // none: without a key
-    std::optional<Resets> resets;  // likewise
-    PassiveOpen passive;
-    PrefixMeter refusals;                       // while nobody is let in
-    std::optional<std::uint32_t> known_cookie;  ///< of TransportOptions::single_use
-    [[nodiscard]] static Result<Gate> create(const PassiveOpen::Settings& settings, std::uint16_t local_port,
-                                             const PortKeys* keys);
-  };
-
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
-          const TransportOptions& options, std::uint32_t mss, Gate gate);
+          const TransportOptions& options, std::uint32_t mss, ListenerGate gate);
   void wait_readable();
   [[nodiscard]] bool watch();
   void wait_writable();
@@ -118,12 +106,9 @@ class UdpPort {
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet, const Endpoint& from);
   void handle_reset(const Reset& reset, const Endpoint& from);
-  void handle_stray(TimePoint now, std::uint32_t id, std::span<const std::byte> packet,
-                    const net::ReceivedTrain& train);
   void touch(UdtLink& link);
   [[nodiscard]] UdtLink* known_client(std::span<const std::byte> packet, const Endpoint& from);
   [[nodiscard]] std::optional<PassiveOpen::Numbers> draw_numbers(bool proved, const Endpoint& from);
-  [[nodiscard]] Result<std::uint64_t> draw_token(std::uint32_t id, const Endpoint& peer);
   void settle_touched();
 
   void run_opening(OpenId id);
@@ -153,14 +138,13 @@ class UdpPort {
   WakeModeration moderation_;
   Duration least_rtt_{0};  // of the connections that the last look was for
   std::uint64_t looked_bytes_ = 0;
-  Gate gate_;
+  ListenerGate gate_;
   std::optional<Welcome> welcome_;
 
   std::unordered_map<std::uint32_t, std::unique_ptr<UdtLink>> links_;  // by our number
   std::map<PeerName, UdtLink*> by_peer_;                               // the same, by the peer's
   std::size_t proved_links_ = 0;                                       // of them
   std::unordered_map<OpenId, std::unique_ptr<Opening>> openings_;      // by our number
-  Tombstones tombstones_;
   std::vector<UdtLink*> touched_;
   std::vector<net::ReceivedTrain> trains_;
   TrainBuilder builder_;

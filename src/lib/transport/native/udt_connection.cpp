@@ -31,7 +31,7 @@ std::size_t ip_bytes(const ConnectionSettings& settings) {
   return settings.mss - kIpv4OverheadBytes + overhead_bytes(settings.peer_address);
 }
 
-/// What counts from any address, since it brings its own proof.
+/// Whether the packet counts from any address, since it brings its own proof.
 bool proves_a_path(const ControlHeader& header) {
   return header.type == ControlType::user && static_cast<Extension>(header.subtype) == Extension::path_response;
 }
@@ -128,8 +128,8 @@ void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::
   sender_.on_ack(now, *ack);
 }
 
-/// A hint, as all that is not authenticated: the session above decides whether the stream had ended. With a token, a stranger who guesses
-/// our number cannot even break it.
+/// A hint, as all that is not authenticated: the session above decides whether the stream had ended. With a token, a
+/// stranger who guesses our number cannot even break it.
 void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
   if (peer_.extended) {
     const std::uint64_t token = (std::uint64_t{word_at(body, 0).value_or(0)} << 32) | word_at(body, 1).value_or(0);
@@ -218,7 +218,8 @@ void UdtConnection::advance(TimePoint now) {
   if ((state_ == State::open || state_ == State::draining) && now >= last_moment()) state_ = State::lost;
 }
 
-/// Keep-alives may pass where no data does: a peer that answers nothing of what it has room for is as lost as a silent one.
+/// Keep-alives may pass where no data does: a peer that answers nothing of what it has room for is as lost as a silent
+/// one.
 TimePoint UdtConnection::last_moment() const {
   const TimePoint alive = std::min(last_heard_, sender_.unanswered_since().value_or(last_heard_));
   return alive + settings_.options.idle_timeout;

@@ -3,8 +3,8 @@
 ///   datagrams ─ handle_packet ─► UdtReceiver ─ read ─►            ─ write ─► UdtSender ─ poll_transmit ─► trains
 ///                     └─ ACK, NAK ─► UdtSender          UdtReceiver ─ ACK, NAK ─► poll_transmit
 ///
-/// After any call of handle_*, write(), read() or close() the driver asks poll_transmit() until it has nothing, and sets its timer to
-/// deadline().
+/// After any call of handle_*, write(), read() or close() the driver asks poll_transmit() until it has nothing, and
+/// sets its timer to deadline().
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@
 
 namespace udtcat::transport::native {
 
-/// What the handshake settled.
+/// The results of the handshake.
 struct ConnectionSettings {
   PeerKind peer = PeerKind::plain;
   std::uint32_t local_id = 0;
@@ -66,7 +66,8 @@ class UdtConnection {
   void handle_too_large(TimePoint now, const net::DatagramTrain& train);
   /// The peer's host said that nobody has its port open.
   void handle_port_closed(TimePoint now);
-  /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's token.
+  /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's
+  /// token.
   void handle_reset(std::uint64_t token);
   void note_socket_drops(std::uint64_t total) { receiver_.on_socket_drops(total); }
 
@@ -86,7 +87,8 @@ class UdtConnection {
   [[nodiscard]] bool ended_in_order() const { return state_ == State::peer_closed && receiver_.has_no_gap(); }
   /// The first call counts.
   void close(TimePoint now, Duration drain);
-  /// The process ends: the rest of the goodbye follows at once, where a reset will tell the peer of the end should all of it be lost.
+  /// The process ends: the rest of the goodbye follows at once, where a reset will tell the peer of the end should all
+  /// of it be lost.
   void shorten_goodbye(TimePoint now);
 
   [[nodiscard]] State state() const { return state_; }

@@ -32,8 +32,8 @@ struct UdtLink {
   UdtConnection connection;
   const PeerName name;
   bool proved = false;  // let in, and held the key (Door)
-  /// Called when the connection has made progress: bytes came or left, or it ended. May write, read and close, and posts what else is
-  /// to be done.  none: nobody has accepted the link yet, or it is released
+  /// Called when the connection has made progress: bytes came or left, or it ended. May write, read and close, and
+  /// posts what else is to be done.  none: nobody has accepted the link yet, or it is released
   std::function<void()> on_progress;
   bool released = false;  // nobody wants it any more: forgotten once it is over
   boost::asio::steady_timer timer;

@@ -27,7 +27,8 @@ UdtReceiver::UdtReceiver(const Settings& settings, core::ChunkPool& chunks)
       peer_(traits_of(settings.peer)),
       sequences_(settings.initial_sequence),
       buffer_(settings.limit_bytes, chunks) {
-  // While libudt does not know what is missing, its rate does not grow: a gap waits only for as long as packets have lately been late.
+  // While libudt does not know what is missing, its rate does not grow: a gap waits only for as long as packets have
+  // lately been late.
   if (!peer_.sends_trains) holes_.on_rtt(Duration::zero());
 }
 
@@ -74,7 +75,8 @@ void UdtReceiver::note_arrival(TimePoint now, const DataHeader& header, PacketIn
 
 void UdtReceiver::want_ack_of_burst(TimePoint now, PacketIndex index, std::size_t payload_bytes) {
   if (packets_since_ack_ % kLightAckPackets == 0) light_due_ = true;
-  // libudt hands data to its reader with its own clock; what ours acknowledges at once helps a sender with a small window.
+  // libudt hands data to its reader with its own clock; what ours acknowledges at once helps a sender with a small
+  // window.
   const bool last_of_burst = payload_bytes != settings_.payload_bytes;
   // And only an ACK that moves lets its rate grow: it has waited long enough for this one.
   const bool filled = index + 1 < highest_end_ && index < buffer_.next();
@@ -137,8 +139,8 @@ std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
   return nak;
 }
 
-/// Near a full buffer a libudt sender must be left something to hope for: only progress of this point, not a larger window, wakes
-/// it again.
+/// Near a full buffer a libudt sender must be left something to hope for: only progress of this point, not a larger
+/// window, wakes it again.
 PacketIndex UdtReceiver::ack_point() const {
   if (!peer_.wakes_by_progress) return buffer_.next();
   const std::uint64_t little =
@@ -148,8 +150,8 @@ PacketIndex UdtReceiver::ack_point() const {
   return full && buffer_.next() > acked_ ? buffer_.next() - 1 : buffer_.next();
 }
 
-/// The bytes that a packet of the window may bring. Our own ends send smaller ones than agreed, and know from free_kib how many bytes may
-/// come.
+/// The bytes that a packet of the window may bring. Our own ends send smaller ones than agreed, and know from free_kib
+/// how many bytes may come.
 std::size_t UdtReceiver::window_unit_bytes() const {
   return std::min(settings_.payload_bytes, peer_.most_window_unit_bytes);
 }
@@ -168,7 +170,7 @@ ControlMessage UdtReceiver::make_ack(TimePoint now) {
                           peer_.sends_trains ? arrival_rate_.rate_packets() : arrival_times_.rate_packets(),
                           peer_.sends_trains ? arrival_rate_.capacity_packets() : arrival_times_.capacity_packets()});
   if (peer_.extended) append_report(now, ack.words);
-  // What has a number is confirmed by ACK2: often enough to know the round trip, no more.
+  // A numbered ACK is confirmed by ACK2: one in 10 ms is enough to know the round trip.
   if (peer_.sends_trains && now - last_full_ack_ < kSyn) return ack;
   ack.additional = next_ack_number_;
   sent_acks_[next_ack_number_ % kAckHistory] = {next_ack_number_, now};

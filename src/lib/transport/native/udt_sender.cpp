@@ -127,7 +127,8 @@ void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::o
     if (sample < kOldestEcho) rtt_.on_sample(sample);
     return;
   }
-  // Behind a packet that had to be sent again the others waited: their time is that of the repair (Karn's rule, for all of them).
+  // Behind a packet that had to be sent again the others waited: their time is that of the repair (Karn's rule, for all
+  // of them).
   if (newest && newest->sends == 1 && !popped_repaired_) rtt_.on_sample(now - newest->sent_at);
 }
 
@@ -186,7 +187,7 @@ void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
 
 void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   SentPacket& packet = packets_[index];
-  // What was just sent cannot be missed yet: the peer speaks of the time before.
+  // A packet sent less than a round trip ago cannot be missed yet: the NAK is older than it.
   const Duration round_trip = rtt_.minimum().value_or(Duration::zero());
   if (packet.waits_for_repair || now - packet.sent_at < round_trip) return;
   guess_.take_back(packet);
@@ -313,7 +314,7 @@ bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
   return true;
 }
 
-/// What would leave if the pacer let it.
+/// The kind of packet that would leave next if the pacer let it.
 UdtSender::Turn UdtSender::next_turn() const {
   if (!repairs_.empty())
     return probe_.probes() || may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
@@ -322,7 +323,7 @@ UdtSender::Turn UdtSender::next_turn() const {
   return (probe_.probes_window() || within_peer_window(bytes)) && may_send(bytes) ? Turn::new_data : Turn::nothing;
 }
 
-/// What is in flight decides, and a packet may always leave when nothing is.
+/// The congestion window decides; a packet may always leave when nothing is in flight.
 bool UdtSender::may_send(std::size_t bytes) const {
   const std::uint64_t in_flight = in_flight_bytes();
   return in_flight == 0 || in_flight + bytes <= congestion_->window_bytes();

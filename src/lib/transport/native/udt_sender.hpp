@@ -1,4 +1,5 @@
-/// The sending half of a connection: cuts the stream into packets, decides when each leaves, and sends again what was lost.
+/// The sending half of a connection: cuts the stream into packets, decides when each leaves, and sends again what was
+/// lost.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,9 @@ struct SenderStats {
   std::uint64_t packets_resent = 0;
 };
 
-/// Repairs before new data; both within the congestion window, the pacing rate, the peer's window and our memory.
-/// Nothing is sent again but what the peer asked for, or what the timer finds unanswered: one packet at each end of the flight, and
-/// the peer tells of the rest.
+/// Repairs leave before new data; both within the congestion window, the pacing rate, the peer's window and our memory.
+/// A packet is sent again only if the peer asked for it or the probe timeout finds it unanswered: the oldest and the
+/// newest, and the peer tells of those between.
 /// Threads: unsynchronised; time is a parameter.
 class UdtSender {
  public:
@@ -60,7 +61,7 @@ class UdtSender {
   [[nodiscard]] std::uint64_t acknowledged_offset() const;
   [[nodiscard]] bool all_acknowledged() const { return acknowledged_offset() == queue_.end_offset(); }
 
-  /// What the peer says of our packets. What cannot be true is ignored: anyone may have said it.
+  /// The peer's word on our packets. A word that cannot be true is ignored: anyone may have sent it.
   void on_ack(TimePoint now, const Acknowledgement& ack);
   void on_nak(TimePoint now, std::span<const SequenceRange> list);
 
@@ -78,7 +79,8 @@ class UdtSender {
   void on_heard() { probe_.on_heard(); }
   /// Timeouts in a row without an answer.
   [[nodiscard]] std::uint32_t unanswered_probes() const { return probe_.count(); }
-  /// Since when nothing was acknowledged of what the peer has said to have room for; none where nothing of that is unacknowledged.
+  /// Since when nothing was acknowledged of what the peer has said to have room for; none where nothing of that is
+  /// unacknowledged.
   [[nodiscard]] std::optional<TimePoint> unanswered_since() const;
   /// Another path: nothing that was learned of the old one counts.
   void on_new_path(TimePoint now);

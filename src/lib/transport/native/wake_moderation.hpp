@@ -10,8 +10,8 @@
 
 namespace udtcat::transport::native {
 
-/// What a network card does with its interrupts: the first datagram after a pause is looked at when it comes; in a stream of them each
-/// would wake us, so that they are fetched together, at the cost of a small part of a round trip.
+/// Interrupt moderation, as network cards have it: the first datagram after a pause is looked at when it comes; in a
+/// stream of them each would wake us, so that they are fetched together, at the cost of a small part of a round trip.
 /// Threads: unsynchronised; time is a parameter.
 class WakeModeration {
  public:

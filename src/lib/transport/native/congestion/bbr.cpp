@@ -22,8 +22,8 @@ constexpr std::uint64_t kMostProbeRounds = 63;  // spec: draft-ietf-ccwg-bbr, "B
 constexpr unsigned kUnresponsiveCycleRounds = 8;  // spec: BBRv1's cycle
 constexpr unsigned kUnresponsiveDownRounds =
     2;  // guess: one to see the end of the probe, one to give back what it left
-// Not sooner, however short the round trips are: the memory of the bandwidth is two cycles long, and must outlive a pause of a
-// host. guess: a pause is some tens of milliseconds.
+// Not sooner, however short the round trips are: the memory of the bandwidth is two cycles long, and must outlive a
+// pause of a host. guess: a pause is some tens of milliseconds.
 constexpr Duration kLeastCycle = 250ms;
 
 // spec: twice the 64 after which UDT's light ACK comes, so that some are on their way.
@@ -135,7 +135,8 @@ void Bbr::check_full_pipe(const RateSample& sample, bool round_start) {
   if (round_start) overwhelmed_rounds_ = model_.overwhelmed() ? overwhelmed_rounds_ + 1 : 0;
   const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds;
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
-  // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired for several more.
+  // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
+  // for several more.
   const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
   if (!overflowed && !queued && !plateau_.reached()) return;
   full_pipe_ = true;
@@ -254,7 +255,8 @@ bool Bbr::time_to_probe(TimePoint now) const {
   const auto waited = now - cycle_start_;
   if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
     return true;
-  // Reno needs as many round trips as it has packets in flight to grow by half; whoever shares the path with it probes as often.
+  // Reno needs as many round trips as it has packets in flight to grow by half; whoever shares the path with it probes
+  // as often.
   const auto reno_rounds = model_.bdp_bytes(model_.bandwidth()) / payload_bytes_;
   return waited >= kLeastCycle && rounds_since_probe_ >= std::min(reno_rounds, kMostProbeRounds);
 }
@@ -314,8 +316,8 @@ double Bbr::window_gain() const {
 
 std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
 
-// A receiver that waits for a batch leaves whoever sends less than that to its timer, however short the way is. Twice the batch, so
-// that one is on its way while the other is answered.
+// A receiver that waits for a batch leaves whoever sends less than that to its timer, however short the way is. Twice
+// the batch, so that one is on its way while the other is answered.
 std::uint64_t Bbr::least_flight() const { return std::max(least_window(), 2 * ack_packets_ * payload_bytes_); }
 
 // The least that congestion may leave of the window.

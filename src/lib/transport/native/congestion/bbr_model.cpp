@@ -21,7 +21,8 @@ Duration slack(Duration least) { return std::clamp<Duration>(least / 16, kLeastS
 
 constexpr unsigned kPeriodRounds =
     5;  // spec: draft-ietf-ccwg-bbr, BBR.ExtraAckedFilterLen is ten, of which this is half
-// spec: Linux's BBRv3, bbr_extra_acked_max_us. The draft has no such limit; a rate estimated too low would then feed itself.
+// spec: Linux's BBRv3, bbr_extra_acked_max_us. The draft has no such limit; a rate estimated too low would then feed
+// itself.
 constexpr Duration kMostTime = std::chrono::milliseconds(100);
 
 constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
@@ -34,8 +35,9 @@ constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs s
 constexpr double kYield = 0.85;  // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr unsigned kEnoughRttSamples = 8;  // spec: RFC 9406 §4.3, N_RTT_SAMPLE
 constexpr double kQueueRtt = 1.25;         // guess: above the queue of our own probing at a gain of 1.25
-// Below this, round trips on a LAN measure how the two hosts schedule, several milliseconds at a time; a window of so little
-// would wait for the scheduler. guess: half of what a scheduler's quantum is, and doubled by the gain of the window.
+// Below this, round trips on a LAN measure how the two hosts schedule, several milliseconds at a time; a window of so
+// little would wait for the scheduler. guess: half of what a scheduler's quantum is, and doubled by the gain of the
+// window.
 constexpr Duration kLeastModelRtt = 1ms;
 constexpr Duration kHostPause = 8ms;  // guess: two of a scheduler's quanta
 
@@ -104,11 +106,12 @@ void BbrModel::on_round_trip(std::uint64_t window_bytes) {
 }
 
 void BbrModel::update_bandwidth(const RateSample& sample) {
-  // Shorter than any round trip: the answer was to an earlier copy of the packet, and says nothing of how fast this one came.
+  // Shorter than any round trip: the answer was to an earlier copy of the packet, and says nothing of how fast this one
+  // came.
   // spec: draft-ietf-ccwg-bbr, "GenerateRateSample"
   if (min_rtt_.value() && sample.interval < *min_rtt_.value()) return;
   const auto bandwidth = BitRate::from_bytes_per(sample.delivered_bytes, sample.interval);
-  // Who had little to send learned little; but what did arrive, the path can carry.
+  // A sample with too little to send is no upper bound of the bandwidth; it is a lower one.
   if (!sample.app_limited || bandwidth >= max_bandwidth()) max_bandwidth_.update(bandwidth);
 }
 
@@ -140,7 +143,8 @@ std::uint64_t BbrModel::bdp_bytes(BitRate bandwidth) const {
   return bytes_during(bandwidth, std::max(*min_rtt_.value(), kLeastModelRtt));
 }
 
-// Where hosts are the bottleneck they pause for milliseconds, and what they then have to say at once would allow a queue of as much.
+// Where hosts are the bottleneck they pause for milliseconds, and what they then have to say at once would allow a
+// queue of as much.
 std::uint64_t BbrModel::extra_acked_bytes() const {
   const auto extra = aggregation_.extra_bytes();
   return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;

@@ -13,7 +13,8 @@
 
 namespace udtcat::transport::native {
 
-/// The least round trip time of the last ten seconds, that of the empty path as far as it is known, and whether it is time to look for it again.
+/// The least round trip time of the last ten seconds, that of the empty path as far as it is known, and whether it is
+/// time to look for it again.
 ///
 /// Deviates from the draft: a sample close to the minimum confirms it as one below does. A flow that drains its queue
 /// once a cycle therefore never has to slow down to measure.
@@ -43,7 +44,8 @@ class MinRtt {
   bool probe_due_ = false;
 };
 
-/// How much more than the path's rate arrives at once, because the receiver acknowledges in batches: what must be in flight beyond the bandwidth-delay product so that the path stays busy between two batches.
+/// How much more than the path's rate arrives at once, because the receiver acknowledges in batches: what must be in
+/// flight beyond the bandwidth-delay product so that the path stays busy between two batches.
 /// source: draft-ietf-ccwg-bbr, "BBR.extra_acked: Estimating the ACK Aggregation"
 /// Threads: unsynchronised; time is a parameter.
 class AckAggregation {
@@ -66,10 +68,10 @@ class AckAggregation {
 
 /// The model of the path, and the two bounds that congestion puts on it until the next probe.
 ///
-/// Deviates from the draft in what it takes for congestion. There, two percent of loss in a probe and any loss outside of
-/// one are. Here, losses that come with a standing queue are; without a queue it takes a share of loss that only an
-/// overflowing shallow buffer has. So random losses leave the rate alone, and a full drop-tail queue does not. And what the
-/// path loses at random is sent on top of what it delivers, which would otherwise sink from cycle to cycle.
+/// Deviates from the draft in what it takes for congestion. There, two percent of loss in a probe and any loss outside
+/// of one are. Here, losses that come with a standing queue are; without a queue it takes a share of loss that only an
+/// overflowing shallow buffer has. So random losses leave the rate alone, and a full drop-tail queue does not. And what
+/// the path loses at random is sent on top of what it delivers, which would otherwise sink from cycle to cycle.
 /// source: draft-ietf-ccwg-bbr, "Updating Model Parameters"
 /// Threads: unsynchronised; time is a parameter.
 class BbrModel {
@@ -97,7 +99,7 @@ class BbrModel {
 
   [[nodiscard]] BitRate max_bandwidth() const { return max_bandwidth_.value(); }
   [[nodiscard]] BitRate bandwidth() const { return std::min(max_bandwidth(), short_term_bandwidth_); }
-  /// What must be sent for `delivered` to arrive.
+  /// The rate to send at for `delivered` to arrive.
   [[nodiscard]] BitRate sent_for(BitRate delivered) const { return scaled(delivered, 1 / (1 - path_loss_)); }
   [[nodiscard]] std::uint64_t short_term_bytes() const { return short_term_bytes_; }
   [[nodiscard]] std::uint64_t extra_acked_bytes() const;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr unsigned kMostDoublings = 30;  // spec: draft-ietf-ccwg-bbr, "BBRRaiseInflightLongtermSlope"
 
-// All measured on a simulated 1 Gbit/s, 20 ms, with a buffer of half to two bandwidth-delay products, next to CUBIC, BBRv1 and
-// another of us for a minute (tests/lib/transport/native/congestion). Others around them give much the same.
+// All measured on a simulated 1 Gbit/s, 20 ms, with a buffer of half to two bandwidth-delay products, next to CUBIC,
+// BBRv1 and another of us for a minute (tests/lib/transport/native/congestion). Others around them give much the same.
 constexpr double kUnresponsive =
     0.07;  // measured: BBRv1 overflows the queue in every eighth round trip, CUBIC in hundreds
 constexpr double kOverflowSmoothing = 1.0 / 64;  // measured: eight cycles of BBRv1

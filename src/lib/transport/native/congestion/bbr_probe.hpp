@@ -42,7 +42,8 @@ class BandwidthPlateau {
   bool reached_ = false;
 };
 
-/// The most that was in flight without the path overflowing: unbounded until a probe overflows the path; then it is raised by the packet, faster with each round trip of a probe.
+/// The most that was in flight without the path overflowing: unbounded until a probe overflows the path; then it is
+/// raised by the packet, faster with each round trip of a probe.
 /// source: draft-ietf-ccwg-bbr, "BBR.inflight_longterm"
 /// Threads: unsynchronised.
 class InFlightCeiling {

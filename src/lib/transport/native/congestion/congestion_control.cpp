@@ -12,8 +12,8 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// The rate that the user decided on: loss changes nothing. The window is what leaves during two round trips: enough that only the rate decides, and an end to
-/// what a path that swallows everything is sent.
+/// The rate that the user decided on: loss changes nothing. The window is what leaves during two round trips: enough
+/// that only the rate decides, and an end to what a path that swallows everything is sent.
 /// Threads: unsynchronised; time is a parameter.
 class FixedRate final : public CongestionControl {
  public:

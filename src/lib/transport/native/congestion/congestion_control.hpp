@@ -43,14 +43,15 @@ struct LossEvent {
   std::uint64_t lost_total_bytes = 0;
   std::uint64_t delivered_total_bytes = 0;
   std::uint64_t in_flight_bytes = 0;  ///< after taking the lost ones out
-  /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002 §7.3.1).
+  /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002
+  /// §7.3.1).
   bool new_epoch = false;
   /// In flight when the newest of the lost packets was sent.
   std::uint64_t in_flight_at_send_bytes = 0;
 };
 
-/// Decides on two numbers: how many bytes may be in flight, and how fast they leave. Rates and windows count UDT payload.
-/// The sender applies TransportOptions::rate as a cap on any of them.
+/// Decides on two numbers: how many bytes may be in flight, and how fast they leave. Rates and windows count UDT
+/// payload. The sender applies TransportOptions::rate as a cap on any of them.
 /// Threads: unsynchronised; time is a parameter.
 class CongestionControl {
  public:

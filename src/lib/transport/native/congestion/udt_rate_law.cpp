@@ -65,7 +65,7 @@ void UdtRateLaw::measure_ourselves(const AckEvent& event) {
 
 void UdtRateLaw::on_loss(const LossEvent& event) {
   lost_since_increase_ = true;
-  // What ends slow start has cost its packets: the rate that follows is already one that arrived.
+  // The loss that ends slow start needs no decrease: the rate that follows is one that has arrived.
   if (slow_start_) return leave_slow_start();
   if (event.new_epoch) return begin_loss_epoch();
   if (decreases_ < kMostDecreases && ++losses_ % spacing_ == 0) decrease();

@@ -15,8 +15,9 @@ namespace udtcat::transport::native {
 ///
 ///   slow start ──loss or timeout──► rate control
 ///
-/// Deviates from libudt: a loss before the first report of a rate leaves slow start with the rate that the window stands for,
-/// not with 16 packets a second; what is lost within one epoch is told by the event, not by the first word of a NAK.
+/// Deviates from libudt: a loss before the first report of a rate leaves slow start with the rate that the window
+/// stands for, not with 16 packets a second; what is lost within one epoch is told by the event, not by the first word
+/// of a NAK.
 /// source: draft-gg-udt, "UDT's Native Control Algorithm"
 /// Threads: unsynchronised; time is a parameter.
 class UdtRateLaw final : public CongestionControl {
