@@ -15,7 +15,7 @@ target_compile_options(udtcat_compile INTERFACE -Wall -Wextra -Wpedantic -Wshado
                                                 $<$<BOOL:${UDTCAT_WERROR}>:-Werror>
                                                 # GCC takes what a unity build includes for headers.
                                                 $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
-target_compile_definitions(udtcat_compile INTERFACE BOOST_ASIO_NO_DEPRECATED SPDLOG_FMT_EXTERNAL UDTCAT_VERSION="${PROJECT_VERSION}"
+target_compile_definitions(udtcat_compile INTERFACE BOOST_ASIO_NO_DEPRECATED SPDLOG_FMT_EXTERNAL UDTCAT_VERSION="${PROJECT_VERSION}" UDTCAT_SANITIZED=$<BOOL:${UDTCAT_SANITIZER}>
                                                     $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
 # The flags a stranger's program needs to be linked with our archive; tests/packaging asks for them.
@@ -36,7 +36,7 @@ endif()
 if(UDTCAT_SANITIZER)
   add_compile_options(${UDTCAT_SANITIZER_FLAGS} -fno-omit-frame-pointer)
   add_link_options(${UDTCAT_SANITIZER_FLAGS})
-  add_compile_definitions(UDTCAT_SANITIZED=1 _GLIBCXX_ASSERTIONS)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 
 if(UDTCAT_BUILD_FUZZERS)

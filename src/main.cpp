@@ -5,9 +5,8 @@
 #include "tool/run.hpp"
 
 int main(int argc, char** argv) {
-  using namespace udtcat;
-  tool::Commands all = tool::commands();
-  for (const tool::Commands& more : {rsh::commands(), gridftp::commands()})
+  auto all = udtcat::tool::commands();
+  for (const auto& more : {udtcat::rsh::commands(), udtcat::gridftp::commands()})
     all.insert(all.end(), more.begin(), more.end());
-  return tool::run(argc, argv, all);
+  return udtcat::tool::run(argc, argv, all);
 }

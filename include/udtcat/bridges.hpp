@@ -21,7 +21,7 @@ namespace udtcat {
 struct StdioHalves {
   bool read = true;
   bool write = true;
-  /// What is written counts as taken when its consumer has read all of it; false: when the system has it, as of any
+  /// Written bytes count as taken when their consumer has read all of them; false: when the system has them, as of any
   /// program that writes and exits.
   bool until_read = true;
 };

@@ -1,4 +1,4 @@
-/// Whom another process of ours is talking to.
+/// The address that another process of ours is talking to.
 #pragma once
 
 #include <vector>

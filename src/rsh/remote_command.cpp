@@ -50,7 +50,7 @@ Status RemoteCommand::start() {
 
 Status RemoteCommand::start_at_daemon(std::optional<Key> key) {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
-  tool::Options target = options_;
+  auto target = static_cast<const tool::Options&>(options_);
   target.peer = {options_.host, options_.ports.first};
   UDTCAT_TRY(DialRequest request, tool::make_dial_request(target, std::move(key)));
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {

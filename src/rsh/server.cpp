@@ -81,7 +81,7 @@ Status Server::start() {
 Status Server::bind(const Key& key) {
   Status status = fail(Errc::cannot_bind, "bind");
   for (const std::uint16_t port : ports_of(options_.ports)) {
-    tool::Options options = options_;
+    auto options = static_cast<const tool::Options&>(options_);
     options.local.port = port;
     options.transport.single_use = true;
     UDTCAT_TRY(ListenRequest request, tool::make_listen_request(options, key.duplicate()));

@@ -143,7 +143,7 @@ Sample SessionRun::sample() const { return {figures_(), Clock::now() - started_}
 
 std::string SessionRun::describe(const Error& error) const {
   std::string text = error.message();
-  // Whose fault it is must be readable in a log that has many of these.
+  // The side at fault must be readable in a log that has many of these.
   const bool about_peer =
       exit_status_of(error.code) == ExitStatus::peer_lost || exit_status_of(error.code) == ExitStatus::tampered;
   if (about_peer && !peer_.empty() && text.find(peer_) == std::string::npos) text += fmt::format(" (peer {})", peer_);

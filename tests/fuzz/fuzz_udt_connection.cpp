@@ -120,7 +120,7 @@ class World {
     settings.flow_window = 16;
     settings.local_token = settings.peer_token = kToken;
     settings.peer_address = peer();
-    settings.options.congestion = static_cast<CongestionKind>(flags >> 4 & 3);
+    settings.options.congestion = static_cast<CongestionKind>((flags >> 4 & 3) % 3);
     settings.options.memory_bytes = kMemoryBytes;
     if ((flags & 64) != 0 || settings.options.congestion == CongestionKind::fixed)
       settings.options.rate = BitRate::from_bits_per_second(50'000'000);

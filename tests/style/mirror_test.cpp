@@ -45,7 +45,7 @@ bool has_namesake(const SourceFile& test, const std::vector<SourceFile>& sources
   const std::string folder = below_top(folder_of(test.path)) + "/";
   return std::any_of(sources.begin(), sources.end(), [&](const SourceFile& source) {
     const bool here = source.path.starts_with("include/") || below_top(source.path).starts_with(folder);
-    return here && (stem_of(source.path) == name || stem_of(source.path) == name + "_linux");
+    return here && stem_of(source.path) == name;
   });
 }
 

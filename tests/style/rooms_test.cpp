@@ -144,21 +144,5 @@ TEST(PublicHeaders, NeedOnlyTheStandardLibraryAsioAndExpected) {
   EXPECT_THAT(offences, IsEmpty());
 }
 
-/// Replaces the last "from" of a path.
-std::string with(std::string path, std::string_view from, std::string_view to) {
-  return path.replace(path.rfind(from), from.size(), to);
-}
-
-TEST(PlatformCode, ComesAsTwins) {
-  Offences offences;
-  for (const auto& file : read_sources({"src"})) {
-    if (file.path.ends_with("_linux.cpp") && !exists(with(file.path, "_linux", "_default")))
-      offences.push_back(file.path);
-    if (file.path.ends_with("_default.cpp") && !exists(with(file.path, "_default", "_linux")))
-      offences.push_back(file.path);
-  }
-  EXPECT_THAT(offences, IsEmpty());
-}
-
 }  // namespace
 }  // namespace udtcat::style

@@ -9,11 +9,7 @@ namespace udtcat::test {
 
 using namespace std::chrono_literals;
 
-#ifdef UDTCAT_SANITIZED
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
+inline constexpr bool kSanitized = UDTCAT_SANITIZED;
 
 inline constexpr std::uint64_t kKiB = 1024;
 inline constexpr std::uint64_t kMiB = 1024 * kKiB;

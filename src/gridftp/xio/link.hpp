@@ -47,8 +47,8 @@ struct Progress {
 ///   incoming   flowing ── the peer's end ──► ended    flowing ── bytes that a user who left has not read ──► dropped
 ///
 /// One operation of a kind at a time: an open or a read, and a write or a close.
-/// Threads: internally synchronised. The user's side may call from any thread and never waits. Functions that begin with
-/// source_ and sink_, and those of the session's side, are confined to the io_context thread. At most one block is
+/// Threads: internally synchronised. The user's side may call from any thread and never waits. Functions that begin
+/// with source_ and sink_, and those of the session's side, are confined to the io_context thread. At most one block is
 /// copied under the mutex.
 class XioLink final : public std::enable_shared_from_this<XioLink> {
  public:

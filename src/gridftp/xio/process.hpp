@@ -27,8 +27,8 @@ class Process {
   /// Ends the engine, if there is one.
   void leave();
 
-  /// As find_key(), with the environment's key as it was when it was first asked for. Its text is overwritten there, but
-  /// the variable stays, as the program's other threads may be looking.
+  /// As find_key(), with the environment's key as it was when it was first asked for. Its text is overwritten there,
+  /// but the variable stays, as the program's other threads may be looking.
   [[nodiscard]] Result<std::optional<Key>> key(const Settings& settings);
   /// By GLOBUS_UDP_PORT_RANGE.  errors: Errc::bad_argument
   [[nodiscard]] static Result<UdpPortRange> udp_ports();

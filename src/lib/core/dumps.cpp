@@ -26,9 +26,8 @@ void allow_core_dumps(std::uint64_t limit_bytes) {
 }
 
 void forbid_tracing() {
-#ifndef UDTCAT_SANITIZED                      // LeakSanitizer stops the process by tracing it
-  std::ignore = ::prctl(PR_SET_DUMPABLE, 0);  // fails for no valid value
-#endif
+  // LeakSanitizer stops the process by tracing it.
+  if (!UDTCAT_SANITIZED) std::ignore = ::prctl(PR_SET_DUMPABLE, 0);  // fails for no valid value
 }
 
 }  // namespace udtcat::core

@@ -14,7 +14,7 @@
 namespace udtcat::session {
 
 enum class Role : std::uint8_t { connector = 0, listener = 1 };
-/// Whose bytes: the direction away from the connector, or away from the listener.
+/// A direction of bytes: away from the connector, or away from the listener.
 enum class Direction : std::uint8_t { from_connector = 0, from_listener = 1 };
 
 [[nodiscard]] constexpr Role peer_of(Role role) { return role == Role::connector ? Role::listener : Role::connector; }

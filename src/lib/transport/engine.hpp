@@ -26,7 +26,7 @@ class Acceptor {
   /// One accept at a time. Strangers that wait to be accepted are few: beyond a small backlog they are not answered
   /// (libudt: refused).
   virtual void async_accept(ChannelHandler handler) = 0;
-  /// What is really bound: the port where 0 was asked. One per address family.
+  /// The addresses bound, with the port that the system chose where 0 was asked. One per address family.
   [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
 };
 

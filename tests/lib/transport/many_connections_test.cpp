@@ -83,7 +83,7 @@ TEST_F(ManyConnections, ComeAndGoTenTimesAndLeaveNothingBehindSerial) {
   RecordProperty("resident_after_first_turn", std::to_string(first));
   RecordProperty("resident_after_last_turn", std::to_string(last));
   std::cout << first / 1024 << " KiB after the first turn, " << last / 1024 << " after the last\n";
-#ifndef UDTCAT_SANITIZED
+#if !UDTCAT_SANITIZED
   EXPECT_LT(static_cast<double>(last), 1.1 * static_cast<double>(first));
 #endif
 }

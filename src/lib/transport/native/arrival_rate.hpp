@@ -32,7 +32,8 @@ class ArrivalRate {
   }
   /// Packets a second; 0 before anything is known.
   [[nodiscard]] std::uint32_t rate_packets() const { return rate_; }
-  /// What the link may carry: a rate-law sender grows towards it. Pairs that arrive in one batch cannot be timed.
+  /// The rate that the link may carry: a rate-law sender grows towards it. Pairs that arrive in one batch
+  /// cannot be timed.
   [[nodiscard]] std::uint32_t capacity_packets() const { return 2 * peak_; }  // guess: room to double
 
  private:

@@ -1,4 +1,4 @@
-/// What a sender remembers of a packet until it is acknowledged, and the delivery rate samples that it gives then.
+/// The record of a packet until it is acknowledged, and the delivery rate sample that it gives then.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// What stands between strangers and the connections of a port: whom to let in, and what to answer all others.
+/// The gate between strangers and the connections of a port: whom to let in, and what to answer all others.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ enum class PeerKind {
   own,    ///< one of ours: it understands docs/spec/udt4.md §9
 };
 
-/// What a peer understands and does. Logic asks these, and does not compare kinds.
+/// The abilities and habits of a peer. Logic asks these, and does not compare kinds.
 /// Threads: immutable.
 struct PeerTraits {
   /// It understands path challenges, MTU probes, fragments and tokens (udt4.md §9). The system need not cut packets for

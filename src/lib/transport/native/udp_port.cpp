@@ -168,7 +168,7 @@ void UdpPort::settle_touched() {
 void UdpPort::take_path_errors(TimePoint now) {
   for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
     if (!error.port_unreachable) {
-      // What it says of the path may pass, and it counts only where nothing better is known in the end.
+      // An error of the path may pass: it counts only where nothing better is known in the end.
       for (const auto& [id, opening] : openings_)
         if (opening->open.request().peer == error.peer) opening->likely_cause = errno_text(error.errno_value);
       continue;

@@ -51,7 +51,9 @@ struct ConnectionSettings {
 class UdtConnection {
  public:
   ///   open ──close()──► draining ──all acknowledged, or time is up──► closed
-  ///   open, draining ──SHUTDOWN──► peer_closed      open, draining ──silence──► lost      open, draining ──reset──► forgotten
+  ///   open, draining ──SHUTDOWN──► peer_closed
+  ///   open, draining ──silence──► lost
+  ///   open, draining ──reset──► forgotten
   enum class State { open, draining, closed, peer_closed, lost, forgotten };
 
   UdtConnection(const ConnectionSettings& settings, core::ChunkPool& chunks);

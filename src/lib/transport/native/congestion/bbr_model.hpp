@@ -1,4 +1,4 @@
-/// What BBR believes of the path: how fast, how long, and how much of loss is congestion.
+/// BBR's model of the path: its bandwidth, its round trip, and how much of its loss is congestion.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What BBR learns from its probes for bandwidth: whether there is more, where the path overflows, and who shares it.
+/// The results of BBR's probes for bandwidth: is there more, where does the path overflow, and who shares it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What every congestion control measures and computes with: rates, times and bytes; maxima that forget; round trips.
+/// The measures of every congestion control: rates, times and bytes; maxima that forget; round trips.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class SmoothedRtt {
   std::optional<Duration> value_;
 };
 
-/// What was seen during one round trip.
+/// The sums of one round trip.
 struct RoundTrip {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t lost_bytes = 0;
