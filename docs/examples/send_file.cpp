@@ -1,5 +1,5 @@
-/// Sends a file to an echo_server, or to `udtcat -l --key-file KEY_FILE PORT`, and writes what comes back to standard
-/// output. Exits 0 only with the receipt: the consumer at the other end has taken every byte.
+/// Sends a file to an echo_server, or to `udtcat -l --key-file KEY_FILE PORT`, and writes what comes back to stdout.
+/// Exits 0 only with the receipt: the consumer at the other end has taken every byte, and stdout has all that came.
 ///
 /// usage: send_file HOST:PORT KEY_FILE FILE
 #include <array>
@@ -9,9 +9,10 @@
 
 #include <udtcat/udtcat.hpp>
 
+[[noreturn]] void fail(const std::string& why) { std::fprintf(stderr, "send_file: %s\n", why.c_str()), std::exit(1); }
 template <typename T>
 T need(udtcat::Result<T> result) {
-  if (!result) std::fprintf(stderr, "send_file: %s\n", result.error().message().c_str()), std::exit(1);
+  if (!result) fail(result.error().message());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
@@ -23,14 +24,14 @@ struct Transfer {
   int open_directions = 2;
 
   void send() {
-    file.read(outgoing.data(), std::ssize(outgoing));
+    if (file.read(outgoing.data(), std::ssize(outgoing)); file.bad()) fail("the file cannot be read");
     const auto piece = std::as_bytes(std::span(outgoing)).first(static_cast<std::size_t>(file.gcount()));
     if (piece.empty()) return stream->async_finish([this](udtcat::Status receipt) { end(receipt); });
     stream->async_write(piece, [this](udtcat::Status taken) { need(taken), send(); });
   }
   void receive() {
     stream->async_read(std::as_writable_bytes(std::span(incoming)), [this](udtcat::Result<std::size_t> bytes) {
-      std::fwrite(incoming.data(), 1, need(bytes), stdout);
+      if (std::fwrite(incoming.data(), 1, need(bytes), stdout) < *bytes) fail("standard output cannot be written");
       *bytes > 0 ? receive() : end({});
     });
   }
@@ -48,13 +49,12 @@ int main(int argc, char** argv) {
   request.addresses = need(udtcat::resolve(need(udtcat::parse_host_port(argv[1], true)), udtcat::AddressFamily::any));
   request.peer_name = argv[1];
   request.key = need(udtcat::Key::from_file(argv[2]));
-  const auto dialer =
-      udtcat::dial(io, std::move(request), [&](udtcat::Result<std::unique_ptr<udtcat::Connection>> made) {
-        transfer.connection = need(std::move(made));
-        transfer.connection->on_closed([&](udtcat::Status how) { need(how), io.stop(); });
-        transfer.stream = transfer.connection->open_stream();
-        transfer.send();
-        transfer.receive();
-      });
+  const auto dialer = udtcat::dial(io, std::move(request), [&](auto made) {
+    transfer.connection = need(std::move(made));
+    transfer.connection->on_closed([&](udtcat::Status how) { need(how), io.stop(); });
+    transfer.stream = transfer.connection->open_stream();
+    transfer.send(), transfer.receive();
+  });
   io.run();
+  if (std::fflush(stdout) != 0) fail("standard output cannot be written");
 }
