@@ -12,7 +12,8 @@
 
 namespace udtcat::session {
 
-/// The number of a block in its direction: 0, 1, 2 … It is the nonce, so it never repeats under a key.
+/// The number of a block in its direction: 0, 1, 2 … Lane::nonce() makes the nonce of it, so it never
+/// repeats under a key.
 using BlockNumber = std::uint64_t;
 
 inline constexpr std::uint8_t kRecordVersion = 1;           // spec: record.md §2
