@@ -211,12 +211,14 @@ TEST(Completion, OffersEachCommandsOptionsAndNoOther) {
   }
 }
 
-TEST(Gridftp, NamesItsVerbs) {
-  const auto task = commands().at("gridftp").parse({"fetch"});
-  ASSERT_FALSE(task);
-  EXPECT_EQ(task.error().code, Errc::bad_argument);
-  EXPECT_THAT(task.error().message(), testing::AnyOf(HasSubstr("get, put, copy, serve and gateway"),
-                                                     HasSubstr("this program was built without it")));
+TEST(Gridftp, NamesItsVerbsWhereNoneComesFirst) {
+  for (const Words& words : {Words{"fetch"}, Words{"--", "get", "ftp://h/f", "-"}, Words{"-"}, Words{"-v", "get"}}) {
+    const auto task = commands().at("gridftp").parse(words);
+    ASSERT_FALSE(task) << words.front() << ": help, and status 0, with nothing transferred";
+    EXPECT_EQ(task.error().code, Errc::bad_argument);
+    EXPECT_THAT(task.error().message(), testing::AnyOf(HasSubstr("get, put, copy, serve and gateway"),
+                                                       HasSubstr("this program was built without it")));
+  }
 }
 
 }  // namespace

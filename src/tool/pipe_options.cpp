@@ -199,8 +199,10 @@ Result<PipeOptions> parse_pipe_options(const Words& words) {
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
   if (line.wants_help()) return PipeOptions{};
-  if (version) options.form = Form::version;
-  return options;
+  if (!version) return options;
+  PipeOptions question;
+  question.form = Form::version;
+  return question;
 }
 
 Result<PipeOptions> parse_relay_options(const std::string& command, const Words& words) {

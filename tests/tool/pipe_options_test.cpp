@@ -34,6 +34,7 @@ TEST(Options, TellTheFormsApart) {
   EXPECT_EQ(good("keygen 9000").form, Form::connect) << "a host may be called so";
   EXPECT_EQ(good("--help").form, Form::help);
   EXPECT_EQ(good("--version").form, Form::version);
+  EXPECT_FALSE(good("--version --plain").plain) << "it would be dialled";
 }
 
 TEST(Options, OfKeygenAreNone) {

@@ -201,12 +201,10 @@ Result<std::unique_ptr<tool::Task>> parse_gateway(const tool::Words& arguments) 
 }
 
 Result<std::unique_ptr<tool::Task>> parse_no_verb(const tool::Words& arguments) {
-  tool::CommandLine line("udtcat gridftp");
-  const std::string verb = arguments.empty() ? "" : arguments.front();
-  if (!verb.starts_with('-'))
-    return tool::misplaced("gridftp \"" + verb + "\"", "the verbs are get, put, copy, serve and gateway");
-  UDTCAT_CHECK(line.read(arguments));
-  return nullptr;
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first == "-h" || first == "--help") return nullptr;
+  return tool::misplaced("gridftp \"" + first + "\"",
+                         "a verb comes first: the verbs are get, put, copy, serve and gateway");
 }
 
 }  // namespace
