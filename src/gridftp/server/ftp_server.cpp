@@ -14,7 +14,7 @@
 #include "gridftp/dialogue/control_connection.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/core/log.hpp"
-#include "lib/core/prefix_counts.hpp"
+#include "lib/core/prefix.hpp"
 
 namespace udtcat::gridftp {
 

@@ -11,7 +11,7 @@
 
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
-#include "lib/core/prefix_counts.hpp"
+#include "lib/core/prefix.hpp"
 
 namespace udtcat::gridftp {
 

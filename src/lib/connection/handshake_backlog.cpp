@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/core/prefix_counts.hpp"
+#include "lib/core/prefix.hpp"
 
 namespace udtcat::connection {
 

@@ -1,4 +1,5 @@
 #include <udtcat/options.hpp>
+#include <udtcat/udtcat.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -60,5 +61,7 @@ bool is_end_name(std::string_view text) {
   const auto printable = [](char c) { return c > ' ' && c <= '~'; };
   return !text.empty() && text.size() <= kMaxEndNameBytes && std::ranges::all_of(text, printable);
 }
+
+const char* version() noexcept { return UDTCAT_VERSION; }
 
 }  // namespace udtcat

@@ -1,7 +1,9 @@
-/// Prefixes that one host or site controls as a whole.
+/// Prefixes that one host or site controls as a whole, and how much of something shared each of them has.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 
 #include <udtcat/endpoint.hpp>
 
@@ -14,5 +16,30 @@ using Prefix = std::uint64_t;
 [[nodiscard]] Prefix prefix_of(const Endpoint& endpoint);
 /// The prefix of a host: /32 or /64.
 [[nodiscard]] Prefix host_of(const Endpoint& endpoint);
+
+/// How much of something that is shared out each prefix has.
+/// Threads: unsynchronised.
+class PrefixCounts {
+ public:
+  void add(Prefix prefix) {
+    ++held_[prefix];
+    ++all_;
+  }
+  /// Of what was added.
+  void remove(Prefix prefix) {
+    const auto at = held_.find(prefix);
+    if (--at->second == 0) held_.erase(at);
+    --all_;
+  }
+  [[nodiscard]] std::size_t of(Prefix prefix) const {
+    const auto at = held_.find(prefix);
+    return at == held_.end() ? 0 : at->second;
+  }
+  [[nodiscard]] std::size_t all() const { return all_; }
+
+ private:
+  std::map<Prefix, std::size_t> held_;  // none of them 0
+  std::size_t all_ = 0;
+};
 
 }  // namespace udtcat::core

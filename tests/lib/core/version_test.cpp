@@ -1,3 +1,4 @@
+/// The version of the library: version(), in src/lib/core/options.cpp.
 #include <cstdio>
 
 #include <gtest/gtest.h>
