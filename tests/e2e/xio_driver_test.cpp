@@ -71,18 +71,27 @@ class XioDriverTest : public UdtcatTest {
 using Combination = std::tuple<const char*, int, const char*>;
 class XioDriverMatrixTest : public XioDriverTest, public testing::WithParamInterface<Combination> {
  protected:
+  static constexpr int kSegmentationFault = 128 + SIGSEGV;
+  [[nodiscard]] static bool threaded() { return std::string(std::get<0>(GetParam())) == "pthread"; }
   [[nodiscard]] Ran transfer(const std::string& from, const std::string& to) const {
     const auto [model, threads, connections] = GetParam();
     return copy({"-dcstack", "udtcat", "-p", connections, from, to}, {std::string("GLOBUS_THREAD_MODEL=") + model});
   }
 };
 
+/// globus-url-copy with threads crashes now and then at its end (3 of 288 runs), when all is done: a callback of its
+/// frees the control connection's GSI context (gss_delete_sec_context) while its main thread is in exit(), which frees
+/// OpenSSL's tables. The file has to be right each time, and the status in one of some.
 TEST_P(XioDriverMatrixTest, GetsAFile) {
   const auto server = gsi_server(std::get<1>(GetParam()));
   const auto source = random_file("source", 20'000'003);
-  const Ran ran = transfer(server->url(source), local("got"));
+  Ran ran;
+  for (int attempts = threaded() ? 4 : 1; attempts > 0; --attempts) {
+    ran = transfer(server->url(source), local("got"));
+    expect_same(source, home_.path() / "got");
+    if (ran.status != kSegmentationFault) break;
+  }
   EXPECT_EQ(ran.status, 0) << ran.errors << server->log();
-  expect_same(source, home_.path() / "got");
 }
 
 /// globus-url-copy with threads loses blocks of what it uploads, over plain TCP too, and reports success; now and then
@@ -91,12 +100,11 @@ TEST_P(XioDriverMatrixTest, GetsAFile) {
 TEST_P(XioDriverMatrixTest, PutsAFile) {
   const auto server = gsi_server(std::get<1>(GetParam()));
   const auto source = random_file("source", 20'000'003);
-  const bool threaded = std::string(std::get<0>(GetParam())) == "pthread";
   bool arrived = false;
-  for (int attempts = threaded ? 8 : 1; attempts > 0 && !arrived; --attempts) {
+  for (int attempts = threaded() ? 8 : 1; attempts > 0 && !arrived; --attempts) {
     const Ran ran = transfer(local("source"), server->url(home_.path() / "put"));
     arrived = ran.status == 0 && read_file(home_.path() / "put") == read_file(source);
-    if (!arrived && !threaded) ADD_FAILURE() << ran.status << ran.errors << server->log();
+    if (!arrived && !threaded()) ADD_FAILURE() << ran.status << ran.errors << server->log();
     std::filesystem::remove(home_.path() / "put");
   }
   EXPECT_TRUE(arrived);
