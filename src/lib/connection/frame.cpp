@@ -4,6 +4,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -60,10 +61,7 @@ Result<Body> decode_number(std::span<const std::byte> body) {
   return Number{core::load_be<std::uint64_t>(body)};
 }
 
-std::string shown(std::span<const std::byte> text) {
-  // SAFETY: any object's bytes may be read as char.
-  return core::printable({reinterpret_cast<const char*>(text.data()), text.size()}, kMaxTextBytes);
-}
+std::string shown(std::span<const std::byte> text) { return core::printable(core::as_text(text), kMaxTextBytes); }
 
 Result<Body> decode_reset(std::span<const std::byte> body) {
   if (body.size() < 5 || body.size() > 5 + kMaxTextBytes) return malformed("a reset has the wrong length");

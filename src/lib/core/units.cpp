@@ -1,11 +1,13 @@
 #include <udtcat/units.hpp>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "lib/core/text.hpp"
 
 namespace udtcat {
 
@@ -24,12 +26,10 @@ struct Quantity {
 };
 
 std::optional<Quantity> split(std::string_view text) {
-  Quantity quantity{};
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, quantity.number);
-  if (error != std::errc{} || rest == text.data()) return std::nullopt;
-  quantity.unit = text.substr(static_cast<std::size_t>(rest - text.data()));
-  return quantity;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = core::parse_number<std::uint64_t>(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  return Quantity{*number, text.substr(digits)};
 }
 
 struct Unit {

@@ -32,6 +32,21 @@ Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, c
   return bound;
 }
 
+/// The address of the family, IPv4 for any, and port 0.
+Endpoint without_port(AddressFamily family, in_addr_t ipv4, const in6_addr& ipv6) {
+  sockaddr_in address4{};
+  address4.sin_family = AF_INET;
+  address4.sin_addr.s_addr = htonl(ipv4);
+  sockaddr_in6 address6{};
+  address6.sin6_family = AF_INET6;
+  address6.sin6_addr = ipv6;
+  // SAFETY: each is the structure that its family says.
+  const auto made = family == AddressFamily::ipv6
+                        ? Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address6), sizeof address6)
+                        : Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address4), sizeof address4);
+  return made.value_or(Endpoint());
+}
+
 }  // namespace
 
 Result<std::vector<BoundSocket>> bind_on_one_port(const std::vector<Endpoint>& locals, const BeforeBind& before_bind) {
@@ -41,17 +56,9 @@ Result<std::vector<BoundSocket>> bind_on_one_port(const std::vector<Endpoint>& l
   return bound;
 }
 
-Endpoint wildcard(AddressFamily family) {
-  sockaddr_in any4{};
-  any4.sin_family = AF_INET;
-  sockaddr_in6 any6{};
-  any6.sin6_family = AF_INET6;
-  // SAFETY: each is the structure that its family says.
-  const auto any = family == AddressFamily::ipv6
-                       ? Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&any6), sizeof any6)
-                       : Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&any4), sizeof any4);
-  return any.value_or(Endpoint());
-}
+Endpoint wildcard(AddressFamily family) { return without_port(family, INADDR_ANY, in6addr_any); }
+
+Endpoint loopback(AddressFamily family) { return without_port(family, INADDR_LOOPBACK, in6addr_loopback); }
 
 std::optional<std::size_t> first_hop_mtu(const Endpoint& peer) {
   auto socket = UdpSocket::open(peer.family());

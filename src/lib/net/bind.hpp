@@ -24,8 +24,10 @@ struct BoundSocket {
 [[nodiscard]] Result<std::vector<BoundSocket>> bind_on_one_port(
     const std::vector<Endpoint>& locals, const std::function<Status(UdpSocket&, const Endpoint&)>& before_bind = {});
 
-/// Any address of the family, any port.
+/// Any address of the family; any port.
 [[nodiscard]] Endpoint wildcard(AddressFamily family);
+/// 127.0.0.1 or ::1; any port.
+[[nodiscard]] Endpoint loopback(AddressFamily family);
 
 /// The largest IP packet that the way to `peer` takes at its first hop, as the system knows it.
 [[nodiscard]] std::optional<std::size_t> first_hop_mtu(const Endpoint& peer);

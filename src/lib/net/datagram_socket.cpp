@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "lib/core/try.hpp"
 #include "lib/net/train.hpp"
 
 namespace udtcat::net {
@@ -19,8 +20,7 @@ struct DatagramSocket::State {
 Result<DatagramSocket> DatagramSocket::make(UdpSocket socket, const Options& options) {
   auto state = std::make_unique<State>(std::move(socket), options.offload);
   state->socket.wish_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
-  if (auto prepared = state->receiver.prepare(state->socket, options); !prepared)
-    return tl::unexpected(std::move(prepared).error());
+  UDTCAT_CHECK(state->receiver.prepare(state->socket, options));
   return DatagramSocket(std::move(state));
 }
 

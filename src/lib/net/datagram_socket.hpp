@@ -17,8 +17,6 @@
 
 namespace udtcat::net {
 
-inline constexpr std::size_t kMaxDatagramBytes = 65535;  // spec: RFC 768, length field
-
 /// Datagrams that leave together for one peer, each gathered from pieces of memory. All are `segment_bytes` long but
 /// the last, which may be shorter. Borrows the pieces until it is sent. Reused: clear() keeps its capacity.
 struct DatagramTrain {

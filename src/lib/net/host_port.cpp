@@ -1,18 +1,17 @@
 // How users write an address, and what the system's resolver makes of it.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <memory>
 
 #include <netdb.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
 
 #include <udtcat/endpoint.hpp>
 
-#include "lib/net/udp_socket.hpp"
+#include "lib/core/text.hpp"
+#include "lib/net/bind.hpp"
 
 namespace udtcat {
 
@@ -27,9 +26,9 @@ tl::unexpected<Error> bad_host_port(std::string_view text, bool host_required) {
   return fail(Errc::bad_argument, fmt::format("read address '{}'", text), fmt::format("allowed are {}", forms));
 }
 
-bool parse_port(std::string_view text, bool zero_allowed, std::uint16_t& port) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc{} && end == text.data() + text.size() && (zero_allowed || port != 0);
+std::optional<std::uint16_t> parse_port(std::string_view text, bool zero_allowed) {
+  const auto port = core::parse_number<std::uint16_t>(text);
+  return zero_allowed || port != 0 ? port : std::nullopt;
 }
 
 bool plausible_host(std::string_view host, bool in_brackets) {
@@ -47,17 +46,9 @@ using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
 /// The wildcards of the families that this host can bind at all: a kernel without IPv6 has no "::".
 std::vector<Endpoint> wildcards(std::uint16_t port, AddressFamily family) {
   std::vector<Endpoint> found;
-  const auto add_if_usable = [&](const auto& address) {
-    const auto endpoint = Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address),
-                                                  sizeof address);  // SAFETY: a sockaddr_in or _in6
-    if (endpoint && net::UdpSocket::open(endpoint->family())) found.push_back(endpoint->with_port(port));
-  };
-  sockaddr_in any4{};
-  any4.sin_family = AF_INET;
-  sockaddr_in6 any6{};
-  any6.sin6_family = AF_INET6;
-  if (family != AddressFamily::ipv6) add_if_usable(any4);
-  if (family != AddressFamily::ipv4) add_if_usable(any6);
+  for (const auto each : {AddressFamily::ipv4, AddressFamily::ipv6})
+    if ((family == AddressFamily::any || family == each) && net::UdpSocket::open(each))
+      found.push_back(net::wildcard(each).with_port(port));
   return found;
 }
 
@@ -79,10 +70,14 @@ Result<HostPort> parse_host_port(std::string_view text, bool host_required) {
   HostPort parsed;
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) {
-    if (host_required || !parse_port(text, true, parsed.port)) return bad_host_port(text, host_required);
+    const auto port = parse_port(text, true);
+    if (host_required || !port) return bad_host_port(text, host_required);
+    parsed.port = *port;
     return parsed;
   }
-  if (!parse_port(text.substr(colon + 1), !host_required, parsed.port)) return bad_host_port(text, host_required);
+  const auto port = parse_port(text.substr(colon + 1), !host_required);
+  if (!port) return bad_host_port(text, host_required);
+  parsed.port = *port;
   std::string_view host = text.substr(0, colon);
   if (host == "*" && !host_required) return parsed;
   const bool in_brackets = host.size() >= 2 && host.front() == '[' && host.back() == ']';

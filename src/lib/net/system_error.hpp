@@ -1,14 +1,20 @@
 /// The one place where an errno becomes an Error.
 #pragma once
 
+#include <cerrno>
 #include <string>
+#include <utility>
 
 #include <udtcat/result.hpp>
 
 namespace udtcat::net {
 
-/// `otherwise` unless the errno says that this host ran out of something.
+/// Fails with `otherwise`, unless the errno says that this host ran out of something.
 /// errors: Errc::out_of_resources or `otherwise`, with the system's text as cause
-[[nodiscard]] Error system_error(Errc otherwise, std::string what, int errno_value);
+[[nodiscard]] inline tl::unexpected<Error> system_error(Errc otherwise, std::string what, int errno_value) {
+  const bool ran_out =
+      errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOMEM || errno_value == ENOBUFS;
+  return fail(ran_out ? Errc::out_of_resources : otherwise, std::move(what), errno_text(errno_value));
+}
 
 }  // namespace udtcat::net

@@ -145,7 +145,7 @@ TrainReceiver::~TrainReceiver() = default;
 
 Status TrainReceiver::prepare(const UdpSocket& socket, const DatagramSocket::Options& options) {
   if (options.tell_local && !tell_local(socket))
-    return tl::unexpected(system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno));
+    return system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno);
   if (!turn_on(socket, SOL_SOCKET, SO_RXQ_OVFL))
     core::log().info("count the datagrams that the system drops: {}: they stay uncounted", errno_text(errno));
   if (!turn_on(socket, SOL_SOCKET, SO_TIMESTAMPNS))

@@ -33,11 +33,11 @@ Result<UdpSocket> UdpSocket::open(AddressFamily family) {
   const char* const what = ipv6 ? "open an IPv6 UDP socket" : "open an IPv4 UDP socket";
   UdpSocket opened(::socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM, 0),
                    ipv6 ? AddressFamily::ipv6 : AddressFamily::ipv4);
-  if (opened.descriptor_ < 0) return tl::unexpected(system_error(Errc::cannot_bind, what, errno));
+  if (opened.descriptor_ < 0) return system_error(Errc::cannot_bind, what, errno);
   const int on = 1;
   if (::fcntl(opened.descriptor_, F_SETFD, FD_CLOEXEC) != 0 ||
       (ipv6 && ::setsockopt(opened.descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0))
-    return tl::unexpected(system_error(Errc::cannot_bind, what, errno));
+    return system_error(Errc::cannot_bind, what, errno);
   return opened;
 }
 
@@ -58,12 +58,12 @@ int UdpSocket::release() { return std::exchange(descriptor_, -1); }
 
 Status UdpSocket::bind(const Endpoint& local) {
   if (::bind(descriptor_, local.data(), static_cast<socklen_t>(local.size_bytes())) == 0) return {};
-  return tl::unexpected(system_error(Errc::cannot_bind, fmt::format("bind udp {}", local.to_string()), errno));
+  return system_error(Errc::cannot_bind, fmt::format("bind udp {}", local.to_string()), errno);
 }
 
 Status UdpSocket::connect(const Endpoint& peer) {
   if (::connect(descriptor_, peer.data(), static_cast<socklen_t>(peer.size_bytes())) == 0) return {};
-  return tl::unexpected(system_error(Errc::cannot_reach, fmt::format("connect udp {}", peer.to_string()), errno));
+  return system_error(Errc::cannot_reach, fmt::format("connect udp {}", peer.to_string()), errno);
 }
 
 Result<Endpoint> UdpSocket::local_endpoint() const {
@@ -72,13 +72,13 @@ Result<Endpoint> UdpSocket::local_endpoint() const {
   auto* const address =
       reinterpret_cast<sockaddr*>(&storage);  // SAFETY: sockaddr_storage is made to be read as any sockaddr
   if (::getsockname(descriptor_, address, &length) != 0)
-    return tl::unexpected(system_error(Errc::cannot_bind, "read the address of a udp socket", errno));
+    return system_error(Errc::cannot_bind, "read the address of a udp socket", errno);
   return Endpoint::from_sockaddr(address, length);
 }
 
 Result<UdpSocket> UdpSocket::duplicate(int lowest) const {
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, lowest);
-  if (copy < 0) return tl::unexpected(system_error(Errc::out_of_resources, "duplicate a udp socket", errno));
+  if (copy < 0) return system_error(Errc::out_of_resources, "duplicate a udp socket", errno);
   return UdpSocket(copy, family_);
 }
 
@@ -142,7 +142,7 @@ Status UdpSocket::keep_path_errors() {
                        ? ::setsockopt(descriptor_, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on)
                        : ::setsockopt(descriptor_, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
   if (kept == 0) return {};
-  return tl::unexpected(system_error(Errc::cannot_bind, "ask for ICMP errors of a udp socket", errno));
+  return system_error(Errc::cannot_bind, "ask for ICMP errors of a udp socket", errno);
 }
 
 std::vector<PathError> UdpSocket::take_path_errors(std::size_t limit) {

@@ -5,6 +5,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/invariant.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/session/parameters.hpp"
 
@@ -95,8 +96,7 @@ std::optional<std::uint32_t> ItemReader::u32(ItemType type) const { return numbe
 std::optional<std::string_view> ItemReader::text(ItemType type) const {
   const auto value = find(type);
   if (!value) return std::nullopt;
-  // SAFETY: char may alias anything, std::byte included.
-  return std::string_view(reinterpret_cast<const char*>(value->data()), value->size());
+  return core::as_text(*value);
 }
 
 bool begins_with_magic(std::span<const std::byte> in) {

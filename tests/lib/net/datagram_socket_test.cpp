@@ -20,6 +20,7 @@ namespace {
 
 using test::loopback;
 
+constexpr std::size_t kMaxDatagramBytes = 65535;  // spec: RFC 768, length field
 constexpr std::size_t kChunkBytes = kMaxDatagramBytes + 1;
 constexpr std::size_t kBufferBytes = 4 << 20;
 

@@ -176,10 +176,10 @@ TEST(InterfaceMtu, IsLoopbacksForLoopbackAndForTheWildcard) {
 }
 
 TEST(SystemError, SaysWhatRanOutOrWhatWasTried) {
-  EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EADDRINUSE).code, Errc::cannot_bind);
+  EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EADDRINUSE).value().code, Errc::cannot_bind);
   for (const int code : {EMFILE, ENFILE, ENOMEM, ENOBUFS})
-    EXPECT_EQ(system_error(Errc::cannot_bind, "bind", code).code, Errc::out_of_resources);
-  EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EACCES).message(), "bind: " + errno_text(EACCES));
+    EXPECT_EQ(system_error(Errc::cannot_bind, "bind", code).value().code, Errc::out_of_resources);
+  EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EACCES).value().message(), "bind: " + errno_text(EACCES));
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ Status attach_datagram_guard(const net::UdpSocket& socket, const GuardLimits& li
   FilterProgram program = guard_program(limits);
   sock_fprog code{static_cast<unsigned short>(program.code().size()), program.code().data()};
   if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_ATTACH_FILTER, &code, sizeof code) == 0) return {};
-  return tl::unexpected(net::system_error(Errc::cannot_bind, "put a filter before a udp socket", errno));
+  return net::system_error(Errc::cannot_bind, "put a filter before a udp socket", errno);
 }
 
 }  // namespace udtcat::transport::libudt

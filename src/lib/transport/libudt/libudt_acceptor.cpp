@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -34,17 +32,7 @@ PacketSize packet_size_at(const Endpoint& local) {
 Result<net::UdpSocket> any_port(AddressFamily family) {
   auto socket = net::UdpSocket::open(family);
   if (!socket) return socket;
-  sockaddr_in loopback4{};
-  loopback4.sin_family = AF_INET;
-  loopback4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  sockaddr_in6 loopback6{};
-  loopback6.sin6_family = AF_INET6;
-  loopback6.sin6_addr = in6addr_loopback;
-  // SAFETY: each is the structure that its family says.
-  const auto loopback = family == AddressFamily::ipv6
-                            ? Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&loopback6), sizeof loopback6)
-                            : Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&loopback4), sizeof loopback4);
-  UDTCAT_CHECK(socket->bind(*loopback));
+  UDTCAT_CHECK(socket->bind(net::loopback(family)));
   return socket;
 }
 

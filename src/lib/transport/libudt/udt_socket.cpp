@@ -71,7 +71,7 @@ Status replace_descriptor(int descriptor, const net::UdpSocket& socket) {
   if (::getsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, &length) != 0 ||
       ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
       ::dup2(socket.descriptor(), descriptor) < 0 || ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)
-    return tl::unexpected(net::system_error(Errc::out_of_resources, "put a udp socket under UDT", errno));
+    return net::system_error(Errc::out_of_resources, "put a udp socket under UDT", errno);
   return {};
 }
 

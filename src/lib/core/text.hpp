@@ -1,0 +1,30 @@
+/// Bytes seen as text, and numbers read from text.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+namespace udtcat::core {
+
+/// Borrows `bytes`.
+[[nodiscard]] inline std::string_view as_text(std::span<const std::byte> bytes) {
+  // SAFETY: char may alias anything, std::byte included.
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The number that `text` is as a whole: digits without blanks or a plus sign, a minus sign for signed types only.
+/// None where it is anything else, or does not fit the type.
+template <typename Number>
+[[nodiscard]] std::optional<Number> parse_number(std::string_view text, int base = 10) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, base);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace udtcat::core

@@ -1,0 +1,37 @@
+#include "lib/core/text.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::core {
+namespace {
+
+TEST(AsText, SeesBytesAsCharacters) {
+  const std::array bytes{std::byte{'a'}, std::byte{0}, std::byte{0xff}};
+  EXPECT_EQ(as_text(bytes), std::string_view("a\0\xff", 3));
+  EXPECT_EQ(as_text({}), "");
+}
+
+TEST(ParseNumber, TakesNothingButTheWholeNumber) {
+  EXPECT_EQ(parse_number<std::uint16_t>("0"), 0);
+  EXPECT_EQ(parse_number<std::uint16_t>("65535"), 65535);
+  EXPECT_EQ(parse_number<std::uint16_t>("007"), 7);
+  for (const char* text : {"", " 1", "1 ", "+1", "-1", "1a", "a", "1.5", "0x10"})
+    EXPECT_EQ(parse_number<std::uint16_t>(text), std::nullopt) << text;
+}
+
+TEST(ParseNumber, GivesNothingThatDoesNotFit) {
+  EXPECT_EQ(parse_number<std::uint16_t>("65536"), std::nullopt);
+  EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551616"), std::nullopt);
+  EXPECT_EQ(parse_number<int>("-2147483648"), INT32_MIN);
+}
+
+TEST(ParseNumber, ReadsOtherBases) {
+  EXPECT_EQ(parse_number<std::uint32_t>("0100007F", 16), 0x0100007FU);
+  EXPECT_EQ(parse_number<std::uint32_t>("G", 16), std::nullopt);
+}
+
+}  // namespace
+}  // namespace udtcat::core
