@@ -1,15 +1,14 @@
 #include "gridftp/gateway/gateway.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 #include <utility>
 
 #include "gridftp/gateway/gateway_session.hpp"
-#include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -49,33 +48,24 @@ class FarGateway final : public TcpService {
 /// Threads: confined to the io_context thread.
 class NearGateway final : public TcpForward {
  public:
-  NearGateway(boost::asio::io_context& io, Connection& connection, std::vector<tcp::acceptor> listening,
-              TroubleHandler on_trouble)
+  NearGateway(boost::asio::io_context& io, Connection& connection, bridge::TcpPorts ports, TroubleHandler on_trouble)
       : trouble_(io, std::move(on_trouble)),
         session_(std::make_shared<GatewaySession>(
             io, connection, std::nullopt,
-            lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }))) {
+            lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }))),
+        ports_(std::move(ports)) {
     connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
-    for (tcp::acceptor& acceptor : listening)
-      acceptors_.emplace_back(
-          std::move(acceptor), [this](tcp::socket socket) { session_->take_client(std::move(socket)); },
-          [this](const Endpoint& local, std::error_code error) {
-            trouble_.report(local,
-                            {Errc::out_of_resources, "accept tcp " + local.to_string(), bridge::cause_of(error)});
-          });
+    ports_.accept([this](tcp::socket socket) { session_->take_client(std::move(socket)); },
+                  [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); });
   }
 
-  [[nodiscard]] std::vector<Endpoint> local_endpoints() const override {
-    std::vector<Endpoint> locals;
-    for (const bridge::TcpAcceptor& acceptor : acceptors_) locals.push_back(acceptor.local_endpoint());
-    return locals;
-  }
+  [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return ports_.local_endpoints(); }
 
  private:
   bridge::TroubleReporter trouble_;
   core::Lifetime lifetime_;
   const std::shared_ptr<GatewaySession> session_;
-  std::deque<bridge::TcpAcceptor> acceptors_;
+  bridge::TcpPorts ports_;
 };
 
 }  // namespace
@@ -92,15 +82,11 @@ Result<std::unique_ptr<TcpService>> make_far_gateway(boost::asio::io_context& io
 Result<std::unique_ptr<TcpForward>> make_near_gateway(boost::asio::io_context& io, Connection& connection,
                                                       const std::vector<Endpoint>& locals,
                                                       TcpForward::TroubleHandler on_trouble) {
-  std::vector<tcp::acceptor> listening;
-  for (const Endpoint& local : of_ipv4(locals)) {
-    auto acceptor = bridge::TcpAcceptor::bind(io, local, bridge::TcpEnd::receipted);
-    if (!acceptor) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(acceptor.error()));
-    listening.push_back(std::move(*acceptor));
-  }
-  if (listening.empty())
+  const auto chosen = of_ipv4(locals);
+  if (chosen.empty())
     return fail(Errc::bad_argument, "listen for FTP clients", "a gridftp gateway needs an IPv4 address for --from");
-  return std::make_unique<NearGateway>(io, connection, std::move(listening), std::move(on_trouble));
+  UDTCAT_TRY(auto ports, bridge::TcpPorts::bind(io, chosen, bridge::TcpEnd::receipted));
+  return std::make_unique<NearGateway>(io, connection, std::move(ports), std::move(on_trouble));
 }
 
 }  // namespace udtcat::gridftp

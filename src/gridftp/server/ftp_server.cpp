@@ -15,6 +15,7 @@
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/prefix.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -24,23 +25,17 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
     : io_(io), service_(new Service{std::move(root), std::move(options)}) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
-  for (const Endpoint& local : locals) {
-    auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
-    if (!bound) return fail(Errc::cannot_bind, "bind tcp " + local.to_string(), bridge::cause_of(bound.error()));
-    acceptors_.push_back(std::make_unique<bridge::TcpAcceptor>(
-        std::move(*bound),
-        [this](tcp::socket socket) {
-          boost::system::error_code gone;
-          const Endpoint here = bridge::from_asio(socket.local_endpoint(gone));
-          const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
-          if (gone) return;
-          auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
-          welcome(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
-        },
-        [](const Endpoint& at, std::error_code error) {
-          core::log().warn("accept tcp {}: {}", at.to_string(), error.message());
-        }));
-  }
+  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::TcpEnd::always));
+  ports_.accept(
+      [this](tcp::socket socket) {
+        boost::system::error_code gone;
+        const Endpoint here = bridge::from_asio(socket.local_endpoint(gone));
+        const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
+        if (gone) return;
+        auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
+        welcome(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
+      },
+      [](const Endpoint&, const Error& error) { core::log().warn("{}", error.message()); });
   return {};
 }
 
@@ -129,14 +124,13 @@ void FtpServer::forget(Guests::iterator guest) {
 }
 
 void FtpServer::stop() {
-  acceptors_.clear();
+  ports_ = {};
   sealed_listeners_.clear();
   for (const auto& [number, guest] : clients_) guest.client->close();
 }
 
 std::vector<Endpoint> FtpServer::local_endpoints() const {
-  std::vector<Endpoint> locals;
-  for (const auto& acceptor : acceptors_) locals.push_back(acceptor->local_endpoint());
+  std::vector<Endpoint> locals = ports_.local_endpoints();
   for (const auto& listener : sealed_listeners_) locals.push_back(listener->local());
   return locals;
 }

@@ -58,7 +58,7 @@ class FtpServer {
   boost::asio::io_context& io_;
   const std::shared_ptr<Service> service_;
   const ServeOptions& options_ = service_->options;
-  std::vector<std::unique_ptr<bridge::TcpAcceptor>> acceptors_;
+  bridge::TcpPorts ports_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataListener>> sealed_listeners_;
   Guests clients_;  // in the order in which they came

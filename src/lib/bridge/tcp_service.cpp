@@ -1,10 +1,22 @@
-#include "lib/bridge/tcp_service.hpp"
-
+/// make_tcp_service(): connects the streams that peers open to a TCP service.
+///
+///   on_stream ─► TcpConnect ─► accept_stream(TcpStream)
+///                        └───► refuse_stream(why), and a line for the operator
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <udtcat/bridges.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/tcp_connect.hpp"
 #include "lib/bridge/tcp_stream.hpp"
+#include "lib/bridge/trouble.hpp"
+#include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 
 namespace udtcat::bridge {
@@ -13,7 +25,35 @@ namespace {
 constexpr std::size_t kMostAttempts = 256;  // guess: a quarter of the descriptors a process has by default
 constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
 
-}  // namespace
+/// Once this is gone, streams that wait for the service, and those that come, stay unanswered: close the connections
+/// first.
+/// Threads: confined to the io_context thread.
+class ConnectingService final : public TcpService {
+ public:
+  ConnectingService(boost::asio::io_context& io, std::vector<Endpoint> targets, std::string target_name,
+                    TroubleHandler on_trouble);
+
+  void serve(Connection& connection) override;
+
+ private:
+  /// Lives in the connection's stream handler, and so no longer than the connection.
+  struct Served {
+    Connection& connection;
+    const Endpoint peer;
+  };
+
+  void connect(const std::shared_ptr<Served>& served, StreamId id);
+  void answer(Served& served, StreamId id, std::error_code error, boost::asio::ip::tcp::socket socket);
+  void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
+
+  boost::asio::io_context& io_;
+  const std::vector<Endpoint> targets_;
+  const std::string target_name_;
+  TroubleReporter trouble_;
+  std::uint64_t attempts_made_ = 0;
+  std::map<std::uint64_t, TcpConnect> attempts_;  // bounded by the streams that the connections let their peers open
+  core::Lifetime lifetime_;
+};
 
 ConnectingService::ConnectingService(boost::asio::io_context& io, std::vector<Endpoint> targets,
                                      std::string target_name, TroubleHandler on_trouble)
@@ -64,6 +104,7 @@ void ConnectingService::on_stream_ended(const Endpoint& peer, StreamId id, const
   if (outcome.error && is_trouble(*outcome.error)) trouble_.report(peer, *outcome.error);
 }
 
+}  // namespace
 }  // namespace udtcat::bridge
 
 namespace udtcat {

@@ -72,5 +72,18 @@ TEST_F(TcpAcceptorTest, CallsNobodyOnceDestroyed) {
   EXPECT_EQ(accepted, 0);
 }
 
+TEST_F(TcpAcceptorTest, IsOneOfManyThatShareAPortDrawn) {
+  auto ports = TcpPorts::bind(io, {loopback_v4(), loopback_v6()}, TcpEnd::always).value();
+  ports.accept([this](tcp::socket) { ++accepted; }, [](const Endpoint&, const Error&) {});
+  const auto locals = ports.local_endpoints();
+  ASSERT_EQ(locals.size(), 2U);
+  EXPECT_EQ(locals[0].port(), locals[1].port());
+  tcp::socket v4(io);
+  tcp::socket v6(io);
+  v4.connect(to_asio(locals[0]));
+  v6.connect(to_asio(locals[1]));
+  EXPECT_TRUE(run_until(io, [this] { return accepted == 2; }));
+}
+
 }  // namespace
 }  // namespace udtcat::bridge

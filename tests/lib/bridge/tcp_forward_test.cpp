@@ -1,4 +1,4 @@
-#include "lib/bridge/tcp_forward.hpp"
+#include <udtcat/bridges.hpp>
 
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/few_descriptors.hpp"

@@ -1,4 +1,4 @@
-#include "lib/bridge/tcp_service.hpp"
+#include <udtcat/bridges.hpp>
 
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
