@@ -1,8 +1,8 @@
 /// The program: the commands of every wing, in one table.
 #include "gridftp/command/commands.hpp"
 #include "rsh/command/commands.hpp"
+#include "tool/command.hpp"
 #include "tool/commands.hpp"
-#include "tool/run.hpp"
 
 int main(int argc, char** argv) {
   auto all = udtcat::tool::commands();

@@ -134,8 +134,8 @@ class OptionOfCommands : public testing::TestWithParam<Option> {
     const auto& [option, value, known_to] = GetParam();
     if (!value.empty()) words.insert(words.begin(), value);
     words.insert(words.begin(), option);
-    const auto task = commands().at(name).parse(words);
-    return task ? "" : task.error().message();
+    const auto job = commands().at(name).parse(words);
+    return job ? "" : job.error().message();
   }
 };
 
@@ -213,11 +213,11 @@ TEST(Completion, OffersEachCommandsOptionsAndNoOther) {
 
 TEST(Gridftp, NamesItsVerbsWhereNoneComesFirst) {
   for (const Words& words : {Words{"fetch"}, Words{"--", "get", "ftp://h/f", "-"}, Words{"-"}, Words{"-v", "get"}}) {
-    const auto task = commands().at("gridftp").parse(words);
-    ASSERT_FALSE(task) << words.front() << ": help, and status 0, with nothing transferred";
-    EXPECT_EQ(task.error().code, Errc::bad_argument);
-    EXPECT_THAT(task.error().message(), testing::AnyOf(HasSubstr("get, put, copy, serve and gateway"),
-                                                       HasSubstr("this program was built without it")));
+    const auto job = commands().at("gridftp").parse(words);
+    ASSERT_FALSE(job) << words.front() << ": help, and status 0, with nothing transferred";
+    EXPECT_EQ(job.error().code, Errc::bad_argument);
+    EXPECT_THAT(job.error().message(), testing::AnyOf(HasSubstr("get, put, copy, serve and gateway"),
+                                                      HasSubstr("this program was built without it")));
   }
 }
 

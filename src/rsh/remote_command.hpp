@@ -17,7 +17,7 @@
 #include "rsh/bootstrap.hpp"
 #include "rsh/dial_race.hpp"
 #include "rsh/near_end.hpp"
-#include "rsh/server.hpp"
+#include "rsh/rsh_server.hpp"
 #include "rsh/ssh_words.hpp"
 #include "tool/options.hpp"
 #include "tool/session_run.hpp"

@@ -1,11 +1,12 @@
-/// The commands of the program are a table, to which each wing gives its own rows (src/main.cpp), and which run()
-/// reads.
+/// The program but for main(): its commands are a table, to which each wing gives rows (src/main.cpp), and run() carries
+/// one out.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <udtcat/result.hpp>
 
@@ -17,20 +18,20 @@
 
 namespace udtcat::tool {
 
-/// The rest of what a task is given when it is run.
-struct Surroundings {
+/// The rest of what a job is given when it is run.
+struct JobContext {
   Console& console;
   std::uint64_t core_limit_bytes;  ///< of programs that it starts
 };
 
 /// A command line that was understood. run() asks in this order.
 /// Threads: confined to the main thread.
-class Task {
+class Job {
  public:
-  Task() = default;
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
-  virtual ~Task() = default;
+  Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  virtual ~Job() = default;
 
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
@@ -40,7 +41,7 @@ class Task {
   [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Runs to its end and gives the exit status.  key   where it needs none: none
-  [[nodiscard]] virtual ExitStatus run(FoundKey key, const Surroundings& surroundings) = 0;
+  [[nodiscard]] virtual ExitStatus run(FoundKey key, const JobContext& context) = 0;
 };
 
 /// A row of the table.
@@ -48,10 +49,14 @@ struct Command {
   Words words;            ///< the beginning of its command line: {"gridftp", "get"}
   std::string (*help)();  ///< the text of --help
   /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
-  Result<std::unique_ptr<Task>> (*parse)(const Words& arguments);
-  std::optional<ExitStatus> failure = {};  ///< the status of every failure before the task runs; none: the error's own
+  Result<std::unique_ptr<Job>> (*parse)(const Words& arguments);
+  std::optional<ExitStatus> failure = {};  ///< the status of every failure before the job runs; none: the error's own
 };
 
 using Commands = std::vector<Command>;
+
+/// Carries out the row of `commands` with the most words that begin the command line.
+/// returns  the exit status; see exit_status.hpp
+[[nodiscard]] int run(int argc, const char* const* argv, const Commands& commands);
 
 }  // namespace udtcat::tool

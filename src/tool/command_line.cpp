@@ -10,8 +10,6 @@
 #include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
-#include "lib/core/try.hpp"
-
 namespace udtcat::tool {
 
 namespace {

@@ -18,6 +18,8 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::tool {
 
 using Words = std::vector<std::string>;
@@ -96,8 +98,7 @@ class CommandLine {
 /// Takes a value over, or hands its error on.
 template <typename Value, typename Target>
 [[nodiscard]] Status store(Result<Value> value, Target& target) {
-  if (!value) return tl::unexpected(std::move(value.error()));
-  target = std::move(*value);
+  UDTCAT_TRY(target, std::move(value));
   return {};
 }
 

@@ -3,13 +3,16 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <udtcat/udtcat.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/notices.hpp"
+#include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
 
@@ -24,9 +27,39 @@ void leave_terminal_unread(PipeOptions& options) {
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
-class PipeTask final : public Task {
+/// The shell makes files that others can read, unless it is told; --key-file would refuse this one.
+void warn_of_open_file(Console& console) {
+  struct stat about {};
+  if (::fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return;
+  const mode_t mode = about.st_mode & 07777U;
+  if ((mode & (S_IRWXG | S_IRWXO)) != 0)
+    console.line(
+        fmt::format("udtcat: warning: others can read the file that the key is written to ({:04o}); --key-file takes "
+                    "it after chmod 600",
+                    mode));
+}
+
+/// udtcat keygen: a new key on stdout.
+ExitStatus keygen(Console& console) {
+  const SignalsLetThrough meanwhile;
+  const auto key = Key::generate();
+  Status printed;
+  if (key) {
+    const core::SecretText line(key->reveal_text() + "\n");
+    printed = print(line.view());
+  }
+  const Error* error = !key ? &key.error() : !printed ? &printed.error() : nullptr;
+  if (error != nullptr) {
+    console.line("udtcat: " + error->message());
+    return exit_status_of(error->code);
+  }
+  warn_of_open_file(console);
+  return ExitStatus::success;
+}
+
+class PipeJob final : public Job {
  public:
-  explicit PipeTask(PipeOptions options) : options_(std::move(options)) {}
+  explicit PipeJob(PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.exec.has_value(); }
@@ -34,30 +67,30 @@ class PipeTask final : public Task {
     return !options_.plain && options_.form != Form::version && options_.form != Form::keygen;
   }
   [[nodiscard]] Status prepare(bool /*has_environment_key*/, Console& console) override {
-    // Even a user who wants to hear nothing hears that nothing protects him.
+    // The warning is shown even with --quiet: nothing is protected.
     if (options_.plain)
       console.line("udtcat: " + plain_notice());
     else
-      say_what_is_open(options_, console);
+      warn_of_protection(options_, console);
     leave_terminal_unread(options_);
     return {};
   }
-  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
-    options_.core_limit_bytes = surroundings.core_limit_bytes;
-    if (options_.plain) return plain_command(options_, surroundings.console);
+  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+    options_.core_limit_bytes = context.core_limit_bytes;
+    if (options_.plain) return plain_command(options_, context.console);
     switch (options_.form) {
       case Form::version:
-        return printed(fmt::format("udtcat {}\n", version()), surroundings.console);
+        return printed(fmt::format("udtcat {}\n", version()), context.console);
       case Form::keygen:
-        return keygen_command(surroundings.console);
+        return keygen(context.console);
       case Form::listen:
-        return listen_command(options_, std::move(key), surroundings.console);
+        return listen_command(options_, std::move(key), context.console);
       case Form::serve:
-        return serve_command(options_, std::move(key), surroundings.console);
+        return serve_command(options_, std::move(key), context.console);
       case Form::forward:
-        return forward_command(options_, std::move(key), surroundings.console);
+        return forward_command(options_, std::move(key), context.console);
       default:
-        return connect_command(options_, std::move(key), surroundings.console);
+        return connect_command(options_, std::move(key), context.console);
     }
   }
 
@@ -65,15 +98,15 @@ class PipeTask final : public Task {
   PipeOptions options_;
 };
 
-Result<std::unique_ptr<Task>> parse(const Words& arguments) {
+Result<std::unique_ptr<Job>> parse(const Words& arguments) {
   UDTCAT_TRY(PipeOptions options, parse_pipe_options(arguments));
   if (options.form == Form::help) return nullptr;
-  return std::make_unique<PipeTask>(std::move(options));
+  return std::make_unique<PipeJob>(std::move(options));
 }
 
 }  // namespace
 
-void say_what_is_open(const Options& options, Console& console) {
+void warn_of_protection(const Options& options, Console& console) {
   const auto notice = protection_notice(options.session.protection);
   if (!notice) return;
   if (options.session.protection == Protection::clear)

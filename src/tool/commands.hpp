@@ -31,9 +31,8 @@ using ForwardMaker = std::function<Result<std::unique_ptr<TcpForward>>(
                                          const ForwardMaker& make_forward = make_tcp_forward);
 
 [[nodiscard]] ExitStatus plain_command(const PipeOptions& options, Console& console);
-[[nodiscard]] ExitStatus keygen_command(Console& console);
 
-/// Says what the protection of a session leaves open.
-void say_what_is_open(const Options& options, Console& console);
+/// Warns of a protection level that leaves something open.
+void warn_of_protection(const Options& options, Console& console);
 
 }  // namespace udtcat::tool

@@ -45,7 +45,7 @@ void install_stderr_log(Console& console, int verbosity);
 /// Text on stdout: help, version, a new key.
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status print(std::string_view text);
-/// print() as a task of its own, which a signal may end while the reader is slow.
+/// print() as a job of its own, which a signal may end while the reader is slow.
 [[nodiscard]] ExitStatus printed(std::string_view text, Console& console);
 
 }  // namespace udtcat::tool

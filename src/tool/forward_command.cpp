@@ -1,4 +1,4 @@
-/// udtcat HOST PORT --from [ADDR:]PORT: local TCP connections as streams of one session. Or another forward made so.
+/// udtcat HOST PORT --from [ADDR:]PORT: local TCP connections as streams of one session; or another ForwardMaker's.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -24,8 +24,7 @@ class Forwarder {
   void start(std::unique_ptr<Connection> connection) {
     connection_ = std::move(connection);
     const std::string peer = connection_->peer().to_string();
-    run_.watch(peer, [this] { return connection_->stats(); });
-    run_.on_interrupt([this](const Error& why) { connection_->abort(why); });
+    run_.follow(*connection_);
     connection_->on_closed([this](const Status& status) { on_closed(status); });
     auto forward = make_forward_(run_.io(), *connection_, fronts_, [](const Endpoint& client, const Error& error) {
       core::log().warn("{}: {}", client.to_string(), error.message());
@@ -39,7 +38,7 @@ class Forwarder {
   void announce(const std::string& peer) {
     for (const Endpoint& local : forward_->local_endpoints()) {
       const std::string line = "forwarding tcp " + local.to_string() + " to " + peer;
-      // A port that the system chose is known to nobody else.
+      // The user cannot know a port that the system chose.
       if (options_.front.port == 0)
         run_.console().line("udtcat: " + line);
       else

@@ -6,13 +6,15 @@
 
 #include <unistd.h>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::tool {
 
 namespace {
 
-Result<FoundKey> found(Result<Key> key, bool generated) {
-  if (!key) return tl::unexpected(std::move(key.error()));
-  return FoundKey{std::move(*key), generated};
+Result<FoundKey> found(Result<Key> made, bool generated) {
+  UDTCAT_TRY(Key key, std::move(made));
+  return FoundKey{std::move(key), generated};
 }
 
 /// An error never quotes the text: a typing error is nearly the key.
@@ -43,9 +45,8 @@ Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText
   if (options.key_file) return found(Key::from_file(*options.key_file), false);
   if (environment) return parsed(environment->view(), kKeyVariable);
   if (options.listens) return found(Key::generate(), true);
-  const auto typed = ask("Key of " + to_string(options.peer) + ": ");
-  if (!typed) return tl::unexpected(typed.error());
-  return parsed(typed->view(), "the key typed");
+  UDTCAT_TRY(const core::SecretText typed, ask("Key of " + to_string(options.peer) + ": "));
+  return parsed(typed.view(), "the key typed");
 }
 
 }  // namespace udtcat::tool

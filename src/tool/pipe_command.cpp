@@ -58,7 +58,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
     core::log().debug("the command {}", error ? error.message() : "ended well");
   }));
   auto pipes = child_.process().take_pipes();
-  // A command to which nothing will come is told at once.
+  // Where the command gets no input, its stdin ends at once.
   if (!halves.write) {
     pipes.input = {};
     child_.process().end_input();
@@ -96,8 +96,8 @@ class PipeSession {
   std::optional<Status> closed_;
 };
 
-/// Somebody's pipe or file, as opposed to a terminal or the null device.
-bool input_has_something_to_say() {
+/// Whether stdin is a pipe or a file that is not empty, as opposed to a terminal or the null device.
+bool stdin_has_data() {
   struct stat status {};
   if (::fstat(STDIN_FILENO, &status) != 0) return false;
   return S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0);
@@ -110,17 +110,16 @@ PipeSession::PipeSession(SessionRun& run, const PipeOptions& options, std::uniqu
       connection_(std::move(connection)) {
   core::log().info("connected to {}", connection_->peer().to_string());
   connection_->on_closed([this](const Status& status) { on_closed(status); });
-  run_.watch(connection_->peer().to_string(), [this] { return connection_->stats(); });
-  run_.on_interrupt([this](const Error& why) { connection_->abort(why); });
+  run_.follow(*connection_);
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
   const SessionOptions& wishes = options_.session;
-  // A peer that does not want to hear must not cost the user a byte of stdin.
+  // Not a byte of stdin is taken for a peer that receives nothing.
   const StdioHalves halves{.read = wishes.sends && connection_->peer_receives(),
                            .write = wishes.receives && connection_->peer_sends()};
   if (options_.exec) return command_.start(options_, halves);
-  if (wishes.sends && !halves.read && input_has_something_to_say())
+  if (wishes.sends && !halves.read && stdin_has_data())
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
   if (!stdio || !halves.read || !halves.write) return stdio;
@@ -166,7 +165,7 @@ void PipeSession::on_closed(const Status& status) {
 
 void PipeSession::finish_if_all_ended() {
   if (!closed_ || (has_stream_ && !outcome_) || !command_.is_gone()) return;
-  // The stream's own end says whether every byte arrived; how the farewell went changes nothing about that.
+  // The stream's outcome says whether every byte arrived; how the connection was closed changes nothing about that.
   if (outcome_) return run_.finish(outcome_->error);
   if (!*closed_) return run_.finish(closed_->error());
   run_.finish(Error{Errc::peer_interrupted, "wait for the stream", "the other end left without opening it"});
@@ -179,17 +178,16 @@ class PipeListener {
   PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(FoundKey found) {
-    auto listener = start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
-                                   [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); });
-    if (!listener) return tl::unexpected(std::move(listener.error()));
-    listener_ = std::move(*listener);
+    UDTCAT_TRY(listener_,
+               start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
+                              [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
     return {};
   }
 
  private:
   void take(std::unique_ptr<Connection> connection) {
-    if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe is taken"});
+    if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
     listener_->stop();
     pipe_ = std::make_unique<PipeSession>(run_, options_, std::move(connection));
     pipe_->await();

@@ -9,6 +9,7 @@
 #include <udtcat/plain.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "tool/commands.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
@@ -24,9 +25,8 @@ class PlainRun {
   PlainRun(SessionRun& run, const PipeOptions& options) : run_(run), options_(options) {}
 
   [[nodiscard]] Status connect() {
-    auto request = make_dial_request(options_, std::nullopt);
-    if (!request) return tl::unexpected(std::move(request.error()));
-    dialer_ = dial_plain(run_.io(), std::move(*request), [this](Result<std::unique_ptr<PlainPipe>> pipe) {
+    UDTCAT_TRY(DialRequest request, make_dial_request(options_, std::nullopt));
+    dialer_ = dial_plain(run_.io(), std::move(request), [this](Result<std::unique_ptr<PlainPipe>> pipe) {
       if (!pipe) return run_.finish(std::move(pipe.error()));
       bridge(std::move(*pipe));
     });
@@ -34,12 +34,9 @@ class PlainRun {
   }
 
   [[nodiscard]] Status listen() {
-    auto request = make_listen_request(options_, std::nullopt);
-    if (!request) return tl::unexpected(std::move(request.error()));
-    auto listener = listen_plain(run_.io(), std::move(*request),
-                                 [this](std::unique_ptr<PlainPipe> pipe) { take(std::move(pipe)); });
-    if (!listener) return tl::unexpected(std::move(listener.error()));
-    listener_ = std::move(*listener);
+    UDTCAT_TRY(ListenRequest request, make_listen_request(options_, std::nullopt));
+    UDTCAT_TRY(listener_, listen_plain(run_.io(), std::move(request),
+                                       [this](std::unique_ptr<PlainPipe> pipe) { take(std::move(pipe)); }));
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
     return announce_listener(options_, std::nullopt, *listener_, run_.console());
   }
@@ -52,10 +49,8 @@ class PlainRun {
 
   void bridge(std::unique_ptr<PlainPipe> pipe) {
     pipe_ = std::move(pipe);
-    const std::string peer = pipe_->peer().to_string();
-    core::log().info("connected to {}", peer);
-    run_.watch(peer, [this] { return pipe_->stats(); });
-    run_.on_interrupt([this](const Error& why) { pipe_->abort(why); });
+    core::log().info("connected to {}", pipe_->peer().to_string());
+    run_.follow(*pipe_);
     const auto& wishes = options_.session;
     auto stdio =
         make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {.read = wishes.sends, .write = wishes.receives});

@@ -54,7 +54,7 @@ namespace {
 
 constexpr const char* kOtherName = "udtcat-libudt";
 
-/// A copy of this program, or a link to it, would do as we do, and for ever.
+/// Whether `other` is a copy of this program or a link to it, which would run it again without end.
 bool is_ourselves(const std::filesystem::path& own, const std::filesystem::path& other) {
   std::error_code error;
   return own.filename() == kOtherName || std::filesystem::equivalent(own, other, error);

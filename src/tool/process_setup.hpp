@@ -24,10 +24,11 @@ void forbid_core_dumps_for_good();
 /// A variable of the environment; none where it is not there, or empty.
 [[nodiscard]] std::optional<std::string> environment(const char* name);
 
-/// As many open descriptors as the hard limit allows, up to `wanted`: the usual soft one is for who uses select().
+/// Raises the limit of open descriptors up to `wanted`, as far as the hard limit allows: the usual soft limit suits
+/// select() only.
 void allow_descriptors(std::uint64_t wanted);
 
-/// The second program, with libudt in it, for who asks for libudt (ADR-0014).
+/// The second program, which has libudt in it, for --transport libudt (ADR-0014).
 /// If this program lacks the transport, the one beside it that has it takes its place: same process, same words, same
 /// environment, same descriptors. Returns in the other case.
 /// core_limit_bytes   found by harden_process(), and to be found by that program

@@ -1,15 +1,58 @@
 #include "tool/requests.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "lib/core/log.hpp"
-#include "tool/invitation.hpp"
+#include "lib/core/try.hpp"
+#include "tool/shell_words.hpp"
 #include "tool/terminal_prompt.hpp"
 
 namespace udtcat::tool {
+
+namespace {
+
+struct FreeInterfaces {
+  void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
+};
+
+bool is_global_ipv4(const sockaddr_in& address) {
+  const std::uint32_t host = ntohl(address.sin_addr.s_addr);
+  const bool this_network = host >> 24U == 0;
+  const bool link_local = host >> 16U == 0xa9fe;  // spec: RFC 3927, 169.254/16
+  return !this_network && !link_local && !IN_MULTICAST(host) && host != INADDR_BROADCAST;
+}
+
+bool is_global_ipv6(const sockaddr_in6& address) {
+  const in6_addr& host = address.sin6_addr;
+  return !IN6_IS_ADDR_LINKLOCAL(&host) && !IN6_IS_ADDR_MULTICAST(&host) && !IN6_IS_ADDR_V4MAPPED(&host) &&
+         !IN6_IS_ADDR_UNSPECIFIED(&host);
+}
+
+/// A copy, since the bytes of an Endpoint are no object of that type.
+template <typename Address>
+Address as(const Endpoint& endpoint) {
+  Address address{};
+  std::memcpy(&address, endpoint.data(), std::min(sizeof address, endpoint.size_bytes()));
+  return address;
+}
+
+/// The names, as the other end has to say them.
+std::string names_text(const SessionOptions& session) {
+  std::string text;
+  if (!session.expected_peer.empty()) text += " --as " + quoted(session.expected_peer);
+  if (!session.own_name.empty()) text += " --peer " + quoted(session.own_name);
+  return text;
+}
+
+}  // namespace
 
 std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
   std::vector<Endpoint> chosen;
@@ -22,9 +65,8 @@ std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
 }
 
 Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key) {
-  auto addresses = resolve(options.peer, options.family);
-  if (!addresses) return tl::unexpected(std::move(addresses.error()));
-  return DialRequest{.addresses = std::move(*addresses),
+  UDTCAT_TRY(auto addresses, resolve(options.peer, options.family));
+  return DialRequest{.addresses = std::move(addresses),
                      .peer_name = to_string(options.peer),
                      .timeout = options.connect_timeout,
                      .closed_port_patience = options.closed_port_patience,
@@ -34,9 +76,8 @@ Result<DialRequest> make_dial_request(const Options& options, std::optional<Key>
 }
 
 Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key) {
-  const auto addresses = resolve(options.local, options.family);
-  if (!addresses) return tl::unexpected(addresses.error());
-  return ListenRequest{.locals = one_per_family(*addresses),
+  UDTCAT_TRY(const auto addresses, resolve(options.local, options.family));
+  return ListenRequest{.locals = one_per_family(addresses),
                        .key = std::move(key),
                        .session = options.session,
                        .transport = options.transport};
@@ -47,14 +88,54 @@ Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, co
                                                  Listener::PeerHandler on_peer) {
   std::optional<Key> announced;
   if (found.generated) announced = found.key->duplicate();
-  auto request = make_listen_request(options, std::move(found.key));
-  if (!request) return tl::unexpected(std::move(request.error()));
-  auto listener = listen(io, std::move(*request), std::move(on_peer),
-                         [&refusals](const Endpoint& peer, const Error& why) { refusals.add(peer, why); });
-  if (!listener) return listener;
-  if (auto announcing = announce_listener(options, announced, **listener, console); !announcing)
-    return tl::unexpected(std::move(announcing.error()));
+  UDTCAT_TRY(ListenRequest request, make_listen_request(options, std::move(found.key)));
+  UDTCAT_TRY(auto listener, listen(io, std::move(request), std::move(on_peer),
+                                   [&refusals](const Endpoint& peer, const Error& why) { refusals.add(peer, why); }));
+  UDTCAT_CHECK(announce_listener(options, announced, *listener, console));
   return listener;
+}
+
+bool is_global_unicast(const Endpoint& address) {
+  if (address.is_wildcard() || address.is_loopback()) return false;
+  if (address.family() == AddressFamily::ipv4) return is_global_ipv4(as<sockaddr_in>(address));
+  return address.family() == AddressFamily::ipv6 && is_global_ipv6(as<sockaddr_in6>(address));
+}
+
+std::vector<Endpoint> interface_addresses() {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) return {};
+  const std::unique_ptr<ifaddrs, FreeInterfaces> list(raw);
+  std::vector<Endpoint> found;
+  for (const ifaddrs* each = list.get(); each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    const bool ipv6 = each->ifa_addr->sa_family == AF_INET6;
+    auto address = Endpoint::from_sockaddr(each->ifa_addr, ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
+    if (address) found.push_back(*address);
+  }
+  return found;
+}
+
+std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces) {
+  for (const Endpoint& local : locals)
+    if (!local.is_wildcard()) return local.host_to_string();
+  const auto bound = [&](AddressFamily family) {
+    return std::any_of(locals.begin(), locals.end(), [&](const Endpoint& local) { return local.family() == family; });
+  };
+  for (const Endpoint& address : interfaces)
+    if (is_global_unicast(address) && bound(address.family())) return address.host_to_string();
+  return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
+}
+
+std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {
+  const SessionOptions& session = options.session;
+  const std::string names = names_text(session);
+  std::string agreed = names;
+  if (session.protection != Protection::private_) agreed += fmt::format(" --protect {}", to_string(session.protection));
+  if (session.cipher) agreed += fmt::format(" --cipher {}", to_string(*session.cipher));
+  if (!session.sends) agreed += " --send-only";
+  if (!session.receives) agreed += " --recv-only";
+  return fmt::format(fmt::runtime(options.counterpart), fmt::arg("host", host), fmt::arg("port", port),
+                     fmt::arg("names", names), fmt::arg("options", agreed));
 }
 
 Status announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
@@ -64,7 +145,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   for (const Endpoint& local : locals) where += (where.empty() ? "" : " and ") + local.to_string();
   const std::string listening = "listening on " + where;
   if (!new_key) {
-    // A port that the system chose is known to nobody else.
+    // The user cannot know a port that the system chose.
     if (options.local.port == 0)
       console.line("udtcat: " + listening);
     else
@@ -73,7 +154,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   }
   // Without a terminal there will be no listener, and nothing to invite anybody to.
   const core::SecretText text(new_key->reveal_text());
-  if (auto shown = show_on_terminal("Key, shown only here: ", text); !shown) return shown;
+  UDTCAT_CHECK(show_on_terminal("Key, shown only here: ", text));
   console.line(fmt::format("udtcat: {}; run on the other host, where it asks for the key:", listening));
   const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
   console.line(invitation(options, advertised_host(locals, interface_addresses()), port));

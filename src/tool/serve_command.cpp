@@ -1,4 +1,4 @@
-/// udtcat -l [ADDR:]PORT --to HOST:PORT: a TCP service for many peers, until stopped. Or another service made so.
+/// udtcat -l [ADDR:]PORT --to HOST:PORT: a TCP service for many peers, until stopped; or another ServiceMaker's.
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +10,7 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "tool/commands.hpp"
 #include "tool/figures.hpp"
 #include "tool/notices.hpp"
@@ -21,23 +22,19 @@ namespace udtcat::tool {
 namespace {
 
 /// Threads: confined to the main thread.
-class Service {
+class ServedTcp {
  public:
-  Service(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), refusals_(run.io()) {}
+  ServedTcp(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(FoundKey found, const ServiceMaker& make_service) {
-    auto targets = resolve(options_.service, options_.family);
-    if (!targets) return tl::unexpected(std::move(targets.error()));
-    auto service = make_service(run_.io(), std::move(*targets), to_string(options_.service),
-                                [](const Endpoint& peer, const Error& error) {
-                                  core::log().warn("{}: {}", peer.to_string(), error.message());
-                                });
-    if (!service) return tl::unexpected(std::move(service.error()));
-    service_ = std::move(*service);
-    auto listener = start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
-                                   [this](std::unique_ptr<Connection> connection) { add(std::move(connection)); });
-    if (!listener) return tl::unexpected(std::move(listener.error()));
-    listener_ = std::move(*listener);
+    UDTCAT_TRY(auto targets, resolve(options_.service, options_.family));
+    UDTCAT_TRY(service_, make_service(run_.io(), std::move(targets), to_string(options_.service),
+                                      [](const Endpoint& peer, const Error& error) {
+                                        core::log().warn("{}: {}", peer.to_string(), error.message());
+                                      }));
+    UDTCAT_TRY(listener_,
+               start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
+                              [this](std::unique_ptr<Connection> connection) { add(std::move(connection)); }));
     run_.watch("", [this] { return total(); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return {};
@@ -85,7 +82,7 @@ class Service {
   SessionRun& run_;
   const PipeOptions& options_;
   RefusalLog refusals_;
-  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // as many as hold the key and come
+  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // of each peer that proved the key
   std::uint64_t next_number_ = 1;
   ConnectionStats past_;  // of connections that have gone
   bool stopping_ = false;
@@ -97,7 +94,7 @@ class Service {
 
 ExitStatus serve_command(const PipeOptions& options, FoundKey key, Console& console, const ServiceMaker& make_service) {
   SessionRun run(options, console);
-  Service server(run, options);
+  ServedTcp server(run, options);
   if (auto started = server.start(std::move(key), make_service); !started)
     return run.fail_to_start(std::move(started.error()));
   return run.run();

@@ -55,6 +55,12 @@ class SessionRun {
   void expect_peer_within(std::chrono::milliseconds timeout);
   /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
   void watch(std::string peer, std::function<ConnectionStats()> figures);
+  /// The run is that of one connection, which must outlive it: its figures are shown, and a signal aborts it.
+  template <typename Connection>
+  void follow(Connection& connection) {
+    watch(connection.peer().to_string(), [&connection] { return connection.stats(); });
+    on_interrupt([&connection](const Error& why) { connection.abort(why); });
+  }
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
 

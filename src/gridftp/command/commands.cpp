@@ -28,7 +28,7 @@ namespace {
 using tool::Console;
 using tool::ExitStatus;
 using tool::FoundKey;
-using tool::Surroundings;
+using tool::JobContext;
 
 /// "-" is stdout for get, stdin for put.
 Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
@@ -142,65 +142,65 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
 
 /// A command whose options are settled once it is known whether the environment has a key.
 template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundKey, Console&)>
-class GridftpTask final : public tool::Task {
+class GridftpJob final : public tool::Job {
  public:
-  explicit GridftpTask(CommandOptions options) : options_(std::move(options)) {}
+  explicit GridftpJob(CommandOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] Status prepare(bool has_environment_key, Console& /*console*/) override {
     return settle_protection(options_, has_environment_key);
   }
-  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
-    return carry_out(options_, std::move(key), surroundings.console);
+  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+    return carry_out(options_, std::move(key), context.console);
   }
 
  private:
   CommandOptions options_;
 };
-using ServeTask = GridftpTask<ServerOptions, serve_command>;
-using ClientTask = GridftpTask<ClientOptions, transfer_command>;
+using ServeJob = GridftpJob<ServerOptions, serve_command>;
+using ClientJob = GridftpJob<ClientOptions, transfer_command>;
 
 template <Verb verb>
-Result<std::unique_ptr<tool::Task>> parse_client(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Job>> parse_client(const tool::Words& arguments) {
   UDTCAT_TRY(ClientOptions options, parse_client_options(verb, arguments));
   if (options.help) return nullptr;
-  return std::make_unique<ClientTask>(std::move(options));
+  return std::make_unique<ClientJob>(std::move(options));
 }
 
-Result<std::unique_ptr<tool::Task>> parse_serve(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Job>> parse_serve(const tool::Words& arguments) {
   UDTCAT_TRY(ServerOptions options, parse_server_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<ServeTask>(std::move(options));
+  return std::make_unique<ServeJob>(std::move(options));
 }
 
 /// A TCP service and a TCP forward that know what FTP says about data connections.
-class GatewayTask final : public tool::Task {
+class GatewayJob final : public tool::Job {
  public:
-  explicit GatewayTask(tool::PipeOptions options) : options_(std::move(options)) {}
+  explicit GatewayJob(tool::PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] Status prepare(bool /*has_environment_key*/, Console& console) override {
-    tool::say_what_is_open(options_, console);
+    tool::warn_of_protection(options_, console);
     return {};
   }
-  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
+  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
     if (options_.form == tool::Form::serve)
-      return tool::serve_command(options_, std::move(key), surroundings.console, make_far_gateway);
-    return tool::forward_command(options_, std::move(key), surroundings.console, make_near_gateway);
+      return tool::serve_command(options_, std::move(key), context.console, make_far_gateway);
+    return tool::forward_command(options_, std::move(key), context.console, make_near_gateway);
   }
 
  private:
   const tool::PipeOptions options_;
 };
 
-Result<std::unique_ptr<tool::Task>> parse_gateway(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
   UDTCAT_TRY(tool::PipeOptions options, tool::parse_relay_options("udtcat gridftp gateway", arguments));
   if (options.form == tool::Form::help) return nullptr;
   options.session.purpose = Purpose::gateway;
-  return std::make_unique<GatewayTask>(std::move(options));
+  return std::make_unique<GatewayJob>(std::move(options));
 }
 
-Result<std::unique_ptr<tool::Task>> parse_no_verb(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Job>> parse_no_verb(const tool::Words& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == "-h" || first == "--help") return nullptr;
   return tool::misplaced("gridftp \"" + first + "\"",

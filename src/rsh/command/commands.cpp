@@ -11,7 +11,7 @@
 #include "rsh/command/rsh_options.hpp"
 #include "rsh/daemon.hpp"
 #include "rsh/remote_command.hpp"
-#include "rsh/server.hpp"
+#include "rsh/rsh_server.hpp"
 #include "rsh/trusted_file.hpp"
 #include "rsh/user_config.hpp"
 #include "rsh/user_shell.hpp"
@@ -22,39 +22,39 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundKey;
+using tool::JobContext;
 using tool::kChildGrace;
 using tool::SessionRun;
-using tool::Surroundings;
 
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
 /// ssh takes our place, with the words that were meant for it.
-ExitStatus become_ssh(const RshOptions& options, const Surroundings& surroundings) {
+ExitStatus become_ssh(const RshOptions& options, const JobContext& context) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
   bridge::ChildRequest ssh{.program = options.ssh_program.front(),
                            .words = options.ssh_program,
-                           .core_limit_bytes = surroundings.core_limit_bytes};
+                           .core_limit_bytes = context.core_limit_bytes};
   ssh.words.insert(ssh.words.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
-  surroundings.console.line(fmt::format("udtcat: run {}: {}", ssh.program, errno_text(bridge::become(ssh))));
+  context.console.line(fmt::format("udtcat: run {}: {}", ssh.program, errno_text(bridge::become(ssh))));
   return ExitStatus::own_failure;
 }
 
-class RshTask final : public tool::Task {
+class RshJob final : public tool::Job {
  public:
-  explicit RshTask(RshOptions options) : options_(std::move(options)) {}
+  explicit RshJob(RshOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return options_.daemon; }
-  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
-    if (options_.is_left_to_ssh()) return become_ssh(options_, surroundings);
-    SessionRun run(options_, surroundings.console,
+  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+    if (options_.is_left_to_ssh()) return become_ssh(options_, context);
+    SessionRun run(options_, context.console,
                    {.failure = ExitStatus::own_failure,
                     .tell_peers_grace = kTellGrace,
                     .signal_grace = kEndGrace,
                     .as_ssh = true});
-    RemoteCommand command(run, options_, surroundings.core_limit_bytes);
+    RemoteCommand command(run, options_, context.core_limit_bytes);
     auto started = options_.daemon ? command.start_at_daemon(std::move(key.key)) : command.start();
     if (!started) return run.fail_to_start(std::move(started.error()));
     return run.run();
@@ -64,66 +64,66 @@ class RshTask final : public tool::Task {
   const RshOptions options_;
 };
 
-Result<std::unique_ptr<tool::Task>> parse_rsh(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Job>> parse_rsh(const tool::Words& arguments) {
   UDTCAT_TRY(const std::string config, load_user_config());
   UDTCAT_TRY(RshOptions options, parse_rsh_options(arguments, config));
   if (options.help) return nullptr;
-  return std::make_unique<RshTask>(std::move(options));
+  return std::make_unique<RshJob>(std::move(options));
 }
 
 /// The command in our place, on the descriptors that ssh gave us.
-ExitStatus become_command(const ControlMessage& request, const Surroundings& surroundings) {
-  const auto launch = launch_for_user(request, surroundings.core_limit_bytes);
+ExitStatus become_command(const ControlMessage& request, const JobContext& context) {
+  const auto launch = launch_for_user(request, context.core_limit_bytes);
   if (!launch) {
-    surroundings.console.line("udtcat: " + launch.error().message());
+    context.console.line("udtcat: " + launch.error().message());
     return ExitStatus::own_failure;
   }
-  surroundings.console.line("udtcat: run " + launch->program + ": " + errno_text(bridge::become(*launch)));
+  context.console.line("udtcat: run " + launch->program + ": " + errno_text(bridge::become(*launch)));
   return ExitStatus::own_failure;
 }
 
-class ServerTask final : public tool::Task {
+class RshServerJob final : public tool::Job {
  public:
-  explicit ServerTask(ServerOptions options) : options_(std::move(options)) {}
+  explicit RshServerJob(RshServerOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
-  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const Surroundings& surroundings) override {
+  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
     // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
     // level does not read it again: what such files print would be in the command's output.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
     std::optional<ControlMessage> fallback;
     {
       SessionRun run(
-          options_, surroundings.console,
+          options_, context.console,
           {.failure = ExitStatus::own_failure, .tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
-      Server server(run, options_, surroundings.core_limit_bytes);
+      RshServer server(run, options_, context.core_limit_bytes);
       if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();
       fallback = server.fallback();
       if (!fallback) return status;
     }
-    return become_command(*fallback, surroundings);
+    return become_command(*fallback, context);
   }
 
  private:
-  const ServerOptions options_;
+  const RshServerOptions options_;
 };
 
-Result<std::unique_ptr<tool::Task>> parse_server(const tool::Words& arguments) {
-  UDTCAT_TRY(ServerOptions options, parse_rsh_server_options(arguments));
-  return std::make_unique<ServerTask>(std::move(options));
+Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments) {
+  UDTCAT_TRY(RshServerOptions options, parse_rsh_server_options(arguments));
+  return std::make_unique<RshServerJob>(std::move(options));
 }
 
-class DaemonTask final : public tool::Task {
+class DaemonJob final : public tool::Job {
  public:
-  explicit DaemonTask(DaemonOptions options) : options_(std::move(options)) {}
+  explicit DaemonJob(DaemonOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
-  [[nodiscard]] ExitStatus run(FoundKey key, const Surroundings& surroundings) override {
-    SessionRun run(options_, surroundings.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
+  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+    SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
     const auto text = read_trusted_file(options_.allow);
     if (!text) return run.fail_to_start(text.error());
     auto list = AllowList::parse(*text, options_.allow);
@@ -138,17 +138,17 @@ class DaemonTask final : public tool::Task {
   const DaemonOptions options_;
 };
 
-Result<std::unique_ptr<tool::Task>> parse_daemon(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Job>> parse_daemon(const tool::Words& arguments) {
   UDTCAT_TRY(DaemonOptions options, parse_rsh_daemon_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<DaemonTask>(std::move(options));
+  return std::make_unique<DaemonJob>(std::move(options));
 }
 
 }  // namespace
 
 tool::Commands commands() {
   return {{.words = {"rsh"}, .help = rsh_help_text, .parse = parse_rsh, .failure = ExitStatus::own_failure},
-          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_server},
+          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
           {.words = {"rsh-daemon"}, .help = rsh_daemon_help_text, .parse = parse_daemon}};
 }
 

@@ -231,8 +231,8 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   return options;
 }
 
-Result<ServerOptions> parse_rsh_server_options(const Words& arguments) {
-  ServerOptions options;
+Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
+  RshServerOptions options;
   options.accept_timeout = kAcceptPatience;
   options.progress = false;
   CommandLine line("udtcat rsh-server");

@@ -9,7 +9,7 @@
 #include <udtcat/result.hpp>
 
 #include "rsh/remote_command.hpp"
-#include "rsh/server.hpp"
+#include "rsh/rsh_server.hpp"
 #include "tool/command_line.hpp"
 #include "tool/options.hpp"
 
@@ -34,7 +34,7 @@ inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
 [[nodiscard]] Result<RshOptions> parse_rsh_options(const tool::Words& arguments, std::string_view user_config);
 
 /// errors: Errc::bad_argument
-[[nodiscard]] Result<ServerOptions> parse_rsh_server_options(const tool::Words& arguments);
+[[nodiscard]] Result<RshServerOptions> parse_rsh_server_options(const tool::Words& arguments);
 
 struct DaemonOptions : tool::Options {
   bool help = false;  ///< nothing else then

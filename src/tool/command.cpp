@@ -1,4 +1,4 @@
-#include "tool/run.hpp"
+#include "tool/command.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -44,28 +44,27 @@ Result<FoundKey> find_key_somewhere(const Options& options, std::optional<core::
 }
 
 ExitStatus carry_out(const Command& command, const Words& arguments, const char* const* argv,
-                     const Surroundings& surroundings) {
+                     const JobContext& context) {
   const auto fails = [&](const Error& error) {
-    surroundings.console.line("udtcat: " + error.message());
+    context.console.line("udtcat: " + error.message());
     return command.failure.value_or(exit_status_of(error.code));
   };
   auto parsed = command.parse(arguments);
   if (!parsed) return fails(parsed.error());
-  if (*parsed == nullptr) return printed(command.help(), surroundings.console);
-  Task& task = **parsed;
-  if (!task.starts_programs()) forbid_core_dumps_for_good();
-  const auto kind = task.options().transport.kind;
-  if (auto status = become_program_with(kind, argv, surroundings.core_limit_bytes); !status)
-    return fails(status.error());
+  if (*parsed == nullptr) return printed(command.help(), context.console);
+  Job& job = **parsed;
+  if (!job.starts_programs()) forbid_core_dumps_for_good();
+  const auto kind = job.options().transport.kind;
+  if (auto status = become_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
   // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
   auto environment_key = take_environment_key();
-  install_stderr_log(surroundings.console, task.options().verbosity);
-  if (auto prepared = task.prepare(environment_key.has_value(), surroundings.console); !prepared)
+  install_stderr_log(context.console, job.options().verbosity);
+  if (auto prepared = job.prepare(environment_key.has_value(), context.console); !prepared)
     return fails(prepared.error());
-  if (!task.needs_key()) return task.run({}, surroundings);
-  auto key = find_key_somewhere(task.options(), std::move(environment_key));
+  if (!job.needs_key()) return job.run({}, context);
+  auto key = find_key_somewhere(job.options(), std::move(environment_key));
   if (!key) return fails(key.error());
-  return task.run(std::move(*key), surroundings);
+  return job.run(std::move(*key), context);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "rsh/server.hpp"
+#include "rsh/rsh_server.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -52,10 +52,10 @@ std::string to_string(const PortRange& range) {
   return range.first == range.last ? std::to_string(range.first) : fmt::format("{}-{}", range.first, range.last);
 }
 
-Server::Server(tool::SessionRun& run, const ServerOptions& options, std::uint64_t core_limit_bytes)
+RshServer::RshServer(tool::SessionRun& run, const RshServerOptions& options, std::uint64_t core_limit_bytes)
     : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()) {}
 
-Status Server::start() {
+Status RshServer::start() {
   UDTCAT_TRY(Key key, Key::generate());
   if (auto status = bind(key); !status) {
     if (status.error().code != Errc::cannot_bind) return status;
@@ -78,7 +78,7 @@ Status Server::start() {
   return {};
 }
 
-Status Server::bind(const Key& key) {
+Status RshServer::bind(const Key& key) {
   Status status = fail(Errc::cannot_bind, "bind");
   for (const std::uint16_t port : ports_of(options_.ports)) {
     auto options = static_cast<const tool::Options&>(options_);
@@ -101,7 +101,7 @@ Status Server::bind(const Key& key) {
 }
 
 /// The near end may prove the key on several ways at once; it asks on one.
-void Server::take(std::unique_ptr<Connection> connection) {
+void RshServer::take(std::unique_ptr<Connection> connection) {
   if (chosen_ != nullptr || ends_.size() >= kMaxWays)
     return connection->abort({Errc::stream_refused, "serve a second peer", "the command has its connection"});
   const Endpoint peer = connection->peer();
@@ -113,14 +113,14 @@ void Server::take(std::unique_ptr<Connection> connection) {
       [this, place] { choose(place->get()); }, [this, place](const Status& status) { on_over(place, status); });
 }
 
-void Server::choose(FarEnd* end) {
+void RshServer::choose(FarEnd* end) {
   chosen_ = end;
   patience_.cancel();
   listener_->stop();
   run_.watch(end->connection().peer().to_string(), [end] { return end->connection().stats(); });
 }
 
-void Server::on_over(Ends::iterator place, const Status& status) {
+void RshServer::on_over(Ends::iterator place, const Status& status) {
   if (place->get() == chosen_) {
     // The near end knows, or is not there to be told.
     if (!status) core::log().info("{}", status.error().message());
@@ -130,7 +130,7 @@ void Server::on_over(Ends::iterator place, const Status& status) {
   boost::asio::post(run_.io(), [this, place] { ends_.erase(place); });
 }
 
-void Server::run_over_ssh(const ControlMessage& request) {
+void RshServer::run_over_ssh(const ControlMessage& request) {
   if (chosen_ != nullptr) return;  // too late: it runs already
   fallback_ = request;
   run_.finish(std::nullopt);
@@ -138,7 +138,7 @@ void Server::run_over_ssh(const ControlMessage& request) {
 
 /// Before there is a command, ssh is the only one who can want one. After that it may come and go: the session has its
 /// own signs of life.
-void Server::on_ssh_end() {
+void RshServer::on_ssh_end() {
   // A command that was not begun must not look like one that went well.
   if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
   core::log().debug("ssh has gone; the command goes on");

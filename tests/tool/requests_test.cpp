@@ -1,10 +1,9 @@
-#include "tool/invitation.hpp"
+#include "tool/requests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tool/pipe_options.hpp"
-#include "tool/requests.hpp"
 
 namespace udtcat::tool {
 namespace {

@@ -27,7 +27,7 @@ struct PortRange {
 [[nodiscard]] std::string to_string(const PortRange& range);
 
 /// Options::accept_timeout says how long it waits.
-struct ServerOptions : tool::Options {
+struct RshServerOptions : tool::Options {
   PortRange ports;
 };
 
@@ -38,11 +38,11 @@ struct ServerOptions : tool::Options {
 ///      └── ssh's end, or nobody in time ──► the end
 ///
 /// Threads: confined to the main thread.
-class Server {
+class RshServer {
  public:
   /// core_limit_bytes   what the command may dump
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  Server(tool::SessionRun& run, const ServerOptions& options, std::uint64_t core_limit_bytes);
+  RshServer(tool::SessionRun& run, const RshServerOptions& options, std::uint64_t core_limit_bytes);
 
   /// Greets the near end on stdout.  errors: those of listen() but for Errc::cannot_bind, and Errc::local_write_failed
   [[nodiscard]] Status start();
@@ -60,7 +60,7 @@ class Server {
   void on_ssh_end();
 
   tool::SessionRun& run_;
-  const ServerOptions& options_;
+  const RshServerOptions& options_;
   const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer patience_;
   std::unique_ptr<Listener> listener_;
