@@ -28,17 +28,15 @@ Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& k
   ListenRequest request{std::move(locals), std::nullopt, settings.session, settings.transport};
   if (key) request.key = key->duplicate();
   // Weak: the listener is ours.
-  auto listener = udtcat::listen(
-      *io_, std::move(request),
-      [weak = weak_from_this()](std::unique_ptr<Connection> connection) {
-        if (const auto self = weak.lock()) self->welcome(std::move(connection));
-      },
-      [weak = weak_from_this()](const Endpoint&, const Error& why) {
-        if (const auto self = weak.lock()) self->on_refused(why);
-      });
-  if (!listener) return tl::unexpected(listener.error());
-  port_ = (*listener)->local_endpoints().front().port();
-  listener_ = std::move(*listener);
+  UDTCAT_TRY(listener_, udtcat::listen(
+                            *io_, std::move(request),
+                            [weak = weak_from_this()](std::unique_ptr<Connection> connection) {
+                              if (const auto self = weak.lock()) self->welcome(std::move(connection));
+                            },
+                            [weak = weak_from_this()](const Endpoint&, const Error& why) {
+                              if (const auto self = weak.lock()) self->on_refused(why);
+                            }));
+  port_ = listener_->local_endpoints().front().port();
   return {};
 }
 

@@ -49,7 +49,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   void stop();
   /// Stopped, and without sessions.
   [[nodiscard]] bool over() const { return !listener_ && carriers_.empty(); }
-  /// stop(), and goodbye to all who came.
+  /// stop(), and a CLOSE to each peer.
   void close();
   /// As Carrier::settled(), of all.
   [[nodiscard]] bool settled() const;

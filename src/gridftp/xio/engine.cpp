@@ -118,39 +118,36 @@ void XioEngine::on_dialled(Place place, Result<std::unique_ptr<Connection>> conn
   place->dialer.reset();
   const auto waiting = std::exchange(place->waiting, {});
   if (!connection) {
+    outgoing_.erase(place);  // before anything else is dialled: a link that waited here now would wait for ever
     for (const auto& link : waiting) link->on_over(connection.error());
-    return forget(place);
+    return leave_if_over();
   }
   place->carrier = std::make_unique<Carrier>(
       *io_, std::move(*connection),
       [place] {
         if (place->carrier->idle() && !place->carrier->closing()) place->carrier->close();
       },
-      [this, place] { forget(place); });
+      [this, place] {
+        outgoing_.erase(place);
+        leave_if_over();
+      });
   for (const auto& link : waiting) place->carrier->open(link);
   if (place->carrier->idle()) place->carrier->close();
-}
-
-/// Posted: the session that is forgotten may be the caller.
-void XioEngine::forget(Place place) {
-  boost::asio::post(*io_, [this, place] {
-    outgoing_.erase(place);
-    leave_if_over();
-  });
 }
 
 // ---- Passive --------------------------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<XioAcceptor>> XioEngine::listen(const Settings& settings, std::optional<Key> key,
                                                        UdpPortRange ports) {
-  std::promise<Result<std::shared_ptr<XioAcceptor>>> made;
-  boost::asio::post(*io_, [&] {
+  // Shared: set_value() may still be returning when get() has.
+  const auto made = std::make_shared<std::promise<Result<std::shared_ptr<XioAcceptor>>>>();
+  boost::asio::post(*io_, [&, made] {
     drop_over_acceptors();
     auto acceptor = XioAcceptor::make(io_, settings, std::move(key), ports);
     if (acceptor) acceptors_.push_back(*acceptor);
-    made.set_value(std::move(acceptor));
+    made->set_value(std::move(acceptor));
   });
-  return made.get_future().get();
+  return made->get_future().get();
 }
 
 void XioEngine::release(std::shared_ptr<XioAcceptor> acceptor) {

@@ -69,7 +69,6 @@ class XioEngine {
   [[nodiscard]] Status start_thread();
   void connect(DialRequest request, const std::shared_ptr<XioLink>& link);
   void on_dialled(Place place, Result<std::unique_ptr<Connection>> connection);
-  void forget(Place place);
 
   void begin_leaving();
   void say_goodbye();

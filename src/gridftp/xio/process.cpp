@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/core/dumps.hpp"
+#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp::xio {
@@ -24,7 +25,7 @@ struct Leaver {
   Leaver() = default;
   Leaver(const Leaver&) = delete;
   Leaver& operator=(const Leaver&) = delete;
-  ~Leaver() { Process::self().leave(); }
+  ~Leaver() { Process::self().end(); }
 };
 
 }  // namespace
@@ -34,16 +35,18 @@ Process& Process::self() {
   return *process;
 }
 
-Result<XioEngine*> Process::engine() {
+Result<std::shared_ptr<XioEngine>> Process::engine() {
   const std::lock_guard lock(engine_mutex_);
+  if (ended_) return fail(Errc::interrupted, "transfer", "the program ends");
   if (!engine_) {
-    // OpenSSL registers its clean-up for the end of the process when it is first used. Ours, registered later, runs
-    // before it.
+    // OpenSSL's clean-up and the log's are registered for the end of the process at their first use. Ours, registered
+    // later, runs before them: the engine's thread uses both to its end.
     std::ignore = Key::generate();
+    std::ignore = core::log().level();
     static const Leaver leaver;
     UDTCAT_TRY(engine_, XioEngine::start());
   }
-  return engine_.get();
+  return engine_;
 }
 
 void Process::release(std::shared_ptr<XioAcceptor> acceptor) {
@@ -52,8 +55,17 @@ void Process::release(std::shared_ptr<XioAcceptor> acceptor) {
 }
 
 void Process::leave() {
+  std::shared_ptr<XioEngine> leaving;  // ends after the lock, by this thread or by the last that dials with it
   const std::lock_guard lock(engine_mutex_);
-  engine_.reset();
+  leaving.swap(engine_);
+}
+
+void Process::end() {
+  {
+    const std::lock_guard lock(engine_mutex_);
+    ended_ = true;
+  }
+  leave();
 }
 
 Result<std::optional<Key>> Process::key(const Settings& settings) {

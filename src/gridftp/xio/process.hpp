@@ -20,12 +20,15 @@ class Process {
   /// Never destroyed: threads of the program may outlive its statics.
   [[nodiscard]] static Process& self();
 
-  /// Starts it at the first call.  errors: those of XioEngine::start()
-  [[nodiscard]] Result<XioEngine*> engine();
+  /// Starts it at the first call, and at the first after leave(). It lives as long as a caller holds it.
+  /// errors: those of XioEngine::start(); Errc::interrupted once the process ends
+  [[nodiscard]] Result<std::shared_ptr<XioEngine>> engine();
   /// As XioEngine::release(); an engine that is gone has stopped its acceptors.
   void release(std::shared_ptr<XioAcceptor> acceptor);
   /// Ends the engine, if there is one.
   void leave();
+  /// leave(), for good: a thread of the program that is still running starts no other.
+  void end();
 
   /// As find_key(), with the environment's key as it was when it was first asked for. Its text is overwritten there,
   /// but the variable stays, as the program's other threads may be looking.
@@ -37,7 +40,8 @@ class Process {
   Process() = default;
 
   std::mutex engine_mutex_;
-  std::unique_ptr<XioEngine> engine_;  // engine_mutex_'s
+  std::shared_ptr<XioEngine> engine_;  // engine_mutex_'s
+  bool ended_ = false;                 // engine_mutex_'s
   std::mutex key_mutex_;
   core::SecretText key_text_;         // key_mutex_'s
   bool dumps_are_forbidden_ = false;  // key_mutex_'s
