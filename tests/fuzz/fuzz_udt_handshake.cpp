@@ -52,7 +52,7 @@ class Ends {
     const auto body = packet.subspan(kHeaderBytes);
     auto handshake = *decode_handshake(body);
     const auto extension = decode_extension(body);
-    handshake.address = door_.proof_of(handshake, header.additional, extension).value();
+    handshake.address = key_proof_.make(handshake, header.additional, extension).value();
     listener_hears(encode(handshake, 0, header.additional, extension));
   }
   /// The same, from a client that has been given its cookie.
@@ -60,7 +60,8 @@ class Ends {
     if (packet.size() < kCookieOffset + 4) return listener_hears(packet);
     std::vector<std::byte> signed_packet(packet.begin(), packet.end());
     const auto socket = core::load_be<std::uint32_t>(packet.subspan(kSocketOffset));
-    const auto asked = listener_.handle(now_, encode(Handshake{.socket_id = socket}, 0, 0, std::nullopt), address_, {});
+    const auto asked =
+        listener_.handle(now_, encode(HandshakePacket{.socket_id = socket}, 0, 0, std::nullopt), address_, {});
     if (asked.reply.empty()) return;
     std::memcpy(signed_packet.data() + kCookieOffset, asked.reply.data() + kCookieOffset, 4);
     listener_hears(signed_packet);
@@ -73,10 +74,10 @@ class Ends {
 
  private:
   TimePoint now_ = kStart;
-  Door door_ = Door::create(std::array<std::byte, crypto::KeyedHash::kKeyBytes>{}).value();
+  KeyProof key_proof_ = KeyProof::create(std::array<std::byte, crypto::KeyedHash::kKeyBytes>{}).value();
   Endpoint address_ = resolve({"192.0.2.1", 1000}, AddressFamily::ipv4).value().front();
-  ActiveOpen client_{now_, {address_, 5, 1000, 1500, 360, 0xabcdef, std::nullopt, &door_}};
-  PassiveOpen listener_ = PassiveOpen::create({1500, 360, 77}, &door_).value();
+  ActiveOpen client_{now_, {address_, 5, 1000, 1500, 360, 0xabcdef, std::nullopt, &key_proof_}};
+  PassiveOpen listener_ = PassiveOpen::create({1500, 360, 77}, &key_proof_).value();
 };
 
 }  // namespace

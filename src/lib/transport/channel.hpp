@@ -19,7 +19,7 @@
 
 namespace udtcat::transport {
 
-/// The cause of Errc::cannot_reach when the host answered that nobody has the port open.
+/// The cause of Errc::cannot_reach when the host answered that the port is closed.
 inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICMP port unreachable)";
 /// The cause of Errc::cannot_reach when the port is open and its owner takes no more connections.
 inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
@@ -85,7 +85,7 @@ class Channel {
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.
   [[nodiscard]] virtual bool proved_key() const { return false; }
-  /// When the peer's host last said that nobody has the peer's port open (ICMP port unreachable), if it did
+  /// When the peer's host last said that the peer's port is closed (ICMP port unreachable), if it did
   /// since the last byte arrived. Forgeable, so only ever a hint beside silence.
   [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;
 };

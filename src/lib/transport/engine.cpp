@@ -1,8 +1,5 @@
 #include "lib/transport/engine.hpp"
 
-#include "lib/transport/libudt/libudt_engine.hpp"
-#include "lib/transport/native/native_engine.hpp"
-
 namespace udtcat {
 
 bool has_transport(TransportKind kind) { return kind == TransportKind::native || transport::libudt::kIsLinked; }

@@ -43,9 +43,28 @@ class Engine {
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;
 };
 
-/// key   none: its channels know nobody before the session does; not needed after the call
+/// key   none: its channels prove no key; not needed after the call
 /// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
                                                           const Key* key = nullptr);
+
+namespace native {
+
+/// Our own UDT4 engine; see make_engine().  errors: Errc::out_of_resources, Errc::cipher_failed
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io,
+                                                                 const TransportOptions& options, const Key* key);
+
+}  // namespace native
+
+/// Debian's libudt as an Engine; or, where absent.cpp is linked in its place, the lack of it.
+namespace libudt {
+
+extern const bool kIsLinked;
+
+/// errors: Errc::out_of_resources; Errc::bad_argument where it is not linked
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_libudt_engine(boost::asio::io_context& io,
+                                                                 const TransportOptions& options);
+
+}  // namespace libudt
 
 }  // namespace udtcat::transport

@@ -1,5 +1,5 @@
 /// In place of all its neighbours, in programs that are to start without waiting for libudt.
-#include "lib/transport/libudt/libudt_engine.hpp"
+#include "lib/transport/engine.hpp"
 
 namespace udtcat::transport::libudt {
 

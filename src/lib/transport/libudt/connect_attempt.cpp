@@ -6,9 +6,9 @@
 #include <udt/udt.h>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "lib/transport/libudt/datagram_guard.hpp"
 #include "lib/transport/libudt/libudt_channel.hpp"
-#include "lib/transport/libudt/libudt_error.hpp"
 
 namespace udtcat::transport::libudt {
 
@@ -16,11 +16,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kConnectLook = 5ms;  // guess: libudt's own event wait looks every 10 ms
-constexpr auto kTryFor = 2500ms;    // spec: libudt drops a try after 3 s; below, with room for a late timer
-constexpr auto kTooOld = 2900ms;    // spec: the same 3 s, by the wall clock, which is libudt's
+constexpr auto kPollInterval = 5ms;  // guess: libudt's own event wait polls every 10 ms
+constexpr auto kTryFor = 2500ms;     // spec: libudt drops a try after 3 s; below, with room for a late timer
+constexpr auto kTooOld = 2900ms;     // spec: the same 3 s, by the wall clock, which is libudt's
 
-/// Or was: a listener that has little to say may have said it, and closed, between two looks.
+/// Or was: a listener that has little to say may have said it, and closed, between two polls.
 bool is_connected(const UdtSocket& socket) {
   const UDTSTATUS state = UDT::getsockstate(socket.id());
   return state == CONNECTED || (state == BROKEN && socket.past() != UdtSocket::Past::never_connected);
@@ -38,19 +38,19 @@ ConnectAttempt::ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runt
       give_up_(Clock::now() + patience),
       on_done_(std::move(on_done)),
       timer_(io) {
-  look_after(0ms);
+  poll_after(0ms);
 }
 
 ConnectAttempt::~ConnectAttempt() { end_try(); }
 
-void ConnectAttempt::look_after(std::chrono::milliseconds delay) {
+void ConnectAttempt::poll_after(std::chrono::milliseconds delay) {
   timer_.expires_after(delay);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
-    if (!error) look();
+    if (!error) poll();
   }));
 }
 
-void ConnectAttempt::look() {
+void ConnectAttempt::poll() {
   const auto now = Clock::now();
   if (try_ && is_connected(try_->socket)) {
     Try connected = std::move(*try_);
@@ -69,26 +69,23 @@ void ConnectAttempt::look() {
     if (!begun) return finish(tl::unexpected(begun.error()));
     try_.emplace(std::move(*begun));
   }
-  look_after(kConnectLook);
+  poll_after(kPollInterval);
 }
 
 Result<ConnectAttempt::Try> ConnectAttempt::begin_try() {
-  auto udp = net::UdpSocket::open(peer_.family());
-  if (!udp) return tl::unexpected(udp.error());
+  UDTCAT_TRY(net::UdpSocket udp, net::UdpSocket::open(peer_.family()));
   // Connected, so that the kernel keeps strangers out and knows the way's MTU.
-  if (auto connected = udp->connect(peer_); !connected) return tl::unexpected(connected.error());
-  const PacketSize size = connecting_packet_size(peer_.family(), udp->path_mtu());
-  if (auto guarded = attach_datagram_guard(*udp, {size.mss, size.mss}); !guarded)
-    return tl::unexpected(guarded.error());
-  udp->discard_received();
-  if (auto kept = udp->keep_path_errors(); !kept) return tl::unexpected(kept.error());
+  UDTCAT_CHECK(udp.connect(peer_));
+  const PacketSize size = connecting_packet_size(peer_.family(), udp.path_mtu());
+  UDTCAT_CHECK(attach_datagram_guard(udp, {size.mss, size.mss}));
+  udp.discard_received();
+  UDTCAT_CHECK(udp.keep_path_errors());
 
-  auto socket = UdtSocket::open(peer_.family(), size, rate_);
-  if (!socket) return tl::unexpected(socket.error());
-  if (auto running = socket->run_over(*udp); !running) return tl::unexpected(running.error());
-  auto port_watch = std::make_shared<PortWatch>(std::move(*udp));
+  UDTCAT_TRY(UdtSocket socket, UdtSocket::open(peer_.family(), size, rate_));
+  UDTCAT_CHECK(socket.run_over(udp));
+  auto port_watch = std::make_shared<PortWatch>(std::move(udp));
   port_watch->watch(peer_);
-  Try begun{std::move(*socket), std::move(port_watch), Clock::now(), std::chrono::system_clock::now()};
+  Try begun{std::move(socket), std::move(port_watch), Clock::now(), std::chrono::system_clock::now()};
   if (UDT::connect(begun.socket.id(), peer_.data(), static_cast<int>(peer_.size_bytes())) == UDT::ERROR)
     return tl::unexpected(last_error(Errc::cannot_reach, fmt::format("connect udp {}", peer_.to_string())));
   return begun;

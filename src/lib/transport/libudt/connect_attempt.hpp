@@ -43,8 +43,8 @@ class ConnectAttempt {
     std::chrono::system_clock::time_point begun_by_wall_clock;
   };
 
-  void look_after(std::chrono::milliseconds delay);
-  void look();
+  void poll_after(std::chrono::milliseconds delay);
+  void poll();
   [[nodiscard]] Result<Try> begin_try();
   void end_try();
   void finish(Result<std::unique_ptr<Channel>> result);

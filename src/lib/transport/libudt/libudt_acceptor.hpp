@@ -18,35 +18,34 @@
 namespace udtcat::transport::libudt {
 
 /// One bound address.
-struct Listener {
+struct BoundListener {
   UdtSocket socket;
   Endpoint local;
   std::shared_ptr<PortWatch> port_watch;
-  std::optional<net::UdpSocket>
-      alias;  ///< the port under which libudt knows it, kept so that nobody else gets that number
+  std::optional<net::UdpSocket> alias;  ///< libudt knows it by this port, kept so that no other socket gets its number
 };
 
-/// libudt blocks in accept or says nothing, so we look. Channels go on when the acceptor is gone. libudt keeps the port
-/// for some seconds longer.
+/// libudt blocks in accept or says nothing, so it is polled. Channels go on when the acceptor is gone. libudt keeps the
+/// port for some seconds longer.
 /// Threads: confined, as Acceptor.
 class LibudtAcceptor final : public Acceptor {
  public:
   /// idle_timeout   of its channels
-  LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::vector<Listener> listeners,
+  LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::vector<BoundListener> listeners,
                  std::chrono::milliseconds idle_timeout);
 
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
 
  private:
-  void look_after(std::chrono::milliseconds delay);
-  void look();
-  /// Nothing: nobody waits at this listener.
-  [[nodiscard]] std::optional<Result<std::unique_ptr<Channel>>> accept_at(const Listener& listener);
+  void poll_after(std::chrono::milliseconds delay);
+  void poll();
+  /// none: no client waits at this listener
+  [[nodiscard]] std::optional<Result<std::unique_ptr<Channel>>> accept_at(const BoundListener& listener);
 
   boost::asio::io_context& io_;
   const std::shared_ptr<Runtime> runtime_;
-  std::vector<Listener> listeners_;
+  std::vector<BoundListener> listeners_;
   const std::chrono::milliseconds idle_timeout_;
   boost::asio::steady_timer timer_;
   ChannelHandler handler_;
@@ -55,6 +54,6 @@ class LibudtAcceptor final : public Acceptor {
 
 /// Binds every endpoint, one a family, on one port.  errors: Errc::cannot_bind, Errc::out_of_resources,
 /// Errc::bad_argument
-[[nodiscard]] Result<std::vector<Listener>> bind_listeners(const std::vector<Endpoint>& locals, BitRate rate);
+[[nodiscard]] Result<std::vector<BoundListener>> bind_listeners(const std::vector<Endpoint>& locals, BitRate rate);
 
 }  // namespace udtcat::transport::libudt

@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::transport::libudt {
 
 Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
                                               Established established) {
-  if (auto blocking = established.socket.make_blocking(); !blocking) return tl::unexpected(blocking.error());
+  UDTCAT_CHECK(established.socket.make_blocking());
   auto connection = std::make_shared<LibudtConnection>(std::move(established));
   return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
 }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <udt/udt.h>
 
-#include "lib/transport/libudt/libudt_error.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::transport::libudt {
 
@@ -18,9 +18,9 @@ namespace {
 constexpr std::chrono::seconds kSilenceOfTheLost{3};  // spec: between the two
 
 // Where libudt begins; no measured mean of microseconds is likely to be just this.
-constexpr std::chrono::milliseconds kInitialRtt{100};      // spec: libudt, ten of its SYN intervals
-constexpr std::chrono::milliseconds kLookForAnswers{250};  // guess: one call of libudt's each
-constexpr std::chrono::seconds kMissedLooks{2};            // guess: this process did not run
+constexpr std::chrono::milliseconds kInitialRtt{100};     // spec: libudt, ten of its SYN intervals
+constexpr std::chrono::milliseconds kCheckInterval{250};  // guess: one call of libudt's each
+constexpr std::chrono::seconds kMissedChecks{2};          // guess: this process did not run
 constexpr int kFullWindowPackets = 16;  // spec: udt4.md §8: a peer whose reader takes nothing announces fewer
 
 constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
@@ -52,13 +52,13 @@ LibudtConnection::LibudtConnection(Established established)
 LibudtConnection::~LibudtConnection() { port_watch_->unwatch(peer_); }
 
 Result<std::size_t> LibudtConnection::receive(std::span<std::byte> into) {
-  if (auto answered = check_answers(); !answered) return tl::unexpected(answered.error());
+  UDTCAT_CHECK(check_answers());
   const auto most = static_cast<int>(std::min(into.size(), kMostBytesAtOnce));
   // SAFETY: libudt writes plain bytes.
   const int received = UDT::recv(socket_.id(), reinterpret_cast<char*>(into.data()), most, 0);
   if (received == UDT::ERROR && !last_error_is_try_again()) {
     const bool socket_is_gone = last_error_is_no_socket();
-    look();
+    note_end();
     const std::lock_guard lock(mutex_);
     bytes_dropped_ = socket_is_gone && !all_read_;
     return tl::unexpected(broken("receive from"));
@@ -80,7 +80,7 @@ Result<std::size_t> LibudtConnection::send(std::span<const std::byte> from, bool
   // SAFETY: libudt reads plain bytes.
   const int sent = UDT::send(socket_.id(), reinterpret_cast<const char*>(from.data()), static_cast<int>(most), 0);
   if (sent == UDT::ERROR && !last_error_is_try_again()) return tl::unexpected(broken("send to"));
-  if (auto answered = check_answers(); !answered) return tl::unexpected(answered.error());
+  UDTCAT_CHECK(check_answers());
   const auto taken = static_cast<std::size_t>(std::max(sent, 0));
   packets_given_ += static_cast<std::int64_t>((taken + payload_bytes_ - 1) / payload_bytes_);
   return taken;
@@ -90,8 +90,8 @@ Result<std::size_t> LibudtConnection::send(std::span<const std::byte> from, bool
 Status LibudtConnection::check_answers() {
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
-  if (now - answers_checked_ < kLookForAnswers) return {};
-  if (now - answers_checked_ > kMissedLooks) answered_at_ += now - answers_checked_;
+  if (now - answers_checked_ < kCheckInterval) return {};
+  if (now - answers_checked_ > kMissedChecks) answered_at_ += now - answers_checked_;
   answers_checked_ = now;
   const auto unacknowledged = unacknowledged_packets();
   UDT::TRACEINFO trace;
@@ -134,7 +134,7 @@ Result<bool> LibudtConnection::drained() {
     packets = left_unacknowledged_;
   }
   if (packets == 0) return true;
-  if (auto answered = check_answers(); !answered) return tl::unexpected(answered.error());
+  UDTCAT_CHECK(check_answers());
   if (connected && packets) return false;
   return fail(Errc::connection_broken, fmt::format("send to udp {}", peer_.to_string()),
               "the connection ended before all was acknowledged");
@@ -145,7 +145,7 @@ void LibudtConnection::watch_its_end() {
   if (!end_is_watched_.exchange(true)) std::ignore = port_watch_->silence();
 }
 
-void LibudtConnection::look() {
+void LibudtConnection::note_end() {
   if (!end_is_watched_ || UDT::getsockstate(socket_.id()) == CONNECTED) return;
   const auto silence = port_watch_->silence();
   const auto unacknowledged = unacknowledged_packets();
@@ -158,7 +158,7 @@ void LibudtConnection::look() {
 }
 
 bool LibudtConnection::ended_in_order() {
-  look();
+  note_end();
   // The socket that libudt's garbage collector took may have held bytes.
   if (bytes_dropped_ || port_closed_since()) return false;
   const std::lock_guard lock(mutex_);

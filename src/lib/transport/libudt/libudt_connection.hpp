@@ -19,7 +19,7 @@
 
 namespace udtcat::transport::libudt {
 
-/// A connected socket, and whom it speaks to.
+/// A connected socket and its peer.
 struct Established {
   UdtSocket socket;
   Endpoint peer;
@@ -44,14 +44,14 @@ class LibudtConnection {
   /// Whether the peer's libudt has acknowledged all that was sent.  errors: Errc::connection_broken, it never will
   [[nodiscard]] Result<bool> drained();
 
-  /// From now on ended_in_order() can tell; receive() and look() are then to be called twice a second or so.
+  /// From now on ended_in_order() can tell; receive() and note_end() are then to be called twice a second or so.
   void watch_its_end();
   /// Takes note when the connection has ended.
-  void look();
+  void note_end();
   /// Once receive() has failed: the peer said that it closes, and all that came before has been read. libudt does not
   /// say so. Known from the silence before the end, which is long where libudt gave the peer up.
   [[nodiscard]] bool ended_in_order();
-  /// Takes a last look at the statistics. May be called again.
+  /// Keeps the last statistics. May be called again.
   void close();
 
   [[nodiscard]] ChannelStats stats();

@@ -1,8 +1,8 @@
-#include "lib/transport/libudt/libudt_engine.hpp"
-
 #include <list>
 #include <utility>
 
+#include "lib/core/try.hpp"
+#include "lib/transport/engine.hpp"
 #include "lib/transport/libudt/connect_attempt.hpp"
 #include "lib/transport/libudt/libudt_acceptor.hpp"
 #include "lib/transport/libudt/runtime.hpp"
@@ -29,9 +29,8 @@ class LibudtEngine final : public Engine {
   }
 
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
-    auto listeners = bind_listeners(locals, options_.rate);
-    if (!listeners) return tl::unexpected(listeners.error());
-    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(*listeners), options_.idle_timeout);
+    UDTCAT_TRY(auto listeners, bind_listeners(locals, options_.rate));
+    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(listeners), options_.idle_timeout);
   }
 
  private:
@@ -44,9 +43,8 @@ class LibudtEngine final : public Engine {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_libudt_engine(boost::asio::io_context& io, const TransportOptions& options) {
-  auto runtime = Runtime::acquire();
-  if (!runtime) return tl::unexpected(runtime.error());
-  return std::make_unique<LibudtEngine>(io, std::move(*runtime), options);
+  UDTCAT_TRY(std::shared_ptr<Runtime> runtime, Runtime::acquire());
+  return std::make_unique<LibudtEngine>(io, std::move(runtime), options);
 }
 
 }  // namespace udtcat::transport::libudt

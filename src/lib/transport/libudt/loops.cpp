@@ -10,7 +10,7 @@ namespace udtcat::transport::libudt {
 
 namespace {
 
-// Often enough to see an orderly end while it is fresh (LibudtConnection::look).
+// Often enough to see an orderly end while it is fresh (LibudtConnection::note_end).
 constexpr std::chrono::milliseconds kEndLook{500};  // guess
 
 }  // namespace
@@ -63,7 +63,7 @@ void ReceiveLoop::run() {
 void ReceiveLoop::wait_for_request(std::unique_lock<std::mutex>& lock) {
   while (!changed_.wait_for(lock, kEndLook, [this] { return request_ || stopping_; })) {
     lock.unlock();
-    connection_->look();
+    connection_->note_end();
     lock.lock();
   }
 }
@@ -92,7 +92,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// libudt tells nobody when the last acknowledgement has come; one may ask.
+// libudt does not tell when the last acknowledgement has come; it has to be asked.
 constexpr auto kDrainLook = 2ms;  // guess: about one more timer tick at the end of a connection
 
 }  // namespace

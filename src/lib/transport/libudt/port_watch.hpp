@@ -15,9 +15,9 @@
 
 namespace udtcat::transport::libudt {
 
-/// Reads the ICMP errors of one UDP socket, which a listener's channels share, and sorts them by peer. Nobody's own
-/// thread does it: whoever waits for something else calls take() now and then, so that the errors do not fill the
-/// receive buffer.
+/// Reads the ICMP errors of one UDP socket, which a listener's channels share, and sorts them by peer. It has no
+/// thread: loops that wait for something else call take() now and then, so that the errors do not fill the receive
+/// buffer.
 /// Threads: internally synchronised.
 class PortWatch {
  public:
@@ -30,7 +30,7 @@ class PortWatch {
   void watch(const Endpoint& peer);
   void unwatch(const Endpoint& peer);
 
-  /// How long ago the socket's last datagram came, whoever sent it, where the system keeps the time. It does from the
+  /// How long ago the socket's last datagram came, from any sender, where the system keeps the time. It does from the
   /// first call on.
   [[nodiscard]] std::optional<Clock::duration> silence();
   void take(Clock::time_point now);

@@ -4,7 +4,7 @@
 
 #include <udt/udt.h>
 
-#include "lib/transport/libudt/libudt_error.hpp"
+#include "lib/transport/libudt/udt_socket.hpp"
 
 namespace udtcat::transport::libudt {
 

@@ -14,8 +14,8 @@
 #include <udt/udt.h>
 #include <udtcat/units.hpp>
 
+#include "lib/core/try.hpp"
 #include "lib/net/system_error.hpp"
-#include "lib/transport/libudt/libudt_error.hpp"
 
 namespace udtcat::transport::libudt {
 
@@ -129,9 +129,8 @@ void UdtSocket::close() {
 Status UdtSocket::run_over(net::UdpSocket& socket) { return run_over(socket, socket); }
 
 Status UdtSocket::run_over(net::UdpSocket& socket, const net::UdpSocket& alias) {
-  auto handed = duplicate_high(alias);
-  if (!handed) return tl::unexpected(handed.error());
-  const int descriptor = handed->release();  // libudt's from here, whether or not it succeeds
+  UDTCAT_TRY(net::UdpSocket handed, duplicate_high(alias));
+  const int descriptor = handed.release();  // libudt's from here, whether or not it succeeds
   if (UDT::bind2(id_, descriptor) == UDT::ERROR)
     return tl::unexpected(last_error(Errc::cannot_bind, "run UDT over a udp socket"));
   if (&socket != &alias)
@@ -152,5 +151,25 @@ UdtSocket::Past UdtSocket::past() const {
   if (UDT::recv(id_, &nothing, 0, 0) != UDT::ERROR) return Past::holds_bytes;
   return UDT::getlasterror_code() == UDT::ERRORINFO::ECONNLOST ? Past::over : Past::never_connected;
 }
+
+Error last_error(Errc otherwise, std::string what) {
+  UDT::ERRORINFO& said = UDT::getlasterror();
+  std::string cause = said.getErrorMessage();
+  while (!cause.empty() && (cause.back() == '.' || cause.back() == '\n')) cause.pop_back();
+  // Not a switch: libudt's codes are constants of its own object file, not of the compiler.
+  const int code = said.getErrorCode();
+  if (code == CUDTException::ECONNLOST || code == CUDTException::ENOCONN || code == CUDTException::EINVSOCK)
+    return Error{Errc::connection_broken, std::move(what), std::move(cause)};
+  if (code == CUDTException::ERESOURCE || code == CUDTException::ETHREAD || code == CUDTException::ENOBUF)
+    return Error{Errc::out_of_resources, std::move(what), std::move(cause)};
+  return Error{otherwise, std::move(what), std::move(cause)};
+}
+
+bool last_error_is_try_again() {
+  const int code = UDT::getlasterror_code();
+  return code == CUDTException::ETIMEOUT || code == CUDTException::EASYNCRCV || code == CUDTException::EASYNCSND;
+}
+
+bool last_error_is_no_socket() { return UDT::getlasterror_code() == CUDTException::EINVSOCK; }
 
 }  // namespace udtcat::transport::libudt

@@ -1,9 +1,10 @@
-/// A libudt socket, owned: how large its packets are, and the UDP socket under it, made by us.
+/// A libudt socket, owned: the size of its packets, the UDP socket under it, which we make, and its errors as ours.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
@@ -32,12 +33,12 @@ struct PacketSize {
 };
 
 /// For a connection over a path of which the first hop takes `path_mtu`. Larger than the Internet's only where the path
-/// is this host: nobody tells a connector whether every hop and the peer take jumbo frames.
+/// is this host: a connector cannot know whether every hop and the peer take jumbo frames.
 [[nodiscard]] PacketSize connecting_packet_size(AddressFamily family, std::optional<std::size_t> path_mtu);
 /// For a listener on interfaces of which the largest takes `mtu`: the most it can agree to, the connector decides.
 [[nodiscard]] PacketSize listening_packet_size(AddressFamily family, std::optional<std::size_t> mtu);
 
-/// Descriptor numbers for libudt that nobody else will get.
+/// Descriptor numbers for libudt that no other file will get.
 /// When libudt takes a UDP socket down, it first closes the descriptor and only then stops the thread that reads from
 /// it. A file that another thread opens in between gets the lowest free number; if that is the one just closed,
 /// libudt's thread takes bytes out of it. Numbers far up the table, each used once in a long while, are never the
@@ -49,15 +50,15 @@ struct PacketSize {
 /// reading thread depends.  errors: Errc::out_of_resources
 [[nodiscard]] Status replace_descriptor(int descriptor, const net::UdpSocket& socket);
 
-// How long a blocked send or receive stays in libudt before it looks whether it is still wanted.
-inline constexpr std::chrono::milliseconds kBlockingCallLimit{25};  // guess: 40 looks a second cost nothing
+// How long a blocked send or receive stays in libudt before the loop checks whether it is still wanted.
+inline constexpr std::chrono::milliseconds kBlockingCallLimit{25};  // guess: 40 checks a second cost nothing
 
 /// The number of a libudt socket. Numbers are not used twice in a process, so a late call fails instead of hitting
 /// another.
 /// Threads: internally synchronised, by libudt; moving is not.
 class UdtSocket {
  public:
-  /// Not blocking until make_blocking(). Lingering is off: who closes has drained.
+  /// Not blocking until make_blocking(). Lingering is off: a channel drains before it closes.
   /// errors: Errc::out_of_resources
   [[nodiscard]] static Result<UdtSocket> open(AddressFamily family, const PacketSize& size, BitRate rate);
   explicit UdtSocket(int id) : id_(id) {}
@@ -72,10 +73,10 @@ class UdtSocket {
   [[nodiscard]] Status run_over(net::UdpSocket& socket, const net::UdpSocket& alias);
   /// A connection that is over already gives what it holds, and never blocks.  errors: Errc::connection_broken
   [[nodiscard]] Status make_blocking();
-  /// A finer state than libudt's own: a connection that came and went between two looks was one.
+  /// A finer state than libudt's own: a connection that came and went between two polls was one.
   enum class Past { never_connected, over, holds_bytes };
   [[nodiscard]] Past past() const;
-  /// Wakes whoever is blocked in it. May be called again.
+  /// Ends the calls that block in it. May be called again.
   void close();
   /// Never closes it.
   void abandon() { id_ = -1; }
@@ -85,5 +86,14 @@ class UdtSocket {
  private:
   int id_;
 };
+
+/// The last error of libudt in this thread. libudt reports the end of a connection, its breaking and a socket that its
+/// garbage collector has already taken alike; all are Errc::connection_broken here.
+/// errors: Errc::connection_broken, Errc::out_of_resources, else `otherwise`
+[[nodiscard]] Error last_error(Errc otherwise, std::string what);
+/// Nothing failed: a blocking call came back at its time limit, or a non-blocking one had nothing to say.
+[[nodiscard]] bool last_error_is_try_again();
+/// The garbage collector has taken the socket, with what had not been read.
+[[nodiscard]] bool last_error_is_no_socket();
 
 }  // namespace udtcat::transport::libudt

@@ -29,19 +29,19 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   }
   next_send_ = now + kRetry;
   const bool concluding = state_ == State::conclusion;
-  Handshake handshake{.initial_sequence = request_.initial_sequence,
-                      .mss = request_.mss,
-                      .flow_window = request_.flow_window,
-                      .request = concluding ? Request::conclusion : Request::induction,
-                      .socket_id = request_.local_id,
-                      .cookie = cookie_,
-                      .address = address_words(request_.peer)};
+  HandshakePacket handshake{.initial_sequence = request_.initial_sequence,
+                            .mss = request_.mss,
+                            .flow_window = request_.flow_window,
+                            .request = concluding ? Request::conclusion : Request::induction,
+                            .socket_id = request_.local_id,
+                            .cookie = cookie_,
+                            .address = address_words(request_.peer)};
   const auto extension = concluding && own_ ? std::optional(HandshakeExtension{request_.token}) : std::nullopt;
   // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
   const bool to_libudt = concluding && !own_;
   const std::uint32_t additional = to_libudt ? 0 : kMarker;
-  if (request_.door != nullptr && !to_libudt)
-    handshake.address = request_.door->proof_of(handshake, additional, extension).value_or(handshake.address);
+  if (request_.key_proof != nullptr && !to_libudt)
+    handshake.address = request_.key_proof->make(handshake, additional, extension).value_or(handshake.address);
   return encode(handshake, 0, additional, extension);
 }
 
@@ -63,7 +63,7 @@ void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
   if (state_ == State::conclusion && reply->request == Request::conclusion) take_conclusion(*reply, body);
 }
 
-void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, const Handshake& reply,
+void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
                                 std::span<const std::byte> body) {
   if (reply.socket_id != request_.local_id) return;
   cookie_ = reply.cookie;
@@ -72,7 +72,7 @@ void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, cons
   concluded_at_ = next_send_ = now;
 }
 
-void ActiveOpen::take_conclusion(const Handshake& reply, std::span<const std::byte> body) {
+void ActiveOpen::take_conclusion(const HandshakePacket& reply, std::span<const std::byte> body) {
   const bool sane = reply.mss >= kMinMss && reply.mss <= request_.mss && reply.flow_window >= 1 &&
                     reply.socket_id >= 1 && reply.socket_id <= kSequenceMask;
   if (!sane) return;

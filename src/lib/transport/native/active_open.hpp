@@ -8,8 +8,8 @@
 
 #include <udtcat/endpoint.hpp>
 
-#include "lib/transport/native/door.hpp"
 #include "lib/transport/native/handshake.hpp"
+#include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/time.hpp"
 #include "lib/transport/native/udt_connection.hpp"
 
@@ -25,7 +25,7 @@ struct OpenRequest {
   std::uint32_t flow_window = 0;
   std::uint64_t token = 0;
   std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
-  Door* door = nullptr;                       ///< none: without a key; else outlives the attempt
+  KeyProof* key_proof = nullptr;              ///< none: without a key; else outlives the attempt
 };
 
 ///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
@@ -51,9 +51,9 @@ class ActiveOpen {
   [[nodiscard]] const OpenRequest& request() const { return request_; }
 
  private:
-  void take_induction(TimePoint now, const ControlHeader& header, const Handshake& reply,
+  void take_induction(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
                       std::span<const std::byte> body);
-  void take_conclusion(const Handshake& reply, std::span<const std::byte> body);
+  void take_conclusion(const HandshakePacket& reply, std::span<const std::byte> body);
 
   const OpenRequest request_;
   State state_;

@@ -10,7 +10,6 @@
 
 namespace udtcat::transport::native {
 
-/// A packet sent and not acknowledged.
 /// Where the connection stood when a packet left: the start of a delivery rate sample.
 struct DeliverySnapshot {
   std::uint64_t delivered_bytes = 0;
@@ -21,6 +20,7 @@ struct DeliverySnapshot {
   bool app_limited = false;
 };
 
+/// A packet sent and not acknowledged.
 struct SentPacket {
   std::uint64_t offset = 0;  ///< in the byte stream
   std::uint32_t bytes = 0;   ///< of payload
@@ -38,12 +38,32 @@ class DeliveryRate {
   /// A packet leaves: what to remember with it.
   /// in_flight_bytes   before it
   [[nodiscard]] DeliverySnapshot on_sent(TimePoint now, std::uint64_t in_flight_bytes, std::size_t bytes,
-                                         std::uint64_t lost_bytes);
+                                         std::uint64_t lost_bytes) {
+    if (in_flight_bytes == 0) first_sent_at_ = delivered_at_ = now;
+    return {delivered_bytes_, delivered_at_, first_sent_at_, in_flight_bytes + bytes, lost_bytes, app_limited()};
+  }
   /// An ACK came. The total never goes back: an old ACK changes nothing.
-  void on_delivered(TimePoint now, std::uint64_t total_bytes);
+  void on_delivered(TimePoint now, std::uint64_t total_bytes) {
+    if (total_bytes <= delivered_bytes_) return;
+    delivered_bytes_ = total_bytes;
+    delivered_at_ = now;
+    if (app_limited_until_ != 0 && delivered_bytes_ > app_limited_until_) app_limited_until_ = 0;
+  }
   /// After on_delivered(): the sample that the newest packet known to have arrived gives. None if nothing was delivered
   /// since it left.
-  [[nodiscard]] std::optional<RateSample> sample(TimePoint now, const SentPacket& newest, std::uint64_t lost_bytes);
+  [[nodiscard]] std::optional<RateSample> sample(TimePoint now, const SentPacket& newest, std::uint64_t lost_bytes) {
+    first_sent_at_ = std::max(first_sent_at_, newest.sent_at);
+    const DeliverySnapshot& then = newest.snapshot;
+    RateSample sample;
+    sample.delivered_bytes = delivered_bytes_ - std::min(delivered_bytes_, then.delivered_bytes);
+    sample.interval = std::max<Duration>(newest.sent_at - then.first_sent_at, now - then.delivered_at);
+    sample.prior_delivered_bytes = then.delivered_bytes;
+    sample.in_flight_at_send_bytes = then.in_flight_bytes;
+    sample.lost_bytes = lost_bytes - std::min(lost_bytes, then.lost_bytes);
+    sample.app_limited = then.app_limited;
+    if (sample.delivered_bytes == 0 || sample.interval <= Duration::zero()) return std::nullopt;
+    return sample;
+  }
   /// The writer has nothing more: what is sent until now says little about the path.
   void on_app_limited(std::uint64_t in_flight_bytes) {
     app_limited_until_ = std::max<std::uint64_t>(delivered_bytes_ + in_flight_bytes, 1);

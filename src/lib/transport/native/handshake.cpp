@@ -18,12 +18,12 @@ std::uint32_t reversed_word(const std::byte* bytes) {
 
 }  // namespace
 
-std::optional<Handshake> decode_handshake(std::span<const std::byte> body) {
+std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body) {
   if (body.size() < kHandshakeBytes) return std::nullopt;
   const auto word = [&](std::size_t index) { return *word_at(body, index); };
-  return Handshake{word(0), word(1), word(2),
-                   word(3), word(4), static_cast<Request>(static_cast<std::int32_t>(word(5))),
-                   word(6), word(7), {word(8), word(9), word(10), word(11)}};
+  return HandshakePacket{word(0), word(1), word(2),
+                         word(3), word(4), static_cast<Request>(static_cast<std::int32_t>(word(5))),
+                         word(6), word(7), {word(8), word(9), word(10), word(11)}};
 }
 
 std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body) {
@@ -34,7 +34,7 @@ std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> bo
   return HandshakeExtension{(std::uint64_t{*high} << 32) | *low};
 }
 
-std::vector<std::byte> encode(const Handshake& handshake, std::uint32_t destination, std::uint32_t additional,
+std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination, std::uint32_t additional,
                               const std::optional<HandshakeExtension>& extension) {
   std::vector<std::uint32_t> words{handshake.version,          handshake.type,
                                    handshake.initial_sequence, handshake.mss,

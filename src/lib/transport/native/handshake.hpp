@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kMaxMss = 65'535;      // spec: RFC 791, total le
 
 enum class Request : std::int32_t { induction = 1, conclusion = -1, rendezvous = 0, refused = 1002 };
 
-struct Handshake {
+struct HandshakePacket {
   std::uint32_t version = kUdtVersion;
   std::uint32_t type = kStreamType;
   std::uint32_t initial_sequence = 0;
@@ -32,21 +32,21 @@ struct Handshake {
   Request request = Request::induction;
   std::uint32_t socket_id = 0;
   std::uint32_t cookie = 0;
-  std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it, or the proof of a Door
+  std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it, or the proof of a KeyProof
 };
 
 /// Follows the 48 bytes between our own ends, once each knows the other for one of ours.
 struct HandshakeExtension {
-  std::uint64_t token = 0;  ///< who says it later comes from the one who was told it now
+  std::uint64_t token = 0;  ///< later packets with it come from the peer that was told it now
 };
 
 /// body   of a handshake packet.  none: too short for one
-[[nodiscard]] std::optional<Handshake> decode_handshake(std::span<const std::byte> body);
+[[nodiscard]] std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body);
 /// none: nothing of ours follows the 48 bytes
 [[nodiscard]] std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body);
 
 /// A whole handshake packet. `additional` is the header's word where ours know each other, see kMarker.
-[[nodiscard]] std::vector<std::byte> encode(const Handshake& handshake, std::uint32_t destination,
+[[nodiscard]] std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination,
                                             std::uint32_t additional,
                                             const std::optional<HandshakeExtension>& extension);
 

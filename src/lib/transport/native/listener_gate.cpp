@@ -15,16 +15,16 @@ constexpr PrefixMeter::Limits kRefusals{100, 1000};  // guess: a client that is 
 
 Result<ListenerGate> ListenerGate::create(const PassiveOpen::Settings& settings, std::uint16_t local_port,
                                           const PortKeys* keys) {
-  std::unique_ptr<Door> door;
-  std::optional<Resets> resets;
+  std::unique_ptr<KeyProof> key_proof;
+  std::optional<StatelessResets> resets;
   if (keys != nullptr) {
-    UDTCAT_TRY(Door made_door, Door::create(keys->door.bytes()));
-    UDTCAT_TRY(resets, Resets::create(keys->reset.bytes(), local_port));
-    door = std::make_unique<Door>(std::move(made_door));
+    UDTCAT_TRY(KeyProof made, KeyProof::create(keys->proof.bytes()));
+    UDTCAT_TRY(resets, StatelessResets::create(keys->reset.bytes(), local_port));
+    key_proof = std::make_unique<KeyProof>(std::move(made));
   }
-  UDTCAT_TRY(PassiveOpen passive, PassiveOpen::create(settings, door.get()));
+  UDTCAT_TRY(PassiveOpen passive, PassiveOpen::create(settings, key_proof.get()));
   UDTCAT_TRY(PrefixMeter refusals, PrefixMeter::create(kRefusals));
-  return ListenerGate(std::move(door), std::move(resets), std::move(passive), std::move(refusals));
+  return ListenerGate(std::move(key_proof), std::move(resets), std::move(passive), std::move(refusals));
 }
 
 Result<std::uint64_t> ListenerGate::draw_token(std::uint32_t id, const Endpoint& peer) {
@@ -37,13 +37,13 @@ std::vector<std::byte> ListenerGate::refuse(TimePoint now, std::span<const std::
 }
 
 void ListenerGate::remember(TimePoint now, const UdtConnection& closed) {
-  tombstones_.add(now, closed.local_id(), closed.peer_address(), closed.goodbye_packet());
+  closed_.add(now, closed.local_id(), closed.peer_address(), closed.goodbye_packet());
 }
 
 std::vector<std::byte> ListenerGate::answer_stray(TimePoint now, std::uint32_t id, std::span<const std::byte> packet,
                                                   const Endpoint& from) {
-  if (const auto* goodbye = tombstones_.answer(now, id, from, packet)) return *goodbye;
-  if (!resets_ || tombstones_.knows(id)) return {};
+  if (const auto* goodbye = closed_.answer(now, id, from, packet)) return *goodbye;
+  if (!resets_ || closed_.knows(id)) return {};
   return resets_->answer(now, packet, from);
 }
 

@@ -1,4 +1,4 @@
-/// Finds out how large packets may be on the path, without trusting anybody's word for it.
+/// Finds the largest packets that the path carries, by probes of its own: ICMP, which anyone can forge, is not asked.
 #pragma once
 
 #include <cstddef>

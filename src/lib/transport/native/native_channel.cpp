@@ -10,27 +10,23 @@ namespace udtcat::transport::native {
 
 NativeChannel::NativeChannel(boost::asio::io_context& io, UdpPort& port, UdtLink& link)
     : io_(io), port_(port), link_(link), connection_(link.connection) {
-  link_.on_progress = [this] { on_progress(); };
-  port_.schedule(link_);
+  port_.use(link_, [this] { on_progress(); });
 }
 
 NativeChannel::~NativeChannel() { port_.release(link_); }
 
 void NativeChannel::async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) {
-  begin_read(into, least_bytes, false, std::move(handler));
+  begin_read({into, least_bytes, false, std::move(handler)});
 }
 
 void NativeChannel::async_read_some(std::span<std::byte> into, ReadSomeHandler handler) {
-  begin_read(into, 1, true, std::move(handler));
+  begin_read({into, 1, true, std::move(handler)});
 }
 
-void NativeChannel::begin_read(std::span<std::byte> into, std::size_t least_bytes, bool some, ReadSomeHandler handler) {
-  UDTCAT_INVARIANT(least_bytes > 0 && least_bytes <= into.size() && !read_handler_, "callers read one at a time");
-  into_ = into;
-  least_bytes_ = least_bytes;
-  read_bytes_ = 0;
-  tells_the_end_ = some;
-  read_handler_ = std::move(handler);
+void NativeChannel::begin_read(Read read) {
+  UDTCAT_INVARIANT(read.least_bytes > 0 && read.least_bytes <= read.into.size() && !read_,
+                   "callers read one at a time");
+  read_ = std::move(read);
   progress_read();
 }
 
@@ -72,12 +68,12 @@ std::size_t NativeChannel::read_into(std::span<std::byte> into) {
 }
 
 void NativeChannel::progress_read() {
-  if (!read_handler_) return;
+  if (!read_) return;
   if (closed_) return finish_read(tl::unexpected(broken("receive from")));
-  if (connection_.readable_bytes() > 0) read_bytes_ += read_into(into_.subspan(read_bytes_));
-  if (read_bytes_ >= least_bytes_) return finish_read(read_bytes_);
+  if (connection_.readable_bytes() > 0) read_->bytes += read_into(read_->into.subspan(read_->bytes));
+  if (read_->bytes >= read_->least_bytes) return finish_read(read_->bytes);
   if (!ended()) return;
-  if (tells_the_end_ && connection_.ended_in_order()) return finish_read(0);
+  if (read_->tells_the_end && connection_.ended_in_order()) return finish_read(0);
   finish_read(tl::unexpected(broken("receive from")));
 }
 
@@ -98,9 +94,9 @@ void NativeChannel::progress_writes() {
 }
 
 void NativeChannel::finish_read(Result<std::size_t> result) {
-  boost::asio::post(io_, lifetime_.guard([handler = std::exchange(read_handler_, nullptr), result = std::move(result)] {
-    handler(result);
-  }));
+  boost::asio::post(
+      io_, lifetime_.guard([handler = std::move(read_->handler), result = std::move(result)] { handler(result); }));
+  read_.reset();
 }
 
 bool NativeChannel::ended() const {

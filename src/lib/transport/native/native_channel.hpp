@@ -38,6 +38,13 @@ class NativeChannel final : public Channel {
   }
 
  private:
+  struct Read {
+    std::span<std::byte> into;
+    std::size_t least_bytes;
+    bool tells_the_end;  // gives 0 where the peer closed in order
+    ReadSomeHandler handler;
+    std::size_t bytes = 0;  // so far
+  };
   struct Write {
     std::uint64_t end_offset;
     WriteHandler handler;
@@ -48,7 +55,7 @@ class NativeChannel final : public Channel {
   void progress_read();
   void progress_writes();
   void progress_drain();
-  void begin_read(std::span<std::byte> into, std::size_t least_bytes, bool some, ReadSomeHandler handler);
+  void begin_read(Read read);
   void finish_read(Result<std::size_t> result);
   [[nodiscard]] bool ended() const;
   [[nodiscard]] Error broken(const char* doing) const;
@@ -58,11 +65,7 @@ class NativeChannel final : public Channel {
   UdpPort& port_;
   UdtLink& link_;
   UdtConnection& connection_;  // of link_
-  std::span<std::byte> into_;
-  std::size_t least_bytes_ = 0;
-  std::size_t read_bytes_ = 0;  // of the read in progress
-  bool tells_the_end_ = false;  // the read in progress gives 0 where the peer closed in order
-  ReadSomeHandler read_handler_;
+  std::optional<Read> read_;
   std::deque<Write> writes_;
   DrainedHandler drained_handler_;
   std::uint64_t drained_offset_ = 0;  // acknowledged up to here, it is drained

@@ -1,5 +1,3 @@
-#include "lib/transport/native/native_engine.hpp"
-
 #include <algorithm>
 #include <deque>
 #include <list>
@@ -12,7 +10,8 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/try.hpp"
 #include "lib/net/bind.hpp"
-#include "lib/transport/native/door.hpp"
+#include "lib/transport/engine.hpp"
+#include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/native_channel.hpp"
 #include "lib/transport/native/udp_port.hpp"
 
@@ -29,9 +28,8 @@ std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
   return family == AddressFamily::ipv6 ? bytes - kIpv6ExtraBytes : bytes;
 }
 
-constexpr std::size_t kBacklog = 16;  // guess: who comes then is not answered, and asks again
-// Somebody waits for clients: those of one turn of the event loop are no backlog. guess: some turns at 32 datagrams
-// each
+constexpr std::size_t kBacklog = 16;  // guess: a client beyond it is not answered, and asks again
+// While an accept waits, the clients of one turn of the event loop are no backlog. guess: some turns of 32 datagrams
 constexpr std::size_t kBurst = 256;
 
 /// Listening ports, one for each address family.
@@ -133,13 +131,11 @@ class NativeEngine final : public Engine {
   }
 
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
-    auto bound = net::bind_on_one_port(locals);
-    if (!bound) return tl::unexpected(bound.error());
+    UDTCAT_TRY(auto bound, net::bind_on_one_port(locals));
     std::vector<UdpPort*> listening;
-    for (auto& [socket, local] : *bound) {
-      auto port = add_port(std::move(socket), mss_for(local.family(), net::interface_mtu(local)));
-      if (!port) return tl::unexpected(port.error());
-      listening.push_back(*port);
+    for (auto& [socket, local] : bound) {
+      UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(local.family(), net::interface_mtu(local))));
+      listening.push_back(port);
     }
     return std::make_unique<NativeAcceptor>(io_, std::move(listening));
   }
@@ -150,12 +146,10 @@ class NativeEngine final : public Engine {
     for (const Outgoing& each : outgoing_)
       if (each.peer == peer) return each.port;
     close_idle_ports();
-    auto socket = net::UdpSocket::open(peer.family());
-    if (!socket) return tl::unexpected(socket.error());
-    if (auto bound = socket->bind(net::wildcard(peer.family())); !bound) return tl::unexpected(bound.error());
-    auto port = add_port(std::move(*socket), mss_for(peer.family(), net::first_hop_mtu(peer)));
-    if (port) outgoing_.push_back({peer, *port});
-    return port;
+    UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
+    UDTCAT_CHECK(socket.bind(net::wildcard(peer.family())));
+    UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
+    return outgoing_.emplace_back(Outgoing{peer, port}).port;
   }
 
   /// Closes the ports of peers to which there is no connection any more.
@@ -168,9 +162,8 @@ class NativeEngine final : public Engine {
   }
 
   Result<UdpPort*> add_port(net::UdpSocket socket, std::uint32_t mss) {
-    auto port = UdpPort::create(io_, std::move(socket), options_, mss, keys_ ? &*keys_ : nullptr);
-    if (!port) return tl::unexpected(port.error());
-    return ports_.emplace_back(std::move(*port)).get();
+    UDTCAT_TRY(auto port, UdpPort::create(io_, std::move(socket), options_, mss, keys_ ? &*keys_ : nullptr));
+    return ports_.emplace_back(std::move(port)).get();
   }
 
   void post_failure(Error error, ChannelHandler handler) {
@@ -197,9 +190,8 @@ class NativeEngine final : public Engine {
 Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io, const TransportOptions& options,
                                                    const Key* key) {
   if (key == nullptr) return std::make_unique<NativeEngine>(io, options, std::nullopt);
-  auto keys = PortKeys::derive(*key);
-  if (!keys) return tl::unexpected(keys.error());
-  return std::make_unique<NativeEngine>(io, options, std::move(*keys));
+  UDTCAT_TRY(PortKeys keys, PortKeys::derive(*key));
+  return std::make_unique<NativeEngine>(io, options, std::move(keys));
 }
 
 }  // namespace udtcat::transport::native

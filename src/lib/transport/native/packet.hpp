@@ -33,7 +33,7 @@ enum class Extension : std::uint16_t {
   path_response = 2,
   mtu_probe = 3,
   mtu_reply = 4,
-  reset = 5,  ///< the only one for destination 0, see Resets
+  reset = 5,  ///< the only one for destination 0, see StatelessResets
 };
 
 struct DataHeader {

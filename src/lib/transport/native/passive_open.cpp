@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/core/byte_order.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::transport::native {
 
@@ -17,9 +18,8 @@ std::int64_t minute_of(TimePoint now) {
 }  // namespace
 
 Result<CookieJar> CookieJar::create() {
-  auto hash = crypto::KeyedHash::create();
-  if (!hash) return tl::unexpected(hash.error());
-  return CookieJar(std::move(*hash));
+  UDTCAT_TRY(crypto::KeyedHash hash, crypto::KeyedHash::create());
+  return CookieJar(std::move(hash));
 }
 
 Result<std::uint32_t> CookieJar::make(TimePoint now, const Endpoint& client, std::uint32_t client_id) {
@@ -37,9 +37,8 @@ Result<std::uint32_t> CookieJar::at(std::int64_t minute, const Endpoint& client,
   std::vector<std::byte> message(address, address + client.size_bytes());
   append_be(message, client_id);
   append_be(message, static_cast<std::uint64_t>(minute));
-  const auto hash = hash_.of(message);
-  if (!hash) return tl::unexpected(hash.error());
-  return static_cast<std::uint32_t>(*hash) | 1U;
+  UDTCAT_TRY(const std::uint64_t hash, hash_.of(message));
+  return static_cast<std::uint32_t>(hash) | 1U;
 }
 
 namespace {
@@ -53,7 +52,7 @@ constexpr PrefixMeter::Limits kConclusions{50, 200};   // spec: udt4.md §10
 
 struct Asked {
   ControlHeader header;
-  Handshake handshake;
+  HandshakePacket handshake;
   std::optional<HandshakeExtension> extension;
   std::size_t body_bytes;
 };
@@ -72,33 +71,30 @@ std::optional<Asked> decode_request(std::span<const std::byte> packet) {
 /// libudt ignores a request with more than 48 bytes; so do we, but for what one of ours adds.
 bool well_sized(const Asked& asked) { return asked.body_bytes == kHandshakeBytes || asked.extension.has_value(); }
 
-bool is_usable(const Handshake& request) {
+bool is_usable(const HandshakePacket& request) {
   return request.version == kUdtVersion && request.type == kStreamType && request.mss >= kMinMss &&
          request.mss <= kSequenceMask && request.flow_window != 0 && request.flow_window <= kSequenceMask &&
          request.initial_sequence <= kSequenceMask;
 }
 
-std::vector<std::byte> refuse(Handshake request) {
+std::vector<std::byte> refuse(HandshakePacket request) {
   request.request = Request::refused;
   return encode(request, request.socket_id, 0, std::nullopt);
 }
 
 }  // namespace
 
-Result<PassiveOpen> PassiveOpen::create(const Settings& settings, Door* door) {
-  auto cookies = CookieJar::create();
-  if (!cookies) return tl::unexpected(cookies.error());
-  auto inductions = PrefixMeter::create(kInductions);
-  if (!inductions) return tl::unexpected(inductions.error());
-  auto conclusions = PrefixMeter::create(kConclusions);
-  if (!conclusions) return tl::unexpected(conclusions.error());
-  return PassiveOpen(settings, door, std::move(*cookies), std::move(*inductions), std::move(*conclusions));
+Result<PassiveOpen> PassiveOpen::create(const Settings& settings, KeyProof* key_proof) {
+  UDTCAT_TRY(CookieJar cookies, CookieJar::create());
+  UDTCAT_TRY(PrefixMeter inductions, PrefixMeter::create(kInductions));
+  UDTCAT_TRY(PrefixMeter conclusions, PrefixMeter::create(kConclusions));
+  return PassiveOpen(settings, key_proof, std::move(cookies), std::move(inductions), std::move(conclusions));
 }
 
-PassiveOpen::PassiveOpen(const Settings& settings, Door* door, CookieJar cookies, PrefixMeter inductions,
+PassiveOpen::PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, PrefixMeter inductions,
                          PrefixMeter conclusions)
     : settings_(settings),
-      door_(door),
+      key_proof_(key_proof),
       cookies_(std::move(cookies)),
       inductions_(std::move(inductions)),
       conclusions_(std::move(conclusions)) {}
@@ -113,9 +109,9 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
                                          const DrawNumbers& draw_numbers) {
   const auto asked = decode_request(packet);
   if (!asked || !well_sized(*asked)) return {};
-  const Handshake& request = asked->handshake;
-  const bool proved = door_ != nullptr && door_->is_proved_by(request, asked->header.additional, asked->extension);
-  const bool metered = door_ != nullptr && !proved;
+  const HandshakePacket& request = asked->handshake;
+  const bool proved = key_proof_ != nullptr && key_proof_->is_in(request, asked->header.additional, asked->extension);
+  const bool metered = key_proof_ != nullptr && !proved;
   if (request.request == Request::induction) {
     if (metered && !inductions_.take(now, core::prefix_of(from))) return {};
     return induct(now, asked->header, request, from);
@@ -133,7 +129,7 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
 }
 
 /// Everything goes back as it came but the cookie; and the mark of one of ours is answered.
-PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& header, Handshake request,
+PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
                                          const Endpoint& from) {
   const auto cookie = cookies_.make(now, from, request.socket_id);
   if (!cookie) return {};
@@ -144,8 +140,9 @@ PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& hea
           std::nullopt};
 }
 
-PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, const std::optional<HandshakeExtension>& extension,
-                                           const Endpoint& from, const Numbers& numbers) const {
+PassiveOpen::Verdict PassiveOpen::conclude(const HandshakePacket& request,
+                                           const std::optional<HandshakeExtension>& extension, const Endpoint& from,
+                                           const Numbers& numbers) const {
   ConnectionSettings made;
   made.peer = extension ? PeerKind::own : PeerKind::plain;
   made.local_id = numbers.local_id;
@@ -157,7 +154,7 @@ PassiveOpen::Verdict PassiveOpen::conclude(const Handshake& request, const std::
   made.peer_token = extension ? extension->token : 0;
   made.peer_address = from;
   made.hold = extension ? Duration::zero() : kFirstDataHold;
-  Handshake reply = request;
+  HandshakePacket reply = request;
   reply.mss = made.mss;
   reply.flow_window = settings_.flow_window;
   reply.socket_id = numbers.local_id;

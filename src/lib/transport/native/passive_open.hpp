@@ -12,8 +12,8 @@
 #include <udtcat/result.hpp>
 
 #include "lib/crypto/keyed_hash.hpp"
-#include "lib/transport/native/door.hpp"
 #include "lib/transport/native/handshake.hpp"
+#include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/prefix_meter.hpp"
 #include "lib/transport/native/time.hpp"
 #include "lib/transport/native/udt_connection.hpp"
@@ -21,7 +21,7 @@
 namespace udtcat::transport::native {
 
 /// The proof that a client really is where it says it is, without remembering anything of it.
-/// A keyed hash of who asks and when. Good for one to two minutes.
+/// A keyed hash of the client and the minute. Good for one to two minutes.
 /// Threads: unsynchronised; time is a parameter.
 class CookieJar {
  public:
@@ -39,15 +39,15 @@ class CookieJar {
   crypto::KeyedHash hash_;
 };
 
-/// Remembers nothing of who asks until that has shown, by our cookie, that it receives what is sent to its address.
-/// Where there is a door, who proves the key at it is always heard, and all others only so many a second.
+/// Remembers nothing of a client until it has shown, by our cookie, that it receives what is sent to its address.
+/// With a key, a client that proves it is always heard, all others only so many a second.
 /// Threads: unsynchronised; time is a parameter.
 class PassiveOpen {
  public:
   struct Settings {
     std::uint32_t mss = 0;
     std::uint32_t flow_window = 0;
-    std::optional<std::uint32_t> known_cookie;  ///< good from any address, with the proof of the door
+    std::optional<std::uint32_t> known_cookie;  ///< good from any address, from a client that proves the key
   };
   /// Numbers of a connection to be made: drawn by the port, which knows which are free.
   struct Numbers {
@@ -55,14 +55,14 @@ class PassiveOpen {
     std::uint64_t token = 0;
   };
 
-  /// door   none: without a key; else outlives this.  errors   Errc::cipher_failed
-  [[nodiscard]] static Result<PassiveOpen> create(const Settings& settings, Door* door);
+  /// key_proof   none: without a key; else outlives this.  errors   Errc::cipher_failed
+  [[nodiscard]] static Result<PassiveOpen> create(const Settings& settings, KeyProof* key_proof);
 
   /// The reaction to a handshake packet for destination 0.
   struct Verdict {
     std::vector<std::byte> reply;                ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
-    bool proved = false;                         ///< who was accepted holds the key
+    bool proved = false;                         ///< the client that was accepted holds the key
   };
   /// Called for a client that is let in; none: there is no room for one like it now, and it is not answered.
   using DrawNumbers = std::function<std::optional<Numbers>(bool proved)>;
@@ -76,15 +76,17 @@ class PassiveOpen {
   [[nodiscard]] static std::vector<std::byte> refusal(std::span<const std::byte> packet);
 
  private:
-  [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, Handshake request, const Endpoint& from);
-  [[nodiscard]] Verdict conclude(const Handshake& request, const std::optional<HandshakeExtension>& extension,
+  [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
+                               const Endpoint& from);
+  [[nodiscard]] Verdict conclude(const HandshakePacket& request, const std::optional<HandshakeExtension>& extension,
                                  const Endpoint& from, const Numbers& numbers) const;
-  PassiveOpen(const Settings& settings, Door* door, CookieJar cookies, PrefixMeter inductions, PrefixMeter conclusions);
+  PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, PrefixMeter inductions,
+              PrefixMeter conclusions);
 
   const Settings settings_;
-  Door* const door_;
+  KeyProof* const key_proof_;
   CookieJar cookies_;
-  PrefixMeter inductions_;  // of strangers, where there is a door
+  PrefixMeter inductions_;  // with a key: of clients that do not prove it
   PrefixMeter conclusions_;
 };
 

@@ -61,7 +61,7 @@ PathWatch::Asked* PathWatch::asked_of(TimePoint now, const Endpoint& from) {
   const auto known = std::ranges::find(asked_, from, &Asked::address);
   if (known != asked_.end()) return now - known->at < kChallengeGap ? nullptr : &*known;
   if (asked_.size() >= kAskedAddresses) return nullptr;
-  // The peer itself may be who lies about its address: it must not foresee what another address is asked.
+  // The peer itself may lie about its address: it must not foresee what another address is asked.
   const auto nonce = crypto::random_u64();
   if (!nonce) return nullptr;
   return &asked_.emplace_back(Asked{from, std::nullopt, *nonce, now, now});

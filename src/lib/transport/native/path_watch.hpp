@@ -1,4 +1,4 @@
-/// Where the peer is, and whether somebody who speaks from elsewhere is the same peer.
+/// The peer's address, and the proof that a packet from another address is the same peer's.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace udtcat::transport::native {
 /// A packet from a new address is answered with a challenge that only the peer can answer: it knows both tokens, which
 /// never travel again after the handshake, and sees what is sent to that address. Nothing else in that packet counts. A
 /// plain UDT4 peer never moves.
-/// A challenge is answered only where it comes from the address at which the peer is known to be: who relays one gains
+/// A challenge is answered only where it comes from the address at which the peer is known to be: relaying one gains
 /// nothing.
 /// Bounded: few addresses are being asked at a time, each a few times a second.
 /// Threads: unsynchronised; time is a parameter.

@@ -1,6 +1,7 @@
-/// So many a second for each part of the net, and so many for all.
+/// A limit a second for each prefix of addresses, and one for all together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,13 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/prefix.hpp"
+#include "lib/core/try.hpp"
+#include "lib/crypto/random.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
 
-/// Token buckets in a table that never grows: prefixes that nobody can make fall together share one. What is taken
-/// beyond a limit is for the caller to leave undone.
+/// Token buckets in a table that never grows: prefixes may share one, and a secret decides which do.
 /// Threads: unsynchronised; time is a parameter.
 class PrefixMeter {
  public:
@@ -23,23 +25,38 @@ class PrefixMeter {
     std::uint32_t of_all_per_second = 0;
   };
   /// errors   Errc::cipher_failed
-  [[nodiscard]] static Result<PrefixMeter> create(const Limits& limits);
+  [[nodiscard]] static Result<PrefixMeter> create(const Limits& limits) {
+    UDTCAT_TRY(const std::uint64_t secret, crypto::random_u64());
+    return PrefixMeter(limits, secret);
+  }
 
   /// returns   whether `prefix` may have one more now
-  [[nodiscard]] bool take(TimePoint now, core::Prefix prefix);
+  [[nodiscard]] bool take(TimePoint now, core::Prefix prefix) {
+    Bucket& bucket = buckets_[prefix * secret_ >> (64 - kIndexBits)];
+    bucket.fill(now, limits_.of_a_prefix_per_second);
+    all_.fill(now, limits_.of_all_per_second);
+    if (bucket.filled < 1 || all_.filled < 1) return false;
+    --bucket.filled;
+    --all_.filled;
+    return true;
+  }
 
  private:
-  static constexpr std::size_t kBuckets = 1024;  // guess: 16 kB
+  static constexpr int kIndexBits = 10;  // guess: 16 kB
   struct Bucket {
     double filled = 0;
     TimePoint at{};
-    void fill(TimePoint now, std::uint32_t per_second);
+    void fill(TimePoint now, std::uint32_t per_second) {
+      const double seconds = std::chrono::duration<double>(now - at).count();
+      filled = std::min<double>(per_second, filled + std::max(seconds, 0.0) * per_second);
+      at = now;
+    }
   };
   PrefixMeter(const Limits& limits, std::uint64_t secret) : limits_(limits), secret_(secret | 1U) {}
 
   Limits limits_;
   std::uint64_t secret_;
-  std::array<Bucket, kBuckets> buckets_{};
+  std::array<Bucket, std::size_t{1} << kIndexBits> buckets_{};
   Bucket all_;
 };
 

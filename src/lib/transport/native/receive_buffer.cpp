@@ -68,7 +68,7 @@ ReceiveBuffer::Outcome ReceiveBuffer::store_fragment(PacketIndex index, const Ar
   return store(index, {whole.mapped().bytes, {}});
 }
 
-/// A train comes in one chunk, whoever its other packets are for and whatever becomes of them.
+/// A payload holds the chunk of its whole train, whatever becomes of the train's other packets.
 bool ReceiveBuffer::worth_keeping(const Arrival& arrival) const {
   if (arrival.chunk.empty()) return false;
   if (ledger_.holds(arrival.chunk)) return true;

@@ -63,11 +63,11 @@ struct Arrival {
   std::chrono::nanoseconds when{0};  ///< by the system's clock; zero where it does not say
 };
 
-/// Keeps references into the memory that the kernel filled; a byte is copied once, to who reads it. Only where the
-/// chunks held are much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
-/// Bounded, its own bookkeeping included: what comes when limit_bytes() are held is not taken, but for the packet that
-/// a reader with nothing to read waits for. The limit starts small and follows what the reader takes, so that who sends
-/// what nobody reads, a stranger before all, fills little.
+/// Keeps references into the memory that the kernel filled; a byte is copied once, to its reader. Only where the chunks
+/// held are much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
+/// Bounded, its own bookkeeping included: with limit_bytes() held, the only packet taken is the one that a reader with
+/// nothing to read waits for. The limit starts small and follows what the reader takes, so that a peer whose bytes are
+/// not read, a stranger before all, fills little.
 /// Threads: unsynchronised.
 class ReceiveBuffer {
   struct Slot {

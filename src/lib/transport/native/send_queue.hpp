@@ -11,7 +11,7 @@
 
 namespace udtcat::transport::native {
 
-/// One byte stream, in the pieces that the writer gave. Bounded by its writers, who wait to be told that their bytes
+/// One byte stream, in the pieces that the writer gave. Bounded by its writers, which wait to be told that their bytes
 /// were taken.
 /// Threads: unsynchronised.
 class SendQueue {

@@ -4,44 +4,45 @@
 #include <utility>
 
 #include "lib/core/byte_order.hpp"
+#include "lib/core/try.hpp"
 #include "lib/transport/native/packet.hpp"
 
 namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kMaxStones = 1024;                        // guess: 150 kB
+constexpr std::size_t kMaxClosed = 1024;                        // guess: 150 kB
 constexpr Duration kLasts = std::chrono::seconds(60);           // spec: udt4.md §8: a libudt peer gives up within it
 constexpr Duration kAnswerGap = std::chrono::milliseconds(20);  // guess: a flight of strays gets few answers
 
 }  // namespace
 
-void Tombstones::add(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> goodbye) {
-  if (oldest_first_.size() == kMaxStones) {
-    stones_.erase(oldest_first_.front());
+void ClosedConnections::add(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> goodbye) {
+  if (oldest_first_.size() == kMaxClosed) {
+    entries_.erase(oldest_first_.front());
     oldest_first_.pop_front();
   }
-  stones_.insert_or_assign(id, Stone{peer, std::move(goodbye), now + kLasts, now});
+  entries_.insert_or_assign(id, Entry{peer, std::move(goodbye), now + kLasts, now});
   oldest_first_.push_back(id);
 }
 
-const std::vector<std::byte>* Tombstones::answer(TimePoint now, std::uint32_t id, const Endpoint& from,
-                                                 std::span<const std::byte> packet) {
-  const auto found = stones_.find(id);
-  if (found == stones_.end()) return nullptr;
+const std::vector<std::byte>* ClosedConnections::answer(TimePoint now, std::uint32_t id, const Endpoint& from,
+                                                        std::span<const std::byte> packet) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return nullptr;
   // Two ends that closed at once would tell each other for a minute.
   if (is_control(packet) && decode_control_header(packet).type == ControlType::shutdown) return nullptr;
-  Stone& stone = found->second;
-  if (now >= stone.until || now < stone.next_answer || !(stone.peer == from)) return nullptr;
-  stone.next_answer = now + kAnswerGap;
-  return &stone.goodbye;
+  Entry& entry = found->second;
+  if (now >= entry.until || now < entry.next_answer || !(entry.peer == from)) return nullptr;
+  entry.next_answer = now + kAnswerGap;
+  return &entry.goodbye;
 }
 
 namespace {
 
-constexpr PrefixMeter::Limits kMost{100, 1000};  // guess: a peer with 16 flows hears of each at once
+constexpr PrefixMeter::Limits kAnswers{100, 1000};  // guess: a peer with 16 flows hears of each at once
 
-/// Packets of a connection that stands: nobody waits for an answer to others.
+/// Whether the packet is of a connection that its sender takes to be open: only those want an answer.
 bool is_of_a_connection(std::span<const std::byte> packet) {
   if (!is_control(packet)) return true;
   const ControlHeader header = decode_control_header(packet);
@@ -51,30 +52,29 @@ bool is_of_a_connection(std::span<const std::byte> packet) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Reset& reset) {
+std::vector<std::byte> encode(const StatelessReset& reset) {
   const std::array<std::uint32_t, 2> words{static_cast<std::uint32_t>(reset.token >> 32),
                                            static_cast<std::uint32_t>(reset.token)};
   return encode(ControlHeader{ControlType::user, static_cast<std::uint16_t>(Extension::reset), reset.id, 0, 0}, words);
 }
 
-std::optional<Reset> decode_reset(std::span<const std::byte> packet) {
+std::optional<StatelessReset> decode_reset(std::span<const std::byte> packet) {
   if (packet.size() != kResetBytes || !is_control(packet)) return std::nullopt;
   const ControlHeader header = decode_control_header(packet);
   if (header.type != ControlType::user || static_cast<Extension>(header.subtype) != Extension::reset ||
       header.destination != 0)
     return std::nullopt;
-  return Reset{header.additional, core::load_be<std::uint64_t>(packet.subspan(kHeaderBytes))};
+  return StatelessReset{header.additional, core::load_be<std::uint64_t>(packet.subspan(kHeaderBytes))};
 }
 
-Result<Resets> Resets::create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key, std::uint16_t local_port) {
-  auto hash = crypto::KeyedHash::create(key);
-  if (!hash) return tl::unexpected(hash.error());
-  auto meter = PrefixMeter::create(kMost);
-  if (!meter) return tl::unexpected(meter.error());
-  return Resets(std::move(*hash), local_port, std::move(*meter));
+Result<StatelessResets> StatelessResets::create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key,
+                                                std::uint16_t local_port) {
+  UDTCAT_TRY(crypto::KeyedHash hash, crypto::KeyedHash::create(key));
+  UDTCAT_TRY(PrefixMeter meter, PrefixMeter::create(kAnswers));
+  return StatelessResets(std::move(hash), local_port, std::move(meter));
 }
 
-Result<std::uint64_t> Resets::token_of(std::uint32_t id, const Endpoint& peer) {
+Result<std::uint64_t> StatelessResets::token_of(std::uint32_t id, const Endpoint& peer) {
   const auto* const address =
       reinterpret_cast<const std::byte*>(peer.data());  // SAFETY: any object may be read as bytes
   std::vector<std::byte> message(address, address + peer.size_bytes());
@@ -83,13 +83,13 @@ Result<std::uint64_t> Resets::token_of(std::uint32_t id, const Endpoint& peer) {
   return hash_.of(message);
 }
 
-std::vector<std::byte> Resets::answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {
+std::vector<std::byte> StatelessResets::answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {
   if (packet.size() < kResetBytes || !is_of_a_connection(packet)) return {};
   const auto id = destination_of(packet);
   if (!id || *id == 0 || !meter_.take(now, core::host_of(from))) return {};
   const auto token = token_of(*id, from);
   if (!token) return {};
-  return encode(Reset{*id, *token});
+  return encode(StatelessReset{*id, *token});
 }
 
 }  // namespace udtcat::transport::native

@@ -1,4 +1,4 @@
-/// Answers to packets of connections that are no more, or that nobody here has ever known.
+/// Answers to packets of connections that are closed, or unknown to this process.
 #pragma once
 
 #include <cstddef>
@@ -19,47 +19,45 @@
 
 namespace udtcat::transport::native {
 
-/// Connections that are no more, for peers that have not heard.
 /// For a minute a peer that still sends to a closed connection is told so. The oldest entries give way to new ones.
 /// Threads: unsynchronised; time is a parameter.
-class Tombstones {
+class ClosedConnections {
  public:
   void add(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> goodbye);
   /// The answer to a packet for `id` from `from`; null: nothing. A goodbye is not answered with another.
   [[nodiscard]] const std::vector<std::byte>* answer(TimePoint now, std::uint32_t id, const Endpoint& from,
                                                      std::span<const std::byte> packet);
-  [[nodiscard]] bool knows(std::uint32_t id) const { return stones_.contains(id); }
+  [[nodiscard]] bool knows(std::uint32_t id) const { return entries_.contains(id); }
 
  private:
-  struct Stone {
+  struct Entry {
     Endpoint peer;
     std::vector<std::byte> goodbye;
     TimePoint until;
     TimePoint next_answer;
   };
-  std::unordered_map<std::uint32_t, Stone> stones_;
+  std::unordered_map<std::uint32_t, Entry> entries_;
   std::deque<std::uint32_t> oldest_first_;
 };
 
 inline constexpr std::size_t kResetBytes = kHeaderBytes + 8;  // spec: udt4.md §11
 
-/// "The socket `id` is no more", from who can compute its token.
-struct Reset {
+/// Tells a peer that the socket `id` does not exist, as RFC 9000 §10.3 does; its token proves that it comes from us.
+struct StatelessReset {
   std::uint32_t id = 0;
   std::uint64_t token = 0;
 };
-[[nodiscard]] std::vector<std::byte> encode(const Reset& reset);
+[[nodiscard]] std::vector<std::byte> encode(const StatelessReset& reset);
 /// none: it is no reset
-[[nodiscard]] std::optional<Reset> decode_reset(std::span<const std::byte> packet);
+[[nodiscard]] std::optional<StatelessReset> decode_reset(std::span<const std::byte> packet);
 
-/// Tokens are a keyed hash of whom they are for, so that a process which was started again knows those of the one
-/// before it.
+/// A token is a keyed hash of the peer and the socket, so that a process that is started again knows its predecessor's.
 /// Threads: unsynchronised; time is a parameter.
-class Resets {
+class StatelessResets {
  public:
   /// errors   Errc::cipher_failed
-  [[nodiscard]] static Result<Resets> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key,
-                                             std::uint16_t local_port);
+  [[nodiscard]] static Result<StatelessResets> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key,
+                                                      std::uint16_t local_port);
 
   /// The token by which `peer` knows the socket `id` of this port.  errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> token_of(std::uint32_t id, const Endpoint& peer);
@@ -68,7 +66,7 @@ class Resets {
   [[nodiscard]] std::vector<std::byte> answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
 
  private:
-  Resets(crypto::KeyedHash hash, std::uint16_t local_port, PrefixMeter meter)
+  StatelessResets(crypto::KeyedHash hash, std::uint16_t local_port, PrefixMeter meter)
       : hash_(std::move(hash)), local_port_(local_port), meter_(std::move(meter)) {}
 
   crypto::KeyedHash hash_;

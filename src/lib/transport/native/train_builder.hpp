@@ -33,8 +33,7 @@ class TrainBuilder {
   void end_packet();
   /// The socket has taken the first packets.
   void drop_front(std::size_t packets);
-  /// Takes the bytes over, for a train that has to wait: whoever lent them may let go of them when they are
-  /// acknowledged.
+  /// Copies the bytes, for a train that has to wait: their owner may free them once they are acknowledged.
   void keep();
   /// A whole control packet, alone in its train.
   void set_control(std::vector<std::byte> packet);

@@ -26,7 +26,7 @@ constexpr std::size_t kReceiveBufferBytes = 8
 constexpr std::size_t kSendBufferBytes = 4 << 20;   // guess
 constexpr std::size_t kMostTrainBytes = 65'000;     // spec: UDP over IPv4 carries 65507
 constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
-constexpr std::uint32_t kWakesPerErrorLook = 256;   // guess: a busy socket does not tell of errors by itself
+constexpr std::uint32_t kWakesPerErrorCheck = 256;  // guess: a busy socket does not tell of errors by itself
 constexpr std::uint64_t kDropsWorthALine = 100;     // guess
 constexpr std::size_t kMaxLinks = 4096;             // guess: some 20 kB each
 constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
@@ -59,6 +59,10 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       memory_timer_(io),
       moderation_(socket_.receive_buffer_bytes()),
       gate_(std::move(gate)),
+      openings_(io, {.send = [this](auto packet, const Endpoint& to) { return send_alone(std::move(packet), to, {}); },
+                     .connect = [this](TimePoint now, const ConnectionSettings& agreed) -> UdtLink& {
+                       return connect(now, agreed);
+                     }}),
       builder_(socket_.max_train_datagrams(), kMostTrainBytes),
       stray_(1, kMostTrainBytes) {
   wait_readable();
@@ -87,7 +91,7 @@ bool UdpPort::watch() {
 }
 
 void UdpPort::wait_gathered(Duration gather) {
-  // A watched socket wakes the io_context with each datagram, whether anybody waits for it or not.
+  // A watched socket wakes the io_context with each datagram, also where none is waited for.
   if (descriptor_.is_open() && !writable_awaited_) descriptor_.release();
   gather_timer_.expires_after(gather);
   gather_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
@@ -98,7 +102,7 @@ void UdpPort::wait_gathered(Duration gather) {
 void UdpPort::on_readable() {
   std::size_t received = 0;
   bool emptied = false;
-  looked_bytes_ = 0;
+  woken_bytes_ = 0;
   least_rtt_ = Duration::max();
   for (int turn = 0; turn < kTurns && !emptied; ++turn) {
     const TimePoint now = clock_now();
@@ -107,11 +111,11 @@ void UdpPort::on_readable() {
     received += trains;
     emptied = trains < kTrainsAtOnce;
   }
-  if (received == 0 || ++wakes_ % kWakesPerErrorLook == 0) take_path_errors(clock_now());
+  if (received == 0 || ++wakes_ % kWakesPerErrorCheck == 0) take_path_errors(clock_now());
   warn_of_drops();
   // Packets that are there must not wait until the system has no room for more.
   if (!emptied) return boost::asio::post(io_, lifetime_.guard([this] { on_readable(); }));
-  const Duration gather = moderation_.after_look(clock_now(), looked_bytes_, least_rtt_);
+  const Duration gather = moderation_.after_wake(clock_now(), woken_bytes_, least_rtt_);
   if (gather == Duration::zero()) return wait_readable();
   wait_gathered(gather);
 }
@@ -119,7 +123,7 @@ void UdpPort::on_readable() {
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
   for (const net::ReceivedTrain& train : trains_) {
-    looked_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
+    woken_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
     handle_train(now, train);
   }
   trains_.clear();
@@ -144,8 +148,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
     link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
     return touch(link);
   }
-  if (const auto found = openings_.find(*id); found != openings_.end())
-    return handle_opening_packet(now, *found->second, packet, train.from);
+  if (openings_.handle_packet(now, *id, packet, train.from)) return;
   answer(gate_.answer_stray(now, *id, packet, train.from), train);
 }
 
@@ -167,19 +170,10 @@ void UdpPort::settle_touched() {
 
 void UdpPort::take_path_errors(TimePoint now) {
   for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
-    if (!error.port_unreachable) {
-      // An error of the path may pass: it counts only where nothing better is known in the end.
-      for (const auto& [id, opening] : openings_)
-        if (opening->open.request().peer == error.peer) opening->likely_cause = errno_text(error.errno_value);
-      continue;
-    }
+    openings_.handle_path_error(error);
+    if (!error.port_unreachable) continue;
     for (const auto& [id, link] : links_)
       if (link->connection.peer_address() == error.peer) link->connection.handle_port_closed(now);
-    std::vector<OpenId> refused;
-    for (const auto& [id, opening] : openings_)
-      if (opening->open.request().peer == error.peer) refused.push_back(id);
-    for (const OpenId id : refused)
-      finish_opening(id, fail(Errc::cannot_reach, "connect udp " + error.peer.to_string(), kPortClosed));
   }
 }
 
@@ -199,18 +193,18 @@ void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> p
                                      const net::ReceivedTrain& train) {
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
   if (UdtLink* link = known_client(packet, train.from)) return answer(link->handshake_reply, train);
-  if (!welcome_) return answer(gate_.refuse(now, packet, train.from), train);
-  auto verdict = gate_.handle(now, packet, train.from, [&](bool proved) { return draw_numbers(proved, train.from); });
+  if (!listening_) return answer(gate_.refuse(now, packet, train.from), train);
+  auto verdict = gate_.handle(now, packet, train.from, [&](bool proved) { return admit(proved, train.from); });
   if (verdict.accepted) {
     verdict.accepted->local_address = train.to;
     UdtLink& link = add_link(now, *verdict.accepted, verdict.proved);
     link.handshake_reply = verdict.reply;
-    welcome_->on_link(link);
+    listening_->on_link(link);
   }
   answer(std::move(verdict.reply), train);
 }
 
-void UdpPort::handle_reset(const Reset& reset, const Endpoint& from) {
+void UdpPort::handle_reset(const StatelessReset& reset, const Endpoint& from) {
   const auto meant = by_peer_.find({from, reset.id});
   if (meant == by_peer_.end()) return;
   meant->second->connection.handle_reset(reset.token);
@@ -226,100 +220,66 @@ UdtLink* UdpPort::known_client(std::span<const std::byte> packet, const Endpoint
 }
 
 /// Clients that have proved the key have places of their own, so that strangers cannot take them all.
-std::optional<PassiveOpen::Numbers> UdpPort::draw_numbers(bool proved, const Endpoint& from) {
+std::optional<PassiveOpen::Numbers> UdpPort::admit(bool proved, const Endpoint& from) {
   const std::size_t alike = proved ? proved_links_ : links_.size() - proved_links_;
-  if (alike >= kMaxLinks || !welcome_->has_room(proved)) return std::nullopt;
-  for (;;) {
-    const auto random = crypto::random_u64();
-    if (!random) return std::nullopt;
-    const auto id = static_cast<std::uint32_t>(*random) & kSequenceMask;
-    if (id == 0 || links_.contains(id) || openings_.contains(id)) continue;
-    const auto token = gate_.draw_token(id, from);
-    return token ? std::optional(PassiveOpen::Numbers{id, *token}) : std::nullopt;
-  }
+  if (alike >= kMaxLinks || !listening_->has_room(proved)) return std::nullopt;
+  const auto numbers = draw_numbers(from);
+  return numbers ? std::optional(*numbers) : std::nullopt;
 }
 
-// ---- Opening ------------------------------------------------------------------------------------------------------
-
-Result<UdpPort::OpenId> UdpPort::open(const Endpoint& peer, std::chrono::milliseconds patience, OpenHandler handler) {
+/// Numbers of a connection to `peer`, which are free.
+Result<PassiveOpen::Numbers> UdpPort::draw_numbers(const Endpoint& peer) {
   UDTCAT_TRY(const std::uint64_t random, crypto::random_u64());
-  auto id = static_cast<std::uint32_t>(random >> 32) & kSequenceMask;
+  auto id = static_cast<std::uint32_t>(random) & kSequenceMask;
   while (id == 0 || links_.contains(id) || openings_.contains(id)) id = (id + 1) & kSequenceMask;
   UDTCAT_TRY(const std::uint64_t token, gate_.draw_token(id, peer));
-  const OpenRequest request{peer,
-                            id,
-                            static_cast<std::uint32_t>(random) & kSequenceMask,
-                            mss_,
-                            kFirstFlowWindow,
-                            token,
-                            gate_.known_cookie(),
-                            gate_.door()};
-  const TimePoint now = clock_now();
-  openings_.emplace(id, std::make_unique<Opening>(io_, ActiveOpen(now, request), now + patience, std::move(handler)));
-  boost::asio::post(io_, lifetime_.guard([this, id] { run_opening(id); }));
-  return id;
+  return PassiveOpen::Numbers{id, token};
 }
 
-void UdpPort::run_opening(OpenId id) {
-  const auto found = openings_.find(id);
-  if (found == openings_.end()) return;
-  Opening& opening = *found->second;
-  const TimePoint now = clock_now();
-  const Endpoint& peer = opening.open.request().peer;
-  if (now >= opening.until)
-    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(),
-                                   opening.likely_cause.empty() ? "nobody answered" : opening.likely_cause));
-  if (auto packet = opening.open.poll_transmit(now)) {
-    const auto result = send_alone(std::move(*packet), peer, std::nullopt);
-    if (result.state == net::SendState::failed)
-      return finish_opening(
-          id, fail(Errc::cannot_reach, "connect udp " + peer.to_string(), errno_text(result.errno_value)));
-  }
-  opening.timer.expires_at(std::min(opening.open.deadline(), opening.until));
-  opening.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& error) {
-    if (!error) run_opening(id);
-  }));
+// ---- Links --------------------------------------------------------------------------------------------------------
+
+Status UdpPort::open(const Endpoint& peer, std::chrono::milliseconds patience, Openings::Handler handler) {
+  UDTCAT_TRY(const PassiveOpen::Numbers numbers, draw_numbers(peer));
+  UDTCAT_TRY(const std::uint64_t random, crypto::random_u64());
+  const OpenRequest request{.peer = peer,
+                            .local_id = numbers.local_id,
+                            .initial_sequence = static_cast<std::uint32_t>(random) & kSequenceMask,
+                            .mss = mss_,
+                            .flow_window = kFirstFlowWindow,
+                            .token = numbers.token,
+                            .known_cookie = gate_.known_cookie(),
+                            .key_proof = gate_.key_proof()};
+  openings_.add(request, patience, std::move(handler));
+  return {};
 }
 
-void UdpPort::handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet,
-                                    const Endpoint& from) {
-  const OpenRequest& request = opening.open.request();
-  const OpenId id = request.local_id;
-  if (!(from == request.peer)) return;
-  opening.open.handle(now, packet);
-  if (opening.open.state() == ActiveOpen::State::refused)
-    return finish_opening(id, fail(Errc::cannot_reach, "connect udp " + request.peer.to_string(), kTurnedAway));
-  if (opening.open.state() != ActiveOpen::State::done) return run_opening(id);
-  UdtLink& link = add_link(now, opening.open.settings(), false);
-  finish_opening(id, &link);
-  settle(link);
-}
-
-void UdpPort::finish_opening(OpenId id, Result<UdtLink*> result) {
-  const auto opening = openings_.extract(id);
-  if (opening.empty()) return;
-  boost::asio::post(io_, lifetime_.guard([handler = std::move(opening.mapped()->handler), result = std::move(result)] {
-    handler(result);
-  }));
-}
-
-UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved) {
+UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved_key) {
   settings.options = options_;
   settings.started = now;
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
-  UdtLink& link = *links_.emplace(settings.local_id, std::make_unique<UdtLink>(io_, settings, chunks_)).first->second;
+  auto made = std::make_unique<UdtLink>(io_, settings, proved_key, chunks_);
+  UdtLink& link = *links_.emplace(settings.local_id, std::move(made)).first->second;
   by_peer_.insert_or_assign(link.name, &link);
-  link.proved = proved;
-  if (proved) ++proved_links_;
+  if (proved_key) ++proved_links_;
   return link;
 }
 
-// ---- A link and its user ------------------------------------------------------------------------------------------
+UdtLink& UdpPort::connect(TimePoint now, const ConnectionSettings& agreed) {
+  UdtLink& link = add_link(now, agreed, false);
+  settle(link);
+  return link;
+}
+
+void UdpPort::use(UdtLink& link, std::function<void()> on_progress) {
+  link.state = UdtLink::State::used;
+  link.on_progress = std::move(on_progress);
+  schedule(link);
+}
 
 void UdpPort::release(UdtLink& link) {
+  link.state = UdtLink::State::released;
   link.on_progress = nullptr;
-  link.released = true;
-  link.connection.close(clock_now(), 0ms);  // if nobody has
+  link.connection.close(clock_now(), 0ms);  // unless its user has
   schedule(link);
 }
 
@@ -339,12 +299,12 @@ void UdpPort::settle(UdtLink& link) {
   if (link.on_progress) link.on_progress();
   transmit(link);
   if (link.on_progress) link.on_progress();
-  if (link.connection.over() && link.released) return forget(link);
+  if (link.connection.over() && link.state == UdtLink::State::released) return forget(link);
   arm(link, clock_now());
 }
 
 void UdpPort::transmit(UdtLink& link) {
-  if (blocked_ != nullptr) return;  // everybody waits until the socket has room again
+  if (blocked_ != nullptr) return;  // every link waits until the socket has room again
   for (;;) {
     builder_.clear();
     if (!link.connection.poll_transmit(clock_now(), builder_)) return;
@@ -434,9 +394,9 @@ void UdpPort::arm(UdtLink& link, TimePoint now) {
     link.armed_for = TimePoint::max();
     return;
   }
-  if (blocked_ != nullptr && *deadline <= now) return;  // all are looked at when the socket has room again
+  if (blocked_ != nullptr && *deadline <= now) return;  // all are settled when the socket has room again
   deadline = std::max(*deadline, now + kLeastTimer);
-  if (link.armed_for <= *deadline) return;  // it will look then, and set itself anew
+  if (link.armed_for <= *deadline) return;  // the timer will then be set anew
   link.armed_for = *deadline;
   link.timer.expires_at(*deadline);
   link.timer.async_wait(
@@ -467,7 +427,7 @@ void UdpPort::forget(UdtLink& link) {
 // ---- The end ------------------------------------------------------------------------------------------------------
 
 void UdpPort::finish() {
-  welcome_.reset();
+  listening_.reset();
   openings_.clear();
   while (!links_.empty()) {
     const TimePoint now = clock_now();
@@ -476,7 +436,7 @@ void UdpPort::finish() {
     for (const auto& [id, link] : links_) all.push_back(link.get());
     blocked_ = nullptr;  // what waited for room goes again when it is missed
     for (UdtLink* const link : all) {
-      if (!link->on_progress && !link->released) link->connection.close(now, 0ms);
+      if (link->state == UdtLink::State::unaccepted) link->connection.close(now, 0ms);
       link->connection.shorten_goodbye(now);
       link->connection.handle_timeout(now);
       transmit(*link);

@@ -8,12 +8,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -27,15 +27,49 @@
 #include "lib/core/chunk.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/net/datagram_socket.hpp"
-#include "lib/transport/native/active_open.hpp"
 #include "lib/transport/native/listener_gate.hpp"
-#include "lib/transport/native/udt_link.hpp"
+#include "lib/transport/native/openings.hpp"
+#include "lib/transport/native/udt_connection.hpp"
 #include "lib/transport/native/wake_moderation.hpp"
 
 namespace udtcat::transport::native {
 
 // libudt's slow start ends for good where it exceeds this; the first ACK says what there is really room for.
 inline constexpr std::uint32_t kFirstFlowWindow = 8192;  // spec: UDT4, libudt's own
+
+/// A connection's address and socket number at its peer.
+struct PeerName {
+  Endpoint address;  // at the handshake
+  std::uint32_t id = 0;
+  friend bool operator<(const PeerName& a, const PeerName& b) {
+    if (a.id != b.id) return a.id < b.id;
+    if (a.address.size_bytes() != b.address.size_bytes()) return a.address.size_bytes() < b.address.size_bytes();
+    return std::memcmp(a.address.data(), b.address.data(), a.address.size_bytes()) < 0;
+  }
+};
+
+/// A connection at its port: what the driver keeps beside the protocol.
+///
+///   unaccepted ──use()──► used ──release()──► released ──the connection is over──► forgotten
+///
+/// Threads: confined, as Channel.
+struct UdtLink {
+  UdtLink(boost::asio::io_context& io, const ConnectionSettings& settings, bool proved_key, core::ChunkPool& chunks)
+      : connection(settings, chunks), name{settings.peer_address, settings.peer_id}, proved(proved_key), timer(io) {}
+
+  enum class State { unaccepted, used, released };
+
+  UdtConnection connection;
+  const PeerName name;
+  const bool proved;  // let in, and held the key (KeyProof)
+  State state = State::unaccepted;
+  std::function<void()> on_progress;  // see UdpPort::use(); none: not used
+  boost::asio::steady_timer timer;
+  TimePoint armed_for = TimePoint::max();
+  bool flush_scheduled = false;
+  bool touched = false;                    // by the datagrams being handled
+  std::vector<std::byte> handshake_reply;  // for a client that did not hear it; empty at the connecting end
+};
 
 /// Threads: confined, as Channel. Handlers are never called from inside the call that took them.
 class UdpPort {
@@ -52,21 +86,23 @@ class UdpPort {
   [[nodiscard]] const Endpoint& local() const { return local_; }
 
   // ---- Opening
-  using OpenHandler = std::function<void(Result<UdtLink*>)>;
-  using OpenId = std::uint32_t;
-  /// One attempt; see Engine::async_connect(). Who gets the link must release() it.  errors: Errc::cipher_failed
-  [[nodiscard]] Result<OpenId> open(const Endpoint& peer, std::chrono::milliseconds patience, OpenHandler handler);
+  /// One attempt; see Engine::async_connect(). The handler's link is to be released.  errors: Errc::cipher_failed
+  [[nodiscard]] Status open(const Endpoint& peer, std::chrono::milliseconds patience, Openings::Handler handler);
 
-  /// Lets clients in from now on. `on_link` is told of each; false: there is no room now for one more that has, or has
-  /// not, proved the key.
-  struct Welcome {
+  /// has_room   whether one more may be let in that has, or has not, proved the key
+  /// on_link    told of each that is let in; it is to be released
+  struct ListenHandlers {
     std::function<bool(bool proved)> has_room;
     std::function<void(UdtLink&)> on_link;
   };
-  void listen(Welcome welcome) { welcome_ = std::move(welcome); }
-  void stop_listening() { welcome_.reset(); }
+  /// Lets clients in from now on.
+  void listen(ListenHandlers handlers) { listening_ = std::move(handlers); }
+  void stop_listening() { listening_.reset(); }
 
-  // ---- For the user of a link, which is there until it calls release(), and whose connection it uses directly
+  // ---- For the user of a link, which is there until it is released, and whose connection it uses directly
+  /// on_progress   called when the connection has made progress: bytes came or left, or it ended. May write, read and
+  ///               close, and posts what else is to be done
+  void use(UdtLink& link, std::function<void()> on_progress);
   /// To be called after each write and close, and where the connection's deadline may have come nearer. Calls
   /// on_progress soon.
   void schedule(UdtLink& link);
@@ -75,20 +111,10 @@ class UdpPort {
 
   /// Whether there is no connection, and none being opened.
   [[nodiscard]] bool idle() const { return links_.empty() && openings_.empty(); }
-  /// Works without the io_context until every link has drained. Nobody uses one any more.
+  /// Works without the io_context until every link has drained; none is used any more.
   void finish();
 
  private:
-  struct Opening {
-    Opening(boost::asio::io_context& io, ActiveOpen how, TimePoint give_up_at, OpenHandler told)
-        : open(std::move(how)), until(give_up_at), handler(std::move(told)), timer(io) {}
-    ActiveOpen open;
-    TimePoint until;
-    OpenHandler handler;
-    boost::asio::steady_timer timer;
-    std::string likely_cause;  // why there may be no answer
-  };
-
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
           const TransportOptions& options, std::uint32_t mss, ListenerGate gate);
   void wait_readable();
@@ -104,16 +130,15 @@ class UdpPort {
   void handle_train(TimePoint now, const net::ReceivedTrain& train);
   void handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
-  void handle_opening_packet(TimePoint now, Opening& opening, std::span<const std::byte> packet, const Endpoint& from);
-  void handle_reset(const Reset& reset, const Endpoint& from);
+  void handle_reset(const StatelessReset& reset, const Endpoint& from);
   void touch(UdtLink& link);
   [[nodiscard]] UdtLink* known_client(std::span<const std::byte> packet, const Endpoint& from);
-  [[nodiscard]] std::optional<PassiveOpen::Numbers> draw_numbers(bool proved, const Endpoint& from);
+  [[nodiscard]] std::optional<PassiveOpen::Numbers> admit(bool proved, const Endpoint& from);
+  [[nodiscard]] Result<PassiveOpen::Numbers> draw_numbers(const Endpoint& peer);
   void settle_touched();
 
-  void run_opening(OpenId id);
-  void finish_opening(OpenId id, Result<UdtLink*> result);
-  UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved);
+  UdtLink& connect(TimePoint now, const ConnectionSettings& agreed);
+  UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved_key);
 
   void settle(UdtLink& link);
   void transmit(UdtLink& link);
@@ -131,24 +156,23 @@ class UdpPort {
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
-  boost::asio::posix::stream_descriptor
-      descriptor_;  // watches socket_'s descriptor, which is not its own; not open while it does not
+  boost::asio::posix::stream_descriptor descriptor_;  // socket_'s; open while it is watched
   boost::asio::steady_timer gather_timer_;
   boost::asio::steady_timer memory_timer_;
   WakeModeration moderation_;
-  Duration least_rtt_{0};  // of the connections that the last look was for
-  std::uint64_t looked_bytes_ = 0;
+  Duration least_rtt_{0};          // of the connections that the last wake-up was for
+  std::uint64_t woken_bytes_ = 0;  // received since
   ListenerGate gate_;
-  std::optional<Welcome> welcome_;
+  std::optional<ListenHandlers> listening_;  // none: no clients are let in
 
   std::unordered_map<std::uint32_t, std::unique_ptr<UdtLink>> links_;  // by our number
   std::map<PeerName, UdtLink*> by_peer_;                               // the same, by the peer's
   std::size_t proved_links_ = 0;                                       // of them
-  std::unordered_map<OpenId, std::unique_ptr<Opening>> openings_;      // by our number
+  Openings openings_;
   std::vector<UdtLink*> touched_;
   std::vector<net::ReceivedTrain> trains_;
   TrainBuilder builder_;
-  TrainBuilder stray_;          // replies to nobody's connection
+  TrainBuilder stray_;          // replies to packets of no connection
   UdtLink* blocked_ = nullptr;  // whose train waits in builder_ for room in the socket
   bool writable_awaited_ = false;
   bool may_fragment_ = true;  // how the socket is set

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt gives up after some 45 s of silence
 constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
-constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: nobody acknowledges a SHUTDOWN
+constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: a SHUTDOWN is not acknowledged
 constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
 constexpr Duration kShortGoodbyeGap = 1ms;        // guess: so that one lost packet is not all of them
 constexpr std::uint32_t kConvincingRefusals = 3;  // guess: ICMP is easily forged, and a peer may be about to come back
@@ -123,13 +123,13 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
 void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body) {
   const auto ack = decode_acknowledgement(body);
   if (!ack) return;
-  // libudt says what it has to say until it hears this; light ACKs have no number.
+  // libudt repeats an ACK until it hears this; light ACKs have no number.
   if (ack->window_packets && header.additional != 0) queue({ControlType::ack2, 0, header.additional, {0}});
   sender_.on_ack(now, *ack);
 }
 
 /// A hint, as all that is not authenticated: the session above decides whether the stream had ended. With a token, a
-/// stranger who guesses our number cannot even break it.
+/// stranger that guesses our number cannot even break it.
 void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
   if (peer_.extended) {
     const std::uint64_t token = (std::uint64_t{word_at(body, 0).value_or(0)} << 32) | word_at(body, 1).value_or(0);

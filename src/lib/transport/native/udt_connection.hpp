@@ -44,7 +44,7 @@ struct ConnectionSettings {
   TransportOptions options;
   TimePoint started;
   Duration hold{0};               ///< the peer is not ready for data before
-  std::uint64_t random_seed = 0;  ///< nobody is told
+  std::uint64_t random_seed = 0;  ///< secret
 };
 
 /// Threads: unsynchronised; time is a parameter.
@@ -66,7 +66,7 @@ class UdtConnection {
   void handle_timeout(TimePoint now);
   /// The system refused a train because its packets are too large for the path.
   void handle_too_large(TimePoint now, const net::DatagramTrain& train);
-  /// The peer's host said that nobody has its port open.
+  /// The peer's host said that its port is closed.
   void handle_port_closed(TimePoint now);
   /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's
   /// token.

@@ -46,11 +46,8 @@ void UdtReceiver::on_data(TimePoint now, const DataHeader& header, const Arrival
     arrival_times_.on_packet(header.sequence, arrival.when.count() != 0 ? arrival.when : now.time_since_epoch());
   latest_timestamp_us_ = header.timestamp_us;
   latest_arrival_ = now;
-  if (outcome == ReceiveBuffer::Outcome::duplicate) {
-    ++duplicates_;
-    // Its sender has not heard of the first: say it again, but not to each of many.
-    return want_ack(now + peer_.duplicate_ack_delay);
-  }
+  // The sender has not heard of the first: it is told again, but not for each of many.
+  if (outcome == ReceiveBuffer::Outcome::duplicate) return want_ack(now + peer_.duplicate_ack_delay);
   if (fragment && !buffer_.has(*index)) return;
   note_arrival(now, header, *index, arrival.payload.size());
 }

@@ -40,7 +40,6 @@ class UdtReceiver {
   /// Nothing is missing before the last packet that came.
   [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
   [[nodiscard]] std::uint64_t in_order_bytes() const { return buffer_.in_order_bytes(); }
-  [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
   /// From ACK to ACK2.
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
 
@@ -88,7 +87,6 @@ class UdtReceiver {
   std::array<SentAck, kAckHistory> sent_acks_{};
   std::uint32_t latest_timestamp_us_ = 0;
   TimePoint latest_arrival_{};
-  std::uint64_t duplicates_ = 0;
   std::uint32_t socket_drops_ = 0;
 };
 

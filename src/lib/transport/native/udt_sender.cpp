@@ -18,9 +18,9 @@ constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
 constexpr std::size_t kUrgentPackets =
     2;  // guess: of what was found lost again, so many leave whatever the window says
-constexpr std::size_t kLooksPerPacket = 4;  // guess: an honest peer asks for each once or twice a round trip
-constexpr std::size_t kLeastLooks = 1024;   // guess
-constexpr Duration kOldestEcho = 60s;       // guess: older echoes are nonsense
+constexpr std::size_t kNakBudgetPerPacket = 4;  // guess: an honest peer asks for each once or twice a round trip
+constexpr std::size_t kLeastNakBudget = 1024;   // guess
+constexpr Duration kOldestEcho = 60s;           // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
 
@@ -167,18 +167,18 @@ std::uint64_t UdtSender::delivered_bytes() const {
 
 void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
   LossEvent event;
-  if (now - looking_since_ > rtt_.smoothed()) {
-    looking_since_ = now;
-    packets_to_look_at_ = kLooksPerPacket * packets_.size() + kLeastLooks;
+  if (now - nak_budget_since_ > rtt_.smoothed()) {
+    nak_budget_since_ = now;
+    nak_budget_packets_ = kNakBudgetPerPacket * packets_.size() + kLeastNakBudget;
   }
-  PacketIndex from = packets_.begin_index();  // the list ascends: no packet is looked at twice, however long it is
+  PacketIndex from = packets_.begin_index();  // the list ascends: each packet is marked once, however long it is
   for (const auto& [first_sequence, last_sequence] : list) {
     const auto first = sequences_.index_of(first_sequence, packets_.end_index());
     const auto last = sequences_.index_of(last_sequence, packets_.end_index());
     if (!last || *last >= packets_.end_index() || first.value_or(0) > *last) continue;
     const PacketIndex begin = std::max(first.value_or(0), from);
-    if (begin <= *last && *last - begin >= packets_to_look_at_) break;
-    for (PacketIndex index = begin; index <= *last; ++index, --packets_to_look_at_) mark_lost(now, index, event);
+    if (begin <= *last && *last - begin >= nak_budget_packets_) break;
+    for (PacketIndex index = begin; index <= *last; ++index, --nak_budget_packets_) mark_lost(now, index, event);
     from = std::max(from, *last + 1);
     if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
   }

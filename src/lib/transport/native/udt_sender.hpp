@@ -151,8 +151,8 @@ class UdtSender {
   std::uint64_t lost_bytes_ = 0;
   bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once
   TimePoint loss_epoch_{};
-  TimePoint looking_since_{};           // of on_nak()'s budget
-  std::size_t packets_to_look_at_ = 0;  // until a round trip after that
+  TimePoint nak_budget_since_{};
+  std::size_t nak_budget_packets_ = 0;  // that NAKs may still name, until a round trip after nak_budget_since_
   TimePoint silenced_at_{};             // the last timeout: what had left before it is no sign of congestion
 
   ProbeTimeout probe_;

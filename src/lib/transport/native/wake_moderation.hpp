@@ -1,4 +1,4 @@
-/// How long datagrams may gather before the driver looks at its socket again.
+/// How long datagrams may gather before the driver reads its socket again.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace udtcat::transport::native {
 
-/// Interrupt moderation, as network cards have it: the first datagram after a pause is looked at when it comes; in a
+/// Interrupt moderation, as network cards have it: the first datagram after a pause is read when it comes; in a
 /// stream of them each would wake us, so that they are fetched together, at the cost of a small part of a round trip.
 /// Threads: unsynchronised; time is a parameter.
 class WakeModeration {
@@ -18,18 +18,18 @@ class WakeModeration {
   static constexpr Duration kMostGather = std::chrono::milliseconds(2);  // guess: as late as a busy machine wakes
   static constexpr Duration kLeastGather =
       std::chrono::microseconds(100);                   // guess: to arm a timer for less costs more than it saves
-  static constexpr Duration kStream = 2 * kMostGather;  // looks that follow each other so closely are at a stream
+  static constexpr Duration kStream = 2 * kMostGather;  // wake-ups that follow each other so closely are a stream's
   static constexpr int kRttShare = 16;                  // guess
   static constexpr std::uint64_t kBufferShare = 8;  // guess: what gathers must not come near what the system would drop
 
   /// buffer_bytes   the socket's receive buffer
   explicit WakeModeration(std::size_t buffer_bytes) : buffer_bytes_(buffer_bytes) {}
 
-  /// A look has fetched `bytes`, for connections whose shortest round trip is `rtt`.
-  /// returns  zero: wait for the next datagram; else look again after so long
-  [[nodiscard]] Duration after_look(TimePoint now, std::uint64_t bytes, Duration rtt) {
-    const Duration since = now - last_look_;
-    last_look_ = now;
+  /// A wake-up has fetched `bytes`, for connections whose shortest round trip is `rtt`.
+  /// returns  zero: wait for the next datagram; else read again after so long
+  [[nodiscard]] Duration after_wake(TimePoint now, std::uint64_t bytes, Duration rtt) {
+    const Duration since = now - last_wake_;
+    last_wake_ = now;
     if (bytes == 0 || since > kStream) return Duration::zero();
     const auto share =
         static_cast<std::int64_t>(static_cast<double>(since.count()) * static_cast<double>(buffer_bytes_) /
@@ -40,7 +40,7 @@ class WakeModeration {
 
  private:
   const std::size_t buffer_bytes_;
-  TimePoint last_look_{};
+  TimePoint last_wake_{};
 };
 
 }  // namespace udtcat::transport::native

@@ -13,10 +13,10 @@ using State = ActiveOpen::State;
 /// A server that answers as it is told, and hears what the client says.
 class Opening : public testing::Test {
  protected:
-  explicit Opening(Door* door = nullptr)
-      : request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt, door} {}
+  explicit Opening(KeyProof* key_proof = nullptr)
+      : request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt, key_proof} {}
 
-  Handshake next_request() {
+  HandshakePacket next_request() {
     const auto packet = open.poll_transmit(now);
     EXPECT_TRUE(packet);
     sent_ = packet.value_or(std::vector<std::byte>(kHeaderBytes + kHandshakeBytes));
@@ -25,22 +25,22 @@ class Opening : public testing::Test {
   std::uint32_t sent_additional() const { return decode_control_header(sent_).additional; }
   auto sent_extension() const { return decode_extension(std::span(sent_).subspan(kHeaderBytes)); }
 
-  static Handshake answer_to(Handshake request, std::uint32_t cookie) {
+  static HandshakePacket answer_to(HandshakePacket request, std::uint32_t cookie) {
     request.cookie = cookie;
     return request;
   }
-  void answer(const Handshake& handshake, std::uint32_t additional = 0,
+  void answer(const HandshakePacket& handshake, std::uint32_t additional = 0,
               const std::optional<HandshakeExtension>& extension = std::nullopt) {
     open.handle(now, encode(handshake, request.local_id, additional, extension));
   }
   /// Up to the conclusion.
-  Handshake conclude(bool own) {
+  HandshakePacket conclude(bool own) {
     const auto induction = answer_to(next_request(), 77);
     answer(induction, own ? kMarkerAnswer : kMarker, own ? std::optional(HandshakeExtension{}) : std::nullopt);
     return next_request();
   }
-  Handshake good_conclusion(bool own) {
-    Handshake reply = conclude(own);
+  HandshakePacket good_conclusion(bool own) {
+    HandshakePacket reply = conclude(own);
     reply.socket_id = 9;
     reply.mss = 1400;
     reply.flow_window = 100;
@@ -69,7 +69,7 @@ TEST_F(Opening, BeginsWithTheConclusionWhereTheCookieIsKnown) {
   ActiveOpen informed(now, request);
   const auto packet = informed.poll_transmit(now).value();
   const auto body = std::span(packet).subspan(kHeaderBytes);
-  Handshake reply = decode_handshake(body).value();
+  HandshakePacket reply = decode_handshake(body).value();
   EXPECT_EQ(reply.request, Request::conclusion);
   EXPECT_EQ(reply.cookie, 77U);
   EXPECT_EQ(decode_extension(body).value().token, request.token);
@@ -85,20 +85,20 @@ TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
   ActiveOpen informed(now, request);
   for (; now < kStart + 1s; now += 250ms) EXPECT_TRUE(informed.poll_transmit(now));
   const auto packet = informed.poll_transmit(now).value();
-  const Handshake asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
+  const HandshakePacket asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
   EXPECT_EQ(asked.request, Request::induction);
   EXPECT_EQ(asked.cookie, 0U);
 }
 
 struct ConnectorKey {
-  Door door = door_of(1);
+  KeyProof key_proof = key_proof_of(1);
 };
 
 class OpeningWithAKey : protected ConnectorKey, public Opening {
  protected:
-  OpeningWithAKey() : Opening(&door) {}
-  [[nodiscard]] bool proves(const Handshake& handshake) {
-    return door.is_proved_by(handshake, sent_additional(), sent_extension());
+  OpeningWithAKey() : Opening(&key_proof) {}
+  [[nodiscard]] bool proves(const HandshakePacket& handshake) {
+    return key_proof.is_in(handshake, sent_additional(), sent_extension());
   }
 };
 
@@ -111,7 +111,7 @@ TEST_F(OpeningWithAKey, TellsAPlainServerTheTrueAddress) {
 }
 
 TEST_F(Opening, AgreesWithAPlainServer) {
-  Handshake reply = good_conclusion(false);
+  HandshakePacket reply = good_conclusion(false);
   EXPECT_EQ(reply.request, Request::conclusion);
   EXPECT_EQ(reply.cookie, 77U);
   EXPECT_EQ(sent_additional(), 0U);
@@ -126,7 +126,7 @@ TEST_F(Opening, AgreesWithAPlainServer) {
 }
 
 TEST_F(Opening, AgreesWithOneOfOurs) {
-  const Handshake reply = good_conclusion(true);
+  const HandshakePacket reply = good_conclusion(true);
   ASSERT_TRUE(sent_extension());
   EXPECT_EQ(sent_extension()->token, request.token);
   answer(reply, kMarkerAnswer, HandshakeExtension{123});
@@ -149,26 +149,26 @@ TEST_F(Opening, DoesNotTakeAnAnswerOfOursWithoutItsToken) {
 }
 
 TEST_F(Opening, IgnoresNumbersThatItCannotUse) {
-  const Handshake good = good_conclusion(false);
+  const HandshakePacket good = good_conclusion(false);
   const auto ignored = [&](auto change) {
-    Handshake bad = good;
+    HandshakePacket bad = good;
     change(bad);
     answer(bad);
     return open.state() == State::conclusion;
   };
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.mss = 75; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.mss = 1501; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.flow_window = 0; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.socket_id = 0; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.socket_id = 0x80000000; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.version = 5; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.type = 2; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { ++bad.initial_sequence; }));
-  EXPECT_TRUE(ignored([](Handshake& bad) { bad.request = Request::induction; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.mss = 75; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.mss = 1501; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.flow_window = 0; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.socket_id = 0; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.socket_id = 0x80000000; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.version = 5; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.type = 2; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { ++bad.initial_sequence; }));
+  EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.request = Request::induction; }));
 }
 
 TEST_F(Opening, BoundsTheWindowThatAServerClaims) {
-  Handshake reply = good_conclusion(false);
+  HandshakePacket reply = good_conclusion(false);
   reply.flow_window = 0xffffffff;
   answer(reply);
   EXPECT_EQ(open.settings().flow_window, kMaxWindowPackets);
@@ -181,13 +181,13 @@ TEST_F(Opening, BeginsAnewWhenItsConclusionIsNotAnswered) {
     EXPECT_EQ(next_request().request, Request::conclusion);
   }
   now += 250ms;
-  const Handshake again = next_request();
+  const HandshakePacket again = next_request();
   EXPECT_EQ(again.request, Request::induction);
   EXPECT_EQ(again.cookie, 0U);
 }
 
 TEST_F(Opening, IsRefusedByWhoKnowsItsNumber) {
-  Handshake refusal = next_request();
+  HandshakePacket refusal = next_request();
   refusal.request = Request::refused;
   refusal.socket_id = 6;
   answer(refusal);

@@ -8,7 +8,7 @@
 namespace udtcat::transport::native {
 namespace {
 
-Handshake example() {
+HandshakePacket example() {
   return {.initial_sequence = 0x26737ecd,
           .mss = 1500,
           .flow_window = 8192,
@@ -22,14 +22,14 @@ std::span<const std::byte> body_in(const std::vector<std::byte>& packet) {
   return std::span(packet).subspan(kHeaderBytes);
 }
 
-TEST(Handshake, IsWhatTheSpecificationShows) {
+TEST(HandshakePacket, IsWhatTheSpecificationShows) {
   const auto packet = encode(example(), 0, 0, std::nullopt);
   EXPECT_EQ(udtcat::test::to_hex(packet),
             udtcat::test::to_hex(udtcat::test::SpecExample("udt4.md", "induction").bytes("packet")));
 }
 
-TEST(Handshake, ComesBackAsItWas) {
-  Handshake sent = example();
+TEST(HandshakePacket, ComesBackAsItWas) {
+  HandshakePacket sent = example();
   sent.request = Request::conclusion;
   sent.cookie = 0xdeadbeef;
   sent.address = {1, 2, 3, 4};
@@ -44,7 +44,7 @@ TEST(Handshake, ComesBackAsItWas) {
   EXPECT_FALSE(decode_extension(body_in(packet)));
 }
 
-TEST(Handshake, CarriesATokenBehindIt) {
+TEST(HandshakePacket, CarriesATokenBehindIt) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{0x0123456789abcdef});
   EXPECT_EQ(packet.size(), kHeaderBytes + kHandshakeBytes + 12);
   const auto extension = decode_extension(body_in(packet));
@@ -52,7 +52,7 @@ TEST(Handshake, CarriesATokenBehindIt) {
   EXPECT_EQ(extension->token, 0x0123456789abcdefU);
 }
 
-TEST(Handshake, SurvivesAnyDamage) {
+TEST(HandshakePacket, SurvivesAnyDamage) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{42});
   for_each_damage(body_in(packet), [](const std::vector<std::byte>& body) {
     EXPECT_EQ(decode_handshake(body).has_value(), body.size() >= kHandshakeBytes);
@@ -62,7 +62,7 @@ TEST(Handshake, SurvivesAnyDamage) {
   });
 }
 
-TEST(Handshake, HasNoTokenBehindAnotherMagicNumber) {
+TEST(HandshakePacket, HasNoTokenBehindAnotherMagicNumber) {
   auto packet = encode(example(), 0, 0, HandshakeExtension{42});
   packet[kHeaderBytes + kHandshakeBytes] ^= std::byte{1};
   EXPECT_FALSE(decode_extension(body_in(packet)));

@@ -11,7 +11,7 @@
 #include <udtcat/endpoint.hpp>
 
 #include "lib/core/byte_order.hpp"
-#include "lib/transport/native/door.hpp"
+#include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -23,11 +23,11 @@ inline Endpoint endpoint(const char* host, std::uint16_t port) {
   return resolve({host, port}, AddressFamily::any).value().front();
 }
 
-/// The door of some key; the same for the same number.
-inline Door door_of(int key) {
+/// The proofs of some key; the same for the same number.
+inline KeyProof key_proof_of(int key) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> bytes{};
   bytes.fill(static_cast<std::byte>(key));
-  return Door::create(bytes).value();
+  return KeyProof::create(bytes).value();
 }
 
 /// The bytes of a control packet's words.

@@ -44,10 +44,10 @@ TEST_F(Cookies, OfAnotherPortAreNotAccepted) {
 /// A client that asks what it is told to.
 class Listening : public testing::Test {
  protected:
-  explicit Listening(Door* door = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
-      : listener(PassiveOpen::create({1500, 360, known_cookie}, door).value()) {}
+  explicit Listening(KeyProof* key_proof = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
+      : listener(PassiveOpen::create({1500, 360, known_cookie}, key_proof).value()) {}
 
-  PassiveOpen::Verdict ask(const Handshake& handshake, std::uint32_t additional = 0,
+  PassiveOpen::Verdict ask(const HandshakePacket& handshake, std::uint32_t additional = 0,
                            const std::optional<HandshakeExtension>& extension = std::nullopt) {
     return ask_with(encode(handshake, 0, additional, extension));
   }
@@ -58,19 +58,19 @@ class Listening : public testing::Test {
       return PassiveOpen::Numbers{42, 4242};
     });
   }
-  static Handshake decoded(const std::vector<std::byte>& packet) {
+  static HandshakePacket decoded(const std::vector<std::byte>& packet) {
     return decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
   }
   static auto extension_of(const std::vector<std::byte>& packet) {
     return decode_extension(std::span(packet).subspan(kHeaderBytes));
   }
-  Handshake conclusion() {
-    Handshake with_cookie = decoded(ask(induction).reply);
+  HandshakePacket conclusion() {
+    HandshakePacket with_cookie = decoded(ask(induction).reply);
     with_cookie.request = Request::conclusion;
     return with_cookie;
   }
 
-  Handshake induction{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5};
+  HandshakePacket induction{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5};
   Endpoint client = endpoint("192.0.2.1", 1000);
   TimePoint now = kStart;
   bool full = false;
@@ -79,18 +79,20 @@ class Listening : public testing::Test {
 };
 
 struct ListenerKey {
-  Door door = door_of(1);
+  KeyProof key_proof = key_proof_of(1);
 };
 
 /// A listener with a key, and clients that have it or not.
 class ListeningWithAKey : protected ListenerKey, public Listening {
  protected:
-  ListeningWithAKey() : Listening(&door, 77) {}
-  Handshake proved(Handshake handshake, std::uint32_t additional, const std::optional<HandshakeExtension>& extension) {
-    handshake.address = door.proof_of(handshake, additional, extension).value();
+  ListeningWithAKey() : Listening(&key_proof, 77) {}
+  HandshakePacket proved(HandshakePacket handshake, std::uint32_t additional,
+                         const std::optional<HandshakeExtension>& extension) {
+    handshake.address = key_proof.make(handshake, additional, extension).value();
     return handshake;
   }
-  PassiveOpen::Verdict ask_with_proof(const Handshake& handshake, std::optional<HandshakeExtension> extension = {}) {
+  PassiveOpen::Verdict ask_with_proof(const HandshakePacket& handshake,
+                                      std::optional<HandshakeExtension> extension = {}) {
     return ask(proved(handshake, kMarker, extension), kMarker, extension);
   }
   int answered_of(int inductions) {
@@ -102,7 +104,7 @@ class ListeningWithAKey : protected ListenerKey, public Listening {
 
 TEST_F(Listening, AnswersAnInductionWithACookieAndRemembersNothing) {
   const auto verdict = ask(induction, kMarker - 1);
-  const Handshake reply = decoded(verdict.reply);
+  const HandshakePacket reply = decoded(verdict.reply);
   EXPECT_NE(reply.cookie, 0U);
   EXPECT_EQ(reply.socket_id, 5U);
   EXPECT_EQ(decode_control_header(verdict.reply).destination, 5U);
@@ -127,7 +129,7 @@ TEST_F(Listening, LetsAPlainClientIn) {
   EXPECT_EQ(verdict.accepted->peer_id, 5U);
   EXPECT_EQ(verdict.accepted->mss, 1400U);
   EXPECT_GE(verdict.accepted->hold, 8ms);
-  const Handshake reply = decoded(verdict.reply);
+  const HandshakePacket reply = decoded(verdict.reply);
   EXPECT_EQ(reply.request, Request::conclusion);
   EXPECT_EQ(reply.socket_id, 42U);
   EXPECT_EQ(reply.mss, 1400U);
@@ -135,7 +137,7 @@ TEST_F(Listening, LetsAPlainClientIn) {
 }
 
 TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
-  Handshake request = induction;
+  HandshakePacket request = induction;
   request.request = Request::conclusion;
   for (const std::uint32_t wrong : {0U, 76U}) {
     request.cookie = wrong;
@@ -148,7 +150,7 @@ TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
 }
 
 TEST_F(ListeningWithAKey, TellsWhoProvesTheKey) {
-  Handshake request = decoded(ask_with_proof(induction).reply);
+  HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
   const auto verdict = ask_with_proof(request, HandshakeExtension{777});
   ASSERT_TRUE(verdict.accepted);
@@ -162,7 +164,7 @@ TEST_F(ListeningWithAKey, LetsStrangersInAsStrangers) {
 }
 
 TEST_F(ListeningWithAKey, TakesAProofForNothingButWhatItIsOf) {
-  Handshake request = decoded(ask_with_proof(induction).reply);
+  HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
   request = proved(request, kMarker, HandshakeExtension{777});
   EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{778}).proved) << "another token";
@@ -195,7 +197,7 @@ TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
 }
 
 TEST_F(Listening, IsSilentToAConclusionWithoutItsCookie) {
-  Handshake forged = conclusion();
+  HandshakePacket forged = conclusion();
   forged.cookie ^= 2;
   const auto verdict = ask(forged);
   EXPECT_TRUE(verdict.reply.empty());
@@ -211,23 +213,23 @@ TEST_F(Listening, IsSilentWhileThereIsNoRoom) {
 }
 
 TEST_F(Listening, RefusesNumbersThatItCannotUse) {
-  const Handshake good = conclusion();
+  const HandshakePacket good = conclusion();
   const auto refused = [&](auto change) {
-    Handshake bad = good;
+    HandshakePacket bad = good;
     change(bad);
     const auto verdict = ask(bad);
     return !verdict.accepted && !verdict.reply.empty() && decoded(verdict.reply).request == Request::refused;
   };
-  EXPECT_TRUE(refused([](Handshake& bad) { bad.version = 3; }));
-  EXPECT_TRUE(refused([](Handshake& bad) { bad.type = 2; }));
-  EXPECT_TRUE(refused([](Handshake& bad) { bad.mss = 75; }));
-  EXPECT_TRUE(refused([](Handshake& bad) { bad.flow_window = 0; }));
-  EXPECT_TRUE(refused([](Handshake& bad) { bad.flow_window = 0x80000000; }));
-  EXPECT_TRUE(refused([](Handshake& bad) { bad.initial_sequence = 0x80000000; }));
+  EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.version = 3; }));
+  EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.type = 2; }));
+  EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.mss = 75; }));
+  EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.flow_window = 0; }));
+  EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.flow_window = 0x80000000; }));
+  EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.initial_sequence = 0x80000000; }));
 }
 
 TEST_F(Listening, BoundsWhatAClientClaims) {
-  Handshake greedy = conclusion();
+  HandshakePacket greedy = conclusion();
   greedy.mss = 9000;
   greedy.flow_window = 0x7fffffff;
   const auto verdict = ask(greedy);
@@ -241,7 +243,7 @@ TEST_F(Listening, IsSilentToWhatIsNoRequest) {
   packet.resize(packet.size() + 4);
   EXPECT_TRUE(ask_with(packet).reply.empty()) << "longer than libudt takes";
   EXPECT_TRUE(ask_with(std::vector<std::byte>(100)).reply.empty()) << "data";
-  Handshake odd = induction;
+  HandshakePacket odd = induction;
   odd.request = Request::rendezvous;
   EXPECT_TRUE(ask(odd).reply.empty());
   odd = induction;

@@ -335,7 +335,7 @@ TEST(UdtConnection, DoesNotTakeDataFromAnAddressThatHasNotAnsweredItsChallenge) 
   EXPECT_FALSE(path.at(kNear).peer_address() == elsewhere);
 }
 
-// ---- Resets
+// ---- StatelessResets
 
 constexpr std::uint64_t kTokens = 0x1111'0000'0000'0000;  // and an end's number, in SimulatedPath
 

@@ -152,16 +152,15 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
     if (!model_.min_rtt().probe_due() || idle_restart_) return;
     state_ = State::probe_rtt;
     saved_window_bytes_ = window_bytes_;
-    probe_rtt_end_.reset();
+    probe_rtt_hold_.reset();
   }
-  if (!probe_rtt_end_) {
+  if (!probe_rtt_hold_) {
     if (ack.in_flight_bytes > probe_rtt_window()) return;
-    probe_rtt_end_ = ack.now + kProbeRttDuration;
-    probe_rtt_round_done_ = false;
+    probe_rtt_hold_ = ProbeRttHold{.until = ack.now + kProbeRttDuration};
     return model_.restart_round();
   }
-  probe_rtt_round_done_ = probe_rtt_round_done_ || round_start;
-  if (probe_rtt_round_done_ && ack.now >= *probe_rtt_end_) leave_probe_rtt(ack.now);
+  probe_rtt_hold_->round_trip_passed |= round_start;
+  if (probe_rtt_hold_->round_trip_passed && ack.now >= probe_rtt_hold_->until) leave_probe_rtt(ack.now);
 }
 
 void Bbr::leave_probe_rtt(TimePoint now) {
@@ -255,8 +254,7 @@ bool Bbr::time_to_probe(TimePoint now) const {
   const auto waited = now - cycle_start_;
   if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
     return true;
-  // Reno needs as many round trips as it has packets in flight to grow by half; whoever shares the path with it probes
-  // as often.
+  // Reno needs as many round trips as it has packets in flight to grow by half; a flow beside it probes as often.
   const auto reno_rounds = model_.bdp_bytes(model_.bandwidth()) / payload_bytes_;
   return waited >= kLeastCycle && rounds_since_probe_ >= std::min(reno_rounds, kMostProbeRounds);
 }
@@ -267,7 +265,7 @@ bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
 }
 
 bool Bbr::time_to_go_down(TimePoint now) {
-  // Where a queue stands, more comes only from somebody else; a round trip of that is enough for who gives way.
+  // Where a queue stands, more comes only from other flows; against flows that give way, a round trip is enough.
   if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
   // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
@@ -316,8 +314,8 @@ double Bbr::window_gain() const {
 
 std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
 
-// A receiver that waits for a batch leaves whoever sends less than that to its timer, however short the way is. Twice
-// the batch, so that one is on its way while the other is answered.
+// A receiver that waits for a batch answers a smaller flight only by its timer, however short the way is. Twice the
+// batch, so that one is on its way while the other is answered.
 std::uint64_t Bbr::least_flight() const { return std::max(least_window(), 2 * ack_packets_ * payload_bytes_); }
 
 // The least that congestion may leave of the window.

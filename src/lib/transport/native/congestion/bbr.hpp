@@ -18,6 +18,7 @@ namespace udtcat::transport::native {
 ///                                                    ▲                                                          │
 ///                                                    └───────────────────────path full──────────────────────────┘
 ///   any ──no round trip near the minimum for 5 s──► probe_rtt ──► probe_cruise (startup, if the pipe never was full)
+///   any ──timeout──► itself, with the least window ──first ACK──► itself, with the window from before (a probe ends)
 ///
 /// source: draft-ietf-ccwg-bbr. Deviations are told where they are made.
 /// Threads: unsynchronised; time is a parameter.
@@ -102,8 +103,11 @@ class Bbr final : public CongestionControl {
   TimePoint cycle_start_;
   Duration probe_wait_{0};
   unsigned rounds_since_probe_ = 0;
-  std::optional<TimePoint> probe_rtt_end_;
-  bool probe_rtt_round_done_ = false;
+  struct ProbeRttHold {
+    TimePoint until;
+    bool round_trip_passed = false;
+  };
+  std::optional<ProbeRttHold> probe_rtt_hold_;  // of probe_rtt, from when the flight is small enough
 
   std::uint64_t window_bytes_;
   std::uint64_t saved_window_bytes_ = 0;  // from before a timeout or a probe of the round trip

@@ -31,7 +31,7 @@ constexpr double kLossWithoutQueue =
 constexpr std::uint64_t kFewPackets = 4;         // guess: of a small flight, single losses are a large share
 constexpr double kMostPathLoss = 0.05;           // guess: more than that is not random
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
-// To be cut back to what arrived would give nobody anything: the share of a queue is what arrives.
+// A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;  // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr unsigned kEnoughRttSamples = 8;  // spec: RFC 9406 §4.3, N_RTT_SAMPLE
 constexpr double kQueueRtt = 1.25;         // guess: above the queue of our own probing at a gain of 1.25

@@ -82,7 +82,7 @@ class BbrModel {
     bool starting = false;            ///< the pipe has not been full yet
     bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
     bool cruising = false;            ///< sending what the path is known to carry
-    bool unresponsive_flows = false;  ///< who do not give way, so that a queue is no reason to
+    bool unresponsive_flows = false;  ///< they do not give way, so that a queue is no reason to
   };
   /// Whether a new round trip begins with this ACK.
   [[nodiscard]] bool on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes);

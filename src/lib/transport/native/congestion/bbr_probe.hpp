@@ -1,4 +1,4 @@
-/// The results of BBR's probes for bandwidth: is there more, where does the path overflow, and who shares it.
+/// The results of BBR's probes for bandwidth: is there more, where does the path overflow, which flows share it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class BandwidthPlateau {
     if (bandwidth >= scaled(base_, kGrowth)) return restart(bandwidth);
     if (round_start) reached_ = ++rounds_ >= kRounds;
   }
-  /// Looks again, from `base` on.
+  /// Begins anew, from `base` on.
   void restart(BitRate base) {
     base_ = base;
     rounds_ = 0;
@@ -56,7 +56,7 @@ class InFlightCeiling {
 
   [[nodiscard]] bool bounded() const { return bytes_ != kUnbounded; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// With room left for those who come new.
+  /// With room left for new flows.
   [[nodiscard]] std::uint64_t with_headroom() const { return bounded() ? scaled(bytes_, kHeadroom) : kUnbounded; }
 
  private:
@@ -73,7 +73,7 @@ class InFlightCeiling {
 ///
 ///   nobody         a probe gains nothing while a queue stands, and the queue goes when the probe ends
 ///   responsive     losses come now and then, and the queue shrinks after them: CUBIC and its like. Probes are short
-///   unresponsive  losses go on whatever we do: BBRv1 and its like. Giving way to these would only make them take all
+///   unresponsive   losses go on whatever we do: BBRv1 and its like. Giving way to these would only make them take all
 ///
 /// Threads: unsynchronised.
 class CompetingFlows {

@@ -22,6 +22,23 @@ void report(Rounds& rounds, std::uint32_t rate, std::uint32_t capacity) {
   });
 }
 
+/// A peer that gets 10 000 packets a second in each round trip, and reports that.
+class Delivering {
+ public:
+  explicit Delivering(std::uint32_t capacity, Duration rtt = 100ms) : rounds(control, rtt) {
+    report(rounds, 10'000, capacity);
+    deliver();
+  }
+  void deliver() { rounds.deliver(mbit(80)); }
+  void lose_and_deliver() {
+    rounds.lose(kPayload);
+    deliver();
+  }
+
+  UdtRateLaw control{kPayload, at(0s), 1};
+  Rounds rounds;
+};
+
 TEST(UdtRateLaw, DoublesItsWindowInARoundTripOfSlowStart) {
   UdtRateLaw control(kPayload, at(0s), 1);
   Rounds rounds(control);
@@ -45,49 +62,35 @@ TEST(UdtRateLaw, IsNotTrappedByALossBeforeTheFirstReport) {
 }
 
 TEST(UdtRateLaw, FallsByANinthOncePerEpochAndAtMostFiveTimesWithin) {
-  UdtRateLaw control(kPayload, at(0s), 1);
-  Rounds rounds(control);
-  report(rounds, 10'000, 20'000);
-  rounds.deliver(mbit(80));
-  rounds.lose(kPayload);
-  rounds.lose(kPayload, true);
-  EXPECT_NEAR(packets_a_second(control), 10'000 / 1.125, 1);
-  for (int loss = 0; loss < 100; ++loss) rounds.lose(kPayload, false);
-  EXPECT_NEAR(packets_a_second(control), 10'000 / std::pow(1.125, 5), 1);
+  Delivering flow(20'000);
+  flow.rounds.lose(kPayload);
+  flow.rounds.lose(kPayload, true);
+  EXPECT_NEAR(packets_a_second(flow.control), 10'000 / 1.125, 1);
+  for (int loss = 0; loss < 100; ++loss) flow.rounds.lose(kPayload, false);
+  EXPECT_NEAR(packets_a_second(flow.control), 10'000 / std::pow(1.125, 5), 1);
 }
 
 TEST(UdtRateLaw, GrowsByThePowerOfTenThatIsLeft) {
-  UdtRateLaw control(kPayload, at(0s), 1);
-  Rounds rounds(control, 10ms);
-  report(rounds, 10'000, 20'000);
-  rounds.deliver(mbit(80));
-  rounds.lose(kPayload);
-  rounds.deliver(mbit(80));
-  EXPECT_NEAR(packets_a_second(control), 10'000, 1) << "not right after a loss";
-  rounds.deliver(mbit(80));
+  Delivering flow(20'000, 10ms);
+  flow.lose_and_deliver();
+  EXPECT_NEAR(packets_a_second(flow.control), 10'000, 1) << "not right after a loss";
+  flow.deliver();
   // 10 000 packets a second of 8000 bits are left: 10^8 bits a second, 1.5e-6 of which are 0.15 packets in 10 ms.
-  EXPECT_NEAR(packets_a_second(control), 10'000 + 15, 1);
+  EXPECT_NEAR(packets_a_second(flow.control), 10'000 + 15, 1);
 }
 
 TEST(UdtRateLaw, GrowsEvenBeyondTheCapacityButSlowly) {
-  UdtRateLaw control(kPayload, at(0s), 1);
-  Rounds rounds(control, 10ms);
-  report(rounds, 10'000, 9'000);
-  rounds.deliver(mbit(80));
-  control.on_timeout(rounds.now());
-  rounds.deliver(mbit(80));
-  rounds.deliver(mbit(80));
-  EXPECT_NEAR(packets_a_second(control), 10'000 + 2, 1);
+  Delivering flow(9'000, 10ms);
+  flow.control.on_timeout(flow.rounds.now());
+  flow.deliver();
+  flow.deliver();
+  EXPECT_NEAR(packets_a_second(flow.control), 10'000 + 2, 1);
 }
 
 TEST(UdtRateLaw, HoldsAWindowForTheRateAndSixteenMore) {
-  UdtRateLaw control(kPayload, at(0s), 1);
-  Rounds rounds(control, 90ms);
-  report(rounds, 10'000, 20'000);
-  rounds.deliver(mbit(80));
-  rounds.lose(kPayload);
-  rounds.deliver(mbit(80));
-  EXPECT_NEAR(static_cast<double>(control.window_bytes()), 1'016.0 * kPayload, 2 * kPayload);
+  Delivering flow(20'000, 90ms);
+  flow.lose_and_deliver();
+  EXPECT_NEAR(static_cast<double>(flow.control.window_bytes()), 1'016.0 * kPayload, 2 * kPayload);
 }
 
 TEST(UdtRateLaw, FillsACleanPathWithoutTheWordsOfThePeer) {

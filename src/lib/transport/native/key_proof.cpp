@@ -1,4 +1,4 @@
-#include "lib/transport/native/door.hpp"
+#include "lib/transport/native/key_proof.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -27,7 +27,7 @@ std::string machine_id() {
 Result<PortKeys> PortKeys::derive(const Key& key) {
   PortKeys keys;
   UDTCAT_TRY(const auto secret, crypto::hkdf_extract(key.bytes()));
-  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.door.writable()));
+  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.proof.writable()));
   const std::string host = machine_id();
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()));
   std::array<std::byte, sizeof keys.cookie> cookie{};
@@ -36,24 +36,22 @@ Result<PortKeys> PortKeys::derive(const Key& key) {
   return keys;
 }
 
-Result<Door> Door::create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key) {
-  auto hash = crypto::KeyedHash::create(key);
-  if (!hash) return tl::unexpected(hash.error());
-  return Door(std::move(*hash));
+Result<KeyProof> KeyProof::create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key) {
+  UDTCAT_TRY(crypto::KeyedHash hash, crypto::KeyedHash::create(key));
+  return KeyProof(std::move(hash));
 }
 
-Result<Door::Proof> Door::proof_of(const Handshake& handshake, std::uint32_t additional,
-                                   const std::optional<HandshakeExtension>& extension) {
-  const auto hash = hash_of(handshake, additional, extension);
-  if (!hash) return tl::unexpected(hash.error());
-  Proof proof{};
+Result<KeyProof::Words> KeyProof::make(const HandshakePacket& handshake, std::uint32_t additional,
+                                       const std::optional<HandshakeExtension>& extension) {
+  UDTCAT_TRY(const auto hash, hash_of(handshake, additional, extension));
+  Words proof{};
   for (std::size_t i = 0; i < proof.size(); ++i)
-    proof[i] = core::load_be<std::uint32_t>(std::span(*hash).subspan(4 * i));
+    proof[i] = core::load_be<std::uint32_t>(std::span(hash).subspan(4 * i));
   return proof;
 }
 
-bool Door::is_proved_by(const Handshake& handshake, std::uint32_t additional,
-                        const std::optional<HandshakeExtension>& extension) {
+bool KeyProof::is_in(const HandshakePacket& handshake, std::uint32_t additional,
+                     const std::optional<HandshakeExtension>& extension) {
   const auto hash = hash_of(handshake, additional, extension);
   crypto::KeyedHash::Wide said{};
   for (std::size_t i = 0; i < handshake.address.size(); ++i)
@@ -61,8 +59,8 @@ bool Door::is_proved_by(const Handshake& handshake, std::uint32_t additional,
   return hash && crypto::same(*hash, said);
 }
 
-Result<crypto::KeyedHash::Wide> Door::hash_of(const Handshake& handshake, std::uint32_t additional,
-                                              const std::optional<HandshakeExtension>& extension) {
+Result<crypto::KeyedHash::Wide> KeyProof::hash_of(const HandshakePacket& handshake, std::uint32_t additional,
+                                                  const std::optional<HandshakeExtension>& extension) {
   const std::uint64_t token = extension ? extension->token : 0;
   const std::array<std::uint32_t, 11> words{handshake.version,
                                             handshake.type,
