@@ -2,8 +2,6 @@
 
 #include <array>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::rsh {
 
@@ -19,58 +18,76 @@ namespace {
 
 constexpr int kSignalBase = 128;  // spec: what a shell says of a child that a signal ended
 
-Result<std::vector<std::byte>> read_program(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || bytes.empty()) return fail(Errc::local_read_failed, "read " + path + " in order to push it");
-  const auto raw = std::as_bytes(std::span(bytes));
-  return std::vector<std::byte>(raw.begin(), raw.end());
-}
-
 }  // namespace
 
-Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<ProgramToPush> push, Handlers handlers)
+Relay::Relay(LocalStream& from, LocalStream& to, DoneHandler done)
+    : from_(from), to_(to), done_(std::move(done)), buffer_(kBufferBytes) {
+  wait();
+}
+
+void Relay::wait() {
+  from_.async_wait_readable(lifetime_.guard([this] { read(); }));
+}
+
+void Relay::read() {
+  const LocalStream::ReadResult result = from_.read_some(buffer_);
+  switch (result.state) {
+    case LocalStream::ReadState::data:
+      return write(std::span(buffer_).first(result.bytes));
+    case LocalStream::ReadState::would_block:
+      return wait();
+    case LocalStream::ReadState::end:
+      return finish();
+    case LocalStream::ReadState::failed:
+      return std::exchange(done_, nullptr)({.read_error = result.error});
+  }
+}
+
+void Relay::write(std::span<const std::byte> rest) {
+  to_.async_write_some(rest, lifetime_.guard([this, rest](std::error_code error, std::size_t bytes) {
+    if (error) return std::exchange(done_, nullptr)({.write_error = error});
+    if (bytes < rest.size()) return write(rest.subspan(bytes));
+    read();
+  }));
+}
+
+void Relay::finish() {
+  to_.async_finish(
+      lifetime_.guard([this](std::error_code error) { std::exchange(done_, nullptr)({.write_error = error}); }));
+}
+
+Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers)
     : io_(io), push_(std::move(push)), handlers_(std::move(handlers)) {}
 
 Bootstrap::~Bootstrap() = default;
 
 Result<std::unique_ptr<Bootstrap>> Bootstrap::start(boost::asio::io_context& io, const bridge::ChildRequest& ssh,
-                                                    std::optional<ProgramToPush> push, Handlers handlers) {
+                                                    std::optional<PushedProgram> push, Handlers handlers) {
   std::unique_ptr<Bootstrap> bootstrap(new Bootstrap(io, std::move(push), std::move(handlers)));
   Bootstrap& self = *bootstrap;
-  auto child = bridge::ChildProcess::start(io, ssh, [&self](const bridge::ChildEnd& end) { self.on_ssh_end(end); });
-  if (!child) return tl::unexpected(std::move(child.error()));
-  self.ssh_ = std::move(*child);
+  UDTCAT_TRY(self.ssh_,
+             bridge::ChildProcess::start(io, ssh, [&self](const bridge::ChildEnd& end) { self.on_ssh_end(end); }));
   auto pipes = self.ssh_->take_pipes();
-  auto stream = make_stdio_stream(io, pipes.output.release(), pipes.input.release(), {});
-  if (!stream) return tl::unexpected(std::move(stream.error()));
-  self.ssh_stream_ = std::move(*stream);
-  self.listen();
+  UDTCAT_TRY(self.ssh_stream_, make_stdio_stream(io, pipes.output.release(), pipes.input.release(), {}));
+  self.await_greeting();
   return bootstrap;
 }
 
-void Bootstrap::listen() {
-  ssh_stream_->async_wait_readable(lifetime_.guard([this] { hear(); }));
+void Bootstrap::await_greeting() {
+  ssh_stream_->async_wait_readable(lifetime_.guard([this] { read_greeting(); }));
 }
 
-void Bootstrap::hear() {
+void Bootstrap::read_greeting() {
   std::array<char, 4096> piece{};
   const auto got = ssh_stream_->read_some(std::as_writable_bytes(std::span(piece)));
-  if (got.state == LocalStream::ReadState::would_block) return listen();
-  if (got.state != LocalStream::ReadState::data) {
-    output_ended_ = true;
-    handlers_.on_noise(greeting_.take_noise(true));
-    // ssh's own words and status say why; they come with its end.
-    if (status_)
-      fail_with({Errc::cannot_reach, "start the far end", fmt::format("ssh ended with status {}", *status_)});
-    return;
-  }
+  if (got.state == LocalStream::ReadState::would_block) return await_greeting();
+  if (got.state != LocalStream::ReadState::data) return on_output_end();
   greeting_.push({piece.data(), got.bytes});
   const auto words = greeting_.next();
   handlers_.on_noise(greeting_.take_noise());
-  if (!words) return listen();
-  if (after_told_)
-    return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it goes on without having read it"});
+  if (!words) return await_greeting();
+  if (state_ == State::pushing)
+    return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
   if (const auto* missing = std::get_if<MissingLine>(&*words)) return on_missing(*missing);
   if (const auto* other = std::get_if<OtherVersionLine>(&*words))
     return fail_with(
@@ -78,7 +95,14 @@ void Bootstrap::hear() {
          fmt::format("the udtcat there speaks version {} of the command protocol, this one 1: install the same "
                      "there, or name another by --remote-udtcat",
                      other->version)});
+  state_ = State::connected;
   handlers_.on_connect(std::get<ConnectLine>(*words));
+}
+
+void Bootstrap::on_output_end() {
+  state_ = State::silent;
+  handlers_.on_noise(greeting_.take_noise(true));
+  conclude_if_over();  // else at ssh's end: its own words and its status say why
 }
 
 void Bootstrap::on_missing(const MissingLine& line) {
@@ -87,75 +111,81 @@ void Bootstrap::on_missing(const MissingLine& line) {
                       "no udtcat in $PATH there, or where --remote-udtcat says (" + line.system +
                           "): install it, name it by --remote-udtcat PATH, or let --push copy this one there"});
   if (line.system != push_->system)
-    return fail_with({Errc::cannot_reach, "push this udtcat to the far side",
-                      fmt::format("it runs on {}, there is {}: install udtcat there", push_->system, line.system)});
-  if (std::exchange(pushed_, true))
-    return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it was asked for a second time"});
+    return fail_with(
+        {Errc::cannot_reach, "push this udtcat to the far side",
+         fmt::format("it runs on {}, and the far side is {}: install udtcat there", push_->system, line.system)});
+  if (state_ == State::pushed)
+    return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "the far side asked for it twice"});
   auto program = read_program(push_->path);
-  if (!program) return fail_with(std::move(program.error()));
+  if (!program) return fail_with(program.error());
   core::log().info("no udtcat there: pushing this one, {} bytes", program->size());
-  tell_far_side(std::move(*program), [] {});
-  listen();
+  state_ = State::pushing;
+  send(std::move(*program), [this] { state_ = State::pushed; });
+  await_greeting();
 }
 
-void Bootstrap::tell_far_side(std::vector<std::byte> bytes, std::function<void()> then) {
-  told_ = std::move(bytes);
-  after_told_ = std::move(then);
-  write_rest(told_);
+void Bootstrap::send(std::vector<std::byte> bytes, std::function<void()> on_sent) {
+  outgoing_ = std::move(bytes);
+  on_sent_ = std::move(on_sent);
+  send_rest(outgoing_);
 }
 
-void Bootstrap::write_rest(std::span<const std::byte> rest) {
-  if (rest.empty()) return std::exchange(after_told_, nullptr)();
+void Bootstrap::send_rest(std::span<const std::byte> rest) {
+  if (rest.empty()) return std::exchange(on_sent_, nullptr)();
   ssh_stream_->async_write_some(rest, lifetime_.guard([this, rest](std::error_code error, std::size_t bytes) {
-    if (!error) write_rest(rest.subspan(bytes));  // else ssh has ended, which is heard of otherwise
+    if (!error) send_rest(rest.subspan(bytes));  // else ssh has ended: on_ssh_end()
   }));
 }
 
 Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end) {
-  auto user =
-      make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO, {.read = reads_input, .write = true, .until_read = false});
-  if (!user) return tl::unexpected(std::move(user.error()));
-  user_stream_ = std::move(*user);
+  UDTCAT_TRY(user_stream_, make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO,
+                                             {.read = reads_input, .write = true, .until_read = false}));
+  state_ = State::relaying;
   on_fallback_end_ = std::move(on_end);
-  tell_far_side(encode(request), lifetime_.guard([this] {
+  send(encode(request), [this] {
     // A write that fails shows in the command's own end; a read that fails is no end of its input.
     upwards_ = std::make_unique<Relay>(*user_stream_, *ssh_stream_, [this](const Relay::Outcome& outcome) {
       if (!outcome.read_error) return;
       core::log().error("local read from stdin failed: {}", outcome.read_error.message());
-      give_up_relay();
+      cut_relay();
     });
-  }));
-  downwards_ = std::make_unique<Relay>(*ssh_stream_, *user_stream_, [this](const Relay::Outcome& outcome) {
-    if (outcome.write_error || outcome.read_error) give_up_relay();
-    if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
-      core::log().error("write stdout: {}", outcome.write_error.message());
-    downwards_ended_ = true;
-    finish_if_relayed();
   });
+  downwards_ = std::make_unique<Relay>(*ssh_stream_, *user_stream_,
+                                       [this](const Relay::Outcome& outcome) { on_relayed(outcome); });
   return {};
 }
 
-void Bootstrap::give_up_relay() {
-  relay_failed_ = true;
+void Bootstrap::on_relayed(const Relay::Outcome& outcome) {
+  if (outcome.write_error || outcome.read_error) cut_relay();
+  if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
+    core::log().error("write stdout: {}", outcome.write_error.message());
+  downwards_ = nullptr;
+  conclude_if_over();
+}
+
+void Bootstrap::cut_relay() {
+  state_ = State::cut;
   ssh_->signal(SIGTERM);
 }
 
 void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
   status_ = end.signal == 0 ? end.status : kSignalBase + end.signal;
   core::log().debug("ssh ended with status {}", *status_);
-  if (downwards_) return finish_if_relayed();
-  if (output_ended_)
-    fail_with({Errc::cannot_reach, "start the far end", fmt::format("ssh ended with status {}", *status_)});
+  conclude_if_over();
 }
 
-void Bootstrap::finish_if_relayed() {
-  constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5: of what it was told or said, something is missing
-  if (!downwards_ended_ || !status_ || !on_fallback_end_) return;
-  std::exchange(on_fallback_end_, nullptr)(relay_failed_ ? kBytesLost : *status_);
+void Bootstrap::conclude_if_over() {
+  constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5: bytes of the command's input or output are missing
+  if (!status_) return;
+  if (state_ == State::silent)
+    return fail_with({Errc::cannot_reach, "start the far end", fmt::format("ssh ended with status {}", *status_)});
+  const bool relays = state_ == State::relaying || state_ == State::cut;
+  if (relays && !downwards_) on_fallback_end_(state_ == State::cut ? kBytesLost : *status_);
 }
 
-void Bootstrap::fail_with(Error error) {
-  if (handlers_.on_failure) std::exchange(handlers_.on_failure, nullptr)(error, status_);
+void Bootstrap::fail_with(const Error& error) {
+  state_ = State::failed;
+  handlers_.on_failure(error, status_);
 }
 
 }  // namespace udtcat::rsh

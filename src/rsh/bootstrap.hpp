@@ -7,32 +7,61 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "lib/bridge/child_process.hpp"
 #include "lib/core/lifetime.hpp"
 #include "rsh/control_message.hpp"
 #include "rsh/greeting.hpp"
-#include "rsh/relay.hpp"
+#include "rsh/pushed_program.hpp"
 
 namespace udtcat::rsh {
 
-/// A program that is sent to a far side which has none.
-struct ProgramToPush {
-  std::string path;
-  std::string system;  ///< on which it runs: "Linux x86_64"
+/// Moves bytes from `from`'s source into `to`'s sink, without a session between them: to the end of the source, all of it
+/// taken by the sink's consumer.
+/// Threads: confined to the io_context thread.
+class Relay {
+ public:
+  static constexpr std::size_t kBufferBytes = 256 * kKiB;  // guess: as much as a pipe may hold on many systems
+
+  struct Outcome {
+    std::error_code read_error{};
+    std::error_code write_error{};
+  };
+  using DoneHandler = std::function<void(const Outcome&)>;
+
+  /// Both streams must outlive this. `done` is called once, never from inside the constructor, not after destruction;
+  /// it may destroy this.
+  Relay(LocalStream& from, LocalStream& to, DoneHandler done);
+
+ private:
+  void wait();
+  void read();
+  void write(std::span<const std::byte> rest);
+  void finish();
+
+  LocalStream& from_;
+  LocalStream& to_;
+  DoneHandler done_;
+  std::vector<std::byte> buffer_;
+  core::Lifetime lifetime_;
 };
 
 /// ssh, with the far end as its command, and our ends of that command's stdin and stdout.
 ///
-///   greeting ── UDTCAT CONNECT ──► connected (on_connect) ── fall_back() ──► the command runs over ssh itself
-///      │└─ UDTCAT MISSING, and a program to push: it is sent, and the greeting goes on
-///      └─ the end of ssh, or of its output: failed (on_failure)
+///   greeting ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
+///   greeting, pushed ── UDTCAT CONNECT ──► connected (on_connect) ── fall_back() ──► relaying
+///   greeting, pushing, pushed ── any other line of the far end ──► failed (on_failure)
+///                              ── the end of ssh's output ──► silent ── the end of ssh ──► failed (on_failure)
+///   relaying ── our stdin cannot be read, or our stdout not be written: ssh is asked to end ──► cut
+///   relaying, cut ── the end of ssh's output, and of ssh ──► the end (on_end)
 ///
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction, which leaves ssh its
 /// own end: its stdin is closed.
@@ -49,7 +78,7 @@ class Bootstrap {
   /// errors: Errc::local_connect_failed where there is no ssh; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<Bootstrap>> start(boost::asio::io_context& io,
                                                                 const bridge::ChildRequest& ssh,
-                                                                std::optional<ProgramToPush> push, Handlers handlers);
+                                                                std::optional<PushedProgram> push, Handlers handlers);
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
@@ -59,35 +88,35 @@ class Bootstrap {
   void terminate() { ssh_->signal(SIGTERM); }
 
  private:
-  Bootstrap(boost::asio::io_context& io, std::optional<ProgramToPush> push, Handlers handlers);
-  void listen();
-  void hear();
+  enum class State { greeting, pushing, pushed, silent, failed, connected, relaying, cut };
+
+  Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers);
+  void await_greeting();
+  void read_greeting();
   void on_missing(const MissingLine& line);
-  void send_program();
+  void on_output_end();
   void on_ssh_end(const bridge::ChildEnd& end);
-  void fail_with(Error error);
-  /// Writes all of `bytes` to ssh's stdin, then goes on.
-  void tell_far_side(std::vector<std::byte> bytes, std::function<void()> then);
-  void write_rest(std::span<const std::byte> rest);
-  void give_up_relay();
-  void finish_if_relayed();
+  void fail_with(const Error& error);
+  /// Writes all of `bytes` to ssh's stdin; then calls `on_sent`.
+  void send(std::vector<std::byte> bytes, std::function<void()> on_sent);
+  void send_rest(std::span<const std::byte> rest);
+  void on_relayed(const Relay::Outcome& outcome);
+  void cut_relay();
+  void conclude_if_over();
 
   boost::asio::io_context& io_;
-  const std::optional<ProgramToPush> push_;
+  const std::optional<PushedProgram> push_;
   Handlers handlers_;
   GreetingReader greeting_;
-  bool pushed_ = false;
-  bool output_ended_ = false;
-  std::optional<int> status_;
+  State state_ = State::greeting;
+  std::optional<int> status_;  // what ssh exited with
   std::function<void(int)> on_fallback_end_;
   std::unique_ptr<LocalStream> ssh_stream_;   // its stdout is read, its stdin written
   std::unique_ptr<LocalStream> user_stream_;  // ours, in the fallback
   std::unique_ptr<Relay> upwards_;
-  std::unique_ptr<Relay> downwards_;
-  bool downwards_ended_ = false;
-  bool relay_failed_ = false;
-  std::vector<std::byte> told_;  // what is being written to ssh's stdin
-  std::function<void()> after_told_;
+  std::unique_ptr<Relay> downwards_;  // null once ssh's output has ended
+  std::vector<std::byte> outgoing_;   // what is being written to ssh's stdin
+  std::function<void()> on_sent_;
   std::unique_ptr<bridge::ChildProcess> ssh_;
   core::Lifetime lifetime_;
 };

@@ -1,21 +1,16 @@
 /// The command that ssh runs at the far side. Text: docs/spec/rsh.md §1.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "rsh/pushed_program.hpp"
+
 namespace udtcat::rsh {
 
-/// Our own program, to be put where there is none.
-struct PushedProgram {
-  std::uint64_t size_bytes = 0;
-  std::string sha256_hex;
-};
-
 struct BootstrapRequest {
-  std::string program = "udtcat";    ///< there; a name or a path
+  std::string program = "udtcat";    ///< at the far side; a name or a path
   std::vector<std::string> options;  ///< of rsh-server
   std::optional<PushedProgram> push;
 };

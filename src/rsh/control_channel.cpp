@@ -36,10 +36,10 @@ struct ControlChannel::State {
   }
 
   boost::asio::io_context& io;
-  MessageHandler on_message;  // empty once nobody listens
+  MessageHandler on_message;  // empty after a violation, and once the channel is gone
   ViolationHandler on_violation;
   std::deque<std::byte> outgoing;
-  bool last_said = false;
+  bool ended = false;
   bool waiting = false;  // readable has a handler
   ControlReader reader;
   bridge::PendingCall<> readable;
@@ -47,7 +47,7 @@ struct ControlChannel::State {
   bridge::PendingCall<std::error_code> finished;
 };
 
-/// The multiplexer's.
+/// The end that the multiplexer reads and writes.
 class ControlChannel::Side final : public LocalStream {
  public:
   explicit Side(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -56,7 +56,7 @@ class ControlChannel::Side final : public LocalStream {
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override {
     auto& outgoing = state_->outgoing;
     const std::size_t bytes = std::min(into.size(), outgoing.size());
-    if (bytes == 0) return {.state = state_->last_said ? ReadState::end : ReadState::would_block};
+    if (bytes == 0) return {.state = state_->ended ? ReadState::end : ReadState::would_block};
     const auto end = outgoing.begin() + static_cast<std::ptrdiff_t>(bytes);
     std::copy(outgoing.begin(), end, into.begin());
     outgoing.erase(outgoing.begin(), end);
@@ -66,7 +66,7 @@ class ControlChannel::Side final : public LocalStream {
   void async_wait_readable(WaitHandler handler) override {
     state_->readable.expect(std::move(handler));
     state_->waiting = true;
-    if (!state_->outgoing.empty() || state_->last_said) state_->wake();
+    if (!state_->outgoing.empty() || state_->ended) state_->wake();
   }
 
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override {
@@ -110,7 +110,7 @@ void ControlChannel::send(const ControlMessage& message) {
 }
 
 void ControlChannel::finish_sending() {
-  state_->last_said = true;
+  state_->ended = true;
   state_->wake();
 }
 

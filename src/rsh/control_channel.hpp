@@ -16,12 +16,13 @@
 
 namespace udtcat::rsh {
 
-/// One end's say on the control stream. It may be used before and after the stream that carries it exists.
+/// One end of the control stream: sends messages and gives those of the peer. It may be used before the stream that
+/// carries them exists, and after.
 /// Threads: confined to the io_context thread. The handler is called there, never from inside a call of this.
 class ControlChannel {
  public:
   using MessageHandler = std::function<void(const ControlMessage&)>;
-  /// The peer spoke nonsense. Nothing is heard of it after that.
+  /// The peer broke the protocol; none of its further messages is given.
   using ViolationHandler = std::function<void(const Error&)>;
 
   ControlChannel(boost::asio::io_context& io, MessageHandler on_message, ViolationHandler on_violation);
@@ -29,7 +30,7 @@ class ControlChannel {
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// Queued without bound: it is our own few words.
+  /// Queued without bound: they are a few of our own.
   void send(const ControlMessage& message);
   /// Nothing more will be sent.
   void finish_sending();

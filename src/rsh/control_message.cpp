@@ -10,6 +10,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::rsh {
 
@@ -145,17 +146,15 @@ Result<std::size_t> ControlReader::body_bytes(std::span<const std::byte, kHeader
 
 Result<std::optional<ControlMessage>> ControlReader::next() {
   if (arrived_.size() < kHeaderBytes) return std::nullopt;
-  const auto length = body_bytes(std::span(arrived_).first<kHeaderBytes>());
-  if (!length) return tl::unexpected(length.error());
-  if (arrived_.size() < kHeaderBytes + *length) return std::nullopt;
+  UDTCAT_TRY(const std::size_t length, body_bytes(std::span(arrived_).first<kHeaderBytes>()));
+  if (arrived_.size() < kHeaderBytes + length) return std::nullopt;
   const auto begin = arrived_.begin() + kHeaderBytes;
-  const auto end = begin + static_cast<std::ptrdiff_t>(*length);
-  std::string text(*length, '\0');
+  const auto end = begin + static_cast<std::ptrdiff_t>(length);
+  std::string text(length, '\0');
   std::transform(begin, end, text.begin(), [](std::byte b) { return std::to_integer<char>(b); });
-  auto message = decode(static_cast<Type>(arrived_.front()), std::move(text));
-  if (!message) return tl::unexpected(std::move(message.error()));
+  UDTCAT_TRY(ControlMessage message, decode(static_cast<Type>(arrived_.front()), std::move(text)));
   arrived_.erase(arrived_.begin(), end);
-  return std::move(*message);
+  return message;
 }
 
 std::optional<std::string> signal_name(int number) {

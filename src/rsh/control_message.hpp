@@ -1,4 +1,4 @@
-/// The messages of the two ends of a remote command, beside its bytes. Bytes: docs/spec/rsh.md.
+/// The streams of a remote command's connection, and the messages on the first of them. Bytes: docs/spec/rsh.md.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,20 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
 namespace udtcat::rsh {
+
+// The near end opens all four at once, in this order.  spec: docs/spec/rsh.md §2
+inline constexpr StreamId kControlStream = 0;
+inline constexpr StreamId kInputStream = 2;
+inline constexpr StreamId kOutputStream = 4;
+inline constexpr StreamId kErrorStream = 6;
 
 inline constexpr std::size_t kMaxTextBytes = 131'071;  // spec: docs/spec/rsh.md §3; Linux takes no longer word in argv
 
@@ -68,7 +76,7 @@ class ControlReader {
 
 /// "INT" of SIGINT, as RFC 4254 §6.9 names them; none for signals it does not name.
 [[nodiscard]] std::optional<std::string> signal_name(int number);
-/// 15 of "TERM"; none for names that nobody may send.
+/// 15 of "TERM"; none for other names than those of signal_name().
 [[nodiscard]] std::optional<int> signal_number(std::string_view name);
 
 }  // namespace udtcat::rsh

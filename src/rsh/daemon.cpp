@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <boost/asio/post.hpp>
+#include <fmt/format.h>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -12,7 +12,7 @@ namespace udtcat::rsh {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 256;  // guess: each is a process and a session
+constexpr std::size_t kMaxCommands = 256;  // guess: each is a process and a session
 
 }  // namespace
 
@@ -25,38 +25,36 @@ Status Daemon::start(const tool::Options& options, tool::FoundKey found) {
 }
 
 void Daemon::take(std::unique_ptr<Connection> connection) {
-  if (ends_.size() >= kMostCommands)
-    return connection->abort({Errc::stream_refused, "run another command", "256 run already"});
+  if (ends_.size() >= kMaxCommands)
+    return connection->abort(
+        {Errc::stream_refused, "run another command", fmt::format("{} run already", kMaxCommands)});
   const std::string peer = connection->peer().to_string();
   core::log().info("{} connected", peer);
-  const auto place = ends_.emplace(ends_.end());
-  *place = std::make_unique<FarEnd>(
-      run_.io(), std::move(connection),
+  ends_.add(
+      std::move(connection),
       [this, peer](const ControlMessage& request) {
         auto launch = list_.launch(request);
         if (!launch) core::log().warn("{}: {}", peer, launch.error().message());
         return launch;
       },
-      nullptr, [this, place, peer](const Status& status) { on_over(place, peer, status); });
+      nullptr, [this, peer](FarEnd& end, const Status& status) { on_over(end, peer, status); });
 }
 
-void Daemon::on_over(Ends::iterator place, const std::string& peer, const Status& status) {
+void Daemon::on_over(const FarEnd& end, const std::string& peer, const Status& status) {
   if (status)
     core::log().info("{} disconnected", peer);
   else
     core::log().warn("{} disconnected: {}", peer, status.error().message());
-  // Posted: this is its own handler.
-  boost::asio::post(run_.io(), [this, place] {
-    ends_.erase(place);
-    if (stopping_ && ends_.empty()) run_.finish(std::nullopt);
+  ends_.remove(end, [this] {
+    if (stopping_ && ends_.size() == 0) run_.finish(std::nullopt);
   });
 }
 
 void Daemon::stop(const Error& why) {
   stopping_ = true;
   listener_->stop();
-  if (ends_.empty()) return run_.finish(why);
-  for (const auto& end : ends_) end->abort(why);
+  if (ends_.size() == 0) return run_.finish(why);
+  ends_.abort_all(why);
 }
 
 }  // namespace udtcat::rsh

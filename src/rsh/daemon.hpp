@@ -1,9 +1,9 @@
-/// Runs what a list allows for everybody who proves the key.
+/// Runs what a list allows for each peer that proves the key.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <udtcat/peering.hpp>
 
@@ -20,22 +20,21 @@ namespace udtcat::rsh {
 class Daemon {
  public:
   /// `run` must outlive this.
-  Daemon(tool::SessionRun& run, AllowList list) : run_(run), list_(std::move(list)), refusals_(run.io()) {}
+  Daemon(tool::SessionRun& run, AllowList list)
+      : run_(run), list_(std::move(list)), refusals_(run.io()), ends_(run.io()) {}
 
   /// errors: those of tool::start_listener()
   [[nodiscard]] Status start(const tool::Options& options, tool::FoundKey found);
 
  private:
-  using Ends = std::list<std::unique_ptr<FarEnd>>;
-
   void take(std::unique_ptr<Connection> connection);
-  void on_over(Ends::iterator place, const std::string& peer, const Status& status);
+  void on_over(const FarEnd& end, const std::string& peer, const Status& status);
   void stop(const Error& why);
 
   tool::SessionRun& run_;
   const AllowList list_;
   tool::RefusalLog refusals_;
-  Ends ends_;
+  FarEnds ends_;
   bool stopping_ = false;
   std::unique_ptr<Listener> listener_;
 };

@@ -2,11 +2,12 @@
 
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/child_stream.hpp"
 #include "lib/core/log.hpp"
-#include "rsh/streams.hpp"
 
 namespace udtcat::rsh {
 
@@ -42,7 +43,7 @@ FarEnd::~FarEnd() = default;
 
 void FarEnd::on_stream(StreamId id) {
   if (id > kErrorStream)
-    return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a command has four"});
+    return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a remote command has four streams"});
   ++streams_opened_;
   // The other three wait for the request.
   if (id == kControlStream) connection_->accept_stream(id, control_.stream(), [](const StreamOutcome&) {});
@@ -56,14 +57,14 @@ void FarEnd::on_message(const ControlMessage& message) {
   }
   const auto* signal = std::get_if<DeliverSignal>(&message);
   if (signal == nullptr || !requested())
-    return connection_->abort({Errc::protocol_violated, "read a control message", "out of place"});
+    return connection_->abort({Errc::protocol_violated, "read a control message", "it is not expected at this point"});
   if (const auto number = signal_number(signal->name); number && child_.started()) child_.process().signal(*number);
 }
 
 void FarEnd::run_when_complete() {
   constexpr std::size_t kStreams = 4;
   if (!request_ || streams_opened_ < kStreams || closed_) return;
-  if (on_requested_) std::exchange(on_requested_, nullptr)();
+  if (on_requested_) std::exchange(on_requested_, nullptr)(*this);
   const auto wanted = launch_(*request_);
   if (!wanted) return refuse(wanted.error().message());
   const auto started = child_.start(*wanted, [this](const bridge::ChildEnd& end) {
@@ -81,7 +82,7 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
   auto errors = make_stdio_stream(io_, pipes.errors.release(), -1, {.read = true, .write = false});
   for (auto* stream : {&input, &output, &errors})
     if (!*stream) return tl::unexpected(std::move(stream->error()));
-  // A reader that goes before the end has its reasons.
+  // A reader that leaves before the end is no error.
   const auto ignore = [](const StreamOutcome&) {};
   connection_->accept_stream(kInputStream, std::move(*input),
                              [this](const StreamOutcome& outcome) { on_input_over(outcome); });
@@ -90,8 +91,8 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
   return {};
 }
 
-/// A command that does not read all of its input has its reasons; one whose input was cut would wait for the rest, or
-/// take it for all.
+/// A command may leave input unread. Input that was cut ends the connection: the command would wait for the rest, or
+/// take what came for all.
 void FarEnd::on_input_over(const StreamOutcome& outcome) {
   const bool cut = outcome.error && outcome.error->code != Errc::local_write_failed;
   if (cut && !closed_ && !child_.process().end()) connection_->abort(*outcome.error);
@@ -112,15 +113,32 @@ void FarEnd::refuse(std::string reason) {
 void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
-  // Those whom the leader left behind go on, as with ssh, but for who would read an end that has not come.
+  // Processes that the command left behind go on, as with ssh, unless its input was cut: they would take that for its end.
   child_.end_it(!status && (status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted));
   finish_if_over();
 }
 
 void FarEnd::finish_if_over() {
   if (!closed_ || !child_.is_gone()) return;
-  // A peer that has been told of the end may leave as it likes.
-  if (on_over_) std::exchange(on_over_, nullptr)(answered_ ? Status{} : *closed_);
+  // How a peer that knows the command's end closes the connection does not matter.
+  if (on_over_) std::exchange(on_over_, nullptr)(*this, answered_ ? Status{} : *closed_);
+}
+
+void FarEnds::add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
+                  FarEnd::OverHandler on_over) {
+  ends_.push_back(std::make_unique<FarEnd>(io_, std::move(connection), std::move(launch), std::move(on_requested),
+                                           std::move(on_over)));
+}
+
+void FarEnds::remove(const FarEnd& end, std::function<void()> on_removed) {
+  boost::asio::post(io_, [this, &end, on_removed = std::move(on_removed)] {
+    std::erase_if(ends_, [&end](const auto& each) { return each.get() == &end; });
+    on_removed();
+  });
+}
+
+void FarEnds::abort_all(const Error& why) {
+  for (const auto& end : ends_) end->abort(why);
 }
 
 }  // namespace udtcat::rsh

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -32,9 +33,9 @@ class FarEnd {
   /// Gives the program for a request.  errors: any; the text travels to the peer
   using Launch = std::function<Result<bridge::ChildRequest>(const ControlMessage& request)>;
   /// The peer's first request has come: it is this connection that it uses.
-  using RequestedHandler = std::function<void()>;
+  using RequestedHandler = std::function<void(FarEnd&)>;
   /// The connection has ended and no child is left.
-  using OverHandler = std::function<void(const Status&)>;
+  using OverHandler = std::function<void(FarEnd&, const Status&)>;
 
   FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
          RequestedHandler on_requested, OverHandler on_over);
@@ -67,6 +68,24 @@ class FarEnd {
   bool answered_ = false;
   std::optional<Status> closed_;
   const std::unique_ptr<Connection> connection_;  // its handlers and streams lead into what stands above
+};
+
+/// Far ends that run beside each other.
+/// Threads: confined to the io_context thread.
+class FarEnds {
+ public:
+  explicit FarEnds(boost::asio::io_context& io) : io_(io) {}
+
+  [[nodiscard]] std::size_t size() const { return ends_.size(); }
+  void add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
+           FarEnd::OverHandler on_over);
+  /// Destroys `end`, then calls `on_removed`, when the caller, which may be a handler of `end`, has returned.
+  void remove(const FarEnd& end, std::function<void()> on_removed);
+  void abort_all(const Error& why);
+
+ private:
+  boost::asio::io_context& io_;
+  std::vector<std::unique_ptr<FarEnd>> ends_;
 };
 
 }  // namespace udtcat::rsh

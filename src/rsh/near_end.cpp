@@ -10,21 +10,20 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
-#include "rsh/streams.hpp"
 
 namespace udtcat::rsh {
 
 namespace {
 
-/// A reader of stdout that has gone, or was never there, has its reasons, and the command its status all the same.
-bool is_readers_choice(const Error& error) {
+/// Whether stdout's reader has gone, or never was: the command's status counts all the same.
+bool is_without_reader(const Error& error) {
   const auto is = [&error](int number) {
     return error.cause == std::error_code(number, std::generic_category()).message();
   };
   return error.code == Errc::local_write_failed && (is(EPIPE) || is(EBADF));
 }
 
-/// False: there has never been an input, as of a process that was started without one.
+/// Whether this process was started with a stdin that can be read.
 bool has_input() {
   const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
@@ -41,16 +40,17 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
       connection_(std::move(connection)) {
   connection_->on_closed([this](const Status& status) {
     if (!status) return end(tl::unexpected(status.error()));
-    end(fail(Errc::peer_interrupted, "wait for the remote command", "the other end left without a word about it"));
+    end(fail(Errc::peer_interrupted, "wait for the remote command",
+             "the other end closed the connection without saying how the command ended"));
   });
 }
 
 Status NearEnd::start(const ControlMessage& request, bool reads_input) {
   auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
-  // A program that started us may read only when we have ended, as from any program.
+  // The program that started us may read our output only after we have ended.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
   auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);
-  // Our own last lines go to stderr, too: the command gets a number of its own for it.
+  // A duplicate: our own last lines go to stderr after the stream has closed its descriptor.
   auto errors = make_stdio_stream(io_, -1, ::dup(STDERR_FILENO), writing);
   for (auto* stream : {&input, &output, &errors})
     if (!*stream) return tl::unexpected(std::move(stream->error()));
@@ -59,7 +59,7 @@ Status NearEnd::start(const ControlMessage& request, bool reads_input) {
     const StreamId id = connection_->open_stream(std::move(local), std::move(done));
     UDTCAT_INVARIANT(id == expected, "a new connection numbers its streams 0, 2, 4, 6");
   };
-  // A command may leave input unread; what cannot be read here is no end of it there.
+  // A command may leave input unread; but a failed read here must not look like the end of input there.
   const auto input_over = lifetime_.guard([this](const StreamOutcome& outcome) {
     if (outcome.error && outcome.error->code == Errc::local_read_failed) connection_->abort(*outcome.error);
   });
@@ -77,30 +77,30 @@ Status NearEnd::start(const ControlMessage& request, bool reads_input) {
 
 void NearEnd::on_message(const ControlMessage& message) {
   if (std::holds_alternative<Started>(message)) return core::log().debug("the remote command runs");
-  if (told_) return;
+  if (reported_) return;
   if (const auto* exited = std::get_if<Exited>(&message))
-    told_ = CommandEnd{.status = exited->status, .signal_name = {}};
+    reported_ = CommandEnd{.status = exited->status, .signal_name = {}};
   else if (const auto* killed = std::get_if<Killed>(&message))
-    told_ = CommandEnd{.status = std::nullopt, .signal_name = killed->signal_name};
+    reported_ = CommandEnd{.status = std::nullopt, .signal_name = killed->signal_name};
   else if (const auto* not_run = std::get_if<NotRun>(&message))
-    told_ = fail(Errc::remote_connect_failed, "run the command there", not_run->reason);
+    reported_ = fail(Errc::remote_connect_failed, "run the command there", not_run->reason);
   else
-    return connection_->abort({Errc::protocol_violated, "read a control message", "out of place"});
+    return connection_->abort({Errc::protocol_violated, "read a control message", "it is not expected at this point"});
   control_.finish_sending();
   end_when_complete();
 }
 
 void NearEnd::on_output_over(const std::optional<Error>& error) {
-  if (error && !is_readers_choice(*error)) output_error_ = error;
+  if (error && !is_without_reader(*error)) output_error_ = error;
   --open_outputs_;
   end_when_complete();
 }
 
 void NearEnd::end_when_complete() {
-  if (!told_ || open_outputs_ > 0) return;
+  if (!reported_ || open_outputs_ > 0) return;
   // A command that did not run has no output; of one that ran, all of it must have arrived.
-  if (*told_ && output_error_) return end(tl::unexpected(*output_error_));
-  end(std::move(*told_));
+  if (*reported_ && output_error_) return end(tl::unexpected(*output_error_));
+  end(std::move(*reported_));
 }
 
 void NearEnd::end(Result<CommandEnd> result) {

@@ -50,9 +50,9 @@ class NearEnd {
   boost::asio::io_context& io_;
   EndHandler on_end_;
   ControlChannel control_;
-  std::optional<Result<CommandEnd>> told_;  // what the peer said of the end
-  std::optional<Error> output_error_;       // of stdout
-  int open_outputs_ = 2;                    // stdout and stderr, whose last byte has not been taken
+  std::optional<Result<CommandEnd>> reported_;  // by the peer
+  std::optional<Error> output_error_;           // of stdout
+  int open_outputs_ = 2;                        // stdout and stderr, whose last byte has not been taken
   const std::unique_ptr<Connection> connection_;
   core::Lifetime lifetime_;
 };

@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include <sys/utsname.h>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::rsh {
 
@@ -22,8 +25,8 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// One that needs no libraries there, which the preset `static` makes, where it lies beside this one; else this one
-/// itself.
+/// udtcat-static beside this program, which the preset `static` makes and which needs no libraries there; where there is
+/// none, this program.
 std::string program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
@@ -33,7 +36,7 @@ std::string program_path() {
 }
 
 /// In hexadecimal, as sha256sum(1) prints it; none where OpenSSL fails.
-std::optional<std::string> sha256_hex(std::span<const char> bytes) {
+std::optional<std::string> sha256_hex(std::span<const std::byte> bytes) {
   constexpr std::size_t kDigestBytes = 32;  // spec: FIPS 180-4
   std::array<unsigned char, kDigestBytes> digest{};
   std::size_t length = 0;
@@ -44,16 +47,25 @@ std::optional<std::string> sha256_hex(std::span<const char> bytes) {
 
 }  // namespace
 
-Result<OwnProgram> own_program() {
-  const std::string path = program_path();
+Result<std::vector<std::byte>> read_program(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  utsname system{};
-  if (!file || bytes.empty() || ::uname(&system) != 0)
-    return fail(Errc::local_read_failed, "read " + path + " in order to push it");
+  if (!file || bytes.empty()) return fail(Errc::local_read_failed, "read " + path + " in order to push it");
+  const auto raw = std::as_bytes(std::span(bytes));
+  return std::vector<std::byte>(raw.begin(), raw.end());
+}
+
+Result<PushedProgram> own_program() {
+  const std::string path = program_path();
+  UDTCAT_TRY(const auto bytes, read_program(path));
   auto digest = sha256_hex(bytes);
   if (!digest) return fail(Errc::cipher_failed, "compute a digest");
-  return OwnProgram{{path, std::string(system.sysname) + ' ' + system.machine}, {bytes.size(), std::move(*digest)}};
+  utsname system{};
+  std::ignore = ::uname(&system);  // fails for no valid argument
+  return PushedProgram{.path = path,
+                       .system = std::string(system.sysname) + ' ' + system.machine,
+                       .size_bytes = bytes.size(),
+                       .sha256_hex = std::move(*digest)};
 }
 
 }  // namespace udtcat::rsh

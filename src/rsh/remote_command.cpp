@@ -8,7 +8,6 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "rsh/bootstrap_script.hpp"
-#include "rsh/dialled_address.hpp"
 #include "rsh/pushed_program.hpp"
 #include "tool/requests.hpp"
 
@@ -33,18 +32,15 @@ RemoteCommand::RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& 
 
 Status RemoteCommand::start() {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
-  std::optional<ProgramToPush> push;
   BootstrapRequest request{.program = options_.remote_program, .options = options_.far_options, .push = {}};
   if (options_.push) {
-    UDTCAT_TRY(OwnProgram own, own_program());
-    push = std::move(own.program);
-    request.push = std::move(own.pushed);
+    UDTCAT_TRY(request.push, own_program());
   }
   const Bootstrap::Handlers handlers{
       .on_connect = [this](const ConnectLine& line) { dial(line); },
       .on_noise = [this](const std::string& noise) { pass_on(noise); },
       .on_failure = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }};
-  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), std::move(push), handlers));
+  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), request.push, handlers));
   return {};
 }
 
@@ -80,7 +76,7 @@ void RemoteCommand::pass_on(const std::string& noise) {
   if (!noise.empty()) run_.console().line(noise.ends_with('\n') ? noise.substr(0, noise.size() - 1) : noise);
 }
 
-/// If ssh itself failed, it has said why.
+/// Nothing is said where ssh itself failed: it has said why.
 void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status) {
   constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS
   if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);

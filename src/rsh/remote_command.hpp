@@ -15,7 +15,7 @@
 
 #include "lib/bridge/child_process.hpp"
 #include "rsh/bootstrap.hpp"
-#include "rsh/dial_race.hpp"
+#include "rsh/candidates.hpp"
 #include "rsh/near_end.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/ssh_words.hpp"

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -23,8 +22,8 @@ namespace udtcat::rsh {
 
 namespace {
 
-constexpr std::uint16_t kNoPort = 0;  // spec: docs/spec/rsh.md §1
-constexpr std::size_t kMaxWays = 8;   // guess: each way of the near end's to us
+constexpr std::uint16_t kNoPort = 0;       // spec: docs/spec/rsh.md §1
+constexpr std::size_t kMaxCandidates = 8;  // guess: addresses of ours under which the near end dials us
 
 /// The address of this host that ssh's client reached, as its server saw it.  spec: ssh(1), SSH_CONNECTION
 std::optional<Endpoint> seen_address(std::uint16_t port) {
@@ -53,7 +52,7 @@ std::string to_string(const PortRange& range) {
 }
 
 RshServer::RshServer(tool::SessionRun& run, const RshServerOptions& options, std::uint64_t core_limit_bytes)
-    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()) {}
+    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()), ends_(run.io()) {}
 
 Status RshServer::start() {
   UDTCAT_TRY(Key key, Key::generate());
@@ -69,11 +68,11 @@ Status RshServer::start() {
   patience_.expires_after(*options_.accept_timeout);
   patience_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled && chosen_ == nullptr)
-      run_.finish(Error{Errc::cannot_reach, "wait for the near end", "nobody proved the key in time"});
+      run_.finish(Error{Errc::cannot_reach, "wait for the near end", "no peer proved the key in time"});
   });
   run_.on_interrupt([this](const Error& why) {
-    if (ends_.empty()) return run_.finish(why);
-    for (const auto& end : ends_) end->abort(why);
+    if (ends_.size() == 0) return run_.finish(why);
+    ends_.abort_all(why);
   });
   return {};
 }
@@ -100,34 +99,32 @@ Status RshServer::bind(const Key& key) {
   return status;
 }
 
-/// The near end may prove the key on several ways at once; it asks on one.
+/// The near end may prove the key on several connections at once; it sends its request on one.
 void RshServer::take(std::unique_ptr<Connection> connection) {
-  if (chosen_ != nullptr || ends_.size() >= kMaxWays)
-    return connection->abort({Errc::stream_refused, "serve a second peer", "the command has its connection"});
+  if (chosen_ != nullptr || ends_.size() >= kMaxCandidates)
+    return connection->abort({Errc::stream_refused, "serve a second peer", "the command has a connection already"});
   const Endpoint peer = connection->peer();
   core::log().info("{} has proved the key", peer.to_string());
-  const auto place = ends_.emplace(ends_.end());
-  *place = std::make_unique<FarEnd>(
-      run_.io(), std::move(connection),
+  ends_.add(
+      std::move(connection),
       [this](const ControlMessage& request) { return launch_for_user(request, core_limit_bytes_); },
-      [this, place] { choose(place->get()); }, [this, place](const Status& status) { on_over(place, status); });
+      [this](FarEnd& end) { choose(end); }, [this](FarEnd& end, const Status& status) { on_over(end, status); });
 }
 
-void RshServer::choose(FarEnd* end) {
-  chosen_ = end;
+void RshServer::choose(FarEnd& end) {
+  chosen_ = &end;
   patience_.cancel();
   listener_->stop();
-  run_.watch(end->connection().peer().to_string(), [end] { return end->connection().stats(); });
+  run_.watch(end.connection().peer().to_string(), [&end] { return end.connection().stats(); });
 }
 
-void RshServer::on_over(Ends::iterator place, const Status& status) {
-  if (place->get() == chosen_) {
-    // The near end knows, or is not there to be told.
+void RshServer::on_over(const FarEnd& end, const Status& status) {
+  if (&end == chosen_) {
+    // The near end has learnt the command's status, or is lost.
     if (!status) core::log().info("{}", status.error().message());
     return run_.finish_as(status ? tool::ExitStatus::success : tool::ExitStatus::own_failure);
   }
-  // Posted: this is its own handler.
-  boost::asio::post(run_.io(), [this, place] { ends_.erase(place); });
+  ends_.remove(end, [] {});
 }
 
 void RshServer::run_over_ssh(const ControlMessage& request) {
@@ -136,12 +133,12 @@ void RshServer::run_over_ssh(const ControlMessage& request) {
   run_.finish(std::nullopt);
 }
 
-/// Before there is a command, ssh is the only one who can want one. After that it may come and go: the session has its
-/// own signs of life.
+/// Before there is a command, the end of ssh means that none will come. After that the session, which has its own
+/// timeout, says whether the near end is there.
 void RshServer::on_ssh_end() {
   // A command that was not begun must not look like one that went well.
   if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
-  core::log().debug("ssh has gone; the command goes on");
+  core::log().debug("ssh has ended; the command goes on");
 }
 
 }  // namespace udtcat::rsh

@@ -1,9 +1,8 @@
-/// The far end of one remote command, started by ssh: it waits for somebody who proves the key, or for ssh to say that
+/// The far end of one remote command, started by ssh: it waits for a peer that proves the key, or for ssh to say that
 /// UDP does not work.
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +34,7 @@ struct RshServerOptions : tool::Options {
 ///
 ///   waiting ── first request of a peer that proved the key ──► serving ── over ──► the end
 ///      ├── a request by ssh ──► the end; the caller becomes the command: fallback()
-///      └── ssh's end, or nobody in time ──► the end
+///      └── ssh's end, or no peer in time ──► the end
 ///
 /// Threads: confined to the main thread.
 class RshServer {
@@ -50,12 +49,10 @@ class RshServer {
   [[nodiscard]] const std::optional<ControlMessage>& fallback() const { return fallback_; }
 
  private:
-  using Ends = std::list<std::unique_ptr<FarEnd>>;
-
   [[nodiscard]] Status bind(const Key& key);
   void take(std::unique_ptr<Connection> connection);
-  void choose(FarEnd* end);
-  void on_over(Ends::iterator place, const Status& status);
+  void choose(FarEnd& end);
+  void on_over(const FarEnd& end, const Status& status);
   void run_over_ssh(const ControlMessage& request);
   void on_ssh_end();
 
@@ -65,7 +62,7 @@ class RshServer {
   boost::asio::steady_timer patience_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<SshInput> ssh_input_;
-  Ends ends_;
+  FarEnds ends_;
   FarEnd* chosen_ = nullptr;  // one of ends_, or none yet
   std::optional<ControlMessage> fallback_;
 };

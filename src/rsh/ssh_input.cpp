@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <boost/asio/post.hpp>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::rsh {
 
 SshInput::SshInput(boost::asio::io_context& io, int descriptor, bridge::WakeEvent stop, Handlers handlers)
@@ -18,9 +20,8 @@ SshInput::SshInput(boost::asio::io_context& io, int descriptor, bridge::WakeEven
       handlers_(std::make_shared<const Handlers>(std::move(handlers))) {}
 
 Result<std::unique_ptr<SshInput>> SshInput::start(boost::asio::io_context& io, int descriptor, Handlers handlers) {
-  auto stop = bridge::WakeEvent::make();
-  if (!stop) return tl::unexpected(std::move(stop.error()));
-  std::unique_ptr<SshInput> input(new SshInput(io, descriptor, std::move(*stop), std::move(handlers)));
+  UDTCAT_TRY(bridge::WakeEvent stop, bridge::WakeEvent::make());
+  std::unique_ptr<SshInput> input(new SshInput(io, descriptor, std::move(stop), std::move(handlers)));
   try {
     input->thread_ = std::thread([&self = *input] { self.run(); });
   } catch (const std::system_error& error) {
@@ -36,7 +37,7 @@ SshInput::~SshInput() {
 
 void SshInput::run() {
   auto message = read_message();
-  // Weak: the handlers go with this, though what is posted stays.
+  // Weak: the handlers end with this, what is posted does not.
   boost::asio::post(io_, [weak = std::weak_ptr<const Handlers>(handlers_), message = std::move(message)] {
     const auto handlers = weak.lock();
     if (!handlers) return;

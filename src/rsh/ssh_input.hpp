@@ -22,7 +22,7 @@ class SshInput {
  public:
   struct Handlers {
     std::function<void(const ControlMessage&)> on_request;
-    /// ssh has gone, or has said nonsense.
+    /// ssh has ended, or what came is no request.
     std::function<void()> on_end;
   };
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::rsh {
 
 namespace {
@@ -23,9 +25,9 @@ class Reader {
 
   /// As ssh: options, the destination, options again, the command.
   Result<SshWords> read() {
-    if (auto status = read_options(); !status) return tl::unexpected(status.error());
+    UDTCAT_CHECK(read_options());
     if (at_ < arguments_.size()) words_.destination = arguments_[at_++];
-    if (auto status = options_are_over_ ? Status{} : read_options(); !status) return tl::unexpected(status.error());
+    if (!options_are_over_) UDTCAT_CHECK(read_options());
     const auto rest = arguments_.begin() + static_cast<std::ptrdiff_t>(at_);
     words_.command = fmt::format("{}", fmt::join(rest, arguments_.end(), " "));
     if (words_.only_ssh.empty() && words_.destination.empty()) words_.only_ssh = "no host";
@@ -41,7 +43,7 @@ class Reader {
       ++at_;
       options_are_over_ = word == "--";
       if (options_are_over_) return {};
-      if (auto status = read_cluster(word); !status) return status;
+      UDTCAT_CHECK(read_cluster(word));
     }
     return {};
   }

@@ -1,4 +1,4 @@
-#include "rsh/dialled_address.hpp"
+#include "rsh/candidates.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "rsh/relay.hpp"
+#include "rsh/bootstrap.hpp"
 
 #include <gtest/gtest.h>
 
