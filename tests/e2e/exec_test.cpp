@@ -143,11 +143,11 @@ TEST_F(Exec, HasNoKeyInItsEnvironment) {
   EXPECT_EQ(read_file(home_.path() / "environment").find("UDTCAT_KEY"), std::string::npos);
 }
 
-TEST_F(Exec, HasNoPlaceBesideOtherMouths) {
+TEST_F(Exec, HasNoPlaceInOtherForms) {
   for (const Arguments& arguments :
        {Arguments{"--plain", "-l", "9", "--exec", "x"}, Arguments{"-l", "9", "--to", "h:1", "--exec", "x"},
         Arguments{"h", "9", "--from", "1", "--exec", "x"}, Arguments{"h", "9", "--exec", ""},
-        Arguments{"rsh", "--exec", "x", "h", "y"}, Arguments{"gridftp", "get", "--exec", "x", "ftp://h/f", "."}}) {
+        Arguments{"rsh", "--exec", "x", "h", "y"}}) {
     Process refused = udtcat(arguments, {.key = key_});
     expect_exit(refused, arguments.front() == "rsh" ? 255 : kUsage);
     expect_says(refused, "--exec");

@@ -14,6 +14,18 @@ class GridftpClientTest : public GridftpTest {
   GlobusServer stock_;
 };
 
+TEST_F(GridftpTest, RefusesOptionsThatActElsewhere) {
+  const std::string elsewhere = "server that sends";
+  for (const auto& [arguments, named] :
+       {std::pair{Arguments{"get", "--rate", "1M", "ftp://h/f", "."}, elsewhere},
+        std::pair{Arguments{"copy", "--rate", "1M", "ftp://h/f", "ftp://g/f"}, elsewhere},
+        std::pair{Arguments{"get", "--exec", "x", "ftp://h/f", "."}, std::string("--exec")}}) {
+    const Ran refused = gridftp(arguments);
+    EXPECT_EQ(refused.status, kUsage);
+    EXPECT_THAT(refused.errors, AllOf(HasSubstr(arguments[1]), HasSubstr(named)));
+  }
+}
+
 TEST_F(GridftpClientTest, GetsAndPutsFilesOfAnySizeOverAnyNumberOfConnections) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1'048'576}, std::size_t{20'000'003}}) {
     const auto source = random_file("source", bytes);

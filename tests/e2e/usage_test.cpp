@@ -53,8 +53,6 @@ const std::vector<Mistake> kMistakes = {
     {"BothFamiliesOnly", {"127.0.0.1", "9", "-4", "-6"}, {"-4", "-6"}},
     {"ToWithoutListening", {"127.0.0.1", "9", "--to", "127.0.0.1:80"}, {"--to"}},
     {"RateOfWhatIsReceived", {"127.0.0.1", "9", "--recv-only", "--rate", "1M"}, {"--rate", "end that sends"}},
-    {"RateOfAGet", {"gridftp", "get", "--rate", "1M", "ftp://h/f", "."}, {"--rate", "server that sends"}},
-    {"RateOfACopy", {"gridftp", "copy", "--rate", "1M", "ftp://h/f", "ftp://g/f"}, {"--rate", "server that sends"}},
     {"FromWhileListening", {"-l", "127.0.0.1:9", "--from", "127.0.0.1:80"}, {"--from"}},
 };
 INSTANTIATE_TEST_SUITE_P(Of, UsageMistake, testing::ValuesIn(kMistakes),

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lib/bridge/loop.hpp"
+#include "lib/bridge/child_test.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -15,16 +15,11 @@ using std::chrono::milliseconds;
 
 constexpr EndingSteps kQuick{{{milliseconds(0), SIGHUP}, {milliseconds(50), SIGTERM}, {milliseconds(50), SIGKILL}}};
 
-class ChildEndingTest : public testing::Test {
+class ChildEndingTest : public ChildTest {
  protected:
   /// Begins when the script has said "up".
   void begin_to_end(const std::string& script) {
-    auto started =
-        ChildProcess::start(io, {.program = "/bin/sh", .words = {"sh", "-c", script}, .core_limit_bytes = {}},
-                            [this](ChildEnd how) { end = how; });
-    ASSERT_TRUE(started) << started.error().message();
-    child = std::move(*started);
-    pipes = child->take_pipes();
+    start(script);
     Bytes up(3);
     ASSERT_EQ(::read(pipes.output.number(), up.data(), up.size()), 3);
     ending.emplace(io, *child, kQuick, [this] { gone = true; });
@@ -34,10 +29,6 @@ class ChildEndingTest : public testing::Test {
     return run_until(io, [this] { return gone; }) && ending->is_over();
   }
 
-  boost::asio::io_context io;
-  std::optional<ChildEnd> end;
-  std::unique_ptr<ChildProcess> child;
-  ChildPipes pipes;
   std::optional<ChildEnding> ending;
   bool gone = false;
 };

@@ -10,21 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/bridge/loop.hpp"
+#include "lib/bridge/child_test.hpp"
 
 namespace udtcat::bridge {
 namespace {
 
-class Children : public testing::Test {
+class Children : public ChildTest {
  protected:
-  void start(const std::string& script) {
-    auto started =
-        ChildProcess::start(io, {.program = "/bin/sh", .words = {"sh", "-c", script}, .core_limit_bytes = {}},
-                            [this](ChildEnd how) { end = how; });
-    ASSERT_TRUE(started) << started.error().message();
-    child = std::move(*started);
-    pipes = child->take_pipes();
-  }
   [[nodiscard]] bool ends() {
     return run_until(io, [this] { return end.has_value(); });
   }
@@ -52,11 +44,6 @@ class Children : public testing::Test {
     }
     return -1;
   }
-
-  boost::asio::io_context io;
-  std::optional<ChildEnd> end;
-  std::unique_ptr<ChildProcess> child;
-  ChildPipes pipes;
 };
 
 TEST_F(Children, HaveThreeDescriptorsOfTheirOwn) {
