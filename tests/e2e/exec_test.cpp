@@ -143,7 +143,7 @@ TEST_F(Exec, HasNoKeyInItsEnvironment) {
   EXPECT_EQ(read_file(home_.path() / "environment").find("UDTCAT_KEY"), std::string::npos);
 }
 
-TEST_F(Exec, HasNoPlaceInOtherForms) {
+TEST_F(Exec, IsRefusedBesideOtherSourcesAndSinks) {
   for (const Arguments& arguments :
        {Arguments{"--plain", "-l", "9", "--exec", "x"}, Arguments{"-l", "9", "--to", "h:1", "--exec", "x"},
         Arguments{"h", "9", "--from", "1", "--exec", "x"}, Arguments{"h", "9", "--exec", ""},

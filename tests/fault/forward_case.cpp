@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "fault/products.hpp"
-#include "fault/tcp_mouth.hpp"
+#include "fault/tcp_peer.hpp"
 
 namespace udtcat::fault {
 
@@ -59,19 +59,17 @@ class ForwardCase final : public Case {
   }
 
   void check_promises(Report& report) override {
-    if (client_) check_mouth(*client_, back_, "the client", report);
-    if (service_) check_mouth(*service_, out_, "the service", report);
-    const auto clean = [](const std::optional<TcpMouth>& mouth) {
-      return mouth && mouth->end() == TcpMouth::End::clean;
-    };
+    if (client_) check_peer(*client_, back_, "the client", report);
+    if (service_) check_peer(*service_, out_, "the service", report);
+    const auto clean = [](const std::optional<TcpPeer>& peer) { return peer && peer->end() == TcpPeer::End::clean; };
     report.whole = report.lies.empty() && clean(client_) && clean(service_);
   }
 
  private:
-  static void check_mouth(const TcpMouth& mouth, const Content& expected, const std::string& whose, Report& report) {
-    if (mouth.wrong()) report.lies.push_back(whose + " got bytes that were not sent so");
-    if (mouth.end() == TcpMouth::End::clean && mouth.bytes_taken() != expected.size())
-      report.lies.push_back(whose + " saw a clean end after " + std::to_string(mouth.bytes_taken()) + " of " +
+  static void check_peer(const TcpPeer& peer, const Content& expected, const std::string& whose, Report& report) {
+    if (peer.wrong()) report.lies.push_back(whose + " got bytes that were not sent so");
+    if (peer.end() == TcpPeer::End::clean && peer.bytes_taken() != expected.size())
+      report.lies.push_back(whose + " saw a clean end after " + std::to_string(peer.bytes_taken()) + " of " +
                             std::to_string(expected.size()) + " bytes");
   }
 
@@ -103,8 +101,8 @@ class ForwardCase final : public Case {
 
   const test::Descriptor door_ = stage_.path().tcp_socket(Side::far);
   const std::uint16_t service_port_;
-  std::optional<TcpMouth> client_;
-  std::optional<TcpMouth> service_;
+  std::optional<TcpPeer> client_;
+  std::optional<TcpPeer> service_;
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(BothFamilies, OurListener, testing::Values(AddressFamil
 TEST_P(OurListener, AnswersTheInductionAsLibudtDoes) {
   const auto [heard, reply] = ask(port, server, question());
   ASSERT_TRUE(reply) << port.log();
-  EXPECT_EQ(heard->datagram.size(), kHeaderBytes + kHandshakeBytes) << "nothing more for who sent no marker";
+  EXPECT_EQ(heard->datagram.size(), kHeaderBytes + kHandshakeBytes) << "nothing more for a client that sent no marker";
   EXPECT_EQ(heard->view().header(0), 0x80000000U);
   EXPECT_EQ(heard->view().info(), 0U);
   EXPECT_EQ(heard->view().destination(), kClientId);

@@ -31,9 +31,9 @@ TEST_F(ConsoleTest, RewritesTheStatus) {
 
 TEST_F(ConsoleTest, PutsALineInThePlaceOfTheStatus) {
   console_.status("12 %");
-  console_.line("news");
+  console_.line("a line");
   console_.line("more");
-  EXPECT_EQ(pipe_.drain(), "\r12 %\r    \rnews\nmore\n");
+  EXPECT_EQ(pipe_.drain(), "\r12 %\r    \ra line\nmore\n");
 }
 
 TEST_F(ConsoleTest, TakesTheStatusAway) {

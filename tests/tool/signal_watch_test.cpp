@@ -59,25 +59,25 @@ TEST_F(SignalWatchDeathTest, EndsTheProcessAtTheSecondSignal) {
 TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
   const auto twice = [] {
     std::promise<void> asked;
-    std::promise<void> news;
-    const SignalWatch watch([&](int number) { (number == SIGTERM ? asked : news).set_value(); });
+    std::promise<void> other;
+    const SignalWatch watch([&](int number) { (number == SIGTERM ? asked : other).set_value(); });
     ::kill(::getpid(), SIGTERM);
     asked.get_future().wait();
     ::kill(::getpid(), SIGTERM);
     for (sigset_t pending; ::sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;) ::sched_yield();
     ::kill(::getpid(), SIGUSR1);
-    news.get_future().wait();  // what came before it has been dealt with
+    other.get_future().wait();  // what came before it has been dealt with
     ::_exit(0);
   };
   EXPECT_EXIT(twice(), ExitedWithCode(0), "");
 }
 
 TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
-  const auto news = [] {
+  const auto watched = [] {
     signal_and_wait([](int) {}, SIGUSR1);
     ::_exit(0);
   };
-  EXPECT_EXIT(news(), ExitedWithCode(0), "");
+  EXPECT_EXIT(watched(), ExitedWithCode(0), "");
 }
 
 TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAtItsEndWithTheStatusItHad) {

@@ -12,9 +12,9 @@ bool is_ack(const PacketView& packet) { return packet.is(Type::ack); }
 bool is_full_ack(const PacketView& packet) { return packet.is(Type::ack) && packet.words() > 1; }
 bool is_nak(const PacketView& packet) { return packet.is(Type::nak); }
 
-class Manners : public ByRole {
+class UdtConformance : public ByRole {
  protected:
-  Manners() : link(make_scripted_link(role())) {}
+  UdtConformance() : link(make_scripted_link(role())) {}
   void SetUp() override { ASSERT_TRUE(link.up()); }
   ScriptedPeer& peer() { return *link.peer; }
   ScriptedPort& port() { return *link.port; }
@@ -23,16 +23,16 @@ class Manners : public ByRole {
 
   ScriptedLink link;
 };
-UDTCAT_FOR_BOTH_ROLES(Manners);
+UDTCAT_FOR_BOTH_ROLES(UdtConformance);
 
-TEST_P(Manners, CarryBytesBothWays) {
+TEST_P(UdtConformance, CarriesBytesBothWays) {
   EXPECT_EQ(link.ails(1), "") << link.tell();
   EXPECT_EQ(link.ails(3), "") << link.tell();
 }
 
 // --- As a receiver.
 
-TEST_P(Manners, AcknowledgeAShortPacketAtOnceAndAgainUntilItIsHeard) {
+TEST_P(UdtConformance, AcknowledgesAShortPacketAtOnceAndAgainUntilItIsHeard) {
   const auto begin = Clock::now();
   peer().send_data(Pattern(1).bytes(0, 10));
   const auto first = port().hear_one(is_full_ack, 1s);
@@ -45,7 +45,7 @@ TEST_P(Manners, AcknowledgeAShortPacketAtOnceAndAgainUntilItIsHeard) {
   EXPECT_LT(second->at - first->at, 500ms);
 }
 
-TEST_P(Manners, StopRepeatingAConfirmedAcknowledgement) {
+TEST_P(UdtConformance, StopsRepeatingAConfirmedAcknowledgement) {
   peer().send_data(Pattern(1).bytes(0, 10));
   ASSERT_TRUE(peer().wait_until_acknowledged(1s)) << link.tell();
   std::ignore = peer().wait_for([](auto&) { return false; }, 300ms);  // confirms what is under way
@@ -54,7 +54,7 @@ TEST_P(Manners, StopRepeatingAConfirmedAcknowledgement) {
   EXPECT_LE(acks, 1U) << link.tell();
 }
 
-TEST_P(Manners, AcknowledgeOnTenMillisecondsWithFiguresThatMakeSense) {
+TEST_P(UdtConformance, AcknowledgesOnTenMillisecondsWithFiguresThatMakeSense) {
   // A steady stream of full packets, a few every millisecond, to a reader that keeps up.
   std::ignore = link.ours->start_receiving(Pattern(1), std::uint64_t{900} * peer().payload_bytes(), 1456);
   std::vector<Heard> acks;
@@ -87,7 +87,7 @@ TEST_P(Manners, AcknowledgeOnTenMillisecondsWithFiguresThatMakeSense) {
   EXPECT_LE(full_acks, 20 + static_cast<std::size_t>(took.count()) / 4) << link.tell();
 }
 
-TEST_P(Manners, GiveLightAcknowledgementsToAFastSender) {
+TEST_P(UdtConformance, GivesLightAcknowledgementsToAFastSender) {
   constexpr int kFlights = 20;
   constexpr int kFlight = 128;
   // Someone reads: what finds no room is dropped, and earns no acknowledgement.
@@ -108,7 +108,7 @@ TEST_P(Manners, GiveLightAcknowledgementsToAFastSender) {
   EXPECT_GT(light, 3U) << "libudt's congestion window is clocked by them" << link.tell();
 }
 
-TEST_P(Manners, AskForAHoleAtOnceAndUntilItIsFilled) {
+TEST_P(UdtConformance, AsksForAHoleAtOnceAndUntilItIsFilled) {
   const auto bytes = Pattern(1).bytes(0, 60);
   const std::uint32_t first = peer().next_sequence();
   peer().send_data_at(first, std::span(bytes).first(10));
@@ -135,7 +135,7 @@ TEST_P(Manners, AskForAHoleAtOnceAndUntilItIsFilled) {
   EXPECT_FALSE(peer().wait_for(is_nak, 500ms)) << "there is no hole any more" << link.tell();
 }
 
-TEST_P(Manners, AskForNothingThatWasNotSent) {
+TEST_P(UdtConformance, AsksForNothingThatWasNotSent) {
   const std::uint32_t first = peer().next_sequence();
   for (const std::uint32_t offset : {0U, 2U, 3U, 7U, 20U})
     peer().send_data_at(advanced(first, offset), Pattern(1).bytes(offset * 10, 10));
@@ -160,7 +160,7 @@ TEST_P(Manners, AskForNothingThatWasNotSent) {
 
 // --- As a sender.
 
-TEST_P(Manners, ConfirmFullAcknowledgementsAndNoLightOnes) {
+TEST_P(UdtConformance, ConfirmsFullAcknowledgementsAndNoLightOnes) {
   link.ours->start_write(Pattern(1).bytes(0, 3000));
   peer().answers_data = false;
   ASSERT_TRUE(peer().wait_for(is_data, 2s)) << link.tell();
@@ -177,7 +177,7 @@ TEST_P(Manners, ConfirmFullAcknowledgementsAndNoLightOnes) {
   }
 }
 
-TEST_P(Manners, SendNoPacketLargerThanAgreed) {
+TEST_P(UdtConformance, SendsNoPacketLargerThanAgreed) {
   link.ours->start_write(Pattern(1).bytes(0, 100'000));
   const auto bytes = peer().collect(100'000, 5s);
   EXPECT_EQ(bytes.size(), 100'000U) << link.tell();
@@ -186,7 +186,7 @@ TEST_P(Manners, SendNoPacketLargerThanAgreed) {
 }
 
 // libudt hands nothing up between the ticks of its 100 ms clock, unless the last packet is short or a packet follows.
-TEST_P(Manners, EndABurstSoThatLibudtHandsItUpAtOnce) {
+TEST_P(UdtConformance, EndsABurstSoThatLibudtHandsItUpAtOnce) {
   EXPECT_EQ(link.ails(1), "") << link.tell();
   peer().answers_data = false;
   link.ours->start_write(std::vector<std::byte>(4 * peer().payload_bytes()));
@@ -212,7 +212,7 @@ TEST_P(Manners, EndABurstSoThatLibudtHandsItUpAtOnce) {
   EXPECT_TRUE(prompted) << "a full last packet and then nothing for 90 ms" << link.tell();
 }
 
-TEST_P(Manners, SendAgainWhatIsAskedFor) {
+TEST_P(UdtConformance, SendsAgainWhatIsAskedFor) {
   peer().answers_data = false;
   link.ours->start_write(Pattern(1).bytes(0, 10'000));
   std::set<std::uint32_t> seen;
@@ -232,7 +232,7 @@ TEST_P(Manners, SendAgainWhatIsAskedFor) {
   }
 }
 
-TEST_P(Manners, SendAgainByThemselvesWhatNobodyAcknowledges) {
+TEST_P(UdtConformance, SendsAgainByItselfWhatNobodyAcknowledges) {
   peer().answers_data = false;
   link.ours->start_write(Pattern(1).bytes(0, 100));
   const std::uint32_t first = peer().initial_sequence();
@@ -247,7 +247,7 @@ TEST_P(Manners, SendAgainByThemselvesWhatNobodyAcknowledges) {
   EXPECT_LE(copies.size(), 60U) << link.tell();
 }
 
-TEST_P(Manners, TryAClosedWindowNowAndThen) {
+TEST_P(UdtConformance, TriesAClosedWindowNowAndThen) {
   // Two packets in flight are allowed, and neither is acknowledged.
   peer().answers_data = false;
   link.ours->start_write(Pattern(1).bytes(0, 20 * 1456));
@@ -270,7 +270,7 @@ TEST_P(Manners, TryAClosedWindowNowAndThen) {
   EXPECT_LE(tries, 80U) << link.tell();
 }
 
-TEST_P(Manners, StayInsideTheWindowOfTheHandshake) {
+TEST_P(UdtConformance, StaysInsideTheWindowOfTheHandshake) {
   ScriptedLink narrow = make_scripted_link(role(), {.initial_sequence = 100, .window = 3, .id = 0x2fd3ab96});
   ASSERT_TRUE(narrow.up());
   narrow.ours->start_write(Pattern(1).bytes(0, 100'000));
@@ -290,7 +290,7 @@ TEST_P(Manners, StayInsideTheWindowOfTheHandshake) {
   EXPECT_EQ(bytes.size(), 100'000U) << narrow.tell();
 }
 
-TEST_P(Manners, TakeLightAcknowledgementsForProgress) {
+TEST_P(UdtConformance, TakesLightAcknowledgementsForProgress) {
   ScriptedLink narrow = make_scripted_link(role(), {.initial_sequence = 100, .window = 16, .id = 0x2fd3ab96});
   ASSERT_TRUE(narrow.up());
   narrow.ours->start_write(Pattern(1).bytes(0, 64 * 1456));
@@ -308,7 +308,7 @@ TEST_P(Manners, TakeLightAcknowledgementsForProgress) {
   EXPECT_GE(seen.size(), 30U) << narrow.tell();
 }
 
-TEST_P(Manners, NeverDropAMessageOfAStream) {
+TEST_P(UdtConformance, NeverDropsAMessageOfAStream) {
   peer().answers_data = false;
   link.ours->start_write(Pattern(1).bytes(0, 30'000));
   for (const Heard& each : port().hear_all(1500ms)) {
@@ -361,7 +361,7 @@ TEST(FirstPackets, ToOurListenerMayOvertakeTheAccept) {
 
 // --- At the end.
 
-TEST_P(Manners, AnswerWhoSpeaksAfterTheEndThatItIsOver) {
+TEST_P(UdtConformance, AnswersAPacketAfterTheEndThatItIsOver) {
   link.ours->close(1s);
   ASSERT_TRUE(port().hear_one([](auto& packet) { return packet.is(Type::shutdown); }, 2s)) << link.tell();
   link.ours.reset();
@@ -373,7 +373,7 @@ TEST_P(Manners, AnswerWhoSpeaksAfterTheEndThatItIsOver) {
   }
 }
 
-TEST_P(Manners, DoNotShutDownBeforeTheLastAcknowledgement) {
+TEST_P(UdtConformance, DoesNotShutDownBeforeTheLastAcknowledgement) {
   peer().answers_data = false;
   link.ours->start_write(Pattern(1).bytes(0, 5000));
   link.ours->close(10s);
@@ -383,7 +383,7 @@ TEST_P(Manners, DoNotShutDownBeforeTheLastAcknowledgement) {
   EXPECT_TRUE(peer().wait_for([](auto& packet) { return packet.is(Type::shutdown); }, 2s)) << link.tell();
 }
 
-TEST_P(Manners, HandUpWhatCameBeforeTheShutdown) {
+TEST_P(UdtConformance, HandsUpWhatCameBeforeTheShutdown) {
   const auto bytes = Pattern(1).bytes(0, 2 * peer().payload_bytes() + 10);
   for (std::size_t at = 0; at < bytes.size(); at += peer().payload_bytes())
     peer().send_data(std::span(bytes).subspan(at, std::min(peer().payload_bytes(), bytes.size() - at)));
