@@ -21,7 +21,7 @@ constexpr auto kStdoutEndsWithin = test::patience(5s);  // guess: the kernel clo
 constexpr std::uint64_t kSessionsApart = 1000;          // seeds of contents that are unlike
 
 Content content_of(const Scenario& scenario, unsigned number, std::uint64_t way, std::uint64_t bytes) {
-  return test::random_bytes(scenario.seed * 2 + way + number * kSessionsApart, bytes);
+  return test::random_bytes(bytes, scenario.seed * 2 + way + number * kSessionsApart);
 }
 
 std::string unique_name(const Scenario& scenario, unsigned number) {

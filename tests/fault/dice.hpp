@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "support/random_data.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::fault {
 

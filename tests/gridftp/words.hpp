@@ -2,16 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <stdlib.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -26,6 +21,7 @@
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "support/temp_dir.hpp"
 
 namespace udtcat::gridftp {
 
@@ -67,33 +63,14 @@ inline void run(boost::asio::io_context& io, Task<void> task) {
   }(std::move(task)));
 }
 
-/// A directory of the test's own, removed with all that is in it.
-class Folder {
+/// A directory of the test's own, in the words of this room: names are strings, contents are bytes.
+class Folder : public test::TempDir {
  public:
-  Folder() = default;
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + '/' + name; }
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return TempDir::operator/(name); }
   std::string write(const std::string& name, const Bytes& content) const {
-    // SAFETY: any byte is a char.
-    std::ofstream(*this / name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
-    return *this / name;
+    return TempDir::write(name, test::text_of(content));
   }
-  [[nodiscard]] Bytes read(const std::string& name) const {
-    std::ifstream file(*this / name, std::ios::binary);
-    return bytes_of(std::string(std::istreambuf_iterator<char>(file), {}));
-  }
-  [[nodiscard]] bool has(const std::string& name) const { return std::filesystem::exists(*this / name); }
-
- private:
-  std::string path_ = [] {
-    std::string name = std::filesystem::temp_directory_path() / "udtcat-gridftp-XXXXXX";  // mkdtemp() fills in the X
-    return std::string(::mkdtemp(name.data()));                                           // fills in the X
-  }();
+  [[nodiscard]] Bytes read(const std::string& name) const { return bytes_of(test::read_file(*this / name)); }
 };
 
 /// A connection in memory: one end for the code under test, one for the peer.

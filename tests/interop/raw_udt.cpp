@@ -85,10 +85,6 @@ std::optional<std::chrono::milliseconds> look_until(Condition condition, std::ch
 RawRuntime::RawRuntime() { UDT::startup(); }
 RawRuntime::~RawRuntime() { UDT::cleanup(); }
 
-Endpoint loopback(AddressFamily family, std::uint16_t port) {
-  return resolve({family == AddressFamily::ipv6 ? "::1" : "127.0.0.1", port}, family).value().front();
-}
-
 void let_pass(std::chrono::milliseconds time) { std::ignore = ::poll(nullptr, 0, static_cast<int>(time.count())); }
 
 const std::string& RawSocket::why() { return last_words; }

@@ -16,6 +16,7 @@
 
 #include "interop/pattern.hpp"
 #include "interop/transfer.hpp"
+#include "support/addresses.hpp"
 
 namespace udtcat::test::interop {
 
@@ -99,8 +100,6 @@ class RawListener {
   std::uint16_t port_ = 0;
 };
 
-/// The loopback address of a family.
-[[nodiscard]] Endpoint loopback(AddressFamily family, std::uint16_t port);
 /// For a time that is itself the stimulus: a reader that does not read, a peer that does not speak.
 void let_pass(std::chrono::milliseconds time);
 

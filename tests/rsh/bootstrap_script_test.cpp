@@ -1,14 +1,14 @@
 #include "rsh/bootstrap_script.hpp"
 
-#include "tool/shell_words.hpp"
-
 #include <array>
 #include <cstdio>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "support/temp_dir.hpp"
+#include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
 namespace {
@@ -41,50 +41,44 @@ TEST(BootstrapScripts, SayWhatIsMissing) {
 
 TEST(BootstrapScripts, TakeAProgramAndRunIt) {
   const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";  // also where it is asked for its version
-  const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push.{}", ::getpid());
+  const test::TempDir cache;
   // sha256sum of the program above
   const std::string digest =
       run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
-  const BootstrapRequest request{.program = "/no/such/udtcat",
-                                 .options = {"--port=1"},
-                                 .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
-  const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
+  const BootstrapRequest request{
+      .program = "/no/such/udtcat", .options = {"--port=1"}, .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
+  const std::string script =
+      fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
   EXPECT_TRUE(run("sh", script, program).ends_with("pushed rsh-server --port=1\n"));
   EXPECT_EQ(run("sh", script), "pushed rsh-server --port=1\n") << "it is there now";
-  std::filesystem::remove_all(cache);
 }
 
 TEST(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
   const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
-  const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push3.{}", ::getpid());
+  const test::TempDir cache;
   const std::string digest =
       run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
-  const BootstrapRequest request{.program = "/no/such/udtcat",
-                                 .options = {},
-                                 .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
-  const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
+  const BootstrapRequest request{
+      .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
+  const std::string script =
+      fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
   for (const std::string& input : {program, std::string()}) {
     const std::string output = run("sh", script, input);
     EXPECT_NE(output.find("does not run here: error while loading shared libraries: libx.so.1"), std::string::npos)
         << output;
     EXPECT_NE(output.find("udtcat-static"), std::string::npos) << output;
   }
-  std::filesystem::remove_all(cache);
 }
 
 TEST(BootstrapScripts, RunNoProgramThatIsNotTheAnnouncedOne) {
-  const auto cache = std::filesystem::temp_directory_path() / fmt::format("udtcat-push2.{}", ::getpid());
-  const BootstrapRequest request{.program = "/no/such/udtcat",
-                                 .options = {},
-                                 .push = PushedProgram{.size_bytes = 8, .sha256_hex = std::string(64, '0')}};
-  const std::string script = fmt::format("export XDG_CACHE_HOME={}; {}", cache.string(), bootstrap_script(request));
+  const test::TempDir cache;
+  const BootstrapRequest request{
+      .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{.size_bytes = 8, .sha256_hex = std::string(64, '0')}};
+  const std::string script =
+      fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
   const std::string output = run("sh", script, "echo bad");
   EXPECT_NE(output.find("could not put the program"), std::string::npos) << output;
-  std::size_t files = 0;
-  for (const auto& each : std::filesystem::recursive_directory_iterator(cache))
-    files += each.is_regular_file() ? 1U : 0U;
-  EXPECT_EQ(files, 0U) << "nothing is left";
-  std::filesystem::remove_all(cache);
+  EXPECT_TRUE(cache.files().empty()) << "nothing is left";
 }
 
 }  // namespace

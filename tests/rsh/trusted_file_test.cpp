@@ -1,11 +1,11 @@
 #include "rsh/trusted_file.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "support/temp_dir.hpp"
 
 namespace udtcat::rsh {
 namespace {
@@ -15,13 +15,7 @@ using testing::HasSubstr;
 
 class TrustedFile : public testing::Test {
  protected:
-  TrustedFile() : path_(std::filesystem::temp_directory_path() / ("udtcat-list-" + std::to_string(::getpid()))) {}
-  ~TrustedFile() override { std::filesystem::remove(path_); }
-
-  void write(const std::string& text, mode_t mode) const {
-    std::ofstream(path_) << text;
-    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
-  }
+  void write(const std::string& text, mode_t mode) const { folder_.write("list", text, mode); }
   void expect_refused(const char* why) const {
     const auto text = read_trusted_file(path_);
     ASSERT_FALSE(text);
@@ -29,7 +23,8 @@ class TrustedFile : public testing::Test {
     EXPECT_THAT(text.error().message(), AllOf(HasSubstr(path_.string()), HasSubstr(why)));
   }
 
-  const std::filesystem::path path_;
+  const test::TempDir folder_;
+  const std::filesystem::path path_ = folder_ / "list";
 };
 
 TEST_F(TrustedFile, IsReadWhoeverMayReadIt) {

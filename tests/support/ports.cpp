@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "support/random_data.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::test {
 
@@ -96,7 +96,7 @@ std::uint16_t free_port() {
 
 void send_garbage(std::uint16_t port, int count) {
   constexpr std::size_t kMaxBytes = 1472;  // spec: Ethernet's MTU less the IPv4 and UDP headers
-  const auto bytes = random_bytes(port, kMaxBytes * 2);
+  const auto bytes = random_bytes(kMaxBytes * 2, port);
   const BoundUdp stranger = bind_udp();
   const sockaddr_in target = loopback(port);
   for (int i = 0; i < count; ++i) {

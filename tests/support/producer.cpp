@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "support/random_data.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::test {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::test {
 

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/temp_dir.hpp"
 #include "tool/support/pipe.hpp"
 
 namespace udtcat::tool {
@@ -24,13 +24,8 @@ constexpr const char* kKeyText =
 
 class KeyFile : public testing::Test {
  protected:
-  KeyFile() : path_(std::filesystem::temp_directory_path() / ("udtcat-key-" + std::to_string(::getpid()))) {}
-  ~KeyFile() override { std::filesystem::remove(path_); }
-
   [[nodiscard]] std::string write(const std::string& text, mode_t mode = 0600) const {
-    std::ofstream(path_) << text;
-    EXPECT_EQ(::chmod(path_.c_str(), mode), 0);
-    return path_.string();
+    return folder_.write("key", text, mode);
   }
   void expect_refused(const std::string& path, const std::string& why) const {
     const auto key = Key::from_file(path);
@@ -41,7 +36,8 @@ class KeyFile : public testing::Test {
     EXPECT_THAT(key.error().message(), Not(HasSubstr("AAECAw")));
   }
 
-  const std::filesystem::path path_;
+  const test::TempDir folder_;
+  const std::filesystem::path path_ = folder_ / "key";
 };
 
 TEST_F(KeyFile, IsReadWithWhiteSpaceAroundTheKey) {

@@ -12,14 +12,13 @@
 
 #include "e2e/support/ftp_dialogue.hpp"
 #include "e2e/support/udtcat_test.hpp"
+#include "support/bytes.hpp"
 #include "support/deadline.hpp"
 
 namespace udtcat::test::e2e {
 
 [[nodiscard]] inline std::string random_text(std::uint64_t seed, std::size_t size) {
-  const auto bytes = random_bytes(seed, size);
-  // SAFETY: any byte is a char.
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return text_of(random_bytes(size, seed));
 }
 
 class GridftpEdgeTest : public UdtcatTest {

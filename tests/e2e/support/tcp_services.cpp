@@ -10,9 +10,8 @@ namespace udtcat::test::e2e {
 namespace {
 
 Digest write_large(const TempDir& directory) {
-  const auto bytes = random_bytes(10, scaled(64 * kMiB));
-  // SAFETY: any object's bytes may be looked at as char.
-  directory.write("large", std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  const auto bytes = random_bytes(scaled(64 * kMiB), 10);
+  directory.write("large", text_of(bytes));
   return digest_of(bytes);
 }
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/bytes.hpp"
 #include "support/ports.hpp"
 #include "support/process.hpp"
-#include "support/random_data.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::test::e2e {

@@ -61,7 +61,7 @@ Packet first_words(UdtFlood::Kind kind, std::uint32_t destination) {
   return packet;
 }
 
-std::size_t bytes_of(UdtFlood::Kind kind, const Packet& packet) {
+std::size_t length_of(UdtFlood::Kind kind, const Packet& packet) {
   const bool is_data = packet.size() != kHandshakeWords;
   if (!is_data) return packet.size() * 4;
   if (kind == UdtFlood::Kind::one_byte) return 17;
@@ -108,7 +108,7 @@ class Crowd {
     unsigned count = 0;
     for (; count < kBatch && bytes < most_bytes; ++count) {
       packets[count] = next();
-      pieces[count] = {packets[count].data(), bytes_of(kind_, packets[count])};
+      pieces[count] = {packets[count].data(), length_of(kind_, packets[count])};
       messages[count].msg_hdr.msg_iov = &pieces[count];
       messages[count].msg_hdr.msg_iovlen = 1;
       bytes += pieces[count].iov_len;

@@ -17,7 +17,7 @@
 #include "support/ports.hpp"
 #include "support/process.hpp"
 #include "support/producer.hpp"
-#include "support/random_data.hpp"
+#include "support/random_file.hpp"
 #include "support/scale.hpp"
 #include "support/temp_dir.hpp"
 

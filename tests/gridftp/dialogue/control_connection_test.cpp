@@ -141,7 +141,7 @@ TEST(LocalAddress, IsTheOneThatThePeerSees) {
 }
 
 TEST(LocalAddress, IsTheWildcardWhereThereIsNoWay) {
-  EXPECT_TRUE(towards("255.255.255.255").is_wildcard()) << "broadcast is not for who has not asked for it";
+  EXPECT_TRUE(towards("255.255.255.255").is_wildcard()) << "broadcast is not for a client that has not asked for it";
 }
 
 }  // namespace

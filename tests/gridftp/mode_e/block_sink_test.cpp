@@ -31,7 +31,7 @@ TEST_F(FileSinks, PutTheBlocksInTheirPlaces) {
 
 TEST_F(FileSinks, KeepForTheNextAttemptWhatHasCome) {
   EXPECT_TRUE(put(*sink(), 100, Bytes(50)));
-  EXPECT_EQ(journal().load()->to_text(), "100-150") << "also of who is destroyed";
+  EXPECT_EQ(journal().load()->to_text(), "100-150") << "also of a sink that is destroyed";
   auto file = sink();
   EXPECT_TRUE(put(*file, 100, Bytes(50)));
   run(io, file->set_aside());

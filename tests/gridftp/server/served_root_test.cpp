@@ -86,7 +86,7 @@ TEST_F(ServedRoots, NameThePathOfThePeerInErrors) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Errc::local_read_failed);
   EXPECT_THAT(none.error().message(), HasSubstr("/none"));
-  EXPECT_THAT(none.error().message(), Not(HasSubstr(folder.path())));
+  EXPECT_THAT(none.error().message(), Not(HasSubstr(folder.path().string())));
 }
 
 TEST_F(ServedRoots, ListNamesInOrderWithoutFollowingLinks) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "gridftp/xio/waiting.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -16,10 +17,7 @@ constexpr auto kNow = std::chrono::milliseconds(0);
 /// The stream's side is the test's own: no thread, no session.
 class LinkTest : public testing::Test {
  protected:
-  void turn() {
-    io_->restart();
-    io_->poll();
-  }
+  void turn() { test::run_ready(*io_); }
   /// The bytes that the stream takes at once.
   [[nodiscard]] std::string take(std::size_t room) {
     std::string into(room, '\0');
@@ -30,7 +28,7 @@ class LinkTest : public testing::Test {
   }
   void offer(const std::string& text) {
     offered_ = text;
-    link_->sink_write(bytes_of(offered_), [this](std::error_code error, std::size_t bytes) {
+    link_->sink_write(view_of(offered_), [this](std::error_code error, std::size_t bytes) {
       EXPECT_FALSE(error);
       taken_ = bytes;
     });
@@ -68,7 +66,7 @@ TEST_F(LinkTest, DoesNotOpenWhereTheStreamIsNotHad) {
 }
 
 TEST_F(LinkTest, FinishesAWriteAtOnceWhereThereIsRoom) {
-  const Progress written = link_->start_write({bytes_of("head"), bytes_of("er"), {}, bytes_of("body")});
+  const Progress written = link_->start_write({view_of("head"), view_of("er"), {}, view_of("body")});
   EXPECT_TRUE(written.done);
   EXPECT_EQ(written.bytes, 10U);
   EXPECT_EQ(take(6), "header");
@@ -79,7 +77,7 @@ TEST_F(LinkTest, FinishesAWriteAtOnceWhereThereIsRoom) {
 
 TEST_F(LinkTest, GoesOnWithALargeWriteWhenHalfOfTheRingIsFree) {
   const std::string large(2 * kRingBytes + 5, 'x');
-  EXPECT_FALSE(link_->start_write({bytes_of(large)}).done);
+  EXPECT_FALSE(link_->start_write({view_of(large)}).done);
   std::size_t got = take(kRingBytes / 2 - 1).size();
   EXPECT_FALSE(raised(link_->write_event(), kNow));
   got += take(1).size();
@@ -90,7 +88,7 @@ TEST_F(LinkTest, GoesOnWithALargeWriteWhenHalfOfTheRingIsFree) {
     if (raised(link_->write_event(), kNow)) std::ignore = link_->write_progress();
   }
   EXPECT_EQ(got, large.size());
-  EXPECT_TRUE(link_->start_write({bytes_of("more")}).done);
+  EXPECT_TRUE(link_->start_write({view_of("more")}).done);
 }
 
 TEST_F(LinkTest, TellsTheSourceOfBytesThatComeLater) {
@@ -98,7 +96,7 @@ TEST_F(LinkTest, TellsTheSourceOfBytesThatComeLater) {
   link_->source_wait([&] { told = true; });
   turn();
   EXPECT_FALSE(told);
-  EXPECT_TRUE(link_->start_write({bytes_of("x")}).done);
+  EXPECT_TRUE(link_->start_write({view_of("x")}).done);
   EXPECT_FALSE(told) << "never on the writer's thread";
   turn();
   EXPECT_TRUE(told);
@@ -174,7 +172,7 @@ TEST_F(LinkTest, NeverTakesAnErrorForTheEnd) {
   const Progress progress = link_->read_progress();
   EXPECT_FALSE(progress.ended);
   EXPECT_EQ(progress.error->code, Errc::peer_lost);
-  EXPECT_EQ(link_->start_write({bytes_of("x")}).error->code, Errc::peer_lost);
+  EXPECT_EQ(link_->start_write({view_of("x")}).error->code, Errc::peer_lost);
 }
 
 TEST_F(LinkTest, ForgetsAReadThatIsStopped) {
@@ -193,7 +191,7 @@ TEST_F(LinkTest, ForgetsAReadThatIsStopped) {
 
 TEST_F(LinkTest, ForgetsAWriteThatIsStopped) {
   auto large = std::make_unique<std::string>(3 * kRingBytes, 'x');
-  EXPECT_FALSE(link_->start_write({bytes_of(*large)}).done);
+  EXPECT_FALSE(link_->start_write({view_of(*large)}).done);
   EXPECT_EQ(link_->stop_write(), kRingBytes);
   large.reset();
   EXPECT_EQ(take(kRingBytes).size(), kRingBytes);
@@ -201,7 +199,7 @@ TEST_F(LinkTest, ForgetsAWriteThatIsStopped) {
 }
 
 TEST_F(LinkTest, ClosesWhenThePeerHasEverything) {
-  EXPECT_TRUE(link_->start_write({bytes_of("last")}).done);
+  EXPECT_TRUE(link_->start_write({view_of("last")}).done);
   EXPECT_FALSE(link_->start_close().done);
   EXPECT_EQ(take(100), "last");
   EXPECT_EQ(take(100), "");
@@ -215,7 +213,7 @@ TEST_F(LinkTest, ClosesWhenThePeerHasEverything) {
 }
 
 TEST_F(LinkTest, SaysAtTheCloseThatWhatWasWrittenDidNotArrive) {
-  EXPECT_TRUE(link_->start_write({bytes_of("last")}).done);
+  EXPECT_TRUE(link_->start_write({view_of("last")}).done);
   EXPECT_FALSE(link_->start_close().done);
   link_->on_over(Error{Errc::peer_lost, "peer", "gone"});
   EXPECT_TRUE(raised(link_->write_event(), kNow));
@@ -236,7 +234,7 @@ TEST_F(LinkTest, TellsThePeerThatNobodyReadsAfterTheClose) {
 TEST_F(LinkTest, GivesTheStreamUpWhereItsUserIsGone) {
   std::optional<Error> why;
   link_->on_open({}, [&](const Error& error) { why = error; });
-  EXPECT_TRUE(link_->start_write({bytes_of("half")}).done);
+  EXPECT_TRUE(link_->start_write({view_of("half")}).done);
   link_->abandon();
   EXPECT_EQ(take(100), "half");
   EXPECT_EQ(take(100), "");
@@ -251,8 +249,8 @@ TEST_F(LinkTest, DoesOneOperationOfAKindAtATime) {
   EXPECT_FALSE(start_read(into, 8).done);
   EXPECT_TRUE(start_read(into, 8).error);
   const std::string large(3 * kRingBytes, 'x');
-  EXPECT_FALSE(link_->start_write({bytes_of(large)}).done);
-  EXPECT_TRUE(link_->start_write({bytes_of(large)}).error);
+  EXPECT_FALSE(link_->start_write({view_of(large)}).done);
+  EXPECT_TRUE(link_->start_write({view_of(large)}).error);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 #include "gridftp/xio/settings.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "support/temp_dir.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -31,16 +29,12 @@ AskEnvironment environment(std::map<std::string, std::string> variables) {
 
 class KeyPlaces : public testing::Test {
  protected:
-  KeyPlaces() : path_(std::filesystem::temp_directory_path() / ("udtcat-xio-key-" + std::to_string(::getpid()))) {}
-  ~KeyPlaces() override { std::filesystem::remove(path_); }
   [[nodiscard]] std::string write(const std::string& text, mode_t mode = 0600) const {
-    std::ofstream(path_) << text;
-    EXPECT_EQ(::chmod(path_.c_str(), mode), 0);
-    return path_.string();
+    return folder_.write("key", text, mode);
   }
 
  private:
-  const std::filesystem::path path_;
+  const test::TempDir folder_;
 };
 
 TEST(Settings, TakesEveryOption) {

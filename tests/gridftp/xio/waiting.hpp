@@ -46,12 +46,12 @@ auto await(const bridge::WakeEvent& event, Ask ask) -> decltype(ask()) {
   }
 }
 
-inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+inline std::span<const std::byte> view_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 inline Progress write_all(XioLink& link, const std::string& text) {
   bool started = false;
   return await(link.write_event(), [&] {
-    return std::exchange(started, true) ? link.write_progress() : link.start_write({bytes_of(text)});
+    return std::exchange(started, true) ? link.write_progress() : link.start_write({view_of(text)});
   });
 }
 

@@ -20,12 +20,6 @@ class Children : public ChildTest {
   [[nodiscard]] bool ends() {
     return run_until(io, [this] { return end.has_value(); });
   }
-  static std::string text_of(const Bytes& bytes) {
-    std::string text;
-    for (const std::byte each : bytes) text += std::to_integer<char>(each);
-    return text;
-  }
-
   /// A process that leads a group of that number, and waits for a signal.  returns  -1: that cannot be had
   static pid_t start_group_with_number(pid_t wanted) {
     constexpr int kTries = 1000;  // others start processes as well

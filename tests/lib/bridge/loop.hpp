@@ -1,16 +1,10 @@
-/// Words for the bridge's tests: a loop with a watchdog, pipes and socket pairs, payloads.
+/// Words for tests of local streams: pipes and socket pairs, and streams read and written to their ends.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <future>
 #include <optional>
-#include <random>
 #include <span>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,45 +18,18 @@
 #include <udtcat/local_stream.hpp>
 
 #include "lib/bridge/descriptor.hpp"
+#include "support/bytes.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::bridge {
 
-using Bytes = std::vector<std::byte>;
-
-/// Longer than anything here takes on a busy machine; only a failing test waits for it.
-inline constexpr auto kWatchdog = std::chrono::seconds(60);
-
-/// Runs handlers until `done`; false if the watchdog bites or nothing is left to wait for.
-template <typename Predicate>
-[[nodiscard]] bool run_until(boost::asio::io_context& io, Predicate done) {
-  const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
-  while (!done()) {
-    io.restart();
-    if (io.run_one_until(deadline) == 0) return done();
-  }
-  return true;
-}
-
-/// Runs what is ready now.
-inline void run_ready(boost::asio::io_context& io) {
-  io.restart();
-  io.poll();
-}
-
-inline Bytes random_bytes(std::size_t count) {
-  std::mt19937_64 generator(count);
-  Bytes bytes(count);
-  for (std::size_t at = 0; at < count; at += sizeof(std::uint64_t)) {
-    const std::uint64_t eight = generator();
-    std::memcpy(bytes.data() + at, &eight, std::min(sizeof eight, count - at));
-  }
-  return bytes;
-}
-
-inline Bytes bytes_of(std::string_view text) {
-  const auto raw = std::as_bytes(std::span(text));
-  return {raw.begin(), raw.end()};
-}
+using test::Bytes;
+using test::bytes_of;
+using test::kWatchdog;
+using test::random_bytes;
+using test::run_ready;
+using test::run_until;
+using test::text_of;
 
 struct Ends {
   Descriptor read;

@@ -10,14 +10,15 @@
 #include <udtcat/endpoint.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "support/addresses.hpp"
 
 namespace udtcat::bridge {
 
 using boost::asio::ip::tcp;
 
 inline tcp::endpoint loopback(std::uint16_t port = 0) { return {boost::asio::ip::address_v4::loopback(), port}; }
-inline Endpoint loopback_v4() { return from_asio(loopback()); }
-inline Endpoint loopback_v6() { return from_asio(tcp::endpoint(boost::asio::ip::address_v6::loopback(), 0)); }
+inline Endpoint loopback_v4() { return test::loopback(AddressFamily::ipv4); }
+inline Endpoint loopback_v6() { return test::loopback(AddressFamily::ipv6); }
 
 struct TcpPair {
   explicit TcpPair(boost::asio::io_context& io) : ours(io), theirs(io) {

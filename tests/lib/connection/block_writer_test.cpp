@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/scripted_stream.hpp"
 #include "lib/connection/fake_host.hpp"
+#include "support/scripted_stream.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::uint64_t kBlockWindow = 1 << 20;
 class BlockWriterTest : public ::testing::Test {
  protected:
   struct Speaker {
-    std::shared_ptr<fault::Script> script = std::make_shared<fault::Script>();
+    std::shared_ptr<test::Script> script = std::make_shared<test::Script>();
     std::unique_ptr<Stream> stream;
   };
 
@@ -24,7 +24,7 @@ class BlockWriterTest : public ::testing::Test {
     made.script->to_send = std::move(text);
     const auto id = static_cast<StreamId>(2 * (speakers.size() - 1));
     made.stream = std::make_unique<Stream>(id, host, kBlockWindow, kBlockWindow, budget);
-    made.stream->attach(std::make_unique<fault::ScriptedStream>(io, made.script));
+    made.stream->attach(std::make_unique<test::ScriptedStream>(io, made.script));
     writer.add_ready(*made.stream);
     return made;
   }

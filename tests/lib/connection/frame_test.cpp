@@ -5,15 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/bytes.hpp"
 #include "support/spec_example.hpp"
 
 namespace udtcat::connection {
 namespace {
 
-std::vector<std::byte> bytes_of(std::string_view text) {
-  const auto view = std::as_bytes(std::span(text));
-  return {view.begin(), view.end()};
-}
+using test::bytes_of;
 
 std::vector<Frame> decode_all(std::span<const std::byte> payload) {
   std::vector<Frame> frames;

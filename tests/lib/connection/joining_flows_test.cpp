@@ -9,7 +9,8 @@
 #include <gtest/gtest.h>
 #include <boost/asio/post.hpp>
 
-#include "fault/memory_channel.hpp"
+#include "support/memory_channel.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -47,7 +48,7 @@ class FakeEngine final : public transport::Engine {
         handler(fail(Errc::cannot_reach, "connect"));
       });
     }
-    fault::ChannelPair pair(io_);
+    test::ChannelPair pair(io_);
     far_ends.push_back(std::move(pair.listener));
     pipes.push_back(pair.from_listener);
     auto kept = std::make_shared<std::unique_ptr<transport::Channel>>(std::move(pair.connector));
@@ -64,7 +65,7 @@ class FakeEngine final : public transport::Engine {
   std::size_t at_once = 0;
   std::size_t most_at_once = 0;
   std::deque<std::unique_ptr<transport::Channel>> far_ends;
-  std::vector<std::shared_ptr<fault::Pipe>> pipes;
+  std::vector<std::shared_ptr<test::MemoryPipe>> pipes;
 
  private:
   boost::asio::io_context& io_;
@@ -73,7 +74,7 @@ class FakeEngine final : public transport::Engine {
 class FlowDialingTest : public ::testing::Test {
  protected:
   void dial(std::size_t flows) {
-    fault::ChannelPair pair(io);
+    test::ChannelPair pair(io);
     listener = make_awaiting(io, Role::listener, std::move(pair.listener), flows);
     dialing.emplace(io, engine, make_awaiting(io, Role::connector, std::move(pair.connector), flows),
                     [this](Result<std::unique_ptr<session::Session>> made) { result = std::move(made); });
@@ -102,9 +103,7 @@ class FlowDialingTest : public ::testing::Test {
   }
   template <typename Condition>
   void run_until(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 15s;
-    while (!condition() && std::chrono::steady_clock::now() < deadline) io.run_one_for(10ms);
-    ASSERT_TRUE(condition());
+    ASSERT_TRUE(test::run_until(io, condition));
   }
   void expect_error(Errc code) {
     run_until([this] { return result.has_value(); });
@@ -169,8 +168,7 @@ TEST_F(FlowDialingTest, CanBeDestroyedAtAnyStep) {
     dial(6);
     for (int i = 0; i < steps; ++i) io.poll_one();
     dialing.reset();
-    io.restart();
-    io.poll();
+    test::run_ready(io);
     EXPECT_FALSE(result);
   }
 }
@@ -179,12 +177,12 @@ class AwaitedSessionsTest : public ::testing::Test {
  protected:
   /// A session of four flows that waits, and the other end's, which knows the key.
   void await(std::uint8_t name = 1) {
-    fault::ChannelPair pair(io);
+    test::ChannelPair pair(io);
     peer = make_awaiting(io, Role::connector, std::move(pair.connector), 4, name);
     added = awaited.add(make_awaiting(io, Role::listener, std::move(pair.listener), 4, name));
   }
   Status join(const Join& join) {
-    fault::ChannelPair pair(io);
+    test::ChannelPair pair(io);
     answers.push_back(pair.from_listener);
     return awaited.join(join, std::move(pair.listener));
   }
@@ -204,7 +202,7 @@ class AwaitedSessionsTest : public ::testing::Test {
                           [this](const Endpoint&, const Error& why) { late = why; }};
   std::unique_ptr<session::Session> peer;
   Status added;
-  std::vector<std::shared_ptr<fault::Pipe>> answers;
+  std::vector<std::shared_ptr<test::MemoryPipe>> answers;
 };
 
 TEST_F(AwaitedSessionsTest, AreCompleteWhenEachFlowHasJoined) {
@@ -234,7 +232,7 @@ TEST_F(AwaitedSessionsTest, RefuseAWrongProofAndAreNoneTheWorse) {
 }
 
 TEST_F(AwaitedSessionsTest, RefuseANameThatNoneOfThemBears) {
-  fault::ChannelPair pair(io);
+  test::ChannelPair pair(io);
   const auto other = make_awaiting(io, Role::connector, std::move(pair.connector), 4, 2);
   expect_refused(*other->join_key()->join(1));
   await(1);
@@ -283,9 +281,8 @@ TEST_F(AwaitedSessionsTest, AreBounded) {
 TEST_F(AwaitedSessionsTest, WaitOnlySoLong) {
   await();
   ASSERT_TRUE(join(1));
-  const auto deadline = std::chrono::steady_clock::now() + kAwaitedFlowsDeadline + 5s;
-  while (!late && std::chrono::steady_clock::now() < deadline) io.run_one_for(100ms);
-  ASSERT_TRUE(late);
+  ASSERT_TRUE(test::run_until(
+      io, [this] { return late.has_value(); }, kAwaitedFlowsDeadline + 5s));
   EXPECT_NE(late->message().find("only 2 of 4"), std::string::npos) << late->message();
   expect_refused(*peer->join_key()->join(2));
 }

@@ -8,21 +8,19 @@
 
 #include <udtcat/key.hpp>
 
-#include "fault/memory_channel.hpp"
-#include "fault/scripted_stream.hpp"
+#include "support/bytes.hpp"
+#include "support/memory_channel.hpp"
+#include "support/run_until.hpp"
+#include "support/scripted_stream.hpp"
 
 namespace udtcat::connection {
 namespace {
 
 using namespace std::chrono_literals;
-using fault::Script;
-using fault::ScriptedStream;
+using test::Script;
+using test::ScriptedStream;
 
-std::string pattern(std::size_t bytes) {
-  std::string out(bytes, '\0');
-  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<char>((i * 2654435761U) >> 13);
-  return out;
-}
+std::string text_of_size(std::size_t bytes) { return test::text_of(test::numbered_bytes(bytes)); }
 
 /// A connector and a listener over a path in memory, and the words to speak of them.
 class MultiplexerTest : public ::testing::TestWithParam<Protection> {
@@ -48,7 +46,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     agreed.block_bytes = 16 * 1024;
     agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
     for (std::size_t i = 1; i < flows; ++i) {
-      fault::ChannelPair pair(io);
+      test::ChannelPair pair(io);
       more_to_listener.push_back(std::move(pair.connector));
       more_to_connector.push_back(std::move(pair.listener));
       more_from_connector.push_back(pair.from_connector);
@@ -85,25 +83,19 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
   }
   template <typename Condition>
   [[nodiscard]] bool run_until(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      if (io.stopped()) io.restart();  // both connections may be over
-      io.run_one_for(100ms);
-    }
-    return true;
+    return test::run_until(io, condition);
   }
   bool both_ended() {
     return run_until([this] { return connector.outcome && listener.outcome; });
   }
 
   boost::asio::io_context io;
-  fault::ChannelPair path{io};
-  std::shared_ptr<fault::Pipe> from_connector;
-  std::shared_ptr<fault::Pipe> from_listener;
+  test::ChannelPair path{io};
+  std::shared_ptr<test::MemoryPipe> from_connector;
+  std::shared_ptr<test::MemoryPipe> from_listener;
   std::vector<std::unique_ptr<transport::Channel>> more_to_listener;  // the flows beyond the first
   std::vector<std::unique_ptr<transport::Channel>> more_to_connector;
-  std::vector<std::shared_ptr<fault::Pipe>> more_from_connector;
+  std::vector<std::shared_ptr<test::MemoryPipe>> more_from_connector;
   bool accepts = true;
   End connector;
   End listener;
@@ -111,7 +103,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
 
 TEST_P(MultiplexerTest, CarriesBothDirectionsAndEndsWithReceipts) {
   connect(GetParam());
-  connector.script->to_send = pattern(3'000'001);
+  connector.script->to_send = text_of_size(3'000'001);
   connector.script->source_ended = true;
   listener.script->to_send = "answer";
   listener.script->source_ended = true;
@@ -120,7 +112,7 @@ TEST_P(MultiplexerTest, CarriesBothDirectionsAndEndsWithReceipts) {
   EXPECT_FALSE(connector.outcome->error);
   EXPECT_FALSE(listener.outcome->error);
   EXPECT_EQ(connector.outcome->bytes_receipted, 3'000'001U);
-  EXPECT_EQ(listener.script->received, pattern(3'000'001));
+  EXPECT_EQ(listener.script->received, text_of_size(3'000'001));
   EXPECT_EQ(connector.script->received, "answer");
   EXPECT_TRUE(listener.script->finished);
 }
@@ -141,16 +133,16 @@ TEST_F(MultiplexerTest, CarriesAStreamOfNoBytes) {
 
 TEST_F(MultiplexerTest, WorksWithoutThreadsAndWithOneLane) {
   connect(Protection::private_, 1, 0);
-  connector.script->to_send = pattern(500'000);
+  connector.script->to_send = text_of_size(500'000);
   connector.script->source_ended = listener.script->source_ended = true;
   open();
   ASSERT_TRUE(both_ended());
-  EXPECT_EQ(listener.script->received, pattern(500'000));
+  EXPECT_EQ(listener.script->received, text_of_size(500'000));
 }
 
 TEST_P(MultiplexerTest, CarriesAStreamOverSeveralFlows) {
   connect(GetParam(), 4, 2, 3);
-  connector.script->to_send = pattern(3'000'001);
+  connector.script->to_send = text_of_size(3'000'001);
   connector.script->source_ended = true;
   listener.script->to_send = "answer";
   listener.script->source_ended = true;
@@ -158,7 +150,7 @@ TEST_P(MultiplexerTest, CarriesAStreamOverSeveralFlows) {
   ASSERT_TRUE(both_ended());
   EXPECT_FALSE(connector.outcome->error);
   EXPECT_FALSE(listener.outcome->error);
-  EXPECT_EQ(listener.script->received, pattern(3'000'001));
+  EXPECT_EQ(listener.script->received, text_of_size(3'000'001));
   connector.connection->close();
   ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
   EXPECT_TRUE(*connector.closed) << connector.closed->error().message();
@@ -167,7 +159,7 @@ TEST_P(MultiplexerTest, CarriesAStreamOverSeveralFlows) {
 
 TEST_F(MultiplexerTest, EndsAsBrokenWhenOneOfItsFlowsDies) {
   connect(Protection::private_, 4, 2, 3);
-  connector.script->to_send = pattern(6'000'000);
+  connector.script->to_send = text_of_size(6'000'000);
   open();
   ASSERT_TRUE(run_until([this] { return listener.script->received.size() > 1'000'000; }));
   more_from_connector[0]->bytes.clear();
@@ -217,7 +209,7 @@ TEST_F(MultiplexerTest, GivesNoReceiptBeforeTheConsumerHasTakenTheLastByte) {
 TEST_F(MultiplexerTest, StopsTakingFromTheSourceWhenTheConsumerStalls) {
   connect();
   listener.script->consumer_stalled = true;
-  connector.script->to_send = pattern(4'000'000);
+  connector.script->to_send = text_of_size(4'000'000);
   open();
   ASSERT_TRUE(run_until([this] { return connector.connection->stats().bytes_sent == session::kInitialWindowBytes; }));
   listener.script->stall(false);
@@ -227,14 +219,14 @@ TEST_F(MultiplexerTest, StopsTakingFromTheSourceWhenTheConsumerStalls) {
 TEST_F(MultiplexerTest, AStalledStreamStallsNoOther) {
   connect();
   listener.script->consumer_stalled = true;
-  connector.script->to_send = pattern(4'000'000);
+  connector.script->to_send = text_of_size(4'000'000);
   open();
   ASSERT_TRUE(run_until([this] { return connector.connection->stats().bytes_sent == session::kInitialWindowBytes; }));
   ASSERT_TRUE(run_until([this] { return listener.script->wake != nullptr; })) << "accepted";
 
   listener.script = std::make_shared<Script>();
   connector.script = std::make_shared<Script>();
-  connector.script->to_send = pattern(1'000'000);
+  connector.script->to_send = text_of_size(1'000'000);
   connector.script->source_ended = listener.script->source_ended = true;
   open();
   ASSERT_TRUE(both_ended());
@@ -307,7 +299,7 @@ TEST_F(MultiplexerTest, AFlippedBitReleasesNothingAndIsReportedAtBothEnds) {
 
 TEST_F(MultiplexerTest, AnyFlippedBitOfAHeaderIsSeenAtOnce) {
   for (std::size_t bit = 0; bit < 8 * session::kRecordHeaderBytes; ++bit) {
-    path = fault::ChannelPair(io);
+    path = test::ChannelPair(io);
     connector = End{};
     listener = End{};
     connect();
@@ -420,7 +412,7 @@ TEST_F(MultiplexerTest, ABrokenLinkAfterEverythingIsReceiptedTakesNothingAway) {
 
 TEST_F(MultiplexerTest, AnAbortIsAnInterruptionToThePeer) {
   connect();
-  connector.script->to_send = pattern(1'000'000);
+  connector.script->to_send = text_of_size(1'000'000);
   open();
   connector.connection->abort({Errc::interrupted, "interrupted", "by a signal"});
   ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
@@ -441,7 +433,7 @@ TEST_F(MultiplexerTest, CarriesManyStreamsAtOnce) {
   });
   for (std::size_t i = 0; i < kStreams; ++i) {
     here[i] = std::make_shared<Script>();
-    here[i]->to_send = pattern(5000 + i);
+    here[i]->to_send = text_of_size(5000 + i);
     here[i]->source_ended = true;
     connector.connection->open_stream(std::make_unique<ScriptedStream>(io, here[i]), [&](const StreamOutcome& outcome) {
       EXPECT_FALSE(outcome.error);
@@ -449,7 +441,7 @@ TEST_F(MultiplexerTest, CarriesManyStreamsAtOnce) {
     });
   }
   ASSERT_TRUE(run_until([&] { return ended == kStreams; }));
-  for (std::size_t i = 0; i < kStreams; ++i) EXPECT_EQ(there[i]->received, pattern(5000 + i)) << i;
+  for (std::size_t i = 0; i < kStreams; ++i) EXPECT_EQ(there[i]->received, text_of_size(5000 + i)) << i;
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/scripted_stream.hpp"
 #include "lib/connection/fake_host.hpp"
+#include "support/bytes.hpp"
+#include "support/run_until.hpp"
+#include "support/scripted_stream.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -15,20 +17,16 @@ constexpr std::uint64_t kWindow = 1000;
 class StreamTest : public ::testing::Test {
  protected:
   void attach() {
-    stream.attach(std::make_unique<fault::ScriptedStream>(io, script));
+    stream.attach(std::make_unique<test::ScriptedStream>(io, script));
     settle();
   }
-  void settle() {
-    io.restart();
-    io.poll();
-  }
+  void settle() { test::run_ready(io); }
   std::size_t fill(std::size_t room_bytes) {
     room.assign(room_bytes, std::byte{});
     return stream.fill(room);
   }
   Status data(std::string_view text) {
-    const auto view = std::as_bytes(std::span(text));
-    std::vector<std::byte> copy(view.begin(), view.end());
+    std::vector<std::byte> copy = test::bytes_of(text);
     const std::span<const std::byte> rest(copy);
     auto taken = stream.on_data({core::Buffer(), std::move(copy), rest});
     settle();
@@ -39,7 +37,7 @@ class StreamTest : public ::testing::Test {
   boost::asio::io_context io;
   FakeHost host;
   WindowBudget budget;
-  std::shared_ptr<fault::Script> script = std::make_shared<fault::Script>();
+  std::shared_ptr<test::Script> script = std::make_shared<test::Script>();
   Stream stream{0, host, kWindow, kWindow, budget};
   std::vector<std::byte> room;
 };

@@ -10,6 +10,8 @@
 
 #include <udtcat/peering.hpp>
 
+#include "support/run_until.hpp"
+
 namespace udtcat::connection {
 
 class TwoEnds : public ::testing::Test {
@@ -46,9 +48,7 @@ class TwoEnds : public ::testing::Test {
   }
   template <typename Condition>
   void run_until(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!condition() && std::chrono::steady_clock::now() < deadline) io.run_one_for(std::chrono::milliseconds(100));
-    ASSERT_TRUE(condition());
+    ASSERT_TRUE(test::run_until(io, condition));
   }
   void run_until_dialed() {
     run_until([this] { return result.has_value(); });

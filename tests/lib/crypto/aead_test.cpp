@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <openssl/err.h>
 
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::crypto {
 namespace {

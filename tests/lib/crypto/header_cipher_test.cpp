@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::crypto {
 namespace {

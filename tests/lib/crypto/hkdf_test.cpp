@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::crypto {
 namespace {

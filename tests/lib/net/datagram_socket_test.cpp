@@ -14,11 +14,13 @@
 #include <udtcat/log.hpp>
 
 #include "support/addresses.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::net {
 namespace {
 
 using test::loopback;
+using test::numbered_bytes;
 
 constexpr std::size_t kMaxDatagramBytes = 65535;  // spec: RFC 768, length field
 constexpr std::size_t kChunkBytes = kMaxDatagramBytes + 1;
@@ -44,12 +46,6 @@ DatagramSocket open_telling(const Endpoint& local) {
 }
 
 Endpoint endpoint_of(const DatagramSocket& socket) { return socket.socket().local_endpoint().value(); }
-
-std::vector<std::byte> numbered_bytes(std::size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 31 + i / 251);
-  return bytes;
-}
 
 /// All of `bytes`, in datagrams of `segment_bytes`, gathered from pieces of `piece_bytes` at most.
 DatagramTrain train_of(const std::vector<std::byte>& bytes, const Endpoint& to, std::size_t segment_bytes,

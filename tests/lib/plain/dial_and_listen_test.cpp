@@ -4,14 +4,14 @@
 
 #include <udtcat/plain.hpp>
 
-#include "fault/scripted_stream.hpp"
 #include "lib/connection/two_ends.hpp"
+#include "support/scripted_stream.hpp"
 
 namespace udtcat::plain {
 namespace {
 
-using fault::Script;
-using fault::ScriptedStream;
+using test::Script;
+using test::ScriptedStream;
 
 /// One end of a bare connection, and what became of it.
 struct PlainEnd {

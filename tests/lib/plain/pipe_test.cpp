@@ -6,51 +6,43 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/memory_channel.hpp"
-#include "fault/scripted_stream.hpp"
+#include "support/bytes.hpp"
+#include "support/memory_channel.hpp"
+#include "support/run_until.hpp"
+#include "support/scripted_stream.hpp"
 
 namespace udtcat::plain {
 namespace {
 
 using namespace std::chrono_literals;
-using fault::Script;
+using test::Script;
 
 /// A pipe at one end of a channel; the test is the program at the other, which knows nothing of udtcat.
 class PlainPipeTest : public ::testing::Test {
  protected:
   void start(bool receives = true) {
     pipe = std::make_unique<Pipe>(io, std::move(channels.connector), nullptr);
-    pipe->bridge(std::make_unique<fault::ScriptedStream>(io, script), receives,
+    pipe->bridge(std::make_unique<test::ScriptedStream>(io, script), receives,
                  [this](StreamOutcome how) { outcome = std::move(how); });
   }
   void run_for(std::chrono::milliseconds time) {
     io.restart();
     io.run_for(time);
   }
-  bool run_until(const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + 10s;
-    while (!done() && std::chrono::steady_clock::now() < deadline) run_for(5ms);
-    return done();
-  }
+  bool run_until(const std::function<bool()>& done) { return test::run_until(io, done); }
   bool run_until_done() {
     return run_until([this] { return outcome.has_value(); });
   }
   void peer_says(const std::string& text) {
-    std::vector<std::byte> bytes;
-    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
-    channels.listener->async_write(core::SharedBytes::adopt(std::move(bytes)), [](const Status&) {});
+    channels.listener->async_write(core::SharedBytes::adopt(test::bytes_of(text)), [](const Status&) {});
   }
   void peer_closes() { channels.listener->close(1s); }
-  [[nodiscard]] std::string peer_heard() const {
-    std::string text;
-    for (const std::byte byte : channels.from_connector->capture) text.push_back(static_cast<char>(byte));
-    return text;
-  }
+  [[nodiscard]] std::string peer_heard() const { return test::text_of(channels.from_connector->capture); }
   [[nodiscard]] bool closed() const { return channels.from_connector->closed; }
   [[nodiscard]] Errc error() const { return outcome->error ? outcome->error->code : Errc{}; }
 
   boost::asio::io_context io;
-  fault::ChannelPair channels{io};
+  test::ChannelPair channels{io};
   std::shared_ptr<Script> script = std::make_shared<Script>();
   std::unique_ptr<Pipe> pipe;
   std::optional<StreamOutcome> outcome;
@@ -272,7 +264,7 @@ TEST_F(PlainPipeTest, TalksToItsLike) {
   Pipe far(io, std::move(channels.listener), nullptr);
   std::optional<StreamOutcome> far_outcome;
   far_script->source_ended = true;
-  far.bridge(std::make_unique<fault::ScriptedStream>(io, far_script), true,
+  far.bridge(std::make_unique<test::ScriptedStream>(io, far_script), true,
              [&](StreamOutcome how) { far_outcome = std::move(how); });
   script->to_send = std::string(kPieceBytes + 1, 'x');
   script->source_ended = true;

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/memory_channel.hpp"
+#include "support/memory_channel.hpp"
 
 namespace udtcat::session {
 namespace {
@@ -16,7 +16,7 @@ class FlowsTest : public ::testing::Test {
  protected:
   void add(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      fault::ChannelPair pair(io);
+      test::ChannelPair pair(io);
       channels.push_back(pair.connector.get());
       flows.add(std::move(pair.connector));
     }
@@ -30,7 +30,7 @@ class FlowsTest : public ::testing::Test {
   Flow& at(std::size_t i) { return *(flows.begin() + static_cast<std::ptrdiff_t>(i)); }
 
   boost::asio::io_context io;
-  std::vector<fault::MemoryChannel*> channels;
+  std::vector<test::MemoryChannel*> channels;
   Flows flows;
 };
 

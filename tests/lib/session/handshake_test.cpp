@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/memory_channel.hpp"
+#include "support/memory_channel.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::session {
 namespace {
@@ -46,13 +47,11 @@ class HandshakeTest : public ::testing::Test {
   }
   template <typename Condition>
   void run_until(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 15s;
-    while (!condition() && std::chrono::steady_clock::now() < deadline) io.run_one_for(100ms);
-    ASSERT_TRUE(condition());
+    ASSERT_TRUE(test::run_until(io, condition));
   }
 
   boost::asio::io_context io;
-  fault::ChannelPair path{io};
+  test::ChannelPair path{io};
   End connector;
   End listener;
 };
@@ -85,7 +84,7 @@ TEST_F(HandshakeTest, AgreesInOneRoundTrip) {
 TEST_F(HandshakeTest, GivesNobodyASessionForARecordedFirstFlight) {
   start(connector, Role::connector, std::move(path.connector));
   run_until([this] { return !path.from_connector->capture.empty(); });
-  fault::ChannelPair again(io);
+  test::ChannelPair again(io);
   start(listener, Role::listener, std::move(again.listener));
   again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)),
                                [](const Status&) {});
@@ -110,7 +109,7 @@ TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
   const std::array levels{Protection::clear, Protection::auth, Protection::safe, Protection::private_};
   for (const auto ours : levels)
     for (const auto theirs : levels) {
-      path = fault::ChannelPair(io);
+      path = test::ChannelPair(io);
       connector = End{};
       listener = End{};
       SetUp();
@@ -129,7 +128,7 @@ TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
 TEST_F(HandshakeTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     for (const std::size_t flows : {1U, 3U}) {
-      path = fault::ChannelPair(io);
+      path = test::ChannelPair(io);
       connector = End{};
       listener = End{};
       SetUp();
@@ -170,7 +169,7 @@ TEST_F(HandshakeTest, RefusesToMeetItself) {
 
 TEST_F(HandshakeTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
-    path = fault::ChannelPair(io);
+    path = test::ChannelPair(io);
     connector = End{};
     listener = End{};
     SetUp();
@@ -191,7 +190,7 @@ TEST_F(HandshakeTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
 
 TEST_F(HandshakeTest, HandsOnAChannelThatJoins) {
   for (const auto protection : {Protection::clear, Protection::private_}) {
-    path = fault::ChannelPair(io);
+    path = test::ChannelPair(io);
     listener = End{};
     SetUp();
     use_protection(listener, protection);
@@ -220,7 +219,7 @@ TEST_F(HandshakeTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
   run_until([&] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::protocol_violated);
 
-  path = fault::ChannelPair(io);
+  path = test::ChannelPair(io);
   listener = End{};
   SetUp();
   start(listener, Role::listener, std::move(path.listener));
@@ -281,7 +280,7 @@ TEST_F(HandshakeTest, SeesAPathThatBreaksInTheMiddle) {
 
 TEST_F(HandshakeTest, CanBeDestroyedAtAnyStep) {
   for (int steps = 0; steps < 60; ++steps) {
-    path = fault::ChannelPair(io);
+    path = test::ChannelPair(io);
     connector = End{};
     listener = End{};
     SetUp();
@@ -290,8 +289,7 @@ TEST_F(HandshakeTest, CanBeDestroyedAtAnyStep) {
     for (int i = 0; i < steps; ++i) io.poll_one();
     connector.handshake.reset();
     listener.handshake.reset();
-    io.restart();
-    io.poll();
+    test::run_ready(io);
   }
 }
 

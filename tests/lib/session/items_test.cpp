@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/session/parameters.hpp"
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::session {
 namespace {

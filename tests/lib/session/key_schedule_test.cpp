@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::session {
 namespace {

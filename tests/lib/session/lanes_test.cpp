@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <boost/asio/executor_work_guard.hpp>
 
+#include "support/run_until.hpp"
+
 namespace udtcat::session {
 namespace {
 
@@ -165,8 +167,7 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
     return made;
   }
   void run_until_opened(std::size_t count) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (opened.size() < count && std::chrono::steady_clock::now() < deadline) io.run_one_for(100ms);
+    ASSERT_TRUE(test::run_until(io, [&] { return opened.size() >= count; }));
     ASSERT_EQ(opened.size(), count);
   }
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/memory_channel.hpp"
+#include "support/memory_channel.hpp"
 
 namespace udtcat::session {
 namespace {
@@ -28,7 +28,7 @@ class RecordReaderTest : public ::testing::Test {
   }
   ~RecordReaderTest() override { flows.reset(); }  // the channels end before the bytes that they fill
   void add_flow() {
-    fault::ChannelPair pair(io);
+    test::ChannelPair pair(io);
     pipes.push_back(pair.from_connector);
     senders.push_back(std::move(pair.connector));
     flows->add(std::move(pair.listener));
@@ -83,7 +83,7 @@ class RecordReaderTest : public ::testing::Test {
   boost::asio::io_context io;
   core::BufferPool buffers{buffer_bytes_for(kMinBlockBytes), 2};
   Agreed agreed;
-  std::vector<std::shared_ptr<fault::Pipe>> pipes;
+  std::vector<std::shared_ptr<test::MemoryPipe>> pipes;
   std::vector<std::unique_ptr<transport::Channel>> senders;
   std::optional<Flows> flows{std::in_place};
   std::optional<RecordReader> reader;

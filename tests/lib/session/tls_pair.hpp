@@ -6,7 +6,7 @@
 #include <udtcat/key.hpp>
 
 #include "lib/session/tls_handshake.hpp"
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::session::test {
 

@@ -14,7 +14,7 @@ class Accepting : public EachTransport {
   }
 
   void expect_echo(Pair& pair) {
-    const auto bytes = pattern(100'000, 1);
+    const auto bytes = random_bytes(100'000, 1);
     std::vector<std::byte> got(bytes.size());
     pair.here->async_write(core::SharedBytes::adopt(bytes), [](const Status&) {});
     ASSERT_TRUE(read(*pair.there, got, 5s));

@@ -22,8 +22,8 @@ INSTANTIATE_TEST_SUITE_P(EachTransport, Channels,
 
 TEST_P(Channels, CarryBytesUnchangedBothWaysAtOnce) {
   constexpr std::size_t kBytes = 8 << 20;
-  const auto up = pattern(kBytes, 1);
-  const auto down = pattern(kBytes, 2);
+  const auto up = random_bytes(kBytes, 1);
+  const auto down = random_bytes(kBytes, 2);
   std::vector<std::byte> got_up(kBytes);
   std::vector<std::byte> got_down(kBytes);
   int finished = 0;
@@ -48,7 +48,7 @@ TEST_P(Channels, KeepTheOrderOfManyOutstandingWrites) {
   std::vector<std::vector<std::byte>> pieces;
   std::vector<std::byte> all;
   for (unsigned i = 0; i < 300; ++i) {
-    pieces.push_back(pattern((i * 977) % 20'000, i));
+    pieces.push_back(random_bytes((i * 977) % 20'000, i));
     all.insert(all.end(), pieces.back().begin(), pieces.back().end());
   }
   std::vector<std::size_t> order;
@@ -75,14 +75,14 @@ TEST_P(Channels, CountBytesOfAReadStillInProgress) {
   std::vector<std::byte> into(1000);
   bool called = false;
   pair.there->async_read(into, [&](const Status&) { called = true; });
-  ASSERT_TRUE(write(*pair.here, pattern(10, 1)));
+  ASSERT_TRUE(write(*pair.here, random_bytes(10, 1)));
   EXPECT_TRUE(run_until([&] { return pair.there->stats().bytes_received == 10; }));
   EXPECT_FALSE(called);
 }
 
 TEST_P(Channels, EndTheReadOfAPeerThatClosed) {
   std::vector<std::byte> into(1000);
-  ASSERT_TRUE(write(*pair.here, pattern(10, 1)));
+  ASSERT_TRUE(write(*pair.here, random_bytes(10, 1)));
   pair.here->close(5s);
   const Status ended = read(*pair.there, into);
   ASSERT_FALSE(ended);
@@ -94,7 +94,7 @@ TEST_P(Channels, EndTheReadOfAPeerThatClosed) {
 }
 
 TEST_P(Channels, SendWhatWasWrittenBeforeTheyClose) {
-  const auto bytes = pattern(4 << 20, 3);
+  const auto bytes = random_bytes(4 << 20, 3);
   int taken = 0;
   for (int i = 0; i < 4; ++i)
     pair.here->async_write(copy_of(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
@@ -109,7 +109,7 @@ TEST_P(Channels, SendWhatWasWrittenBeforeTheyClose) {
 }
 
 TEST_P(Channels, GoOnDrainingWhenDestroyedMeanwhile) {
-  const auto bytes = pattern(1 << 18, 4);
+  const auto bytes = random_bytes(1 << 18, 4);
   ASSERT_TRUE(write(*pair.here, bytes));
   pair.here->close(30s);
   pair.here.reset();
@@ -119,7 +119,7 @@ TEST_P(Channels, GoOnDrainingWhenDestroyedMeanwhile) {
 }
 
 TEST_P(Channels, GoOnAtOnceWhenTheirReaderDoes) {
-  const auto bytes = pattern(3 << 20, 8);
+  const auto bytes = random_bytes(3 << 20, 8);
   pair.here->async_write(copy_of(bytes), [](const Status&) {});
   std::vector<std::chrono::milliseconds> times;
   std::vector<std::byte> got(bytes.size() / 3);
@@ -135,7 +135,7 @@ TEST_P(Channels, GoOnAtOnceWhenTheirReaderDoes) {
 
 TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
   std::vector<std::byte> into(1000);
-  const auto more_than_fits = pattern(96 << 20, 5);  // nobody reads it
+  const auto more_than_fits = random_bytes(96 << 20, 5);  // nobody reads it
   std::optional<Status> was_read;
   std::optional<Status> was_written;
   pair.here->async_read(into, [&](Status status) { was_read = std::move(status); });
@@ -153,7 +153,7 @@ TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
 
 TEST_P(Channels, CallNoHandlerOnceDestroyed) {
   std::vector<std::byte> into(1000);
-  const auto more_than_fits = pattern(96 << 20, 6);
+  const auto more_than_fits = random_bytes(96 << 20, 6);
   bool called = false;
   pair.here->async_read(into, [&](const Status&) { called = true; });
   pair.here->async_write(copy_of(more_than_fits), [&](const Status&) { called = true; });
@@ -164,7 +164,7 @@ TEST_P(Channels, CallNoHandlerOnceDestroyed) {
 }
 
 TEST_P(Channels, ReadWhatThereIsAndThenTheEnd) {
-  const auto bytes = pattern(3 << 20, 8);
+  const auto bytes = random_bytes(3 << 20, 8);
   pair.here->async_write(copy_of(bytes), [](const Status&) {});
   pair.here->close(30s);
   std::vector<std::byte> got;
@@ -181,7 +181,7 @@ TEST_P(Channels, ReadWhatThereIsAndThenTheEnd) {
 }
 
 TEST_P(Channels, ReadAtLeastWhatIsAskedForAndNoMoreThanThereIsRoomFor) {
-  const auto bytes = pattern(100'000, 8);
+  const auto bytes = random_bytes(100'000, 8);
   ASSERT_TRUE(write(*pair.here, std::span(bytes).first(60'000)));
   std::vector<std::byte> into(80'000);
   std::optional<Result<std::size_t>> got;
@@ -212,7 +212,7 @@ TEST_P(Channels, SeeTheEndOfAPeerThatNeverSpoke) {
 
 TEST_P(Channels, ReadTheRestAndTheEndLongAfterIt) {
   std::vector<std::byte> into(10);
-  ASSERT_TRUE(write(*pair.here, pattern(20, 1)));
+  ASSERT_TRUE(write(*pair.here, random_bytes(20, 1)));
   pair.here->close(5s);
   ASSERT_EQ(read_some(*pair.there, into).value_or(0), 10U);
   run_until([] { return false; }, 5s);  // a consumer that takes its time
@@ -222,7 +222,7 @@ TEST_P(Channels, ReadTheRestAndTheEndLongAfterIt) {
 
 // libudt throws away what nobody has read a minute after the end.
 TEST_P(Channels, SayThatBytesAreMissingWhereLibudtThrewThemAwaySoak) {
-  const auto bytes = pattern(256 << 10, 3);
+  const auto bytes = random_bytes(256 << 10, 3);
   ASSERT_TRUE(write(*pair.here, bytes));
   ASSERT_TRUE(drained(*pair.here));
   pair.here->close(5s);
@@ -252,7 +252,7 @@ TEST_P(Channels, EndReadingSomeWhenClosedHere) {
 
 TEST_P(Channels, SayWhenThePeerHasItAll) {
   ASSERT_TRUE(drained(*pair.here)) << "nothing was written";
-  const auto bytes = pattern(4 << 20, 9);
+  const auto bytes = random_bytes(4 << 20, 9);
   int taken = 0;
   pair.here->async_write(copy_of(bytes), [&](const Status& status) { taken += status ? 1 : 0; });
   std::vector<std::byte> got(bytes.size());
@@ -265,7 +265,7 @@ TEST_P(Channels, SayWhenThePeerHasItAll) {
 }
 
 TEST_P(Channels, SayWhenThePeerClosedBeforeItHadItAll) {
-  const auto more_than_fits = pattern(96 << 20, 5);  // nobody reads it
+  const auto more_than_fits = random_bytes(96 << 20, 5);  // nobody reads it
   pair.here->async_write(copy_of(more_than_fits), [](const Status&) {});
   std::optional<Status> got;
   pair.here->async_drained([&](Status status) { got = std::move(status); });
@@ -278,13 +278,13 @@ TEST_P(Channels, SayWhenThePeerClosedBeforeItHadItAll) {
 
 // libudt holds a full last packet back for 100 ms, see Connection::send.
 TEST_P(Channels, DeliverWritesOfWholePacketsPromptly) {
-  ASSERT_TRUE(write(*pair.there, pattern(1, 1)));
+  ASSERT_TRUE(write(*pair.there, random_bytes(1, 1)));
   std::vector<std::byte> first(1);
   ASSERT_TRUE(read(*pair.here, first));
   const std::size_t payload = std::get<1>(GetParam()) == AddressFamily::ipv6 ? 8980 - 44 : 9000 - 44;
   std::vector<std::chrono::microseconds> times;
   for (int i = 0; i < 9; ++i) {
-    const auto bytes = pattern(payload * (i % 3 == 0 ? 1 : 10), 7);
+    const auto bytes = random_bytes(payload * (i % 3 == 0 ? 1 : 10), 7);
     std::vector<std::byte> got(bytes.size());
     const auto before = Clock::now();
     pair.here->async_write(copy_of(bytes), [](const Status&) {});

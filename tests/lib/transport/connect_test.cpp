@@ -69,7 +69,7 @@ TEST_P(Connecting, IsAnsweredBeforeAnybodyAccepts) {
 
 TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
   const auto acceptor = listen({loopback(AddressFamily::ipv4)});
-  const auto bytes = pattern(1000, 1);
+  const auto bytes = random_bytes(1000, 1);
   std::unique_ptr<Channel> gone;
   acceptor->async_accept([&](auto channel) {
     gone = std::move(*channel);

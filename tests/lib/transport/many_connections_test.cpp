@@ -67,7 +67,7 @@ class ManyConnections : public TransportTest {
     run_until([&] { return Clock::now() >= until; });
   }
 
-  const std::vector<std::byte> word = pattern(64, 7);
+  const std::vector<std::byte> word = random_bytes(64, 7);
   std::vector<Speaker> here;
   std::vector<Speaker> there;
   std::size_t heard = 0;

@@ -14,22 +14,15 @@
 
 #include "lib/transport/engine.hpp"
 #include "support/addresses.hpp"
+#include "support/bytes.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::transport {
 
 using namespace std::chrono_literals;
 
 using test::loopback;
-
-inline std::vector<std::byte> pattern(std::size_t size, unsigned seed) {
-  std::vector<std::byte> bytes(size);
-  unsigned state = seed * 2654435761U + 1;
-  for (std::byte& each : bytes) {
-    state = state * 1664525U + 1013904223U;
-    each = static_cast<std::byte>(state >> 24);
-  }
-  return bytes;
-}
+using test::random_bytes;
 
 /// Written bytes are kept until the peer has acknowledged it, which may be after the test.
 inline core::SharedBytes copy_of(std::span<const std::byte> bytes) {
@@ -54,12 +47,7 @@ class TransportTest : public testing::Test {
 
   /// Runs what is due until `done`; false when that took longer than `limit`.
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = 10s) {
-    const auto deadline = Clock::now() + limit;
-    while (!done() && Clock::now() < deadline) {
-      io.restart();
-      io.run_one_for(5ms);
-    }
-    return done();
+    return test::run_until(io, done, limit);
   }
 
   std::unique_ptr<Acceptor> listen(const std::vector<Endpoint>& locals) {

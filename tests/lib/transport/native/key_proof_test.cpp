@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/transport/native/parts.hpp"
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 #include "support/spec_example.hpp"
 
 namespace udtcat::transport::native {

@@ -13,8 +13,11 @@
 #include "lib/core/byte_order.hpp"
 #include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/time.hpp"
+#include "support/bytes.hpp"
 
 namespace udtcat::transport::native {
+
+using udtcat::test::numbered_bytes;
 
 /// When tests begin: any time but zero.
 inline constexpr TimePoint kStart{std::chrono::hours(1)};
@@ -36,12 +39,6 @@ inline std::vector<std::byte> body_of(std::span<const std::uint32_t> words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     core::store_be<std::uint32_t>(std::span(body).subspan(i * 4), words[i]);
   return body;
-}
-
-inline std::vector<std::byte> numbered_bytes(std::size_t size, std::uint64_t offset = 0) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((offset + i) * 167 >> 3);
-  return bytes;
 }
 
 /// Gives `take` everything that a path may make of `whole`: each truncation, in memory of its own so that a sanitizer

@@ -6,7 +6,7 @@
 
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/parts.hpp"
-#include "support/hex.hpp"
+#include "support/bytes.hpp"
 #include "support/spec_example.hpp"
 
 namespace udtcat::transport::native {

@@ -17,10 +17,10 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/transport/channel.hpp"
 
-namespace udtcat::fault {
+namespace udtcat::test {
 
 /// One direction of the path: bytes in flight and what is done to them.
-struct Pipe {
+struct MemoryPipe {
   std::deque<std::byte> bytes;
   bool cut = false;                                  ///< the reader's transport says that the connection broke
   bool closed = false;                               ///< the writer closed in order; cut as well
@@ -29,12 +29,12 @@ struct Pipe {
   std::function<void(std::span<std::byte>)> tamper;  ///< sees each write before it is carried
   std::vector<std::byte> capture;                    ///< everything ever written
   std::function<void()> wake_reader;
-  std::function<void()> wake_writer;  ///< call after changing stuck, for who waits for acknowledgements
+  std::function<void()> wake_writer;  ///< call after changing stuck, for a writer that waits for acknowledgements
 };
 
 class MemoryChannel final : public transport::Channel {
  public:
-  MemoryChannel(boost::asio::io_context& io, std::shared_ptr<Pipe> incoming, std::shared_ptr<Pipe> outgoing)
+  MemoryChannel(boost::asio::io_context& io, std::shared_ptr<MemoryPipe> incoming, std::shared_ptr<MemoryPipe> outgoing)
       : io_(io), incoming_(std::move(incoming)), outgoing_(std::move(outgoing)) {
     incoming_->wake_reader = lifetime_.guard([this] {
       serve_read();
@@ -116,8 +116,8 @@ class MemoryChannel final : public transport::Channel {
   }
 
   boost::asio::io_context& io_;
-  std::shared_ptr<Pipe> incoming_;
-  std::shared_ptr<Pipe> outgoing_;
+  std::shared_ptr<MemoryPipe> incoming_;
+  std::shared_ptr<MemoryPipe> outgoing_;
   std::span<std::byte> into_;
   std::size_t least_bytes_ = 0;
   bool some_ = false;  // the read in progress takes what there is
@@ -134,10 +134,10 @@ struct ChannelPair {
       : connector(std::make_unique<MemoryChannel>(io, from_listener, from_connector)),
         listener(std::make_unique<MemoryChannel>(io, from_connector, from_listener)) {}
 
-  std::shared_ptr<Pipe> from_connector = std::make_shared<Pipe>();
-  std::shared_ptr<Pipe> from_listener = std::make_shared<Pipe>();
+  std::shared_ptr<MemoryPipe> from_connector = std::make_shared<MemoryPipe>();
+  std::shared_ptr<MemoryPipe> from_listener = std::make_shared<MemoryPipe>();
   std::unique_ptr<MemoryChannel> connector;
   std::unique_ptr<MemoryChannel> listener;
 };
 
-}  // namespace udtcat::fault
+}  // namespace udtcat::test

@@ -1,11 +1,12 @@
-#include "support/random_data.hpp"
+#include "support/random_file.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <span>
+#include <vector>
 
 #include <unistd.h>
 
+#include "support/bytes.hpp"
 #include "support/descriptor.hpp"
 
 namespace udtcat::test {
@@ -21,25 +22,6 @@ void write_all(const Descriptor& file, std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-void RandomSequence::fill(std::span<std::byte> out) {
-  while (!out.empty()) {
-    std::uint64_t value = state_ +=
-        0x9E3779B97F4A7C15ULL;  // spec: SplitMix64 (Steele, Lea, Flood 2014), also the next two
-    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    value = (value ^ (value >> 27)) * 0x94D049BB133111EBULL;
-    value ^= value >> 31;
-    const std::size_t taken = std::min(out.size(), sizeof value);
-    std::memcpy(out.data(), &value, taken);
-    out = out.subspan(taken);
-  }
-}
-
-std::vector<std::byte> random_bytes(std::uint64_t seed, std::size_t size) {
-  std::vector<std::byte> bytes(size);
-  RandomSequence(seed).fill(bytes);
-  return bytes;
-}
 
 RandomFile::RandomFile(std::uint64_t seed, std::uint64_t bytes) : path_(directory_.path() / "random") {
   constexpr std::size_t kChunkBytes = 256 * 1024;

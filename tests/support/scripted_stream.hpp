@@ -19,7 +19,7 @@
 
 #include "lib/core/lifetime.hpp"
 
-namespace udtcat::fault {
+namespace udtcat::test {
 
 /// The test's handle on a stream: orders and observations; outlives the stream.
 struct Script {
@@ -107,4 +107,4 @@ class ScriptedStream final : public LocalStream {
   core::Lifetime lifetime_;
 };
 
-}  // namespace udtcat::fault
+}  // namespace udtcat::test
