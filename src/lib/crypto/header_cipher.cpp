@@ -1,7 +1,6 @@
 #include "lib/crypto/header_cipher.hpp"
 
-#include "lib/crypto/evp.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 
 namespace udtcat::crypto {
 

@@ -8,8 +8,8 @@
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 
-#include "lib/crypto/evp.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/core/try.hpp"
+#include "lib/crypto/openssl.hpp"
 
 namespace udtcat::crypto {
 
@@ -41,8 +41,7 @@ Status derive(int mode, std::span<const std::byte> key, std::span<const std::byt
 
 Result<Secret32> hkdf_extract(std::span<const std::byte> input) {
   Secret32 secret;
-  if (Status done = derive(EVP_KDF_HKDF_MODE_EXTRACT_ONLY, input, {}, secret.writable()); !done)
-    return tl::unexpected(std::move(done).error());
+  UDTCAT_CHECK(derive(EVP_KDF_HKDF_MODE_EXTRACT_ONLY, input, {}, secret.writable()));
   return secret;
 }
 

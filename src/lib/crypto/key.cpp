@@ -16,8 +16,7 @@
 #include "lib/core/invariant.hpp"
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
-#include "lib/crypto/evp.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat {
@@ -107,7 +106,7 @@ tl::unexpected<Error> refused(const std::string& path, std::string why) {
   return fail(Errc::bad_argument, fmt::format("key file \"{}\"", path), std::move(why));
 }
 
-/// Only a file on a disk lies about where others find it; a pipe's other end is whoever the user put there.
+/// Permissions are checked for regular files only: a pipe was opened by the user.
 Status check_access(const std::string& path, const struct stat& about) {
   if (!S_ISREG(about.st_mode)) return {};
   if (about.st_uid != ::geteuid() && about.st_uid != kRoot)
@@ -146,7 +145,7 @@ Result<Key> Key::parse(std::string_view text) {
 }
 
 Result<Key> Key::from_file(const std::string& path, KeyFileKind kind) {
-  // A pipe that nobody writes to is opened at once, so that it can be refused.
+  // O_NONBLOCK opens a pipe without a writer at once, so that it can be refused.
   const OpenFile file(path, kind == KeyFileKind::regular ? O_NONBLOCK : 0);
   struct stat about {};
   if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, errno_text(errno));

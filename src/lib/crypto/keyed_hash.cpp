@@ -9,8 +9,8 @@
 #include <openssl/rand.h>
 
 #include "lib/core/byte_order.hpp"
-#include "lib/crypto/evp.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/core/try.hpp"
+#include "lib/crypto/openssl.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::crypto {
@@ -43,28 +43,27 @@ Result<KeyedHash> KeyedHash::without_key() {
 }
 
 Result<KeyedHash> KeyedHash::create() {
-  auto hash = without_key();
-  if (!hash) return hash;
-  auto key = hash->context_->key.writable();
+  UDTCAT_TRY(KeyedHash hash, without_key());
+  auto key = hash.context_->key.writable();
   if (RAND_priv_bytes(uchars(key.data()), static_cast<int>(key.size())) != 1) return openssl_failed("make a hash key");
   return hash;
 }
 
 Result<KeyedHash> KeyedHash::create(std::span<const std::byte, kKeyBytes> key) {
-  auto hash = without_key();
-  if (hash) std::ranges::copy(key, hash->context_->key.writable().begin());
+  UDTCAT_TRY(KeyedHash hash, without_key());
+  std::ranges::copy(key, hash.context_->key.writable().begin());
   return hash;
 }
 
 Result<std::uint64_t> KeyedHash::of(std::span<const std::byte> message) {
   std::array<std::byte, kHashBytes> hash{};
-  if (auto computed = compute(message, hash); !computed) return tl::unexpected(computed.error());
+  UDTCAT_CHECK(compute(message, hash));
   return core::load_be<std::uint64_t>(hash);
 }
 
 Result<KeyedHash::Wide> KeyedHash::wide_of(std::span<const std::byte> message) {
   Wide hash{};
-  if (auto computed = compute(message, hash); !computed) return tl::unexpected(computed.error());
+  UDTCAT_CHECK(compute(message, hash));
   return hash;
 }
 

@@ -1,4 +1,4 @@
-/// A short keyed hash for things that only we have to recognise again.
+/// A short keyed hash for values that only this host has to recognise again.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ class KeyedHash {
   static constexpr std::size_t kWideBytes = 16;  // spec: SipHash-2-4-128
   using Wide = std::array<std::byte, kWideBytes>;
 
-  /// Under a key that nobody else knows.  errors   Errc::cipher_failed
+  /// Under a random key of its own.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<KeyedHash> create();
-  /// Under one that a peer knows, too.  errors   Errc::cipher_failed
+  /// Under a key that a peer knows, too.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<KeyedHash> create(std::span<const std::byte, kKeyBytes> key);
   KeyedHash(KeyedHash&&) noexcept;
   KeyedHash& operator=(KeyedHash&&) noexcept;
@@ -29,7 +29,7 @@ class KeyedHash {
 
   /// errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> of(std::span<const std::byte> message);
-  /// 128 bits that are not the 64 and more: SipHash-2-4-128.  errors   Errc::cipher_failed
+  /// SipHash-2-4-128, which is not an extension of the 64-bit hash.  errors   Errc::cipher_failed
   [[nodiscard]] Result<Wide> wide_of(std::span<const std::byte> message);
 
  private:

@@ -5,8 +5,7 @@
 #include <openssl/rand.h>
 
 #include "lib/core/byte_order.hpp"
-#include "lib/crypto/evp.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 
 namespace udtcat::crypto {
 

@@ -3,8 +3,7 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-#include "lib/crypto/evp.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 
 namespace udtcat::crypto {
 

@@ -16,7 +16,7 @@ using core::erase;
 /// Whether the two are the same, in a time that does not depend on where they differ.
 [[nodiscard]] bool same(std::span<const std::byte> one, std::span<const std::byte> other) noexcept;
 
-/// Fills `bytes` with what nobody can guess; they may be shown afterwards.  errors: Errc::cipher_failed
+/// Fills `bytes` with random ones that are unpredictable but no secret.  errors: Errc::cipher_failed
 [[nodiscard]] Status randomise(std::span<std::byte> bytes);
 
 /// A fixed number of secret bytes: no copy, no print, erased on destruction and when moved from.

@@ -4,7 +4,7 @@
 #include <array>
 #include <tuple>
 
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 #include "lib/session/tls_handshake.hpp"
 
 namespace udtcat::session {

@@ -5,7 +5,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/invariant.hpp"
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 #include "lib/session/items.hpp"
 #include "lib/session/tls_context.hpp"
 
@@ -39,9 +39,11 @@ Result<std::size_t> tls_record_body_bytes(std::span<const std::byte, kTlsRecordH
   return body_bytes;
 }
 
-/// handshaking ──► done; either ──► failed, for good.
+///   listener:   early ──no more early data can come──► handshaking ──► done
+///   connector:  handshaking ──► done
+///   any ──an error──► failed, for good
 struct TlsHandshake::State {
-  enum class Phase { handshaking, done, failed };
+  enum class Phase { early, handshaking, done, failed };
 
   Status give_up(Error why) {
     phase = Phase::failed;
@@ -55,8 +57,7 @@ struct TlsHandshake::State {
 
   const Role role;
   TlsConnection connection;
-  Phase phase = Phase::handshaking;
-  bool early_over = false;             // listener: no more of it will come
+  Phase phase = role == Role::listener ? Phase::early : Phase::handshaking;
   Error error{};                       // set exactly in Phase::failed
   std::vector<std::byte> plaintext{};  // application data of the peer
 };
@@ -64,8 +65,8 @@ struct TlsHandshake::State {
 // Lets OpenSSL go on as far as its input reaches.
 Status TlsHandshake::State::advance() {
   crypto::clear_openssl_errors();
-  if (role == Role::listener && !early_over)
-    if (auto taken = take_early_data(); !taken || !early_over) return taken;
+  if (phase == Phase::early)
+    if (auto taken = take_early_data(); !taken || phase == Phase::early) return taken;
   SSL* tls = connection.tls.get();
   const int outcome = SSL_do_handshake(tls);
   if (outcome == 1) {
@@ -86,8 +87,8 @@ Status TlsHandshake::State::take_early_data() {
     const int outcome = SSL_read_early_data(tls, piece.data(), piece.size(), &length);
     plaintext.insert(plaintext.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(length));
     if (outcome == SSL_READ_EARLY_DATA_SUCCESS) continue;
-    early_over = outcome == SSL_READ_EARLY_DATA_FINISH;
-    if (early_over || SSL_get_error(tls, 0) == SSL_ERROR_WANT_READ) return {};
+    if (outcome == SSL_READ_EARLY_DATA_FINISH) phase = Phase::handshaking;
+    if (phase == Phase::handshaking || SSL_get_error(tls, 0) == SSL_ERROR_WANT_READ) return {};
     return give_up(take_tls_error(role));
   }
 }

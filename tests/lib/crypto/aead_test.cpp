@@ -200,5 +200,11 @@ TEST(AeadDeathTest, SealsOrOpensNeverBoth) {
   EXPECT_DEATH(std::ignore = opener.seal(Nonce{}, {}, {}, tag), "seals or opens");
 }
 
+TEST(FastestCipher, IsOneOfTwoAndStays) {
+  const Cipher fastest = fastest_256_bit_cipher();
+  EXPECT_EQ(Aead::key_bytes(fastest), 32U);
+  EXPECT_EQ(fastest_256_bit_cipher(), fastest);
+}
+
 }  // namespace
 }  // namespace udtcat::crypto

@@ -1,4 +1,4 @@
-#include "lib/crypto/openssl_error.hpp"
+#include "lib/crypto/openssl.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/err.h>

@@ -1,0 +1,40 @@
+/// Owners for OpenSSL's objects, its idea of a byte, and its error queue, read once and emptied.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <openssl/evp.h>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::crypto {
+
+template <auto Free>
+struct FreeWith {
+  template <typename Object>
+  void operator()(Object* object) const noexcept {
+    Free(object);
+  }
+};
+
+using EvpCipher = std::unique_ptr<EVP_CIPHER, FreeWith<EVP_CIPHER_free>>;
+using EvpCipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeWith<EVP_CIPHER_CTX_free>>;
+
+// SAFETY: unsigned char may alias anything, std::byte included.
+inline unsigned char* uchars(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+inline const unsigned char* uchars(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
+
+/// The text of the oldest entry of this thread's queue, which caused the others; the queue is empty afterwards. Empty
+/// where there was none.
+[[nodiscard]] std::string take_openssl_text();
+/// The reason code (ERR_GET_REASON) of the oldest entry of this thread's queue, which stays; 0 where there is none.
+[[nodiscard]] int peek_openssl_reason();
+/// Forgets what earlier calls left behind, so that what comes next speaks of itself.
+void clear_openssl_errors();
+
+/// Errc::cipher_failed with what OpenSSL says.
+[[nodiscard]] tl::unexpected<Error> openssl_failed(std::string what);
+
+}  // namespace udtcat::crypto
