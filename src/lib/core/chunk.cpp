@@ -9,7 +9,7 @@ namespace udtcat::core {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;  // spec: a cache line of x86-64 and of most ARM
-constexpr std::size_t kMostIdle = 32;   // guess: what two receives of 16 trains need
+constexpr std::size_t kMaxIdle = 32;    // guess: what two receives of 16 trains need
 
 /// The unit of a chunk's memory: aligned for the widest vector instructions, and left as it comes.
 struct alignas(kLineBytes) Line {
@@ -18,7 +18,7 @@ struct alignas(kLineBytes) Line {
 
 }  // namespace
 
-/// In use it owns itself by its count, and keeps its home; idle it is its home's.
+/// An idle chunk is owned by its pool; one in use by its references, and it keeps the pool's state alive.
 struct ChunkRef::Chunk {
   std::unique_ptr<Line[]> lines;
   std::size_t references = 0;
@@ -28,7 +28,7 @@ struct ChunkRef::Chunk {
 struct ChunkRef::Home {
   std::size_t chunk_bytes = 0;
   std::size_t in_use = 0;
-  std::size_t most_idle = kMostIdle;
+  std::size_t max_idle = kMaxIdle;
   std::vector<std::unique_ptr<Chunk>> idle;
 
   /// Null where there is no memory.
@@ -40,7 +40,7 @@ struct ChunkRef::Home {
   }
   void take_back(std::unique_ptr<Chunk> chunk) {
     --in_use;
-    if (idle.size() < most_idle) idle.push_back(std::move(chunk));
+    if (idle.size() < max_idle) idle.push_back(std::move(chunk));
   }
 
  private:
@@ -59,7 +59,7 @@ ChunkRef::ChunkRef(const ChunkRef& other) noexcept : chunk_(other.chunk_) {
 
 ChunkRef::~ChunkRef() {
   if (chunk_ == nullptr || --chunk_->references != 0) return;
-  // Its home may have nobody else left, and then ends here with what it kept.
+  // The pool may be gone: the last of its chunks ends the state that they shared.
   const auto home = std::move(chunk_->home);
   home->take_back(std::unique_ptr<Chunk>(chunk_));
 }
@@ -74,12 +74,12 @@ bool ChunkRef::sole() const { return chunk_ != nullptr && chunk_->references == 
 
 ChunkPool::ChunkPool(std::size_t chunk_bytes) : home_(std::make_shared<ChunkRef::Home>()) {
   home_->chunk_bytes = chunk_bytes;
-  home_->idle.reserve(kMostIdle);
+  home_->idle.reserve(kMaxIdle);
 }
 
 ChunkPool::~ChunkPool() {
   // The pool is gone, so a chunk that comes back is freed.
-  home_->most_idle = 0;
+  home_->max_idle = 0;
   home_->idle.clear();
 }
 

@@ -1,4 +1,4 @@
-/// Pieces of memory for what comes in: shared by those who still need a part of it, reused when nobody does.
+/// Pieces of memory for what comes in: shared by all who need a part of it, reused after the last of them.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class ChunkRef {
   Chunk* chunk_ = nullptr;
 };
 
-/// Hands out chunks of one size. Keeps a few idle ones; bounded by those who hold references.
+/// Hands out chunks of one size. Keeps a few idle ones; bounded by the holders of references.
 /// Threads: unsynchronised.
 class ChunkPool {
  public:
@@ -48,7 +48,7 @@ class ChunkPool {
 
   [[nodiscard]] ChunkRef acquire();
   [[nodiscard]] std::size_t chunk_bytes() const;
-  /// Chunks that somebody holds now.
+  /// Chunks that are referred to now.
   [[nodiscard]] std::size_t in_use() const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace udtcat::core {
 
-/// for_good   nobody can raise the limit again
+/// for_good   lowers the hard limit, too, which cannot be raised again
 /// returns    what the soft limit was
 std::uint64_t forbid_core_dumps(bool for_good);
 

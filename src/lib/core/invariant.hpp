@@ -1,9 +1,17 @@
 /// Our own bugs abort, in release too: a cipher pipeline that goes on after a broken invariant can repeat a nonce.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace udtcat::core {
-[[noreturn]] void invariant_failed(const char* condition, const char* why, const char* file, int line) noexcept;
+/// As assert() does, past any logger: a program whose invariants are broken may hold the logger's lock.
+[[noreturn, gnu::cold, gnu::noinline]] inline void invariant_failed(const char* condition, const char* why,
+                                                                    const char* file, int line) noexcept {
+  std::fprintf(stderr, "udtcat: bug: %s:%d: not true: %s (%s)\n", file, line, condition, why);
+  std::abort();
 }
+}  // namespace udtcat::core
 
 /// `why` says why the condition holds, not what it is.
 #define UDTCAT_INVARIANT(condition, why)               \

@@ -1,4 +1,4 @@
-/// Where the library says what it does; set_log_sink() of <udtcat/log.hpp> decides who hears it.
+/// Where the library says what it does; set_log_sink() of <udtcat/log.hpp> decides where it goes.
 ///
 /// Secrets cannot be logged by accident: Key, SecretBytes and key material have no formatter.
 #pragma once

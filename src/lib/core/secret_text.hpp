@@ -45,10 +45,10 @@ class SecretText {
   std::string text_;
 };
 
-/// Copies the text at `place` and erases it there.
-[[nodiscard]] inline SecretText take_text(std::span<char> place) {
-  SecretText text(std::string(place.begin(), place.end()));
-  erase(std::as_writable_bytes(place));
+/// Copies `source` and erases it there.
+[[nodiscard]] inline SecretText take_text(std::span<char> source) {
+  SecretText text(std::string(source.begin(), source.end()));
+  erase(std::as_writable_bytes(source));
   return text;
 }
 

@@ -10,7 +10,7 @@
 namespace udtcat::core {
 
 /// A borrowed view and its owner. Copies share the owner.
-/// Threads: immutable, as long as nobody writes to the bytes.
+/// Threads: immutable, as long as the bytes are not written to.
 class SharedBytes {
  public:
   SharedBytes() = default;

@@ -196,7 +196,7 @@ bool carries(const ifaddrs& interface, const Endpoint& local) {
   if (interface.ifa_addr->sa_family != (ipv6 ? AF_INET6 : AF_INET)) return false;
   if (local.is_wildcard()) return true;
   const auto address = Endpoint::from_sockaddr(interface.ifa_addr, ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
-  // 127.0.0.2 is nobody's listed address and still the loopback interface's.
+  // 127.0.0.2 is no listed address and still the loopback interface's.
   if (local.is_loopback()) return (interface.ifa_flags & IFF_LOOPBACK) != 0;
   return address && address->host_to_string() == local.host_to_string();
 }

@@ -15,7 +15,7 @@ namespace udtcat::net {
 struct PathError {
   Endpoint peer;  ///< where that datagram was going
   int errno_value = 0;
-  bool port_unreachable = false;  ///< the host is there and nobody has the port open
+  bool port_unreachable = false;  ///< the host is there and the port is closed
 };
 
 /// Threads: unsynchronised, as is a file descriptor: the kernel serialises what one socket is asked.
@@ -38,7 +38,7 @@ class UdpSocket {
 
   /// Buffer sizes as near to these as the system allows, past its ceiling where we may. Zero: as it is.
   void wish_buffers(std::size_t receive_bytes, std::size_t send_bytes);
-  /// Keeps ICMP errors for take_path_errors(); whoever asks for them must take them, they fill the receive buffer.
+  /// Keeps ICMP errors for take_path_errors(); they fill the receive buffer until they are taken.
   /// errors: Errc::cannot_bind
   [[nodiscard]] Status keep_path_errors();
   /// At most `limit` of those that came since the last call, without waiting.
