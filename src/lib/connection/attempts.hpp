@@ -16,7 +16,7 @@
 
 namespace udtcat::connection {
 
-/// libudt's own handshake is silently lost in several ways (udt4 D1, D7): a new attempt is the cure.
+/// A handshake of libudt can be lost without an error at either end: a new attempt is the cure.
 inline constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
 inline constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
 

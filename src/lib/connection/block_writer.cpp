@@ -15,17 +15,17 @@ void BlockWriter::queue(const Frame& frame) {
   append_frame(control_, frame);
 }
 
-void BlockWriter::add_ready(Stream& stream) {
+void BlockWriter::add_ready(MuxStream& stream) {
   if (stream.can_fill() && in_ready_.insert(&stream).second) ready_.push_back(&stream);
 }
 
-void BlockWriter::forget(Stream& stream) {
+void BlockWriter::forget(MuxStream& stream) {
   if (in_ready_.erase(&stream) > 0) std::erase(ready_, &stream);
 }
 
 std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data) {
   std::size_t used = take_control(payload);
-  while (with_data && !ready_.empty() && payload.size() - used >= Stream::kMinFillBytes)
+  while (with_data && !ready_.empty() && payload.size() - used >= MuxStream::kMinFillBytes)
     used += take_turn(payload.subspan(used));
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.
   if (used == 0) used = take_control(payload);
@@ -48,7 +48,7 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
 }
 
 std::size_t BlockWriter::take_turn(std::span<std::byte> room) {
-  Stream& stream = *ready_.front();
+  MuxStream& stream = *ready_.front();
   ready_.pop_front();
   if (!stream.can_fill()) {
     in_ready_.erase(&stream);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/connection/frame.hpp"
-#include "lib/connection/stream.hpp"
+#include "lib/connection/mux_stream.hpp"
 
 namespace udtcat::connection {
 
@@ -26,8 +26,8 @@ class BlockWriter {
   static constexpr std::size_t kTurnBytes = 64 * 1024;  // guess: four turns in a block of the default size
 
   void queue(const Frame& frame);
-  void add_ready(Stream& stream);
-  void forget(Stream& stream);
+  void add_ready(MuxStream& stream);
+  void forget(MuxStream& stream);
 
   [[nodiscard]] bool has_control() const { return control_begin_ < control_.size(); }
   [[nodiscard]] bool has_data() const { return !ready_.empty(); }
@@ -44,8 +44,8 @@ class BlockWriter {
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
-  std::deque<Stream*> ready_;
-  std::unordered_set<Stream*> in_ready_;
+  std::deque<MuxStream*> ready_;
+  std::unordered_set<MuxStream*> in_ready_;
 };
 
 }  // namespace udtcat::connection

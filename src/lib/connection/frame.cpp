@@ -5,6 +5,7 @@
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -151,10 +152,9 @@ Result<std::optional<Frame>> FrameReader::next() {
   const auto stream = core::load_be<std::uint32_t>(rest_.subspan(4));
   if (length > rest_.size() - kFrameHeaderBytes) return malformed("a frame is longer than its block");
   if (speaks_of_session(type) != (stream == kSessionStream)) return malformed("a frame speaks of the wrong stream");
-  auto body = decode_body(type, rest_.subspan(kFrameHeaderBytes, length));
-  if (!body) return tl::unexpected(body.error());
+  UDTCAT_TRY(Body body, decode_body(type, rest_.subspan(kFrameHeaderBytes, length)));
   rest_ = rest_.subspan(kFrameHeaderBytes + length);
-  return Frame{stream, std::move(*body)};
+  return Frame{stream, std::move(body)};
 }
 
 }  // namespace udtcat::connection

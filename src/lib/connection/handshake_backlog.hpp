@@ -13,9 +13,9 @@ namespace udtcat::connection {
 inline constexpr std::size_t kMaxProvedHandshakes = 256;   // spec: handshake.md §7
 inline constexpr std::size_t kMaxUnprovedHandshakes = 32;  // spec: handshake.md §7
 
-/// Two classes that never touch each other. Of peers whose first packets proved the key the oldest is dropped: it may
-/// be a recording. Of the others the oldest of the prefix that has the most, so that a prefix keeps its share whatever
-/// others do.
+/// Peers whose first packets proved the key, and the others, have limits of their own. Beyond its limit the first class
+/// drops its oldest, which may be a recording; the second drops the oldest of the prefix that has the most, so that no
+/// prefix takes another's share.
 /// Threads: unsynchronised.
 class HandshakeBacklog {
  public:

@@ -39,7 +39,7 @@ class FlowDialing {
   /// engine    outlives this
   /// handler   called once, never from inside; may destroy this
   /// errors (to the handler): Errc::cannot_reach when they did not come about in time; Errc::connection_broken when the
-  /// listener refused one; Errc::authentication_failed if who answered holds no key; Errc::protocol_violated;
+  /// listener refused one; Errc::authentication_failed if the peer does not hold the key; Errc::protocol_violated;
   /// Errc::cipher_failed
   FlowDialing(boost::asio::io_context& io, transport::Engine& engine, std::unique_ptr<session::Session> session,
               Handler handler);

@@ -129,28 +129,29 @@ void Multiplexer::refuse_stream(StreamId id, const Error& reason) {
 Multiplexer::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
   const auto& agreed = session_->agreed();
   StreamHost& host = *this;
-  auto stream = std::make_unique<Stream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_);
+  auto stream =
+      std::make_unique<MuxStream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_);
   ++streams_opened_;
   return streams_.emplace(id, Entry{std::move(stream), std::move(done)}).first->second;
 }
 
 void Multiplexer::send(Frame frame) {
-  if (goodbye_sent_) return;
+  if (close_sent()) return;
   writer_.queue(frame);
   wake();
 }
 
-void Multiplexer::source_ready(Stream& stream) {
+void Multiplexer::source_ready(MuxStream& stream) {
   writer_.add_ready(stream);
   wake();
 }
 
 void Multiplexer::count_consumed(std::size_t bytes) {
   bytes_received_ += bytes;
-  session_->read_on();
+  session_->on_block_released();
 }
 
-void Multiplexer::stream_over(Stream& stream, StreamOutcome outcome) {
+void Multiplexer::stream_over(MuxStream& stream, StreamOutcome outcome) {
   writer_.forget(stream);
   const auto found = streams_.find(stream.id());
   Entry entry = std::move(found->second);
@@ -159,7 +160,7 @@ void Multiplexer::stream_over(Stream& stream, StreamOutcome outcome) {
   retired_.push_back(std::move(entry.stream));
   boost::asio::post(io_, lifetime_.guard([this, done = std::move(entry.done), outcome = std::move(outcome)]() mutable {
     retired_.clear();
-    session_->read_on();  // the blocks that the stream kept are free
+    session_->on_block_released();  // the blocks that the stream kept are free
     if (done) done(std::move(outcome));
   }));
 }
@@ -182,12 +183,12 @@ void Multiplexer::wake() {
 }
 
 void Multiplexer::pump() {
-  if (state_ == State::over || goodbye_sent_) return;
+  if (state_ == State::over || close_sent()) return;
   if (pong_due_) writer_.queue({kSessionStream, Pong{*std::exchange(pong_due_, std::nullopt)}});
   const bool with_data = !liveness_.quiet(now());
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data)) break;
-  note_goodbye();
+  note_close_sent();
 }
 
 bool Multiplexer::send_block(bool with_data) {
@@ -204,8 +205,8 @@ void Multiplexer::on_written(const Status& status) {
   if (state_ == State::over) return;
   if (!status) {
     if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), {});
-    // The read that is outstanding says why; after their goodbye there is none, and nothing that it could tell.
-    if (goodbye_received_) return end({}, {});
+    // The read that is outstanding says why; after their CLOSE there is none, and nothing that it could tell.
+    if (close_received()) return end({}, {});
     if (status.error().code != Errc::connection_broken) break_off(status.error(), false);
     return;
   }
@@ -217,7 +218,7 @@ void Multiplexer::on_written(const Status& status) {
 // ---- Incoming: read blocks, take frames ----------------------------------------------------------------------------
 
 void Multiplexer::read_on() {
-  if (reading_ || state_ == State::breaking || state_ == State::over || goodbye_received_) return;
+  if (reading_ || state_ == State::breaking || state_ == State::over || close_received()) return;
   if (writer_.control_bytes() > BlockWriter::kMaxControlBytes) return;
   reading_ = true;
   session_->async_read([this](Result<session::Block> block) { on_block(std::move(block)); });
@@ -236,7 +237,7 @@ Status Multiplexer::take_frames(session::Block& block) {
   for (;;) {
     UDTCAT_TRY(auto frame, frames.next());
     if (!frame) return {};
-    if (goodbye_received_) return udtcat::fail(Errc::protocol_violated, "read frame", "it follows a close");
+    if (close_received()) return udtcat::fail(Errc::protocol_violated, "read frame", "it follows a close");
     UDTCAT_CHECK(take_frame(*frame, block));
     if (state_ == State::breaking || state_ == State::over) return {};
   }
@@ -260,7 +261,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
   return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(frame.stream), "it was never opened");
 }
 
-Status Multiplexer::take_stream_frame(Stream& stream, Frame& frame, session::Block& block) {
+Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block) {
   if (const auto* data = std::get_if<Data>(&frame.body)) {
     // Keep the block for its one big piece; at most one can fill half of it.
     if (!block.memory.empty() && data->bytes.size() >= block.memory.bytes().size() / 2)
@@ -315,7 +316,7 @@ void Multiplexer::take_rtt() {
 
 void Multiplexer::on_tick() {
   if (state_ == State::over) return;
-  if (goodbye_deadline_ && now() >= *goodbye_deadline_)
+  if (close_deadline_ && now() >= *close_deadline_)
     return state_ == State::breaking ? end(tl::unexpected(*broken_by_), {}) : end({}, {});
   if (state_ == State::breaking) return arm_tick();
   const bool was_quiet = liveness_.quiet(now());
@@ -348,39 +349,39 @@ void Multiplexer::close() {
   state_ = State::closing;
   const Error interrupted{Errc::interrupted, "the connection was closed", "before the stream had ended"};
   while (!streams_.empty()) streams_.begin()->second.stream->reset(ResetCause::interrupted, interrupted);
-  say_goodbye();
+  send_close();
 }
 
 /// Composes our CLOSE behind everything said so far, past the limit on blocks in flight if need be.
-void Multiplexer::say_goodbye() {
+void Multiplexer::send_close() {
   const bool breaking = state_ == State::breaking;
-  goodbye_deadline_ = now() + (breaking ? std::chrono::seconds(kBreakOffDrain) : kCloseWait);
+  close_deadline_ = now() + (breaking ? std::chrono::seconds(kBreakOffDrain) : kCloseWait);
   writer_.queue({kSessionStream, breaking ? Close{reason_of(broken_by_->code), text_for_peer(*broken_by_)}
                                           : Close{CloseReason::done, {}}});
   while (writer_.has_control())
     if (!send_block(false)) break;
-  note_goodbye();
+  note_close_sent();
 }
 
 /// Without a buffer the CLOSE goes out later, from pump(): the transport gives one back with each block it takes.
-void Multiplexer::note_goodbye() {
-  if (state_ != State::open && !writer_.has_control()) goodbye_sent_ = true;
+void Multiplexer::note_close_sent() {
+  if (state_ != State::open && !writer_.has_control()) closes_ = close_received() ? Closes::both : Closes::sent;
 }
 
 void Multiplexer::on_close_frame(const Close& close) {
-  goodbye_received_ = true;
+  closes_ = close_sent() ? Closes::both : Closes::received;
   if (close.reason != CloseReason::done || !streams_.empty()) return break_off(error_of(close, peer_), false);
   if (state_ == State::open) {
     state_ = State::closing;
-    say_goodbye();
+    send_close();
   }
   finish_when_agreed();
 }
 
 void Multiplexer::finish_when_agreed() {
-  if (!goodbye_sent_ || !session_->all_written()) return;
+  if (!close_sent() || !session_->all_written()) return;
   if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), kBreakOffDrain);
-  if (goodbye_received_) end({}, kBreakOffDrain);
+  if (close_received()) end({}, kBreakOffDrain);
 }
 
 void Multiplexer::abort(const Error& reason) { break_off(reason, true); }
@@ -389,13 +390,13 @@ void Multiplexer::abort(const Error& reason) { break_off(reason, true); }
 void Multiplexer::break_off(Error error, bool tell_peer) {
   if (state_ == State::breaking || state_ == State::over) return;
   // Everything was receipted both ways: what happens to the link now takes nothing away.
-  if (state_ == State::closing && goodbye_sent_ && streams_.empty() && error.code != Errc::tampered) return end({}, {});
+  if (state_ == State::closing && close_sent() && streams_.empty() && error.code != Errc::tampered) return end({}, {});
   core::log().debug("connection to {}: {}", peer_.to_string(), error.message());
   while (!streams_.empty()) streams_.begin()->second.stream->fail(error);
-  if (!tell_peer || goodbye_sent_) return end(tl::unexpected(std::move(error)), {});
+  if (!tell_peer || close_sent()) return end(tl::unexpected(std::move(error)), {});
   state_ = State::breaking;
   broken_by_ = std::move(error);
-  say_goodbye();
+  send_close();
 }
 
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {

@@ -1,10 +1,10 @@
 /// The connection: decides which stream goes into a block and how much of it, and to which stream an arrived frame
 /// goes.
 ///
-///   source ─ fill ─► BlockWriter ─ Block ─► Session.async_write        pump()
-///   sink ◄─ Stream ◄─ FrameReader ◄─ Block ◄─ Session.async_read       read_on()
+///   source ─ fill ─► BlockWriter ─ Block ─► Session.async_write           pump()
+///   sink ◄─ MuxStream ◄─ FrameReader ◄─ Block ◄─ Session.async_read       read_on()
 ///
-/// Stream, BlockWriter, ReceiveCredit and Liveness decide what can be decided without the others.
+/// MuxStream, BlockWriter, ReceiveCredit and Liveness decide what can be decided without the others.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/liveness.hpp"
-#include "lib/connection/stream.hpp"
+#include "lib/connection/mux_stream.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/session.hpp"
 
@@ -62,8 +62,12 @@ class Multiplexer final : public Connection, private StreamHost {
 
  private:
   enum class State { open, closing, breaking, over };
+  ///   none ──ours is composed──► sent ──theirs arrives──► both
+  ///   none ──theirs arrives──► received ──ours is composed──► both
+  /// Nothing follows a CLOSE in either direction.
+  enum class Closes { none, sent, received, both };
   struct Entry {
-    std::unique_ptr<Stream> stream;
+    std::unique_ptr<MuxStream> stream;
     OutcomeHandler done;
   };
 
@@ -72,10 +76,10 @@ class Multiplexer final : public Connection, private StreamHost {
 
   // StreamHost
   void send(Frame frame) override;
-  void source_ready(Stream& stream) override;
+  void source_ready(MuxStream& stream) override;
   void count_sent(std::size_t bytes) override { bytes_sent_ += bytes; }
   void count_consumed(std::size_t bytes) override;
-  void stream_over(Stream& stream, StreamOutcome outcome) override;
+  void stream_over(MuxStream& stream, StreamOutcome outcome) override;
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
   [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
 
@@ -88,7 +92,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
-  [[nodiscard]] Status take_stream_frame(Stream& stream, Frame& frame, session::Block& block);
+  [[nodiscard]] Status take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block);
   [[nodiscard]] Status on_open(StreamId id);
   void on_close_frame(const Close& close);
 
@@ -98,8 +102,10 @@ class Multiplexer final : public Connection, private StreamHost {
 
   Entry& add_stream(StreamId id, OutcomeHandler done);
   [[nodiscard]] bool was_opened(StreamId id) const;
-  void say_goodbye();
-  void note_goodbye();
+  [[nodiscard]] bool close_sent() const { return closes_ == Closes::sent || closes_ == Closes::both; }
+  [[nodiscard]] bool close_received() const { return closes_ == Closes::received || closes_ == Closes::both; }
+  void send_close();
+  void note_close_sent();
   void finish_when_agreed();
   void break_off(Error error, bool tell_peer);
   void end(Status how, std::chrono::milliseconds drain);
@@ -115,16 +121,15 @@ class Multiplexer final : public Connection, private StreamHost {
 
   BlockWriter writer_;
   bool wake_scheduled_ = false;
-  bool goodbye_sent_ = false;  // our CLOSE is composed; nothing follows it
-  bool goodbye_received_ = false;
-  std::optional<TimePoint> goodbye_deadline_;  // for the CLOSE to go out, or to be answered
-  std::optional<Error> broken_by_;             // set from State::breaking on
-  bool reading_ = false;                       // a block is asked for
+  Closes closes_ = Closes::none;
+  std::optional<TimePoint> close_deadline_;  // for our CLOSE to go out, or to be answered
+  std::optional<Error> broken_by_;           // set from State::breaking on
+  bool reading_ = false;                     // a block is asked for
 
   std::unordered_map<StreamId, Entry> streams_;
   /// Opened by the peer, not yet accepted or refused; with the error of those that ended meanwhile.
   std::unordered_map<StreamId, std::optional<Error>> awaited_;
-  std::vector<std::unique_ptr<Stream>> retired_;  // ended streams, until nothing on the stack uses them
+  std::vector<std::unique_ptr<MuxStream>> retired_;  // ended streams, until nothing on the stack uses them
   StreamId next_own_id_;
   StreamId next_peer_id_;
 

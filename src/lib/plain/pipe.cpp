@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/connection/liveness.hpp"
+#include "lib/connection/local_io.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 
@@ -18,7 +19,7 @@ constexpr std::chrono::seconds kCloseDrain{2};             // guess: nothing is 
 }  // namespace
 
 Pipe::Pipe(boost::asio::io_context& io, std::unique_ptr<transport::Channel> channel, std::shared_ptr<void> keep_alive)
-    : keep_alive_(std::move(keep_alive)), io_(io), tick_(io), last_words_(io), channel_(std::move(channel)) {}
+    : keep_alive_(std::move(keep_alive)), io_(io), tick_(io), drain_pause_(io), channel_(std::move(channel)) {}
 
 void Pipe::bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler done) {
   UDTCAT_INVARIANT(!local_, "a pipe is bridged once");
@@ -26,7 +27,7 @@ void Pipe::bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler
   receives_ = receives;
   done_ = std::move(done);
   boost::asio::post(io_, lifetime_.guard([this] {
-    if (over_) return;
+    if (state_ == State::over) return;
     arm_tick();
     read_on();
     pull();
@@ -36,7 +37,7 @@ void Pipe::bridge(std::unique_ptr<LocalStream> local, bool receives, DoneHandler
 // ---- Outgoing: source → channel -------------------------------------------------------------------------------------
 
 void Pipe::pull() {
-  while (!over_ && outgoing_ == Outgoing::open && !source_waits_ && writes_ < kMaxWrites) send_piece();
+  while (state_ == State::open && outgoing_ == Outgoing::open && writes_ < kMaxWrites) send_piece();
 }
 
 void Pipe::send_piece() {
@@ -45,7 +46,9 @@ void Pipe::send_piece() {
     piece_ = std::make_shared_for_overwrite<std::byte[]>(kPieceBytes);
     room_ = {piece_.get(), kPieceBytes};
   }
-  const std::size_t bytes = read_source(room_);
+  const auto [bytes, state, error] = connection::read_source(*local_, room_);
+  if (state == LocalStream::ReadState::failed) return break_off(connection::local_read_failed(*local_, error));
+  if (state == LocalStream::ReadState::would_block) wait_for_source();
   if (bytes > 0) {
     ++writes_;
     sent_bytes_ += bytes;
@@ -53,34 +56,13 @@ void Pipe::send_piece() {
                           lifetime_.guard([this](const Status& status) { on_sent(status); }));
     room_ = room_.subspan(bytes);
   }
-  if (outgoing_ == Outgoing::draining) on_source_end();
-}
-
-/// Takes what the source has, up to the room; notes its end.
-std::size_t Pipe::read_source(std::span<std::byte> room) {
-  std::size_t bytes = 0;
-  while (bytes < room.size()) {
-    const auto read = local_->read_some(room.subspan(bytes));
-    if (read.state == LocalStream::ReadState::data) {
-      bytes += read.bytes;
-      continue;
-    }
-    if (read.state == LocalStream::ReadState::would_block) wait_for_source();
-    if (read.state == LocalStream::ReadState::end) outgoing_ = Outgoing::draining;
-    if (read.state == LocalStream::ReadState::failed) {
-      break_off(
-          {Errc::local_read_failed, "local read from " + local_->source_name() + " failed", read.error.message()});
-      return 0;
-    }
-    break;
-  }
-  return bytes;
+  if (state == LocalStream::ReadState::end) on_source_end();
 }
 
 void Pipe::wait_for_source() {
-  source_waits_ = true;
+  outgoing_ = Outgoing::waiting;
   local_->async_wait_readable(lifetime_.guard([this] {
-    source_waits_ = false;
+    if (outgoing_ == Outgoing::waiting) outgoing_ = Outgoing::open;
     pull();
   }));
 }
@@ -88,7 +70,7 @@ void Pipe::wait_for_source() {
 void Pipe::on_sent(const Status& status) {
   --writes_;
   if (status) return pull();
-  note_unsent(status.error());
+  record_undelivered(status.error());
   outgoing_ = Outgoing::settled;
   settle();
 }
@@ -107,31 +89,31 @@ void Pipe::drain() {
 }
 
 void Pipe::on_drained(const Status& status) {
-  if (over_ || outgoing_ == Outgoing::settled) return;
+  if (state_ == State::over || outgoing_ == Outgoing::settled) return;
   outgoing_ = Outgoing::settled;
   if (!status) {
-    note_unsent(status.error());
+    record_undelivered(status.error());
   } else if (incoming_ == Incoming::open) {
     core::log().debug("udp {} has acknowledged all {} bytes", peer().to_string(), sent_bytes_);
     // A peer that has only just met us, and got nothing, may not be ready to hear of a close.
-    if (receives_ || sent_bytes_ == 0) return hear_last_words(Clock::now() + kLastWordsMost);
+    if (receives_ || sent_bytes_ == 0) return drain_peer(Clock::now() + kMaxPeerDrain);
     incoming_ = Incoming::settled;
   }
   settle();
 }
 
 /// The peer's close and the failure of what it left unread come in any order; the close is the reason.
-void Pipe::note_unsent(Error error) {
-  if (!unsent_) unsent_ = std::move(error);
-  if (peer_closed_)
-    unsent_ = Error{Errc::connection_broken, "send to udp " + peer().to_string(),
-                    "it closed before it had acknowledged all of " + local_->source_name()};
+void Pipe::record_undelivered(Error error) {
+  if (!undelivered_) undelivered_ = std::move(error);
+  if (incoming_ == Incoming::closed_by_peer)
+    undelivered_ = Error{Errc::connection_broken, "send to udp " + peer().to_string(),
+                         "it closed before it had acknowledged all of " + local_->source_name()};
 }
 
 // ---- Incoming: channel → sink ---------------------------------------------------------------------------------------
 
 void Pipe::read_on() {
-  if (over_ || incoming_ != Incoming::open || !reading_.empty()) return;
+  if (state_ == State::over || incoming_ != Incoming::open || !reading_.empty()) return;
   auto memory = pieces_.acquire();
   if (!memory) return;  // the consumer is slow; on_written() comes back to it
   reading_ = std::move(*memory);
@@ -141,7 +123,7 @@ void Pipe::read_on() {
 
 void Pipe::on_read(const Result<std::size_t>& read) {
   core::Buffer memory = std::move(reading_);
-  if (over_ || incoming_ != Incoming::open) return;
+  if (state_ == State::over || incoming_ != Incoming::open) return;
   if (!read) return break_off(read.error());
   if (*read == 0) return on_peer_closed();
   if (receives_) {
@@ -155,11 +137,10 @@ void Pipe::on_read(const Result<std::size_t>& read) {
 void Pipe::on_peer_closed() {
   core::log().info("udp {} closed the connection: taken for the end of its data, which nothing proves",
                    peer().to_string());
-  peer_closed_ = true;
-  incoming_ = Incoming::settled;
-  if (unsent_) note_unsent(*unsent_);
-  if (outgoing_ != Outgoing::open) return settle();
-  if (source_has_more()) note_unsent({});
+  incoming_ = Incoming::closed_by_peer;
+  if (undelivered_) record_undelivered(*undelivered_);
+  if (outgoing_ != Outgoing::open && outgoing_ != Outgoing::waiting) return settle();
+  if (source_has_more()) record_undelivered({});
   // The bytes written may have been acknowledged all the same, and then none is lost.
   if (sent_bytes_ > 0) return drain();
   outgoing_ = Outgoing::settled;
@@ -175,32 +156,32 @@ bool Pipe::source_has_more() {
   return read.state == LocalStream::ReadState::data || (!receives_ && read.state != LocalStream::ReadState::end);
 }
 
-void Pipe::hear_last_words(Clock::time_point until) {
+/// Takes what the peer had sent before it knew that all is acknowledged.
+void Pipe::drain_peer(Clock::time_point until) {
   const std::uint64_t heard = channel_->stats().bytes_received;
-  last_words_.expires_after(kLastWordsQuiet);
-  last_words_.async_wait(lifetime_.guard([this, until, heard](const boost::system::error_code& cancelled) {
-    if (cancelled || over_ || incoming_ != Incoming::open) return;
+  drain_pause_.expires_after(kPeerDrainQuiet);
+  drain_pause_.async_wait(lifetime_.guard([this, until, heard](const boost::system::error_code& cancelled) {
+    if (cancelled || state_ == State::over || incoming_ != Incoming::open) return;
     // A slow consumer keeps us from hearing: that is not the peer's silence.
     const bool quiet = !reading_.empty() && channel_->stats().bytes_received == heard;
-    if (!quiet && Clock::now() < until) return hear_last_words(until);
+    if (!quiet && Clock::now() < until) return drain_peer(until);
     incoming_ = Incoming::settled;
     settle();
   }));
 }
 
 void Pipe::write_on() {
-  if (over_ || sink_busy_ || arrived_.empty()) return;
-  sink_busy_ = true;
+  if (state_ == State::over || writing_ || arrived_.empty()) return;
+  writing_ = true;
   local_->async_write_some(arrived_.front().rest, lifetime_.guard([this](std::error_code error, std::size_t bytes) {
     on_written(error, bytes);
   }));
 }
 
 void Pipe::on_written(std::error_code error, std::size_t bytes) {
-  sink_busy_ = false;
-  if (over_) return;
-  if (error)
-    return abort({Errc::local_write_failed, "local write to " + local_->sink_name() + " failed", error.message()});
+  writing_ = false;
+  if (state_ == State::over) return;
+  if (error) return abort(connection::local_write_failed(*local_, error));
   consumed_bytes_ += bytes;
   auto& rest = arrived_.front().rest;
   rest = rest.subspan(bytes);
@@ -215,14 +196,14 @@ void Pipe::on_written(std::error_code error, std::size_t bytes) {
 void Pipe::arm_tick() {
   tick_.expires_after(connection::kLivenessTick);
   tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (cancelled || over_) return;
+    if (cancelled || state_ == State::over) return;
     arm_tick();
-    look_for_the_peer();
+    check_peer_port();
   }));
 }
 
 /// Not while the consumer holds us up: then what the peer sent before it went is still to be read.
-void Pipe::look_for_the_peer() {
+void Pipe::check_peer_port() {
   if (incoming_ != Incoming::open || reading_.empty()) return;
   const auto closed_since = channel_->port_closed_since();
   if (!closed_since) return;
@@ -234,36 +215,39 @@ void Pipe::look_for_the_peer() {
 void Pipe::break_off(Error error) {
   if (!error_) error_ = std::move(error);
   outgoing_ = Outgoing::settled;
-  incoming_ = Incoming::settled;
+  if (incoming_ == Incoming::open) incoming_ = Incoming::settled;
   settle();
 }
 
 void Pipe::settle() {
-  if (over_ || outgoing_ != Outgoing::settled || incoming_ != Incoming::settled) return;
-  if (!std::exchange(closed_, true)) channel_->close(kCloseDrain);
-  if (sink_busy_ || !arrived_.empty()) return;
-  if (error_ || unsent_) {
-    local_->abort();
-    return end(error_ ? error_ : unsent_);
+  if (outgoing_ != Outgoing::settled || incoming_ == Incoming::open) return;
+  if (state_ == State::open) {
+    state_ = State::closed;
+    channel_->close(kCloseDrain);
   }
-  sink_busy_ = true;
+  if (state_ != State::closed || writing_ || !arrived_.empty()) return;
+  if (error_ || undelivered_) {
+    local_->abort();
+    return end(error_ ? error_ : undelivered_);
+  }
+  state_ = State::finishing;
   local_->async_finish(lifetime_.guard([this](std::error_code error) {
     if (!error) return end(std::nullopt);
-    end(Error{Errc::local_write_failed, "local write to " + local_->sink_name() + " failed", error.message()});
+    end(connection::local_write_failed(*local_, error));
   }));
 }
 
 void Pipe::abort(const Error& reason) {
-  if (over_) return;
+  if (state_ == State::over) return;
   channel_->close({});
   if (local_) local_->abort();
   end(reason);
 }
 
 void Pipe::end(std::optional<Error> error) {
-  if (std::exchange(over_, true) || !done_) return;
+  if (std::exchange(state_, State::over) == State::over || !done_) return;
   tick_.cancel();
-  last_words_.cancel();
+  drain_pause_.cancel();
   boost::asio::post(
       io_, lifetime_.guard([done = std::move(done_), outcome = StreamOutcome{std::move(error), sent_bytes_, 0,
                                                                              consumed_bytes_}] { done(outcome); }));

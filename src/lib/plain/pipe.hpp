@@ -27,13 +27,15 @@ inline constexpr std::size_t kPieceBytes = 256 * kKiB;  // guess: the default bl
 inline constexpr std::size_t kMaxWrites = 4;            // guess: outstanding at a time
 inline constexpr std::size_t kMaxArrivedPieces = 4;     // guess: read and not yet written
 // After our last byte is acknowledged: bytes that the peer had sent by then are still on their way.
-inline constexpr std::chrono::milliseconds kLastWordsQuiet{100};   // spec: docs/man/udtcat.1, PLAIN UDT
-inline constexpr std::chrono::milliseconds kLastWordsMost{2'000};  // spec: docs/man/udtcat.1, PLAIN UDT
+inline constexpr std::chrono::milliseconds kPeerDrainQuiet{100};  // spec: docs/man/udtcat.1, PLAIN UDT
+inline constexpr std::chrono::milliseconds kMaxPeerDrain{2'000};  // spec: docs/man/udtcat.1, PLAIN UDT
 
-///   outgoing:  open ──source ends──► draining ──acknowledged, or the connection ends──► settled
+///   outgoing:  open ◄──the source has nothing, has something──► waiting
+///              open ──source ends──► draining ──acknowledged, or the connection ends──► settled
 ///                └──────── source is empty from the start, read failed ──────────────────┘
-///   incoming:  open ──peer closes, connection breaks, last words are over──► settled
-///   over when both are settled and the sink has all
+///   incoming:  open ──peer closes──► closed_by_peer;  open ──connection breaks, peer is drained──► settled
+///   the pipe:  open ──neither half goes on──► closed ──the sink has all──► finishing ──the consumer has it──► over
+///              any ──abort(), a write fails──► over
 ///
 /// Threads: confined, as PlainPipe.
 class Pipe final : public PlainPipe {
@@ -48,34 +50,34 @@ class Pipe final : public PlainPipe {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Outgoing { open, draining, settled };
-  enum class Incoming { open, settled };
+  enum class State { open, closed, finishing, over };
+  enum class Outgoing { open, waiting, draining, settled };
+  enum class Incoming { open, closed_by_peer, settled };
   struct Arrived {
     core::Buffer memory;
     std::span<const std::byte> rest;
   };
 
   void pull();
-  [[nodiscard]] std::size_t read_source(std::span<std::byte> room);
   void wait_for_source();
   void send_piece();
   void on_sent(const Status& status);
   void on_source_end();
   void drain();
   void on_drained(const Status& status);
-  void note_unsent(Error error);
+  void record_undelivered(Error error);
 
   void read_on();
   void on_read(const Result<std::size_t>& read);
   void on_peer_closed();
   [[nodiscard]] bool source_has_more();
-  void hear_last_words(Clock::time_point until);
+  void drain_peer(Clock::time_point until);
 
   void write_on();
   void on_written(std::error_code error, std::size_t bytes);
 
   void arm_tick();
-  void look_for_the_peer();
+  void check_peer_port();
   void break_off(Error error);
   void settle();
   void end(std::optional<Error> error);
@@ -84,14 +86,11 @@ class Pipe final : public PlainPipe {
   boost::asio::io_context& io_;
   bool receives_ = true;
   DoneHandler done_;
-  bool over_ = false;
-  bool closed_ = false;       // by us
-  bool peer_closed_ = false;  // in order
+  State state_ = State::open;
   std::optional<Error> error_;
-  std::optional<Error> unsent_;  // why the peer did not get all; counts if nothing else is wrong
+  std::optional<Error> undelivered_;  // why the peer did not get all; counts if nothing else is wrong
 
   Outgoing outgoing_ = Outgoing::open;
-  bool source_waits_ = false;           // async_wait_readable is outstanding
   std::size_t writes_ = 0;              // outstanding with the channel
   std::shared_ptr<std::byte[]> piece_;  // being filled, shared with the writes that took its front
   std::span<std::byte> room_;           // the rest of piece_
@@ -101,11 +100,11 @@ class Pipe final : public PlainPipe {
   core::BufferPool pieces_{kPieceBytes, kMaxArrivedPieces};
   core::Buffer reading_;         // empty: no read is outstanding
   std::deque<Arrived> arrived_;  // bounded by pieces_
-  bool sink_busy_ = false;       // a write or the finish is outstanding
+  bool writing_ = false;         // of the first of arrived_
   std::uint64_t consumed_bytes_ = 0;
 
   boost::asio::steady_timer tick_;
-  boost::asio::steady_timer last_words_;
+  boost::asio::steady_timer drain_pause_;
   std::unique_ptr<transport::Channel> channel_;  // its threads end before the buffers they fill
   std::unique_ptr<LocalStream> local_;           // last but one: its threads end before what they write from
   core::Lifetime lifetime_;

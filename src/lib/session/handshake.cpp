@@ -27,7 +27,7 @@ Handshake::Handshake(boost::asio::io_context& io, Role role, std::unique_ptr<tra
       deadline_timer_(io),
       channel_(std::move(channel)) {
   UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
-                   "only clear runs without a key; cli checks it");
+                   "only clear runs without a key; the program checks it");
 }
 
 void Handshake::start() {
@@ -41,7 +41,7 @@ void Handshake::start() {
 void Handshake::arm_deadlines() {
   first_words_timer_.expires_after(kFirstWordsDeadline);
   first_words_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (cancelled || !channel_ || heard_) return;
+    if (cancelled || !channel_ || state_ != State::silent) return;
     const bool silent = channel_->stats().bytes_received == 0;
     if (silent || role_ == Role::listener)
       give_up({Errc::cannot_reach, "handshake with " + channel_->peer().to_string(),
@@ -82,7 +82,7 @@ void Handshake::on_tls_header() {
 }
 
 void Handshake::on_tls_record() {
-  heard_ = true;
+  state_ = State::heard;
   const bool was_done = tls_->done();
   auto received = tls_->receive(input_);
   flush_tls();
@@ -230,14 +230,14 @@ void Handshake::finish(const Agreed& agreed) {
 }
 
 void Handshake::retire() {
-  over_ = true;
+  state_ = State::over;
   first_words_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
 }
 
 void Handshake::give_up(Error error) {
-  if (over_) return;
+  if (state_ == State::over) return;
   retire();
   channel_->close(kRefusalDrain);
   const Handler handler = std::move(handler_);

@@ -44,8 +44,7 @@ class Handshake {
   Handshake& operator=(const Handshake&) = delete;
 
   /// Listener only: a channel that says JOIN first is handed to `handler`, its proof unchecked, and Handler is not
-  /// called.
-  /// Without this it is refused as a peer that speaks no TLS.
+  /// called. Without this it is refused as a peer that speaks no TLS.
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
 
   /// A session of several flows has its first, and a join key for the others.
@@ -54,6 +53,9 @@ class Handshake {
   void start();
 
  private:
+  ///   silent ──the peer's first TLS record──► heard;  either ──a session, a join, an error──► over
+  enum class State { silent, heard, over };
+
   void arm_deadlines();
   void start_tls();
   void read_tls_record();
@@ -91,8 +93,7 @@ class Handshake {
   std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
   std::vector<std::byte> input_;     // the TLS record or clear message being read
   std::vector<std::byte> message_;   // application data so far
-  bool heard_ = false;               // the peer's first TLS record
-  bool over_ = false;
+  State state_ = State::silent;
   boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;
   std::unique_ptr<transport::Channel> channel_;  // last but one: its threads end before the buffers they fill

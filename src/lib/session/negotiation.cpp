@@ -59,7 +59,7 @@ std::optional<std::string> mismatch(const Introduction& connector, const Introdu
   if (connector.purpose != listener.purpose)
     return fmt::format("the listener is for {}, the connector for {}", purpose_text(listener.purpose),
                        purpose_text(connector.purpose));
-  // Before the peers' names: who wants another and meets himself should hear that.
+  // Checked before the wanted names: an end that met itself has the wrong name, too, and this message says why.
   if (!connector.name.empty() && connector.name == listener.name)
     return fmt::format("this end met itself: both are called {}", connector.name);
   if (!connector.peer.empty() && connector.peer != listener.name)
@@ -74,7 +74,7 @@ std::string cipher_refusal(const SessionOptions& ours) {
   return fmt::format("the listener takes {} only, which the connector does not offer", to_string(*ours.cipher));
 }
 
-// Somebody hears what somebody says.
+// At least one direction has a sender and a receiver.
 template <typename Ours, typename Theirs>
 bool anything_flows(const Ours& ours, const Theirs& theirs) {
   return (ours.sends && theirs.receives) || (ours.receives && theirs.sends);

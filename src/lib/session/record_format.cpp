@@ -13,7 +13,7 @@ constexpr std::size_t kLaneAt = 2;
 constexpr std::size_t kLengthAt = 4;
 constexpr std::size_t kNumberAt = 8;
 
-// Which field is wrong helps nobody but a developer, and after deciphering every field is.
+// The field is named for developers: a header that was deciphered with the wrong key has no right field.
 tl::unexpected<Error> bad_header(const char* field) {
   return fail(Errc::protocol_violated, "read a record header", std::string("bad ") + field);
 }

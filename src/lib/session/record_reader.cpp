@@ -65,7 +65,7 @@ bool RecordReader::shown_by_another(const Flow& flow, BlockNumber number) const 
   });
 }
 
-/// Begins to read the body of the next record, if its header is there and somebody waits for it.
+/// Begins to read the body of the next record, if its header is there and a handler waits for it.
 bool RecordReader::take_next() {
   const auto next = std::find_if(flows_.begin(), flows_.end(), [this](const Flow& flow) {
     return flow.incoming == Flow::Incoming::in_hand && flow.in_hand.number == next_;
@@ -144,7 +144,7 @@ void RecordReader::arm_grace() {
 }
 
 void RecordReader::on_grace_over(BlockNumber armed_at) {
-  // While nobody asks for records, or they do come, a peer that said goodbye may still be heard.
+  // While no record is asked for, or records still come, a peer that has closed may still be heard.
   if (!handler_ || reading_body_ || next_ != armed_at) return arm_grace();
   give_up(*ended_);
 }

@@ -1,15 +1,28 @@
 #include "lib/session/session.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
-#include "lib/core/available_cores.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::session {
+
+namespace {
+
+/// The cores that the affinity mask leaves to this thread, at least one.
+std::size_t available_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&mask)));
+}
+
+}  // namespace
 
 Session::Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
                  std::unique_ptr<transport::Channel> first)
@@ -18,13 +31,14 @@ Session::Session(boost::asio::io_context& io, Role role, const Agreed& agreed, s
 }
 
 void Session::add_flow(std::unique_ptr<transport::Channel> channel) {
-  UDTCAT_INVARIANT(flows_.size() < agreed_.flows, "each flow joins once");
+  UDTCAT_INVARIANT(state_ == State::joining && flows_.size() < agreed_.flows, "each flow joins once");
   flows_.add(std::move(channel));
   if (flows_.size() == agreed_.flows) join_key_.reset();
 }
 
 Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks) {
-  UDTCAT_INVARIANT(!lanes_ && flows_.size() == agreed_.flows, "a session starts once, when all its flows are there");
+  UDTCAT_INVARIANT(state_ == State::joining && flows_.size() == agreed_.flows,
+                   "a session starts once, when all its flows are there");
   UDTCAT_TRY(outgoing_headers_, header_cipher(direction_from(role_)));
   UDTCAT_TRY(auto incoming_headers, header_cipher(direction_from(peer_of(role_))));
   reader_.emplace(io_, flows_, agreed_, std::move(incoming_headers));
@@ -48,6 +62,7 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
                          keys_ ? &*keys_ : nullptr, [this](Result<Block> block) { on_sealed(std::move(block)); },
                          [this](Result<Block> block) { on_opened(std::move(block)); }));
   keys_.reset();
+  state_ = State::running;
   return {};
 }
 
@@ -59,7 +74,7 @@ Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction dir
 }
 
 std::size_t Session::cipher_threads(std::optional<std::size_t> wanted) const {
-  const std::size_t threads = wanted.value_or(core::available_cores());
+  const std::size_t threads = wanted.value_or(available_cores());
   // One core: a hand-off to another thread is all cost.
   return !keys_ || threads <= 1 ? 0 : std::min(threads, agreed_.lanes);
 }
@@ -168,7 +183,7 @@ void Session::hand_on() {
 // ---- The whole -----------------------------------------------------------------------------------------------------
 
 ConnectionStats Session::stats() {
-  if (closed_) return stats_;
+  if (state_ == State::closed) return stats_;
   const transport::ChannelStats channels = flows_.stats();
   stats_.packets_sent = channels.packets_sent;
   stats_.packets_lost = channels.packets_lost;
@@ -179,7 +194,7 @@ ConnectionStats Session::stats() {
 
 void Session::close(std::chrono::milliseconds drain) {
   std::ignore = stats();  // the last that the channels say
-  closed_ = true;
+  state_ = State::closed;
   read_handler_ = nullptr;
   if (!read_error_) read_error_ = Error{Errc::connection_broken, "read a block", "the session is closed"};
   reader_->stop();

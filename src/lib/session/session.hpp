@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: strea
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
-///   joining ──the last flow is added──► complete ──start()──► running ──close()──► closed
+///   joining ──start(), once all flows are there──► running ──close()──► closed
 ///
 /// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a
 /// direction. Buffers of blocks that the transport retains, or that the caller keeps, are counted on top of that.
@@ -90,7 +90,7 @@ class Session {
   ///          Errc::cipher_failed; Errc::key_exhausted; Errc::connection_broken
   void async_read(ReadHandler handler);
   /// The caller has given up a block that it kept: reading goes on if it waited for memory.
-  void read_on();
+  void on_block_released() { read_on(); }
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
@@ -103,10 +103,13 @@ class Session {
   void close(std::chrono::milliseconds drain);
 
  private:
+  enum class State { joining, running, closed };
+
   [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
   [[nodiscard]] std::size_t cipher_threads(std::optional<std::size_t> wanted) const;
   void on_sealed(Result<Block> sealed);
   void send(Block block, WriteHandler handler);
+  void read_on();
   void on_record(Result<Block> record);
   void on_opened(Result<Block> opened);
   void hand_on();
@@ -118,7 +121,7 @@ class Session {
   std::optional<JoinKey> join_key_;
   std::size_t blocks_in_flight_limit_ = 0;
   ConnectionStats stats_;  // constants, the blocks, and once closed the packets as they were
-  bool closed_ = false;
+  State state_ = State::joining;
 
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
   std::optional<core::BufferPool> outgoing_buffers_;

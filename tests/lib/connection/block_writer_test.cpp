@@ -16,14 +16,14 @@ class BlockWriterTest : public ::testing::Test {
  protected:
   struct Speaker {
     std::shared_ptr<test::Script> script = std::make_shared<test::Script>();
-    std::unique_ptr<Stream> stream;
+    std::unique_ptr<MuxStream> stream;
   };
 
   Speaker& speaker(std::string text) {
     auto& made = *speakers.emplace_back(std::make_unique<Speaker>());
     made.script->to_send = std::move(text);
     const auto id = static_cast<StreamId>(2 * (speakers.size() - 1));
-    made.stream = std::make_unique<Stream>(id, host, kBlockWindow, kBlockWindow, budget);
+    made.stream = std::make_unique<MuxStream>(id, host, kBlockWindow, kBlockWindow, budget);
     made.stream->attach(std::make_unique<test::ScriptedStream>(io, made.script));
     writer.add_ready(*made.stream);
     return made;

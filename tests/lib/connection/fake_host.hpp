@@ -5,19 +5,19 @@
 #include <optional>
 #include <vector>
 
-#include "lib/connection/stream.hpp"
+#include "lib/connection/mux_stream.hpp"
 
 namespace udtcat::connection {
 
 class FakeHost final : public StreamHost {
  public:
   void send(Frame frame) override { sent.push_back(std::move(frame)); }
-  void source_ready(Stream& stream) override { ready.push_back(&stream); }
+  void source_ready(MuxStream& stream) override { ready.push_back(&stream); }
   void count_sent(std::size_t bytes) override { sent_bytes += bytes; }
   void count_consumed(std::size_t bytes) override { consumed_bytes += bytes; }
   [[nodiscard]] TimePoint now() const override { return time; }
   [[nodiscard]] std::chrono::microseconds rtt() const override { return std::chrono::milliseconds(100); }
-  void stream_over(Stream&, StreamOutcome how) override { outcome = std::move(how); }
+  void stream_over(MuxStream&, StreamOutcome how) override { outcome = std::move(how); }
 
   template <typename Body>
   [[nodiscard]] const Body* last_sent() const {
@@ -25,7 +25,7 @@ class FakeHost final : public StreamHost {
   }
 
   std::vector<Frame> sent;
-  std::vector<Stream*> ready;
+  std::vector<MuxStream*> ready;
   std::size_t sent_bytes = 0;
   std::size_t consumed_bytes = 0;
   TimePoint time;

@@ -1,9 +1,12 @@
 #include "lib/session/session.hpp"
 
+#include <sched.h>
+
 #include <array>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -138,7 +141,7 @@ TEST_P(SessionTest, WaitsForTheBlocksThatItsCallerKeeps) {
   }
   EXPECT_GE(kept.size(), kKeptBlocks);
   kept.clear();
-  receiver->read_on();
+  receiver->on_block_released();
   settle();
   EXPECT_TRUE(read);
 }
@@ -183,6 +186,20 @@ TEST_P(SessionTest, SaysWhatProtectsIt) {
   EXPECT_EQ(stats.lanes, GetParam() >= Protection::safe ? 3U : 0U);
   EXPECT_EQ(stats.threads, 0U);
   EXPECT_EQ(stats.flows, 1U);
+}
+
+TEST_P(SessionTest, HandsNothingToThreadsWhereItMayUseOneCore) {
+  test::ChannelPair other(io);
+  const auto session = make(Role::connector, sender->agreed(), std::move(other.connector));
+  // A thread of its own: the mask is the thread's and ends with it.
+  std::thread([&session] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    ASSERT_TRUE(session->start(std::nullopt, kKeptBlocks));
+  }).join();
+  EXPECT_EQ(session->stats().threads, 0U);
 }
 
 TEST_P(SessionTest, RefusesARecordThatIsNotTheNextOne) {

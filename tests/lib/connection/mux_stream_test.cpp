@@ -1,4 +1,4 @@
-#include "lib/connection/stream.hpp"
+#include "lib/connection/mux_stream.hpp"
 
 #include <string>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kWindow = 1000;
 
-class StreamTest : public ::testing::Test {
+class MuxStreamTest : public ::testing::Test {
  protected:
   void attach() {
     stream.attach(std::make_unique<test::ScriptedStream>(io, script));
@@ -38,11 +38,11 @@ class StreamTest : public ::testing::Test {
   FakeHost host;
   WindowBudget budget;
   std::shared_ptr<test::Script> script = std::make_shared<test::Script>();
-  Stream stream{0, host, kWindow, kWindow, budget};
+  MuxStream stream{0, host, kWindow, kWindow, budget};
   std::vector<std::byte> room;
 };
 
-TEST_F(StreamTest, PutsDataAndEndIntoOneBlock) {
+TEST_F(MuxStreamTest, PutsDataAndEndIntoOneBlock) {
   script->to_send = "hello\n";
   script->source_ended = true;
   attach();
@@ -50,7 +50,7 @@ TEST_F(StreamTest, PutsDataAndEndIntoOneBlock) {
   EXPECT_FALSE(stream.can_fill());
 }
 
-TEST_F(StreamTest, GathersSeveralReadsIntoOneFrame) {
+TEST_F(MuxStreamTest, GathersSeveralReadsIntoOneFrame) {
   script->to_send = std::string(500, 'x');
   attach();
   fill(600);
@@ -58,7 +58,7 @@ TEST_F(StreamTest, GathersSeveralReadsIntoOneFrame) {
   EXPECT_EQ(std::get<Data>((*frames.next())->body).bytes.size(), 500U);
 }
 
-TEST_F(StreamTest, SendsNoFurtherThanItsCredit) {
+TEST_F(MuxStreamTest, SendsNoFurtherThanItsCredit) {
   script->to_send = std::string(5000, 'x');
   attach();
   EXPECT_EQ(fill(4000), kFrameHeaderBytes + kWindow);
@@ -69,7 +69,7 @@ TEST_F(StreamTest, SendsNoFurtherThanItsCredit) {
   EXPECT_EQ(fill(4000), kFrameHeaderBytes + 10);
 }
 
-TEST_F(StreamTest, AsksAgainOnlyWhenTheSourceHasSomething) {
+TEST_F(MuxStreamTest, AsksAgainOnlyWhenTheSourceHasSomething) {
   attach();
   EXPECT_EQ(fill(100), 0U);
   EXPECT_FALSE(stream.can_fill());
@@ -80,7 +80,7 @@ TEST_F(StreamTest, AsksAgainOnlyWhenTheSourceHasSomething) {
   EXPECT_TRUE(stream.can_fill());
 }
 
-TEST_F(StreamTest, GathersWhatAPeerCutsIntoCrumbs) {
+TEST_F(MuxStreamTest, GathersWhatAPeerCutsIntoCrumbs) {
   script->consumer_stalled = true;
   attach();
   std::string all;
@@ -99,27 +99,27 @@ TEST_F(StreamTest, GathersWhatAPeerCutsIntoCrumbs) {
   EXPECT_LT(writes, 5U) << "two or three pieces, not five hundred";
 }
 
-TEST_F(StreamTest, RefusesDataBeyondItsCredit) {
+TEST_F(MuxStreamTest, RefusesDataBeyondItsCredit) {
   script->consumer_stalled = true;
   attach();
   ASSERT_TRUE(data(std::string(kWindow, 'x')));
   EXPECT_FALSE(data("y"));
 }
 
-TEST_F(StreamTest, RefusesDataAndEndAfterTheEnd) {
+TEST_F(MuxStreamTest, RefusesDataAndEndAfterTheEnd) {
   attach();
   ASSERT_TRUE(stream.on_fin(0));
   EXPECT_FALSE(data("late"));
   EXPECT_FALSE(stream.on_fin(0));
 }
 
-TEST_F(StreamTest, RefusesAnEndThatCountsOtherBytes) {
+TEST_F(MuxStreamTest, RefusesAnEndThatCountsOtherBytes) {
   attach();
   ASSERT_TRUE(data("four"));
   EXPECT_FALSE(stream.on_fin(5));
 }
 
-TEST_F(StreamTest, RefusesAReceiptItDidNotWaitFor) {
+TEST_F(MuxStreamTest, RefusesAReceiptItDidNotWaitFor) {
   attach();
   EXPECT_FALSE(stream.on_receipt(0));
   script->end_source();
@@ -130,7 +130,7 @@ TEST_F(StreamTest, RefusesAReceiptItDidNotWaitFor) {
   EXPECT_FALSE(stream.on_receipt(0)) << "a second one";
 }
 
-TEST_F(StreamTest, GivesItsReceiptOnceTheConsumerHasAll) {
+TEST_F(MuxStreamTest, GivesItsReceiptOnceTheConsumerHasAll) {
   script->consumer_stalled = true;
   attach();
   ASSERT_TRUE(data("last words"));
@@ -143,7 +143,7 @@ TEST_F(StreamTest, GivesItsReceiptOnceTheConsumerHasAll) {
   EXPECT_EQ(host.last_sent<Receipt>()->total_bytes, 10U);
 }
 
-TEST_F(StreamTest, TellsItsSourceOfTheReceipt) {
+TEST_F(MuxStreamTest, TellsItsSourceOfTheReceipt) {
   script->source_ended = true;
   attach();
   fill(100);
@@ -152,7 +152,7 @@ TEST_F(StreamTest, TellsItsSourceOfTheReceipt) {
   EXPECT_TRUE(script->receipted);
 }
 
-TEST_F(StreamTest, IsOverWhenBothDirectionsAreReceipted) {
+TEST_F(MuxStreamTest, IsOverWhenBothDirectionsAreReceipted) {
   script->source_ended = true;
   attach();
   fill(100);
@@ -164,7 +164,7 @@ TEST_F(StreamTest, IsOverWhenBothDirectionsAreReceipted) {
   EXPECT_FALSE(host.outcome->error);
 }
 
-TEST_F(StreamTest, ResetsBothWaysWhenTheConsumerFails) {
+TEST_F(MuxStreamTest, ResetsBothWaysWhenTheConsumerFails) {
   script->write_error = std::make_error_code(std::errc::broken_pipe);
   attach();
   ASSERT_TRUE(data("unwanted"));
@@ -175,7 +175,7 @@ TEST_F(StreamTest, ResetsBothWaysWhenTheConsumerFails) {
   EXPECT_TRUE(script->aborted);
 }
 
-TEST_F(StreamTest, NamesWhatHappenedAtTheOtherEnd) {
+TEST_F(MuxStreamTest, NamesWhatHappenedAtTheOtherEnd) {
   attach();
   stream.on_reset({ResetCause::connect_failed, 111, "connect tcp db:5432: Connection refused"});
   EXPECT_EQ(error(), Errc::remote_connect_failed);
@@ -183,7 +183,7 @@ TEST_F(StreamTest, NamesWhatHappenedAtTheOtherEnd) {
   EXPECT_TRUE(host.sent.empty()) << "a reset is not answered";
 }
 
-TEST_F(StreamTest, EndsOnce) {
+TEST_F(MuxStreamTest, EndsOnce) {
   attach();
   stream.fail({Errc::peer_lost, "peer", "lost"});
   host.outcome.reset();

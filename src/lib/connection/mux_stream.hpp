@@ -28,14 +28,14 @@ struct Slice {
   std::span<const std::byte> rest;
 };
 
-class Stream;
+class MuxStream;
 
 /// A stream's view of its multiplexer.
 class StreamHost {
  public:
   virtual void send(Frame frame) = 0;
   /// The stream's source may have bytes, and there is credit for them.
-  virtual void source_ready(Stream& stream) = 0;
+  virtual void source_ready(MuxStream& stream) = 0;
   virtual void count_sent(std::size_t bytes) = 0;
   /// The consumer took bytes; the blocks that held them may be free.
   virtual void count_consumed(std::size_t bytes) = 0;
@@ -43,23 +43,24 @@ class StreamHost {
   /// The connection's, as it was not long ago; 0: not known yet.
   [[nodiscard]] virtual std::chrono::microseconds rtt() const = 0;
   /// Called once. The stream is not used after it, and is destroyed later, not within the call.
-  virtual void stream_over(Stream& stream, StreamOutcome outcome) = 0;
+  virtual void stream_over(MuxStream& stream, StreamOutcome outcome) = 0;
 
  protected:
   ~StreamHost() = default;
 };
 
-///   outgoing:  open ──FIN──► finished ──their RECEIPT──► receipted
-///   incoming:  open ──FIN──► finished ──consumer has all, our RECEIPT──► receipted
+///   outgoing:  open ◄──the source has nothing, has something──► waiting
+///              open ──the source ends, our FIN──► finished ──their RECEIPT──► receipted
+///   incoming:  open ──their FIN──► finished ──all is written──► draining ──consumer has it, our RECEIPT──► receipted
 ///   over when both are receipted, or by a reset from either end, or with the connection
 ///
 /// Threads: confined to the io_context thread. The host must outlive it.
-class Stream {
+class MuxStream {
  public:
-  Stream(StreamId id, StreamHost& host, std::uint64_t send_window_bytes, std::uint64_t receive_window_bytes,
-         WindowBudget& budget);
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  MuxStream(StreamId id, StreamHost& host, std::uint64_t send_window_bytes, std::uint64_t receive_window_bytes,
+            WindowBudget& budget);
+  MuxStream(const MuxStream&) = delete;
+  MuxStream& operator=(const MuxStream&) = delete;
 
   [[nodiscard]] StreamId id() const { return id_; }
   /// Bytes flow from now on; those that came before were kept.
@@ -85,15 +86,15 @@ class Stream {
   void fail(Error error);
 
  private:
-  enum class Half { open, finished, receipted };
+  enum class Outgoing { open, waiting, finished, receipted };
+  enum class Incoming { open, finished, draining, receipted };
 
   void fail_locally(ResetCause cause, std::error_code error);
-  [[nodiscard]] std::size_t read_source(std::span<std::byte> room);
   void wait_for_source();
   void keep(Slice slice);
   void write_on();
   void on_written(std::error_code error, std::size_t bytes);
-  void finish_when_drained();
+  void finish_sink();
   void on_drained(std::error_code error);
   void end_when_receipted();
   void end(std::optional<Error> error);
@@ -102,15 +103,14 @@ class Stream {
   StreamHost& host_;
   bool over_ = false;
 
-  Half outgoing_ = Half::open;
+  Outgoing outgoing_ = Outgoing::open;
   SendCredit send_credit_;
-  bool source_waits_ = false;  // async_wait_readable is outstanding
   std::uint64_t receipted_bytes_ = 0;
 
-  Half incoming_ = Half::open;
+  Incoming incoming_ = Incoming::open;
   ReceiveCredit receive_credit_;
   std::deque<Slice> arrived_;  // bounded by receive_credit_
-  bool sink_busy_ = false;     // a write or the finish is outstanding
+  bool writing_ = false;       // of the first of arrived_
 
   std::unique_ptr<LocalStream> local_;  // last but one: its threads end before what they write from
 

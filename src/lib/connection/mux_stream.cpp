@@ -1,8 +1,9 @@
-#include "lib/connection/stream.hpp"
+#include "lib/connection/mux_stream.hpp"
 
 #include <algorithm>
 #include <string>
 
+#include "lib/connection/local_io.hpp"
 #include "lib/core/invariant.hpp"
 
 namespace udtcat::connection {
@@ -31,11 +32,11 @@ Error error_of(const Reset& reset) {
 
 }  // namespace
 
-Stream::Stream(StreamId id, StreamHost& host, std::uint64_t send_window_bytes, std::uint64_t receive_window_bytes,
-               WindowBudget& budget)
+MuxStream::MuxStream(StreamId id, StreamHost& host, std::uint64_t send_window_bytes, std::uint64_t receive_window_bytes,
+                     WindowBudget& budget)
     : id_(id), host_(host), send_credit_(send_window_bytes), receive_credit_(receive_window_bytes, budget) {}
 
-void Stream::attach(std::unique_ptr<LocalStream> local) {
+void MuxStream::attach(std::unique_ptr<LocalStream> local) {
   UDTCAT_INVARIANT(!local_, "a stream is opened or accepted once");
   local_ = std::move(local);
   host_.source_ready(*this);
@@ -44,17 +45,23 @@ void Stream::attach(std::unique_ptr<LocalStream> local) {
 
 // ---- Outgoing: source → block ------------------------------------------------------------------------------------
 
-bool Stream::can_fill() const {
-  return !over_ && local_ && outgoing_ == Half::open && !source_waits_ && send_credit_.available_bytes() > 0;
+bool MuxStream::can_fill() const {
+  return !over_ && local_ && outgoing_ == Outgoing::open && send_credit_.available_bytes() > 0;
 }
 
-std::size_t Stream::fill(std::span<std::byte> room) {
+std::size_t MuxStream::fill(std::span<std::byte> room) {
   UDTCAT_INVARIANT(room.size() >= kMinFillBytes && can_fill(), "the block writer asks first");
   constexpr std::size_t kFinBytes = kFrameHeaderBytes + sizeof(std::uint64_t);
   auto body = room.subspan(kFrameHeaderBytes, room.size() - kFrameHeaderBytes - kFinBytes);
   body = body.first(std::min<std::uint64_t>(body.size(), send_credit_.available_bytes()));
-  const std::size_t bytes = read_source(body);
-  if (over_) return 0;  // the reset says how far the stream came; these bytes are nobody's
+  const auto [bytes, state, error] = read_source(*local_, body);
+  if (state == LocalStream::ReadState::failed) {
+    // The reset says how far the stream came: the bytes before the failure are dropped.
+    fail_locally(ResetCause::read_failed, error);
+    return 0;
+  }
+  if (state == LocalStream::ReadState::would_block) wait_for_source();
+  if (state == LocalStream::ReadState::end) outgoing_ = Outgoing::finished;
   std::size_t used = 0;
   if (bytes > 0) {
     write_data_header(room.first<kFrameHeaderBytes>(), id_, bytes);
@@ -62,7 +69,7 @@ std::size_t Stream::fill(std::span<std::byte> room) {
     send_credit_.on_sent(bytes);
     host_.count_sent(bytes);
   }
-  if (outgoing_ == Half::finished) {
+  if (outgoing_ == Outgoing::finished) {
     std::vector<std::byte> fin;
     append_frame(fin, {id_, Fin{send_credit_.sent_bytes()}});
     std::ranges::copy(fin, room.subspan(used).begin());
@@ -71,41 +78,24 @@ std::size_t Stream::fill(std::span<std::byte> room) {
   return used;
 }
 
-/// Takes what the source has, up to the room; notes its end.
-std::size_t Stream::read_source(std::span<std::byte> room) {
-  std::size_t bytes = 0;
-  while (bytes < room.size()) {
-    const auto read = local_->read_some(room.subspan(bytes));
-    if (read.state == LocalStream::ReadState::data) {
-      bytes += read.bytes;
-      continue;
-    }
-    if (read.state == LocalStream::ReadState::would_block) wait_for_source();
-    if (read.state == LocalStream::ReadState::end) outgoing_ = Half::finished;
-    if (read.state == LocalStream::ReadState::failed) fail_locally(ResetCause::read_failed, read.error);
-    break;
-  }
-  return bytes;
-}
-
-void Stream::wait_for_source() {
-  source_waits_ = true;
+void MuxStream::wait_for_source() {
+  outgoing_ = Outgoing::waiting;
   local_->async_wait_readable(lifetime_.guard([this] {
-    source_waits_ = false;
+    outgoing_ = Outgoing::open;
     if (!over_) host_.source_ready(*this);
   }));
 }
 
-Status Stream::on_credit(std::uint64_t limit_bytes) {
+Status MuxStream::on_credit(std::uint64_t limit_bytes) {
   if (!send_credit_.on_grant(limit_bytes)) return violation(id_, "its credit shrank");
   if (can_fill()) host_.source_ready(*this);
   return {};
 }
 
-Status Stream::on_receipt(std::uint64_t total_bytes) {
-  if (outgoing_ != Half::finished) return violation(id_, "a receipt for a stream that had not ended");
+Status MuxStream::on_receipt(std::uint64_t total_bytes) {
+  if (outgoing_ != Outgoing::finished) return violation(id_, "a receipt for a stream that had not ended");
   if (total_bytes != send_credit_.sent_bytes()) return violation(id_, "a receipt over another number of bytes");
-  outgoing_ = Half::receipted;
+  outgoing_ = Outgoing::receipted;
   receipted_bytes_ = total_bytes;
   if (local_) local_->receipted();
   end_when_receipted();
@@ -114,8 +104,8 @@ Status Stream::on_receipt(std::uint64_t total_bytes) {
 
 // ---- Incoming: block → sink --------------------------------------------------------------------------------------
 
-Status Stream::on_data(Slice slice) {
-  if (incoming_ != Half::open) return violation(id_, "data after its end");
+Status MuxStream::on_data(Slice slice) {
+  if (incoming_ != Incoming::open) return violation(id_, "data after its end");
   if (!receive_credit_.on_received(slice.rest.size())) return violation(id_, "more data than its credit");
   keep(std::move(slice));
   write_on();
@@ -123,9 +113,9 @@ Status Stream::on_data(Slice slice) {
 }
 
 /// Behind what waits already; a small piece joins the small one before it, unless that is being written.
-void Stream::keep(Slice slice) {
+void MuxStream::keep(Slice slice) {
   constexpr std::size_t kGatherBytes = 64 * 1024;  // guess: a write of this size is no longer small
-  const bool last_is_idle = arrived_.size() > 1 || (arrived_.size() == 1 && !sink_busy_);
+  const bool last_is_idle = arrived_.size() > 1 || (arrived_.size() == 1 && !writing_);
   if (!last_is_idle || !slice.memory.empty() || !arrived_.back().memory.empty() ||
       arrived_.back().copy.size() + slice.copy.size() > kGatherBytes)
     return arrived_.push_back(std::move(slice));
@@ -135,26 +125,26 @@ void Stream::keep(Slice slice) {
   last.rest = std::span<const std::byte>(last.copy).subspan(written);
 }
 
-Status Stream::on_fin(std::uint64_t total_bytes) {
-  if (incoming_ != Half::open) return violation(id_, "a second end");
+Status MuxStream::on_fin(std::uint64_t total_bytes) {
+  if (incoming_ != Incoming::open) return violation(id_, "a second end");
   if (total_bytes != receive_credit_.received_bytes())
     return violation(id_, "its end names another number of bytes than arrived");
-  incoming_ = Half::finished;
+  incoming_ = Incoming::finished;
   write_on();
   return {};
 }
 
-void Stream::write_on() {
-  if (over_ || !local_ || sink_busy_) return;
-  if (arrived_.empty()) return finish_when_drained();
-  sink_busy_ = true;
+void MuxStream::write_on() {
+  if (over_ || !local_ || writing_) return;
+  if (arrived_.empty()) return finish_sink();
+  writing_ = true;
   local_->async_write_some(arrived_.front().rest, lifetime_.guard([this](std::error_code error, std::size_t bytes) {
     on_written(error, bytes);
   }));
 }
 
-void Stream::on_written(std::error_code error, std::size_t bytes) {
-  sink_busy_ = false;
+void MuxStream::on_written(std::error_code error, std::size_t bytes) {
+  writing_ = false;
   if (over_) return;
   if (error) return fail_locally(ResetCause::write_failed, error);
   Slice& slice = arrived_.front();
@@ -162,50 +152,49 @@ void Stream::on_written(std::error_code error, std::size_t bytes) {
   if (slice.rest.empty()) arrived_.pop_front();
   host_.count_consumed(bytes);
   const auto limit = receive_credit_.on_consumed(bytes, host_.now(), host_.rtt());
-  if (limit && incoming_ == Half::open) host_.send({id_, CreditGrant{*limit}});
+  if (limit && incoming_ == Incoming::open) host_.send({id_, CreditGrant{*limit}});
   write_on();
 }
 
-void Stream::finish_when_drained() {
-  if (incoming_ != Half::finished) return;
-  sink_busy_ = true;
+void MuxStream::finish_sink() {
+  if (incoming_ != Incoming::finished) return;
+  incoming_ = Incoming::draining;
   local_->async_finish(lifetime_.guard([this](std::error_code error) { on_drained(error); }));
 }
 
-void Stream::on_drained(std::error_code error) {
+void MuxStream::on_drained(std::error_code error) {
   if (over_) return;
   if (error) return fail_locally(ResetCause::write_failed, error);
-  incoming_ = Half::receipted;  // sink_busy_ stays set: nothing is ever written again
+  incoming_ = Incoming::receipted;
   host_.send({id_, Receipt{receive_credit_.received_bytes()}});
   end_when_receipted();
 }
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-void Stream::end_when_receipted() {
-  if (outgoing_ == Half::receipted && incoming_ == Half::receipted) end(std::nullopt);
+void MuxStream::end_when_receipted() {
+  if (outgoing_ == Outgoing::receipted && incoming_ == Incoming::receipted) end(std::nullopt);
 }
 
-void Stream::on_reset(const Reset& reset) { end(error_of(reset)); }
+void MuxStream::on_reset(const Reset& reset) { end(error_of(reset)); }
 
-void Stream::reset(ResetCause cause, Error error) {
+void MuxStream::reset(ResetCause cause, Error error) {
   if (over_) return;
   host_.send({id_, Reset{cause, 0, error.message()}});
   end(std::move(error));
 }
 
 /// Names the side and the cause at both ends.
-void Stream::fail_locally(ResetCause cause, std::error_code error) {
+void MuxStream::fail_locally(ResetCause cause, std::error_code error) {
   const bool reading = cause == ResetCause::read_failed;
   const std::string where = reading ? local_->source_name() : local_->sink_name();
   host_.send({id_, Reset{cause, static_cast<std::uint32_t>(error.value()), where + ": " + error.message()}});
-  end(Error{reading ? Errc::local_read_failed : Errc::local_write_failed,
-            (reading ? "local read from " : "local write to ") + where + " failed", error.message()});
+  end(reading ? local_read_failed(*local_, error) : local_write_failed(*local_, error));
 }
 
-void Stream::fail(Error error) { end(std::move(error)); }
+void MuxStream::fail(Error error) { end(std::move(error)); }
 
-void Stream::end(std::optional<Error> error) {
+void MuxStream::end(std::optional<Error> error) {
   if (over_) return;
   over_ = true;
   if (error && local_) local_->abort();

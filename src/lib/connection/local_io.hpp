@@ -1,0 +1,39 @@
+/// Reading from the user's side of a stream or of a plain pipe, and the words for its failures.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <system_error>
+
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::connection {
+
+/// How a source was left: `data` where the room was filled, else the state that ended the reading.
+struct SourceRead {
+  std::size_t bytes = 0;
+  LocalStream::ReadState state = LocalStream::ReadState::data;
+  std::error_code error{};  ///< set exactly for ReadState::failed
+};
+
+/// Takes what the source of `local` has, up to the room.
+[[nodiscard]] inline SourceRead read_source(LocalStream& local, std::span<std::byte> room) {
+  SourceRead read;
+  while (read.bytes < room.size() && read.state == LocalStream::ReadState::data) {
+    const auto piece = local.read_some(room.subspan(read.bytes));
+    read.bytes += piece.bytes;
+    read.state = piece.state;
+    read.error = piece.error;
+  }
+  return read;
+}
+
+[[nodiscard]] inline Error local_read_failed(const LocalStream& local, std::error_code error) {
+  return {Errc::local_read_failed, "local read from " + local.source_name() + " failed", error.message()};
+}
+[[nodiscard]] inline Error local_write_failed(const LocalStream& local, std::error_code error) {
+  return {Errc::local_write_failed, "local write to " + local.sink_name() + " failed", error.message()};
+}
+
+}  // namespace udtcat::connection
