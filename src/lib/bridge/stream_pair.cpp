@@ -29,21 +29,26 @@ class HalfPipe {
       ring_.consume(piece.size());
       filled += piece.size();
     }
+    filled += read_pending(into.subspan(filled));
     if (filled == 0) return nothing_to_read();
-    if (pending_write_) store(std::exchange(pending_write_, {}), pending_bytes_);
+    if (pending_write_ && pending_read_ == 0 && pending_bytes_.size() < kUncopiedBytes)
+      store(std::exchange(pending_write_, {}), pending_bytes_);
     if (ring_.size_bytes() == 0 && state_ == State::finishing) end();
     return {.state = LocalStream::ReadState::data, .bytes = filled};
   }
   void wait_readable(LocalStream::WaitHandler handler) {
-    if (ring_.size_bytes() > 0 || state_ == State::ended || state_ == State::broken) return post(std::move(handler));
+    if (ring_.size_bytes() > 0 || pending_write_ || state_ == State::ended || state_ == State::broken)
+      return post(std::move(handler));
     waiting_reader_ = std::move(handler);
   }
   void write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
     UDTCAT_INVARIANT(!pending_write_ && state_ != State::finishing, "one write at a time, none after the finish");
     if (state_ == State::broken) return post([handler = std::move(handler)] { handler(kReset, 0); });
-    if (ring_.free_bytes() > 0) return store(std::move(handler), from);
+    if (ring_.free_bytes() > 0 && from.size() < kUncopiedBytes) return store(std::move(handler), from);
     pending_write_ = std::move(handler);
     pending_bytes_ = from;
+    pending_read_ = 0;
+    wake_reader();
   }
   void finish(LocalStream::FinishHandler handler) {
     if (state_ == State::broken) return post([handler = std::move(handler)] { handler(kReset); });
@@ -75,6 +80,17 @@ class HalfPipe {
     if (state_ == State::broken) return {.state = LocalStream::ReadState::failed, .error = kReset};
     return {.state = LocalStream::ReadState::would_block};
   }
+  /// Bytes of the pending write that come next, behind those of the ring.
+  std::size_t read_pending(std::span<std::byte> into) {
+    if (!pending_write_ || into.empty()) return 0;
+    const auto piece = pending_bytes_.subspan(pending_read_);
+    const auto bytes = std::min(piece.size(), into.size());
+    std::memcpy(into.data(), piece.data(), bytes);
+    pending_read_ += bytes;
+    if (pending_read_ == pending_bytes_.size())
+      post([handler = std::exchange(pending_write_, {}), written = pending_read_] { handler({}, written); });
+    return bytes;
+  }
   void store(LocalStream::WriteHandler handler, std::span<const std::byte> from) {
     std::size_t stored = 0;
     while (stored < from.size()) {
@@ -104,8 +120,9 @@ class HalfPipe {
   ByteRing ring_{kPairBytes};
   State state_ = State::open;
   LocalStream::WaitHandler waiting_reader_;
-  LocalStream::WriteHandler pending_write_;  // there was no room
+  LocalStream::WriteHandler pending_write_;  // the ring had no room, or is not for so many bytes
   std::span<const std::byte> pending_bytes_;
+  std::size_t pending_read_ = 0;  // of pending_bytes_; above 0 only where the ring is empty
   LocalStream::FinishHandler finisher_;
 };
 

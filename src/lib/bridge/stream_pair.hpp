@@ -13,6 +13,8 @@
 namespace udtcat::bridge {
 
 inline constexpr std::size_t kPairBytes = 1'048'576;  // guess: four blocks; a writer waits when so many are unread
+/// A write of so many bytes, or more, is read from the writer's own memory, and done when all of it has been read.
+inline constexpr std::size_t kUncopiedBytes = 65'536;  // guess: a copy that costs more than to wait for the reader
 
 /// For who has a stream of a connection to himself, and reads and writes it: one end goes to the connection, he keeps
 /// the other. When one end is aborted or destroyed before it has finished, the other fails with

@@ -14,7 +14,7 @@ struct StreamPair : ::testing::Test {
   LocalStream& other = *pair.second;
   /// Writes so much that the writer waits for a reader.
   void fill() {
-    EXPECT_FALSE(write_all(io, one, Bytes(kPairBytes)));
+    for (int i = 0; i < 32; ++i) EXPECT_FALSE(write_all(io, one, Bytes(kPairBytes / 32)));
     one.async_write_some(more, [this](std::error_code error, std::size_t bytes) { outcome = {error, bytes}; });
     run_ready(io);
     EXPECT_FALSE(outcome);
@@ -24,7 +24,7 @@ struct StreamPair : ::testing::Test {
 };
 
 TEST_F(StreamPair, CarriesBothDirectionsToTheirEnds) {
-  const Bytes there = random_bytes(kPairBytes / 2);
+  const Bytes there = random_bytes(kUncopiedBytes - 1);
   const Bytes back = random_bytes(1000);
   EXPECT_FALSE(write_all(io, one, there));
   EXPECT_FALSE(write_all(io, other, back));
@@ -59,6 +59,27 @@ TEST_F(StreamPair, WakesAReader) {
   EXPECT_TRUE(readable);
   Bytes piece(1000);
   EXPECT_EQ(other.read_some(piece).bytes, more.size());
+}
+
+TEST_F(StreamPair, ReadsALargeWriteFromTheWritersMemory) {
+  EXPECT_FALSE(write_all(io, one, more));
+  const Bytes large = random_bytes(kUncopiedBytes);
+  one.async_write_some(large, [this](std::error_code error, std::size_t bytes) { outcome = {error, bytes}; });
+  Bytes got(more.size() + 10);
+  EXPECT_EQ(other.read_some(got).bytes, got.size()) << "in order, behind what was written before";
+  run_ready(io);
+  EXPECT_FALSE(outcome);
+  bool readable = false;
+  other.async_wait_readable([&] { readable = true; });
+  run_ready(io);
+  EXPECT_TRUE(readable);
+  const Drained rest = drain(io, other);
+  EXPECT_EQ(rest.last.state, ReadState::would_block);
+  got.insert(got.end(), rest.bytes.begin(), rest.bytes.end());
+  Bytes all = more;
+  all.insert(all.end(), large.begin(), large.end());
+  EXPECT_TRUE(got == all);
+  EXPECT_EQ(outcome, std::pair(std::error_code(), large.size()));
 }
 
 TEST_F(StreamPair, FinishesWhenEverythingHasBeenRead) {
