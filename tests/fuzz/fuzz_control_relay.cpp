@@ -9,7 +9,7 @@
 
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/gateway/control_relay.hpp"
-#include "gridftp/gateway/gateway_greeting.hpp"
+#include "gridftp/gateway/gateway_stream.hpp"
 
 using namespace udtcat;
 using namespace udtcat::gridftp;

@@ -14,14 +14,19 @@ constexpr unsigned char kTelnetFirst =
 FtpCommand command_of(std::string_view line) {
   const auto blank = line.find(' ');
   FtpCommand command;
-  for (const char letter : line.substr(0, blank))
-    if (static_cast<unsigned char>(letter) < kTelnetFirst)
-      command.verb += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  command.verb = to_upper(line.substr(0, blank));
+  std::erase_if(command.verb, [](char letter) { return static_cast<unsigned char>(letter) >= kTelnetFirst; });
   if (blank != std::string_view::npos) command.argument = line.substr(blank + 1);
   return command;
 }
 
 }  // namespace
+
+std::string to_upper(std::string_view text) {
+  std::string upper(text);
+  for (char& letter : upper) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return upper;
+}
 
 void CommandReader::push(std::string_view bytes) {
   arrived_.erase(0, taken_);

@@ -15,6 +15,9 @@ struct FtpCommand {
   friend bool operator==(const FtpCommand&, const FtpCommand&) = default;
 };
 
+/// With ASCII letters as capitals: commands and their options are told apart without case.  spec: RFC 959 §5.3
+[[nodiscard]] std::string to_upper(std::string_view text);
+
 /// Takes bytes as they come and gives commands. Total: any bytes give commands, or an error once a line is too long.
 /// Telnet's control bytes, which some clients send before ABOR, are dropped.
 /// Threads: unsynchronised.

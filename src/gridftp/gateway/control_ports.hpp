@@ -17,8 +17,8 @@
 
 namespace udtcat::gridftp {
 
-/// At most kMostDataPorts each way; a new first one takes the place of all before it. Whoever connects to a port is let
-/// in, as to a stock peer's: in a transfer between two servers it is a third host. See docs/threat-model.md.
+/// At most kMostDataPorts each way; a new first one takes the place of all before it. A port takes connections from any
+/// host, as a stock peer's does: in a transfer between two servers they come from a third one. See docs/threat-model.md.
 /// Threads: confined to the io_context thread.
 class ControlPorts final : public DataPorts {
  public:

@@ -1,11 +1,11 @@
 #include "gridftp/gateway/control_relay.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -23,15 +23,8 @@ constexpr const char* kFamilyRefused =
     "502 Not through this gateway: use PASV, SPAS, PORT or SPOR, which it can follow.";
 constexpr const char* kStackRefused = "504 Not through this gateway: data of another stack than tcp would go past it.";
 
-/// Telnet's control bytes, which may stand before a command, are not part of it.
+/// Telnet's control bytes, which may stand before a command, are none.
 bool is_print(char c) { return c > ' ' && c < 0x7f; }
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
-  return result;
-}
 
 /// One word, and what stands behind it without the blanks around.
 struct Words {
@@ -44,7 +37,8 @@ Words split(std::string_view text) {
   const auto end = std::min(text.find_first_of(kBlanks), text.size());
   const auto begin = std::min(text.find_first_not_of(kBlanks, end), text.size());
   const auto last = text.find_last_not_of(kBlanks);
-  return {upper(text.substr(0, end)), begin < text.size() ? text.substr(begin, last + 1 - begin) : std::string_view()};
+  return {to_upper(text.substr(0, end)),
+          begin < text.size() ? text.substr(begin, last + 1 - begin) : std::string_view()};
 }
 
 std::string_view without_end(std::string_view line) {
@@ -54,7 +48,7 @@ std::string_view without_end(std::string_view line) {
 
 bool names_ports(const std::string& command) { return command == "PORT" || command == "SPOR"; }
 
-/// Those of PORT and SPOR; none where one of them is no address.
+/// Ports that a PORT or SPOR names; none where one of them is no address.
 std::optional<std::vector<Endpoint>> read_ports(const Words& command) {
   std::vector<Endpoint> ports;
   std::string_view rest = command.rest;
@@ -70,7 +64,7 @@ std::optional<std::vector<Endpoint>> read_ports(const Words& command) {
 }
 
 /// The transport of "udt:mss=9000,gsi" is udt.
-bool is_tcp_stack(std::string_view stack) { return upper(stack.substr(0, stack.find_first_of(",:;"))) == "TCP"; }
+bool is_tcp_stack(std::string_view stack) { return to_upper(stack.substr(0, stack.find_first_of(",:;"))) == "TCP"; }
 
 /// Why a command goes no further; none: it may.
 std::optional<std::string> refusal_of(const Words& command) {
@@ -78,8 +72,8 @@ std::optional<std::string> refusal_of(const Words& command) {
   for (const char* each : {"EPSV", "EPRT", "LPSV", "LPRT", "UPAS", "UPRT"})
     if (command.first == each) return kFamilyRefused;
   if ((command.first == "PASV" || command.first == "SPAS") && !command.rest.empty()) return kFamilyRefused;
-  const bool names_place = upper(command.rest).find("PORT=") != std::string::npos;
-  if ((command.first == "GET" || command.first == "PUT") && names_place) return kFamilyRefused;
+  const bool names_port = to_upper(command.rest).find("PORT=") != std::string::npos;
+  if ((command.first == "GET" || command.first == "PUT") && names_port) return kFamilyRefused;
   if (command.first != "SITE") return std::nullopt;
   const Words site = split(command.rest);
   if (site.first == "UPAS" || site.first == "UPRT") return kFamilyRefused;
@@ -96,7 +90,6 @@ template <typename TakeLine>
 Status ControlRelay::each_line(Lines& lines, std::string_view bytes, std::size_t most_bytes, TakeLine take) {
   lines.arrived += bytes;
   std::size_t begin = 0;
-  Status status;
   for (;;) {
     const auto end = lines.arrived.find('\n', std::max(begin, lines.searched));
     const auto line_bytes = (end == std::string::npos ? lines.arrived.size() : end + 1) - begin;
@@ -104,13 +97,12 @@ Status ControlRelay::each_line(Lines& lines, std::string_view bytes, std::size_t
       return fail(Errc::protocol_violated, "pass a line of a control connection on",
                   "it is longer than " + std::to_string(most_bytes) + " bytes");
     if (end == std::string::npos) break;
-    status = take(std::string_view(lines.arrived).substr(begin, line_bytes));
-    if (!status) return status;
+    UDTCAT_CHECK(take(std::string_view(lines.arrived).substr(begin, line_bytes)));
     begin = end + 1;
   }
   lines.arrived.erase(0, begin);
   lines.searched = lines.arrived.size();
-  return status;
+  return {};
 }
 
 Status ControlRelay::from_local(std::string_view bytes, Output& out) {

@@ -33,7 +33,7 @@ class DataPorts {
 
 enum class LocalPeer { client, server };
 
-/// Both directions of one control connection, in one gateway. Next to a client it also answers, in their turn, the
+/// Both directions of one control connection, in one gateway. Next to a client it also refuses, in their order, the
 /// commands that would lead data or the rest of the dialogue past the gateway. A line without its end is none.
 /// Total: any bytes are passed on or end the connection.
 /// Threads: unsynchronised. The ports must outlive it.

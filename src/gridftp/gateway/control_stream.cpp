@@ -28,7 +28,7 @@ ControlStream::ControlStream(boost::asio::io_context& io, std::unique_ptr<LocalS
       relay_(local, *ports_),
       piece_(kPieceBytes) {}
 
-std::error_code ControlStream::judge(const Status& status) {
+std::error_code ControlStream::report(const Status& status) {
   if (status) return {};
   on_violation_(status.error());
   return status.error().code;
@@ -40,7 +40,7 @@ LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
     given_bytes_ = 0;
     const ReadResult read = inner().read_some(piece_);
     if (read.state != ReadState::data) return read;
-    const auto error = judge(relay_.from_local(text_of(std::span(piece_).first(read.bytes)), out_));
+    const auto error = report(relay_.from_local(text_of(std::span(piece_).first(read.bytes)), out_));
     if (error) return {.state = ReadState::failed, .error = error};
     write_on();  // the relay may have answered
   }
@@ -53,7 +53,7 @@ LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
 void ControlStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   writing_ = std::move(handler);
   writing_bytes_ = from.size();
-  if (const auto error = judge(relay_.from_session(text_of(from), out_))) return settle(error);
+  if (const auto error = report(relay_.from_session(text_of(from), out_))) return settle(error);
   write_on();
   if (!writes_) settle({});
 }

@@ -37,7 +37,7 @@ class ControlStream final : public bridge::ForwardingStream {
   void abort() override;
 
  private:
-  [[nodiscard]] std::error_code judge(const Status& status);
+  [[nodiscard]] std::error_code report(const Status& status);
   void write_on();
   void on_written(std::error_code error, std::size_t bytes);
   void settle(std::error_code error);

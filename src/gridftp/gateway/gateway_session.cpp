@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "gridftp/gateway/control_stream.hpp"
-#include "gridftp/gateway/gateway_greeting.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/tcp_stream.hpp"
 #include "lib/bridge/trouble.hpp"
@@ -84,7 +83,7 @@ void GatewaySession::take_stream(StreamId id) {
   Arrival& arrival = arrivals_.try_emplace(id, io_).first->second;
   arrival.timer.expires_after(greeting_patience_);
   arrival.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
-    if (!cancelled) refuse(id, {Errc::stream_refused, "take a stream of GridFTP", "it does not say what it is"});
+    if (!cancelled) refuse(id, {Errc::stream_refused, "take a stream of GridFTP", "its greeting did not come in time"});
   }));
   const auto line = [this, id](const Result<std::string>& said, const LateStream::Attach& attach) {
     on_line(id, said, attach);
@@ -102,7 +101,7 @@ void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const
   const auto greeting = parse_gateway_greeting(*line);
   if (!greeting) return refuse(id, greeting.error());
   if (greeting->data && !is_announced(*greeting->data))
-    return refuse(id, {Errc::stream_refused, "connect data to " + greeting->data->to_string(), "nobody announced it"});
+    return refuse(id, {Errc::stream_refused, "connect data to " + greeting->data->to_string(), "it was not announced"});
   if (!greeting->data && !server_)
     return refuse(id, {Errc::stream_refused, "take a control connection", "this gateway has no server"});
   connect(id, *greeting, attach);

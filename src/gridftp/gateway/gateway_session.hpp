@@ -23,8 +23,7 @@
 #include <udtcat/result.hpp>
 
 #include "gridftp/gateway/control_ports.hpp"
-#include "gridftp/gateway/gateway_greeting.hpp"
-#include "gridftp/gateway/late_stream.hpp"
+#include "gridftp/gateway/gateway_stream.hpp"
 #include "lib/bridge/tcp_connect.hpp"
 #include "lib/core/lifetime.hpp"
 

@@ -99,7 +99,7 @@ TEST_F(GatewaySessionTest, ConnectsDataOnlyToWhatWasAnnounced) {
   const Endpoint data = bridge::from_asio(listening.local_endpoint());
   arrives(session, 1, data_line(data));
   EXPECT_TRUE(is_refused(1));
-  EXPECT_EQ(connection.refused[1].message(), "connect data to " + data.to_string() + ": nobody announced it");
+  EXPECT_EQ(connection.refused[1].message(), "connect data to " + data.to_string() + ": it was not announced");
 
   TcpPair client(io);
   session.take_client(std::move(client.ours));
@@ -153,7 +153,7 @@ TEST_F(GatewaySessionTest, RefusesAStreamThatSaysNothing) {
   GatewaySession session = session_with(server());
   session.take_stream(5);
   EXPECT_TRUE(is_refused(5));
-  EXPECT_THAT(connection.refused[5].message(), HasSubstr("does not say what it is"));
+  EXPECT_THAT(connection.refused[5].message(), HasSubstr("greeting did not come in time"));
 }
 
 TEST_F(GatewaySessionTest, TakesNoMoreStreamsAtOnceThanItsBound) {

@@ -1,21 +1,54 @@
-/// A stream of the peer's whose local end depends on its first line.
+/// Streams between two gateways: each begins with a line that says what it is.  spec: docs/spec/gridftp.md §6
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/bridge/forwarding_stream.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::gridftp {
 
+inline constexpr std::size_t kMostGreetingBytes = 64;  // spec: docs/spec/gridftp.md §6, with the line end
+
+struct GatewayGreeting {
+  std::optional<Endpoint> data;  ///< a data connection to what was announced so; none: a control connection
+  friend bool operator==(const GatewayGreeting&, const GatewayGreeting&) = default;
+};
+
+/// With the line end.
+[[nodiscard]] std::string to_line(const GatewayGreeting& greeting);
+/// `line` without its end. Total.  errors: Errc::stream_refused
+[[nodiscard]] Result<GatewayGreeting> parse_gateway_greeting(std::string_view line);
+
+/// At the gateway that opens the stream: reads as the greeting and then as the local stream; writes go to the latter.
+/// Threads: confined to the io_context thread.
+class GreetedStream final : public bridge::ForwardingStream {
+ public:
+  GreetedStream(std::string greeting, std::unique_ptr<LocalStream> stream)
+      : ForwardingStream(std::move(stream)), greeting_(std::move(greeting)) {}
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
+
+ private:
+  const std::string greeting_;
+  std::size_t given_bytes_ = 0;  // of the greeting
+};
+
+/// At the gateway that accepts the stream, whose local end depends on the greeting.
+///
 ///   reading the line ── LineHandler ──► waiting ── Attach ──► attached: all goes to the local end, behind the line
 ///
 /// Nothing is read before it is attached; bytes written behind the line wait, within the stream's credit.
