@@ -131,7 +131,7 @@ TEST_F(GridftpEdgeTest, AnswersNobodyWithoutTheKeyWhereItHasOne) {
   const std::string address = "127.0.0.1:" + std::to_string(port_);
   server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", address, "-k", home_.write("key", key_)}));
   EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "serving") > 0; })) << server_->errors();
-  expect_says(*server_, "udtcat://" + address + "/ to who has the key");
+  expect_says(*server_, "udtcat://" + address + "/ to key holders");
   EXPECT_FALSE(TcpClient(port_, kAtOnce).connected());
   serve();
 }

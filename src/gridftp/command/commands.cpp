@@ -36,9 +36,7 @@ Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file
   job.remote = file.remote;
   job.path = file.local;
   if (file.local != kStdio) return job;
-  auto stdio = make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get});
-  if (!stdio) return tl::unexpected(std::move(stdio.error()));
-  job.pipe = std::move(*stdio);
+  UDTCAT_TRY(job.pipe, make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get}));
   return job;
 }
 
@@ -98,17 +96,16 @@ ServeOptions serve_options(const ServerOptions& options, FoundKey found) {
   return serve;
 }
 
-/// To whom, and how to change that.
+/// The clients that are served, and the options that would let others in.
 std::string audience_of(const ServerOptions& options) {
-  if (options.auth == ServeAuth::key)
-    return fmt::format("to who has the key{}", options.read_only ? ", read-only" : "");
+  if (options.auth == ServeAuth::key) return fmt::format("to key holders{}", options.read_only ? ", read-only" : "");
   std::string text = "to everybody who reaches it, without proof, ";
   text += options.read_only ? "read-only" : "who may also change and delete files";
   if (options.least > Protection::clear)
     text += fmt::format("; names, sizes and times are everybody's, data are {}", to_string(options.least));
   if (!options.listen_written) text += "; -l [ADDR:]PORT lets other hosts in";
   if (options.read_only) text += "; --anonymous-writable lets them write";
-  if (options.least == Protection::clear) text += "; -k FILE lets in only who has the key";
+  if (options.least == Protection::clear) text += "; -k FILE lets in key holders only";
   return text;
 }
 

@@ -42,28 +42,26 @@ Status read_get(const Words& words, ClientOptions& options) {
   if (words.size() > 2 && !directory)
     return misplaced("gridftp get", fmt::format("several files go into a directory, and {} is none", target));
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    auto url = parse_ftp_url(words[i]);
-    if (!url) return tl::unexpected(std::move(url.error()));
-    const std::string name = last_word(url->path);
+    UDTCAT_TRY(auto url, parse_ftp_url(words[i]));
+    const std::string name = last_word(url.path);
     if (directory && (name.empty() || name == "." || name == ".."))
       return misplaced("gridftp get " + words[i], "it names no file");
     const std::string local = directory ? (std::filesystem::path(target) / name).string() : target;
     if (std::ranges::any_of(options.files, [&](const GridftpFile& file) { return file.local == local; }))
       return misplaced("gridftp get", "two of the files would be " + local);
-    options.files.push_back({std::move(*url), local});
+    options.files.push_back({std::move(url), local});
   }
   return {};
 }
 
 Status read_put(const Words& words, ClientOptions& options) {
   if (words.size() < 2) return misplaced("gridftp put", "needs a file and a URL, as in put FILE ftp://host/path");
-  const auto target = parse_ftp_url(words.back());
-  if (!target) return tl::unexpected(target.error());
-  const bool directory = target->path.ends_with('/');
+  UDTCAT_TRY(const FtpUrl target, parse_ftp_url(words.back()));
+  const bool directory = target.path.ends_with('/');
   if (words.size() > 2 && !directory)
     return misplaced("gridftp put", "several files go into a directory: a URL that ends with /");
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    FtpUrl url = *target;
+    FtpUrl url = target;
     if (directory && words[i] == kStdio) return misplaced("gridftp put -", "stdin has no name: the URL has to say it");
     if (directory) url.path += last_word(words[i]);
     if (!can_be_said(url.path))
@@ -78,13 +76,10 @@ Status read_put(const Words& words, ClientOptions& options) {
 
 Status read_copy(const Words& words, ClientOptions& options) {
   if (words.size() != 2) return misplaced("gridftp copy", "needs two URLs, as in copy ftp://a/path ftp://b/path");
-  auto from = parse_ftp_url(words[0]);
-  if (!from) return tl::unexpected(std::move(from.error()));
-  auto to = parse_ftp_url(words[1]);
-  if (!to) return tl::unexpected(std::move(to.error()));
-  if (from->to_string() == to->to_string()) return misplaced("gridftp copy", "the two URLs are the same file");
-  options.from = std::move(*from);
-  options.to = std::move(*to);
+  UDTCAT_TRY(options.from, parse_ftp_url(words[0]));
+  UDTCAT_TRY(options.to, parse_ftp_url(words[1]));
+  if (options.from.to_string() == options.to.to_string())
+    return misplaced("gridftp copy", "the two URLs are the same file");
   if (options.to.path.ends_with('/')) options.to.path += last_word(options.from.path);
   return {};
 }
@@ -205,7 +200,7 @@ Status settle_audience(ServerOptions& options, bool has_key) {
   if (!options.auth) options.auth = has_key ? ServeAuth::key : ServeAuth::anonymous;
   if (options.auth == ServeAuth::key && options.anonymous_writable)
     return misplaced("gridftp serve --anonymous-writable",
-                     "with a key only who has it comes in; --auth anonymous lets the others in");
+                     "with a key only its holders come in; --auth anonymous lets the others in");
   if (options.auth == ServeAuth::key) return {};
   options.read_only = !options.anonymous_writable;
   if (!options.listen_written) options.local.host = options.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
@@ -297,7 +292,7 @@ std::string help_text() {
   -l, --listen [ADDR:]PORT   where clients come (2811; without a key, of this host only)
       --root DIR             what they see; nothing outside can be reached
       --read-only            nobody changes anything: so it is without a key
-      --auth WHO             key: who has the key, sealed, by UDP: so it is with one; anonymous: everybody, by TCP
+      --auth WHO             key: key holders, sealed, by UDP: so it is with one; anonymous: everybody, by TCP
       --anonymous-writable   everybody may also write and delete
       --third-party          data may go to, and come from, other hosts than the client's: for transfers between servers
       --protect LEVEL        with a key: what data must have at least

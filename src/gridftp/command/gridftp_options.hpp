@@ -39,7 +39,7 @@ struct ClientOptions : tool::Options {
 /// `arguments` without the program and the words gridftp and the verb.  errors: Errc::bad_argument
 [[nodiscard]] Result<ClientOptions> parse_client_options(Verb verb, const tool::Words& arguments);
 
-/// Those who may come in to `serve`.
+/// Clients that `serve` lets in.
 enum class ServeAuth { anonymous, key };
 
 struct ServerOptions : tool::Options {
@@ -60,7 +60,7 @@ struct ServerOptions : tool::Options {
 
 /// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants
 /// sessions.
-/// errors: Errc::parameters_refused where names and sizes would be in the clear and nobody said that they may;
+/// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
 [[nodiscard]] Status settle_protection(ClientOptions& options, bool has_environment_key);
 /// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors:
