@@ -28,16 +28,13 @@ class Download {
   }
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  /// The file is whole: gives it its name.
-  [[nodiscard]] Task<Status> publish();
-  /// The file is not whole, and there will be no further attempt.
-  [[nodiscard]] Task<void> give_up() {
-    if (file_) co_await file_->set_aside();
-  }
+  /// After the last attempt: a whole file gets its name, a part is kept for a later call.
+  [[nodiscard]] Task<Status> conclude(Status outcome);
 
  private:
+  [[nodiscard]] Task<Status> publish();
   [[nodiscard]] Task<Status> forget(Error why);
-  [[nodiscard]] Task<Status> look(RemoteServer& server);
+  [[nodiscard]] Task<Status> check_version(RemoteServer& server);
   [[nodiscard]] Status open_file(bool has_time);
   [[nodiscard]] Task<Status> receive(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
@@ -51,15 +48,15 @@ class Download {
   const SharedProgress progress_;
   std::optional<ByteRange> expected_;  // as offsets go on the wire
   ByteRanges have_;
-  std::string identity_;  // of the remote file, as it was when we began
+  std::string identity_;  // of the remote file at the first attempt
   std::shared_ptr<PipeSink> pipe_;
   std::shared_ptr<FileSink> file_;
 };
 
-/// Asks for the remote file's facts, and compares them with those of the file that a part is here of.
-Task<Status> Download::look(RemoteServer& server) {
-  UDTCAT_CO_TRY(const auto facts, co_await server.facts_of(job_.remote.path));
-  const auto& size = facts.size;
+/// Asks for the remote file's version, which has to be that of the first attempt; opens the local file then.
+Task<Status> Download::check_version(RemoteServer& server) {
+  UDTCAT_CO_TRY(const auto version, co_await server.version_of(job_.remote.path));
+  const auto& size = version.size;
   if (options_.range && size && options_.range->end > *size)
     co_return fail(
         Errc::bad_argument,
@@ -70,14 +67,14 @@ Task<Status> Download::look(RemoteServer& server) {
   else if (size)
     expected_ = ByteRange{0, *size};
   const std::string identity =
-      fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", facts.changed);
+      fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", version.changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
     co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
                    "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
   if (!first || pipe_) co_return Status{};
-  auto opened = co_await on_disk(io_, [this, has_time = !facts.changed.empty()] { return open_file(has_time); });
+  auto opened = co_await on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
   if (!have_.empty()) {
     progress_->resumed_bytes += have_.bytes();
     core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
@@ -122,7 +119,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
-  auto status = co_await judge(server, moved, done);
+  auto status = co_await outcome_of(server, moved, done);
   if (server.has_to_prove()) {
     const Request asked{Statement::Deed::sent, job_.remote.path, options_.range, path.received_bytes()};
     if (status) status = co_await server.prove(asked, "get " + job_.remote.to_string(), anew);
@@ -150,19 +147,19 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
   const auto done = std::make_shared<Promise<Status>>(io_);
   UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
   const auto connection = co_await server.path().single();
-  if (!connection) co_return co_await judge(server, tl::unexpected(connection.error()), done);
+  if (!connection) co_return co_await outcome_of(server, tl::unexpected(connection.error()), done);
   const auto to = sink();
   const auto moved =
       co_await server.path().alone(*connection, receive_stream_mode(**connection, *to, have_, expected_));
   progress_->kept_bytes = have_.bytes();
-  co_return co_await judge(server, moved, done);
+  co_return co_await outcome_of(server, moved, done);
 }
 
 Task<Status> Download::attempt(RemoteServer& server) {
-  UDTCAT_CO_CHECK(co_await look(server));
+  UDTCAT_CO_CHECK(co_await check_version(server));
   progress_->kept_bytes = have_.bytes();
   UDTCAT_CO_CHECK(co_await receive(server));
-  co_return co_await look(server);  // whether it still is what it was
+  co_return co_await check_version(server);  // whether it still is what it was
 }
 
 Task<Status> Download::receive(RemoteServer& server) {
@@ -176,34 +173,18 @@ Task<Status> Download::publish() {
   co_return co_await file_->publish();
 }
 
-Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
-                          SharedProgress progress) {
-  std::unique_ptr<RemoteServer> server;
-  for (TransferJob& job : jobs) {
-    const FtpUrl url = job.remote;
-    Download download(io, std::move(job), options, progress);
-    const auto attempt = [&]() -> Task<Status> {
-      UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
-      auto status = co_await download.attempt(*server);
-      if (!status) server.reset();
-      co_return status;
-    };
-    auto status = co_await with_retries(io, options, progress, attempt);
-    if (status) status = co_await download.publish();
-    if (!status) {
-      co_await download.give_up();
-      co_return status;
-    }
-  }
-  if (server) co_await server->quit();
-  co_return Status{};
+Task<Status> Download::conclude(Status outcome) {
+  if (outcome) outcome = co_await publish();
+  if (!outcome && file_) co_await file_->set_aside();
+  co_return outcome;
 }
 
 }  // namespace
 
 void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                     SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, download_all(io, std::move(jobs), std::move(options), std::move(progress)), std::move(handler));
+  run_transfer(io, transfer_all<Download>(io, std::move(jobs), std::move(options), std::move(progress)),
+               std::move(handler));
 }
 
 }  // namespace udtcat::gridftp

@@ -28,17 +28,17 @@ bool is_our_own(const Error& error) {
 
 }  // namespace
 
-Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said) {
-  if (!moved && !said->is_set()) {
+Task<Status> outcome_of(RemoteServer& server, Status data, std::shared_ptr<Promise<Status>> final_reply) {
+  const bool ours = !data && is_our_own(data.error());
+  if (!data && !final_reply->is_set()) {
     // A server that breaks the data off mostly replies why, which tells more. Where we did, no reply is awaited.
-    if (is_our_own(moved.error())) server.control().close();
+    if (ours) server.control().close();
     server.await_last_reply();
   }
-  const Status server_says = co_await said->get();
-  const bool ours = !moved && is_our_own(moved.error());
-  if (!ours && !server_says && server_says.error().code == Errc::stream_refused) co_return server_says;
-  if (!moved) co_return moved;
-  co_return server_says;
+  auto replied = co_await final_reply->get();
+  const bool refused = !replied && replied.error().code == Errc::stream_refused;
+  if (data || (refused && !ours)) co_return replied;
+  co_return data;
 }
 
 ControlConnection::Moved counter_of(SharedProgress progress) {

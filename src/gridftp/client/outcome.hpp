@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -11,13 +13,14 @@
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/coroutine/task.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
 /// Waits for the server's final reply after the data have come to their end, well or not. The server's reason counts
 /// more than ours.
-/// moved   how the data ended.  said   the final reply
-[[nodiscard]] Task<Status> judge(RemoteServer& server, Status moved, std::shared_ptr<Promise<Status>> said);
+/// data   how the data ended
+[[nodiscard]] Task<Status> outcome_of(RemoteServer& server, Status data, std::shared_ptr<Promise<Status>> final_reply);
 
 [[nodiscard]] ControlConnection::Moved counter_of(SharedProgress progress);
 /// For transfers that are not gone on with.
@@ -35,6 +38,28 @@ namespace udtcat::gridftp {
 /// Threads: runs on the io_context thread.
 [[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                                         std::function<Task<Status>()> attempt);
+
+/// Transfers files one after the other; those of one server share its control connection.
+/// FileTransfer   Download or Upload: one file, by attempt(), and conclude() with the last attempt's outcome
+template <typename FileTransfer>
+[[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+                                        TransferOptions options, SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  for (TransferJob& job : jobs) {
+    const FtpUrl url = job.remote;
+    FileTransfer file(io, std::move(job), options, progress);
+    const auto attempt = [&]() -> Task<Status> {
+      UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
+      auto status = co_await file.attempt(*server);
+      if (!status) server.reset();
+      co_return status;
+    };
+    auto status = co_await with_retries(io, options, progress, attempt);
+    UDTCAT_CO_CHECK(co_await file.conclude(std::move(status)));
+  }
+  if (server) co_await server->quit();
+  co_return Status{};
+}
 
 /// Runs a transfer, and calls the handler with its outcome.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);

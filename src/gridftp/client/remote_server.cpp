@@ -47,27 +47,20 @@ const char* prot_level(Protection protection) {
   return "C";
 }
 
-}  // namespace
-
-namespace {
-
 /// The control connection of udtcat://: the first stream of a session.
 Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
                                                             HostPort server, std::chrono::milliseconds patience) {
   const std::string name = fmt::format("server {}:{}", server.host, server.port);
   UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
-  Error why;
+  Result<std::shared_ptr<StreamIo>> stream;
   for (const Endpoint& address : addresses) {
-    auto stream = co_await stack.connect(address);
-    if (!stream) {
-      why = stream.error();
-      continue;
-    }
-    auto link =
+    stream = co_await stack.connect(address);
+    if (!stream) continue;
+    auto control =
         std::make_unique<ControlConnection>(io, std::move(*stream), local_address_towards(io, address), address);
-    co_return co_await ControlClient::begin(std::move(link), name, patience);
+    co_return co_await ControlClient::begin(std::move(control), name, patience);
   }
-  co_return tl::unexpected(why);
+  co_return tl::unexpected(std::move(stream.error()));
 }
 
 }  // namespace
@@ -115,8 +108,7 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
     co_return Status{};
   }
   UDTCAT_CO_CHECK(co_await agree_on_data(options.data));
-  auto parallel = co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism));
-  if (!parallel) co_return tl::unexpected(std::move(parallel.error()));
+  UDTCAT_CO_CHECK(co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism)));
   co_return Status{};
 }
 
@@ -152,10 +144,10 @@ Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string pat
   co_return size;
 }
 
-Task<Result<RemoteServer::FileFacts>> RemoteServer::facts_of(std::string path) {
+Task<Result<RemoteServer::FileVersion>> RemoteServer::version_of(std::string path) {
   UDTCAT_CO_TRY(const auto size, co_await size_of(path));
   UDTCAT_CO_TRY(const auto changed, co_await control_->ask("MDTM " + path));
-  co_return FileFacts{size, changed.is_completion() ? changed.text() : std::string()};
+  co_return FileVersion{size, changed.is_completion() ? changed.text() : std::string()};
 }
 
 Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
@@ -198,31 +190,26 @@ Task<Status> RemoteServer::send_restart(const ByteRanges& have) {
 
 Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
-  last_reply_.cancel();  // of the last transfer
+  end_timer_.cancel();  // of the last transfer
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
-  const std::function<void(const Error&)> cancel = lifetime_.guard([this](const Error& why) { path_.cancel(why); });
-  const std::function<void()> watch = lifetime_.guard([this, moved] { watch_data(moved); });
+  auto end = lifetime_.guard([this, moved](const Status& outcome) {
+    if (!outcome) return path_.cancel(outcome.error());
+    expect_data_to_move(moved);
+  });
   boost::asio::co_spawn(
       io_,
-      [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, cancel,
-       watch]() -> Task<void> {
+      [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing,
+       end = std::move(end)]() mutable -> Task<void> {
         Status outcome;
-        for (bool ended = false; !ended;) {
-          const auto reply = co_await control->reply(moved);
-          if (reply && reply->is_preliminary()) {
-            const auto ranges = ranges_of(*reply);
-            if (ranges && reply->code == kRangeMarker) markers(*ranges);
-            continue;
-          }
-          ended = true;
-          if (!reply) outcome = tl::unexpected(reply.error());
-          if (reply && !reply->is_completion()) outcome = refused(doing, *reply);
+        auto reply = co_await control->reply(moved);
+        for (; reply && reply->is_preliminary(); reply = co_await control->reply(moved)) {
+          const auto ranges = ranges_of(*reply);
+          if (ranges && reply->code == kRangeMarker) markers(*ranges);
         }
-        if (!outcome)
-          cancel(outcome.error());
-        else
-          watch();
+        if (!reply) outcome = tl::unexpected(reply.error());
+        if (reply && !reply->is_completion()) outcome = refused(doing, *reply);
+        end(outcome);
         done->set(std::move(outcome));
       },
       boost::asio::detached);
@@ -230,29 +217,29 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
 }
 
 /// After the final reply the data that are still on their way move, or will never come.
-void RemoteServer::watch_data(ControlConnection::Moved moved) {
+void RemoteServer::expect_data_to_move(ControlConnection::Moved moved) {
   const std::uint64_t before = moved();
-  last_reply_.expires_after(patience_);
-  last_reply_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
+  end_timer_.expires_after(patience_);
+  end_timer_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
     if (cancelled) return;
-    if (moved() != before) return watch_data(moved);
+    if (moved() != before) return expect_data_to_move(moved);
     path_.cancel({Errc::peer_lost, "finish a transfer with the " + control_->name(),
-                  "it says that all is done, and the data do not come to their end"});
+                  "it has replied that the transfer is complete, and the data do not come to their end"});
   }));
 }
 
 Task<Status> RemoteServer::prove(Request asked, std::string doing, bool whole) {
-  UDTCAT_CO_TRY(const auto said, co_await path_.hear_statement(patience_));
+  UDTCAT_CO_TRY(const auto statement, co_await path_.receive_statement(patience_));
   if (!whole)
     co_return fail(Errc::connection_broken, std::move(doing),
                    "an earlier transfer moved a part of it, which is unproved: once more, from the beginning");
-  co_return compare(asked, said);
+  co_return compare(asked, statement);
 }
 
 void RemoteServer::await_last_reply() {
   constexpr std::chrono::seconds kLastReply{3};  // guess: a round trip, and the time to close a file
-  last_reply_.expires_after(kLastReply);
-  last_reply_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+  end_timer_.expires_after(kLastReply);
+  end_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) control_->close();
   }));
 }

@@ -44,13 +44,13 @@ class RemoteServer {
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
   /// SIZE and MDTM: what tells one content of a file from another.
-  struct FileFacts {
+  struct FileVersion {
     std::optional<std::uint64_t> size;  ///< none: the server does not know it, as of a device
     std::string changed;                ///< as the server writes it; empty: it does not say
-    friend bool operator==(const FileFacts&, const FileFacts&) = default;
+    friend bool operator==(const FileVersion&, const FileVersion&) = default;
   };
   /// errors: Errc::protocol_violated, those of ControlClient
-  [[nodiscard]] Task<Result<FileFacts>> facts_of(std::string path);
+  [[nodiscard]] Task<Result<FileVersion>> version_of(std::string path);
   /// SIZE; none where the server does not know it.  errors: Errc::protocol_violated, those of ControlClient
   [[nodiscard]] Task<Result<std::optional<std::uint64_t>>> size_of(std::string path);
   /// PORT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.  stripes   0: PORT
@@ -71,7 +71,7 @@ class RemoteServer {
   [[nodiscard]] bool has_to_prove() const { return wants_statements_ && path_.peer_states(); }
   /// After such a transfer: whether the server did what was asked for, as it says itself in the session.
   /// doing   for messages.  whole   no earlier transfer has moved a part of the file, which would be unproved
-  /// errors: Errc::protocol_violated, those of DataPath::hear_statement(); Errc::connection_broken where it was not
+  /// errors: Errc::protocol_violated, those of DataPath::receive_statement(); Errc::connection_broken where it was not
   /// whole
   [[nodiscard]] Task<Status> prove(Request asked, std::string doing, bool whole);
   /// Gives a server that has not said how the transfer ended a few seconds more, and then closes the control
@@ -90,9 +90,9 @@ class RemoteServer {
         url_(std::move(url)),
         patience_(options.patience),
         wants_statements_(options.data.session.statements == Statements::wanted),
-        last_reply_(io),
+        end_timer_(io),
         path_(io, make_stack(io, options.data)) {}
-  void watch_data(ControlConnection::Moved moved);
+  void expect_data_to_move(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree(const TransferOptions& options);
   [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
 
@@ -104,7 +104,7 @@ class RemoteServer {
   const bool wants_statements_;
   bool keeps_journals_ = true;  // until it says that it does not
   bool has_mode_e_ = true;
-  boost::asio::steady_timer last_reply_;  // of a transfer whose end one side has not seen yet
+  boost::asio::steady_timer end_timer_;  // of a transfer whose end either the data or the reply have not shown yet
   DataPath path_;
   core::Lifetime lifetime_;
 };

@@ -24,7 +24,7 @@ class Copy {
   [[nodiscard]] Task<Status> attempt();
 
  private:
-  [[nodiscard]] Task<Status> look(RemoteServer& source);
+  [[nodiscard]] Task<Status> check_version(RemoteServer& source);
   [[nodiscard]] Task<Status> introduce(RemoteServer& source, RemoteServer& target);
   [[nodiscard]] Task<Status> move(RemoteServer& source, RemoteServer& target);
   [[nodiscard]] Task<Status> check(RemoteServer& target);
@@ -34,16 +34,16 @@ class Copy {
   const FtpUrl to_;
   const TransferOptions options_;
   const SharedProgress progress_;
-  std::optional<RemoteServer::FileFacts> facts_;                       // of the source, once looked at
+  std::optional<RemoteServer::FileVersion> version_;                   // of the source, at the first attempt
   std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();  // at the target, by its markers
 };
 
-/// Asks for the source's facts, and compares them with those of before.
-Task<Status> Copy::look(RemoteServer& source) {
-  UDTCAT_CO_TRY(auto facts, co_await source.facts_of(from_.path));
-  if (facts_ && facts != *facts_)
+/// Asks for the version of the source, which has to be that of the first attempt.
+Task<Status> Copy::check_version(RemoteServer& source) {
+  UDTCAT_CO_TRY(auto version, co_await source.version_of(from_.path));
+  if (version_ && version != *version_)
     co_return fail(Errc::remote_read_failed, "copy " + from_.to_string(), "it has changed meanwhile");
-  facts_ = std::move(facts);
+  version_ = std::move(version);
   co_return Status{};
 }
 
@@ -62,8 +62,8 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
 
 Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
-  if (facts_->size && !options_.range) {
-    UDTCAT_CO_CHECK(co_await target.control().ask(fmt::format("ALLO {}", *facts_->size)));
+  if (version_->size && !options_.range) {
+    UDTCAT_CO_CHECK(co_await target.control().ask(fmt::format("ALLO {}", *version_->size)));
   }
   for (RemoteServer* server : {&target, &source}) UDTCAT_CO_CHECK(co_await server->send_restart(*have_));
   const auto stored = std::make_shared<Promise<Status>>(io_);
@@ -83,7 +83,7 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
                      : "RETR " + from_.path;
   UDTCAT_CO_CHECK(co_await target.begin(store, moved, markers, stored));
   UDTCAT_CO_CHECK(co_await source.begin(retrieve, moved, ignore_markers(), retrieved));
-  // A server whose partner has failed would wait for ever: a target for data, a source for somebody who takes them.
+  // A server whose partner has failed would wait for ever: the target for data, the source for a reader.
   source.close_if_fails(stored);
   target.close_if_fails(retrieved);
   auto took = co_await stored->get();
@@ -96,7 +96,7 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
 
 Task<Status> Copy::check(RemoteServer& target) {
   ++progress_->files;
-  const auto& whole = facts_->size;
+  const auto& whole = version_->size;
   if (!whole || options_.range) co_return Status{};
   progress_->bytes = std::max(progress_->bytes, *whole);
   UDTCAT_CO_TRY(const auto size, co_await target.size_of(to_.path));
@@ -108,10 +108,10 @@ Task<Status> Copy::check(RemoteServer& target) {
 Task<Status> Copy::attempt() {
   UDTCAT_CO_TRY(auto source, co_await RemoteServer::log_in(io_, from_, options_));
   UDTCAT_CO_TRY(auto target, co_await RemoteServer::log_in(io_, to_, options_));
-  UDTCAT_CO_CHECK(co_await look(*source));
+  UDTCAT_CO_CHECK(co_await check_version(*source));
   UDTCAT_CO_CHECK(co_await introduce(*source, *target));
   UDTCAT_CO_CHECK(co_await move(*source, *target));
-  UDTCAT_CO_CHECK(co_await look(*source));
+  UDTCAT_CO_CHECK(co_await check_version(*source));
   UDTCAT_CO_CHECK(co_await check(*target));
   co_await source->quit();
   co_await target->quit();

@@ -59,34 +59,41 @@ class SentJournal {
 class Upload {
  public:
   Upload(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
-      : io_(io), job_(std::move(job)), options_(options), progress_(std::move(progress)) {}
+      : io_(io),
+        job_(std::move(job)),
+        options_(options),
+        progress_(std::move(progress)),
+        from_pipe_(job_.pipe != nullptr) {}
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  [[nodiscard]] bool has_one_attempt() const { return from_pipe_; }
+  /// After the last attempt.
+  [[nodiscard]] static Task<Status> conclude(Status outcome) { co_return outcome; }
 
  private:
-  struct What {
+  struct Content {
     std::shared_ptr<BlockSource> source;
     std::optional<ByteRange> range;  // none: of unknown length
   };
-  [[nodiscard]] Task<Result<What>> open(RemoteServer& server);
+  [[nodiscard]] Task<Result<Content>> open(RemoteServer& server);
   struct Opened {
     BlockStore file;
     std::optional<std::uint64_t> size;
     std::string source;  // its name as it is now
   };
   [[nodiscard]] Task<Result<Opened>> open_file();
-  [[nodiscard]] Task<Status> recall(RemoteServer& server, ByteRange range);
-  [[nodiscard]] Task<Status> send(RemoteServer& server, What what);
+  [[nodiscard]] Task<Status> try_once(RemoteServer& server);
+  [[nodiscard]] bool has_read_pipe() const { return from_pipe_ && !job_.pipe; }
+  [[nodiscard]] Task<Status> find_received(RemoteServer& server, ByteRange range);
+  [[nodiscard]] Task<Status> send(RemoteServer& server, Content content);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
   [[nodiscard]] MarkerHandler markers();
-  [[nodiscard]] SendRequest request_for(const What& what) const;
+  [[nodiscard]] SendRequest request_for(const Content& content) const;
 
   boost::asio::io_context& io_;
   TransferJob job_;
   const TransferOptions options_;
   const SharedProgress progress_;
-  bool from_pipe_ = false;
+  const bool from_pipe_;
   bool begins_anew_ = false;  // the server refused to go on, or its part is unproved
   std::string source_;        // as it was at the first attempt
   std::shared_ptr<SentJournal> journal_;
@@ -109,7 +116,7 @@ Task<Result<Upload::Opened>> Upload::open_file() {
 
 /// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
 /// tells them; for others our own journal has the restart markers they sent.
-Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
+Task<Status> Upload::find_received(RemoteServer& server, ByteRange range) {
   if (options_.range || !server.has_mode_e()) {
     *have_ = {};
     co_return Status{};
@@ -138,15 +145,15 @@ Task<Status> Upload::recall(RemoteServer& server, ByteRange range) {
   co_return Status{};
 }
 
-Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
+Task<Result<Upload::Content>> Upload::open(RemoteServer& server) {
   if (job_.pipe) {
-    from_pipe_ = true;
     if (options_.range)
       co_return fail(Errc::bad_argument, "put a range of a pipe",
                      "a range is of a file, which can be read at any place");
-    co_return What{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
+    co_return Content{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
   }
-  if (from_pipe_) co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
+  if (has_read_pipe())
+    co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
   UDTCAT_CO_TRY(auto opened, co_await open_file());
   const auto size = opened.size;
   if (!size && !options_.range)
@@ -156,8 +163,8 @@ Task<Result<Upload::What>> Upload::open(RemoteServer& server) {
     co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
                    fmt::format("it has {}", *size));
   source_ = opened.source;
-  UDTCAT_CO_CHECK(co_await recall(server, range));
-  co_return What{std::make_shared<FileSource>(io_, std::move(opened.file), have_->missing_from(range)), range};
+  UDTCAT_CO_CHECK(co_await find_received(server, range));
+  co_return Content{std::make_shared<FileSource>(io_, std::move(opened.file), have_->missing_from(range)), range};
 }
 
 MarkerHandler Upload::markers() {
@@ -172,9 +179,9 @@ MarkerHandler Upload::markers() {
   };
 }
 
-SendRequest Upload::request_for(const What& what) const {
+SendRequest Upload::request_for(const Content& content) const {
   SendRequest request;
-  request.source = what.source;
+  request.source = content.source;
   request.offset_on_wire = options_.range ? options_.range->begin : 0;
   request.block_bytes = options_.block_bytes;
   request.sent = [progress = progress_](std::size_t bytes) { progress->bytes += bytes; };
@@ -182,12 +189,19 @@ SendRequest Upload::request_for(const What& what) const {
 }
 
 Task<Status> Upload::attempt(RemoteServer& server) {
-  auto what = co_await open(server);
-  if (!what) co_return tl::unexpected(std::move(what.error()));
+  auto status = co_await try_once(server);
+  if (!status && has_read_pipe() && is_cut(status.error(), true))
+    co_return fail(Errc::remote_write_failed, status.error().what,
+                   status.error().cause + "; what came out of a pipe cannot be sent again");
+  co_return status;
+}
+
+Task<Status> Upload::try_once(RemoteServer& server) {
+  UDTCAT_CO_TRY(auto content, co_await open(server));
   progress_->kept_bytes = have_->bytes();
-  const auto range = what->range;
-  if (auto sent = co_await send(server, std::move(*what)); !sent) {
-    // A server that has lost what it had is not asked for it again.
+  const auto range = content.range;
+  if (auto sent = co_await send(server, std::move(content)); !sent) {
+    // A server that does not go on with the part it has gets the whole file next time.
     if (is_final(sent.error()) && !begins_anew_ && !have_->empty()) {
       core::log().info("{}: from the beginning, then", sent.error().message());
       begins_anew_ = true;
@@ -202,14 +216,14 @@ Task<Status> Upload::attempt(RemoteServer& server) {
   co_return checked;
 }
 
-Task<Status> Upload::send(RemoteServer& server, What what) {
+Task<Status> Upload::send(RemoteServer& server, Content content) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::active || !path.has_kept()) {
     UDTCAT_CO_TRY(auto where, co_await server.ask_ports(options_.stripes > 0));
     path.aim(std::move(where));
   }
-  if (what.range && server.has_mode_e())
-    UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", what.range->bytes())));
+  if (content.range && server.has_mode_e())
+    UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", content.range->bytes())));
   if (!server.has_mode_e() && options_.range)
     co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
   UDTCAT_CO_CHECK(co_await server.send_restart(*have_));
@@ -221,16 +235,16 @@ Task<Status> Upload::send(RemoteServer& server, What what) {
   UDTCAT_CO_CHECK(co_await server.begin(command, counter_of(progress_), markers(), done));
   Status moved;
   if (server.has_mode_e()) {
-    moved = co_await path.send(options_.parallelism, request_for(what));
+    moved = co_await path.send(options_.parallelism, request_for(content));
   } else {
     const auto connection = co_await path.single();
-    const SendRequest request = request_for(what);
+    const SendRequest request = request_for(content);
     if (connection)
       moved = co_await path.alone(*connection, send_stream_mode(**connection, request));
     else
       moved = tl::unexpected(connection.error());
   }
-  auto status = co_await judge(server, moved, done);
+  auto status = co_await outcome_of(server, moved, done);
   if (!server.has_to_prove()) co_return status;
   const Request asked{options_.range ? Statement::Deed::stored : Statement::Deed::published, job_.remote.path,
                       options_.range, progress_->bytes - sent_before};
@@ -250,32 +264,12 @@ Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range)
                  fmt::format("{} bytes were sent, and it has {}", range->end, *size));
 }
 
-Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
-                        SharedProgress progress) {
-  std::unique_ptr<RemoteServer> server;
-  for (TransferJob& job : jobs) {
-    const FtpUrl url = job.remote;
-    Upload upload(io, std::move(job), options, progress);
-    const auto attempt = [&]() -> Task<Status> {
-      UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
-      auto status = co_await upload.attempt(*server);
-      if (!status) server.reset();
-      if (!status && upload.has_one_attempt() && is_cut(status.error(), true))
-        co_return fail(Errc::remote_write_failed, status.error().what,
-                       status.error().cause + "; what came out of a pipe cannot be sent again");
-      co_return status;
-    };
-    UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
-  }
-  if (server) co_await server->quit();
-  co_return Status{};
-}
-
 }  // namespace
 
 void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                   SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, upload_all(io, std::move(jobs), std::move(options), std::move(progress)), std::move(handler));
+  run_transfer(io, transfer_all<Upload>(io, std::move(jobs), std::move(options), std::move(progress)),
+               std::move(handler));
 }
 
 }  // namespace udtcat::gridftp

@@ -16,15 +16,15 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::chrono::minutes kTakesGoodbye{10};  // guess: bytes sent before it may be on their way for long
+constexpr std::chrono::minutes kGoodbyePatience{10};  // guess: bytes sent before it may be on their way for long
 
 /// Closes a kept connection with a block that says so, which tells an orderly end from a break. A peer that never takes
-/// it loses the connection after kTakesGoodbye.
+/// it loses the connection after kGoodbyePatience.
 void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,
       [&io, connection]() -> Task<void> {
-        boost::asio::steady_timer late(io, kTakesGoodbye);
+        boost::asio::steady_timer late(io, kGoodbyePatience);
         late.async_wait([still = std::weak_ptr(connection)](const boost::system::error_code& in_time) {
           if (const auto lingers = still.lock(); lingers && !in_time) lingers->abort();
         });
@@ -47,25 +47,30 @@ void DataPath::use(std::shared_ptr<DataStack> stack) {
 Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_t count,
                                                std::optional<Endpoint> only_from) {
   close();
-  only_from_ = std::move(only_from);
+  Passive passive{{}, std::move(only_from)};
   std::vector<Endpoint> locals;
   for (std::size_t address = 0; address < count; ++address) {
-    auto listener = stack_->listen(
-        local, lifetime_.guard([this, address](std::shared_ptr<StreamIo> connection, const Endpoint& peer) {
-          on_connection({std::move(connection), address}, peer);
-        }));
-    if (!listener) return tl::unexpected(std::move(listener.error()));
-    locals.push_back((*listener)->local());
-    listeners_.push_back(std::move(*listener));
+    UDTCAT_TRY(auto listener,
+               stack_->listen(
+                   local, lifetime_.guard([this, address](std::shared_ptr<StreamIo> connection, const Endpoint& peer) {
+                     on_connection({std::move(connection), address}, peer);
+                   })));
+    locals.push_back(listener->local());
+    passive.listeners.push_back(std::move(listener));
   }
-  stance_ = Stance::passive;
+  stance_ = std::move(passive);
   return locals;
 }
 
 void DataPath::aim(std::vector<Endpoint> at) {
   close();
-  aim_ = std::move(at);
-  stance_ = Stance::active;
+  stance_ = Active{std::move(at)};
+}
+
+std::size_t DataPath::addresses() const {
+  if (const auto* active = std::get_if<Active>(&stance_)) return active->targets.size();
+  const auto* passive = std::get_if<Passive>(&stance_);
+  return passive != nullptr ? passive->listeners.size() : 0;
 }
 
 void DataPath::close() {
@@ -73,54 +78,51 @@ void DataPath::close() {
     for (const DataConnection& connection : kept_) say_goodbye(io_, connection.io);
   lifetime_.end();
   kept_.clear();
-  early_.clear();
-  refused_.reset();
-  aim_.clear();
-  listeners_.clear();
-  receiver_.reset();
-  sender_.reset();
-  stance_ = Stance::none;
+  stance_ = {};
+  transfer_ = {};
   peer_states_ = false;
 }
 
 void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   core::log().debug("a data connection from {}", peer.to_string());
-  if (only_from_ && only_from_->with_port(0) != peer.with_port(0))
+  auto& [listeners, only_from, early, refused] = std::get<Passive>(stance_);
+  if (only_from && only_from->with_port(0) != peer.with_port(0))
     return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
-                            only_from_->host_to_string());
+                            only_from->host_to_string());
   auto its_place = place();
   if (!its_place) return refuse(std::move(its_place.error()));
   connection.io->settle(std::move(*its_place), moved_bytes_);
   peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
-  if (receiving_) return receiver_->take(std::move(connection));
-  if (early_.size() >= kMostEarly)
+  if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->take(std::move(connection));
+  if (early.size() >= kMostEarly)
     return core::log().warn("data from {} dropped: too many connections", peer.to_string());
-  early_.push_back(std::move(connection));
+  early.push_back(std::move(connection));
   came_.notify();
 }
 
 /// Fails the transfer: the peer may have sent a part of the file on that connection.
 void DataPath::refuse(Error why) {
   core::log().warn("{}", why.message());
-  if (receiving_) return receiver_->fail(std::move(why));
-  refused_ = std::move(why);
+  if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->fail(std::move(why));
+  std::get<Passive>(stance_).refused = std::move(why);
   came_.notify();
 }
 
 Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sink) {
-  receiver_ = std::make_unique<FileReceiver>(io_, std::move(file), std::move(sink));
-  receiving_ = true;
+  FileReceiver& receiver =
+      *transfer_.emplace<Receiver>(std::make_unique<FileReceiver>(io_, std::move(file), std::move(sink)));
   if (!kept_to_send_)
-    for (DataConnection& connection : std::exchange(kept_, {})) receiver_->take(std::move(connection));
-  for (DataConnection& connection : std::exchange(early_, {})) receiver_->take(std::move(connection));
-  if (auto refused = std::exchange(refused_, {})) receiver_->fail(std::move(*refused));
-  auto status = co_await receiver_->result();
-  receiving_ = false;
+    for (DataConnection& connection : std::exchange(kept_, {})) receiver.take(std::move(connection));
+  if (auto* passive = std::get_if<Passive>(&stance_)) {
+    for (DataConnection& connection : std::exchange(passive->early, {})) receiver.take(std::move(connection));
+    if (auto refused = std::exchange(passive->refused, {})) receiver.fail(std::move(*refused));
+  }
+  auto status = co_await receiver.result();
   kept_to_send_ = false;
-  if (status) kept_ = receiver_->release();
-  arrived_ = receiver_->file().arrived();
-  received_bytes_ = receiver_->received_bytes();
-  receiver_.reset();  // and with it the sink: the next transfer may write the same file
+  if (status) kept_ = receiver.release();
+  arrived_ = receiver.file().arrived();
+  received_bytes_ = receiver.received_bytes();
+  transfer_ = {};  // and with it the sink: the next transfer may write the same file
   co_return status;
 }
 
@@ -135,9 +137,11 @@ Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
 Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
   if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
   std::vector<DataConnection> made;
+  if (stance() != Stance::active) co_return made;
+  const std::vector<Endpoint> targets = std::get<Active>(stance_).targets;
   for (std::size_t round = 0; round < parallelism; ++round)
-    for (std::size_t address = 0; address < aim_.size(); ++address) {
-      auto connection = co_await connect(aim_[address]);
+    for (std::size_t address = 0; address < targets.size(); ++address) {
+      auto connection = co_await connect(targets[address]);
       if (!connection && round > 0 && connection.error().code == Errc::out_of_resources) co_return made;
       if (!connection) co_return tl::unexpected(std::move(connection.error()));
       if (cancelled_) co_return tl::unexpected(*cancelled_);
@@ -151,26 +155,27 @@ Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
   cancelled_.reset();
   UDTCAT_CO_TRY(auto over, co_await connections(parallelism));
   if (cancelled_) co_return tl::unexpected(*cancelled_);
-  const bool keeps = !request.close_connections;
-  sender_ = std::make_unique<FileSender>(io_, over, std::move(request));
-  auto status = co_await sender_->result();
+  FileSender& sender = *transfer_.emplace<Sender>(std::make_unique<FileSender>(io_, over, std::move(request)));
+  auto status = co_await sender.result();
   kept_to_send_ = true;
-  if (status && keeps) kept_ = std::move(over);
+  if (status) kept_ = std::move(over);
+  transfer_ = {};
   co_return status;
 }
 
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   cancelled_.reset();
-  if (stance_ == Stance::active) {
-    auto made = co_await connect(aim_.front());
+  if (const auto* active = std::get_if<Active>(&stance_)) {
+    auto made = co_await connect(active->targets.front());
     if (made && cancelled_) co_return tl::unexpected(*cancelled_);
     co_return made;
   }
-  while (early_.empty() && !cancelled_ && !refused_) co_await came_.wait();
+  auto& [listeners, only_from, early, refused] = std::get<Passive>(stance_);
+  while (early.empty() && !cancelled_ && !refused) co_await came_.wait();
   if (cancelled_) co_return tl::unexpected(*cancelled_);
-  if (early_.empty()) co_return tl::unexpected(*std::exchange(refused_, {}));
-  auto connection = std::move(early_.front().io);
-  early_.pop_front();
+  if (early.empty()) co_return tl::unexpected(*std::exchange(refused, {}));
+  auto connection = std::move(early.front().io);
+  early.pop_front();
   co_return connection;
 }
 
@@ -182,24 +187,24 @@ struct DataPath::Alone {
 
 Task<Status> DataPath::alone(std::shared_ptr<StreamIo> over, Task<Status> moving) {
   const auto state = std::make_shared<Alone>(io_, std::move(over));
-  alone_ = state;
+  transfer_ = state;
   boost::asio::co_spawn(
       io_,
       [state, moving = std::move(moving)]() mutable -> Task<void> {
         // A coroutine that waits on a connection which is aborted is destroyed, not resumed.
-        const std::shared_ptr<Alone> told(state.get(), [state](Alone* what) {
-          what->done.set(udtcat::fail(Errc::connection_broken, "transfer a file", "its connection was broken off"));
+        const std::shared_ptr<Alone> at_the_end(state.get(), [state](Alone* alone) {
+          alone->done.set(udtcat::fail(Errc::connection_broken, "transfer a file", "its connection was broken off"));
         });
         state->done.set(co_await std::move(moving));
       },
       boost::asio::detached);
   auto status = co_await state->done.get();
-  alone_.reset();
+  transfer_ = {};
   if (!status && cancelled_) co_return tl::unexpected(*cancelled_);
   co_return status;
 }
 
-Task<Status> DataPath::state(Statement done) {
+Task<Status> DataPath::send_statement(Statement done) {
   const auto message = encode(done);
   const auto to = kept_;
   for (const DataConnection& each : to) {
@@ -218,7 +223,7 @@ Task<Status> read_statement(StreamIo& from, Statement& into) {
   std::vector<std::byte> body(bytes);
   UDTCAT_CO_TRY(const auto read, co_await from.read(body));
   if (body.empty() || read < body.size())
-    co_return udtcat::fail(Errc::connection_broken, "hear what the server did from " + from.name(), "it hung up");
+    co_return udtcat::fail(Errc::connection_broken, "read the statement of " + from.name(), "it hung up");
   UDTCAT_CO_TRY(auto statement, decode_statement_body(body));
   into = std::move(statement);
   co_return Status{};
@@ -226,34 +231,36 @@ Task<Status> read_statement(StreamIo& from, Statement& into) {
 
 }  // namespace
 
-Task<Result<Statement>> DataPath::hear_statement(std::chrono::milliseconds patience) {
+Task<Result<Statement>> DataPath::receive_statement(std::chrono::milliseconds patience) {
   boost::asio::steady_timer late(io_, patience);
   late.async_wait(lifetime_.guard([this](const boost::system::error_code& in_time) {
-    if (!in_time) cancel({Errc::peer_lost, "hear what the server did", "it says nothing in its session"});
+    if (!in_time) cancel({Errc::peer_lost, "await the server's statement", "none came in its session"});
   }));
   std::optional<Statement> first;
   const auto from = kept_;
   for (const DataConnection& each : from) {
-    Statement said;
+    Statement statement;
     if (each.io->peer_statements() != Statements::made)
-      co_return udtcat::fail(Errc::protocol_violated, "hear what the server did",
+      co_return udtcat::fail(Errc::protocol_violated, "read the server's statement",
                              "data came from two different servers");
-    UDTCAT_CO_CHECK(co_await alone(each.io, read_statement(*each.io, said)));
-    if (first && *first != said)
-      co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it says two different things");
-    first = std::move(said);
+    UDTCAT_CO_CHECK(co_await alone(each.io, read_statement(*each.io, statement)));
+    if (first && *first != statement)
+      co_return udtcat::fail(Errc::protocol_violated, "read the server's statement",
+                             "it makes different ones on two connections");
+    first = std::move(statement);
   }
   if (!first)
-    co_return udtcat::fail(Errc::protocol_violated, "hear what the server did", "it kept no connection to say it on");
+    co_return udtcat::fail(Errc::protocol_violated, "read the server's statement",
+                           "it kept no connection to make it on");
   co_return std::move(*first);
 }
 
 void DataPath::cancel(const Error& why) {
   cancelled_ = why;
   came_.notify();
-  if (receiver_) receiver_->fail(why);
-  if (sender_) sender_->fail(why);
-  if (alone_) alone_->over->abort();
+  if (auto* receiving = std::get_if<Receiver>(&transfer_)) (*receiving)->fail(why);
+  if (auto* sending = std::get_if<Sender>(&transfer_)) (*sending)->fail(why);
+  if (auto* moving = std::get_if<std::shared_ptr<Alone>>(&transfer_)) (*moving)->over->abort();
 }
 
 }  // namespace udtcat::gridftp

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -34,7 +35,7 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; one transfer at a time.
 class DataPath {
  public:
-  enum class Stance { none, passive, active };
+  enum class Stance { none, passive, active };   // the order of stance_
   static constexpr std::size_t kMostEarly = 64;  // guess: as many connections as a peer may be told to make
 
   /// A place for one connection more, which has it as long as it lives.
@@ -58,11 +59,11 @@ class DataPath {
   void aim(std::vector<Endpoint> at);
   void close();
 
-  [[nodiscard]] Stance stance() const { return stance_; }
+  [[nodiscard]] Stance stance() const { return static_cast<Stance>(stance_.index()); }
   /// Connections are kept from the last file: no new ones will be made.
   [[nodiscard]] bool has_kept() const { return !kept_.empty(); }
   /// Ports of ours or of theirs, each of which has an EOF of its own.
-  [[nodiscard]] std::size_t addresses() const { return stance_ == Stance::active ? aim_.size() : listeners_.size(); }
+  [[nodiscard]] std::size_t addresses() const;
 
   /// In MODE E; passive. `file` counts as many addresses as we have.
   /// errors: those of FileReceiver::result(); that of a connection that had no place
@@ -77,25 +78,41 @@ class DataPath {
   [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);
   /// Sends the statement on each kept connection whose peer wants it.  errors: Errc::connection_broken, that of
   /// cancel()
-  [[nodiscard]] Task<Status> state(Statement done);
+  [[nodiscard]] Task<Status> send_statement(Statement done);
   /// A peer on these connections has said, inside its session, that it makes statements.
   [[nodiscard]] bool peer_states() const { return peer_states_; }
   /// The statement of such a peer, after a transfer with it.
   /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `patience`
-  [[nodiscard]] Task<Result<Statement>> hear_statement(std::chrono::milliseconds patience);
+  [[nodiscard]] Task<Result<Statement>> receive_statement(std::chrono::milliseconds patience);
   /// The transfer that is under way, if any, ends with `why`.
   void cancel(const Error& why);
 
   /// By all connections, either way, headers too.
   [[nodiscard]] std::uint64_t moved_bytes() const { return *moved_bytes_; }
   /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
-  [[nodiscard]] ByteRanges arrived() const { return receiver_ ? receiver_->file().arrived() : arrived_; }
+  [[nodiscard]] ByteRanges arrived() const { return receiver() ? receiver()->file().arrived() : arrived_; }
   [[nodiscard]] std::uint64_t received_bytes() const {
-    return receiver_ ? receiver_->received_bytes() : received_bytes_;
+    return receiver() ? receiver()->received_bytes() : received_bytes_;
   }
 
  private:
+  struct Passive {
+    std::vector<std::unique_ptr<DataListener>> listeners;
+    std::optional<Endpoint> only_from;
+    std::deque<DataConnection> early{};  // came before receive() or single(); beyond kMostEarly they are dropped
+    std::optional<Error> refused{};      // why a connection was refused that the next transfer would have needed
+  };
+  struct Active {
+    std::vector<Endpoint> targets;
+  };
   struct Alone;
+  using Receiver = std::unique_ptr<FileReceiver>;
+  using Sender = std::unique_ptr<FileSender>;
+
+  [[nodiscard]] const FileReceiver* receiver() const {
+    const auto* receiving = std::get_if<Receiver>(&transfer_);
+    return receiving != nullptr ? receiving->get() : nullptr;
+  }
   [[nodiscard]] Result<std::shared_ptr<void>> place() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to);
   void refuse(Error why);
@@ -106,21 +123,13 @@ class DataPath {
   std::shared_ptr<DataStack> stack_;
   const Admit admit_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
-  Stance stance_ = Stance::none;
-  std::vector<std::unique_ptr<DataListener>> listeners_;
-  std::optional<Endpoint> only_from_;
-  std::vector<Endpoint> aim_;
-  std::deque<DataConnection> early_;  // came before receive() or single(); beyond kMostEarly they are dropped
-  std::optional<Error> refused_;      // a connection that the next transfer would have needed
+  std::variant<std::monostate, Passive, Active> stance_;
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;
-  std::unique_ptr<FileReceiver> receiver_;
-  bool receiving_ = false;
-  ByteRanges arrived_;  // by the last transfer
+  std::variant<std::monostate, Receiver, Sender, std::shared_ptr<Alone>> transfer_;  // under way
+  ByteRanges arrived_;                                                               // by the last transfer
   std::uint64_t received_bytes_ = 0;
-  std::unique_ptr<FileSender> sender_;
-  std::shared_ptr<Alone> alone_;    // in stream mode, the transfer under way
   std::optional<Error> cancelled_;  // while a transfer waits for its connections
   Signal came_;
   core::Lifetime lifetime_;

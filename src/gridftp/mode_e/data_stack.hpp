@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 
@@ -50,6 +52,20 @@ class DataStack {
   [[nodiscard]] virtual Result<std::unique_ptr<DataListener>> listen(const Endpoint& local,
                                                                      ConnectionHandler handler) = 0;
 };
+
+/// Waits for the connection that is dialled.
+/// dial   takes the handler, and gives the dialer, which is kept until the handler is called
+template <typename Connected, typename Dial>
+[[nodiscard]] Task<Result<std::unique_ptr<Connected>>> await_dial(boost::asio::io_context& io, Dial dial) {
+  Result<std::unique_ptr<Connected>> outcome;
+  Promise<bool> dialled(io);
+  const auto dialer = dial([&](Result<std::unique_ptr<Connected>> connected) {
+    outcome = std::move(connected);
+    dialled.set(true);
+  });
+  std::ignore = co_await dialled.get();
+  co_return outcome;
+}
 
 [[nodiscard]] std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io,
                                                         std::chrono::milliseconds patience = kConnectPatience);

@@ -71,7 +71,6 @@ Task<Status> FileSender::State::send_end(const DataConnection& connection) {
     header.descriptor |= BlockHeader::kEof;
     header.offset = address.connections;
   }
-  if (request.close_connections) header.descriptor |= BlockHeader::kClose;
   const auto bytes = encode(header);
   co_return co_await connection.io->write(bytes);
 }

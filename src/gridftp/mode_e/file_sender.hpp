@@ -21,7 +21,6 @@ struct SendRequest {
   std::shared_ptr<BlockSource> source;
   std::uint64_t offset_on_wire = 0;     ///< is subtracted from offsets: what the receiver counts from
   std::size_t block_bytes = 1'048'576;  ///< of payload at most
-  bool close_connections = false;       ///< CLOSE is set with each end of data
   std::function<void(std::size_t bytes)> sent = [](std::size_t) {};  ///< is told of each block
 };
 

@@ -65,16 +65,16 @@ class SharedSession {
   [[nodiscard]] bool is_closed() const { return closed_; }
   [[nodiscard]] Connection& connection() { return *connection_; }
   [[nodiscard]] const Endpoint& peer() const { return peer_; }
-  [[nodiscard]] static std::shared_ptr<StreamIo> open_stream(const std::shared_ptr<SharedSession>& session) {
+  /// id   of the stream that the peer has opened; none: we open one
+  [[nodiscard]] static std::shared_ptr<StreamIo> make_stream(const std::shared_ptr<SharedSession>& session,
+                                                             std::optional<StreamId> id = {}) {
+    Connection& connection = *session->connection_;
     auto [theirs, ours] = bridge::make_stream_pair(session->io_, name_of(session->peer_));
-    session->connection_->open_stream(std::move(theirs), log_outcome(session->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), session, session->connection_->peer_statements());
-  }
-  [[nodiscard]] static std::shared_ptr<StreamIo> accept_stream(const std::shared_ptr<SharedSession>& session,
-                                                               StreamId id) {
-    auto [theirs, ours] = bridge::make_stream_pair(session->io_, name_of(session->peer_));
-    session->connection_->accept_stream(id, std::move(theirs), log_outcome(session->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), session, session->connection_->peer_statements());
+    if (id)
+      connection.accept_stream(*id, std::move(theirs), log_outcome(session->peer_));
+    else
+      connection.open_stream(std::move(theirs), log_outcome(session->peer_));
+    return std::make_shared<StreamIo>(std::move(ours), session, connection.peer_statements());
   }
 
  private:
@@ -98,13 +98,13 @@ class SessionDataListener final : public DataListener {
       : io_(io), closing_(std::move(closing)), handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
-    auto listener = udtcat::listen(
-        io_, std::move(request), [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); },
-        [](const Endpoint& peer, const Error& why) {
-          core::log().warn("data from {} refused: {}", peer.to_string(), why.message());
-        });
-    if (!listener) return tl::unexpected(std::move(listener.error()));
-    listener_ = std::move(*listener);
+    const auto refused = [](const Endpoint& peer, const Error& why) {
+      core::log().warn("data from {} refused: {}", peer.to_string(), why.message());
+    };
+    UDTCAT_TRY(listener_,
+               udtcat::listen(
+                   io_, std::move(request),
+                   [this](std::unique_ptr<Connection> connection) { welcome(std::move(connection)); }, refused));
     return {};
   }
   [[nodiscard]] Endpoint local() const override { return listener_->local_endpoints().front(); }
@@ -115,7 +115,7 @@ class SessionDataListener final : public DataListener {
     std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
     sessions_.push_back(session);
     session->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<SharedSession>(session)](StreamId id) {
-      if (const auto alive = weak.lock()) handler_(SharedSession::accept_stream(alive, id), alive->peer());
+      if (const auto alive = weak.lock()) handler_(SharedSession::make_stream(alive, id), alive->peer());
     }));
   }
 
@@ -141,7 +141,7 @@ class SessionStack final : public DataStack {
       session = std::move(dialled);
       sessions_[to.to_string()] = session;
     }
-    co_return SharedSession::open_stream(session);
+    co_return SharedSession::make_stream(session);
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
@@ -167,17 +167,9 @@ class SessionStack final : public DataStack {
     request.key = duplicate_key();
     request.session = session_;
     request.transport = transport_;
-    Promise<Status> answer(io_);
-    std::shared_ptr<SharedSession> session;
-    const auto dialer =
-        udtcat::dial(io_, std::move(request), [&, this](Result<std::unique_ptr<Connection>> connection) {
-          if (!connection) return answer.set(tl::unexpected(std::move(connection.error())));
-          session = std::make_shared<SharedSession>(io_, std::move(*connection), closing_);
-          answer.set(Status{});
-        });
-    const Status dialled = co_await answer.get();
-    if (!dialled) co_return tl::unexpected(dialled.error());
-    co_return session;
+    const auto begin = [&](auto handler) { return udtcat::dial(io_, std::move(request), std::move(handler)); };
+    UDTCAT_CO_TRY(auto connection, co_await await_dial<Connection>(io_, begin));
+    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_);
   }
 
   boost::asio::io_context& io_;

@@ -7,6 +7,7 @@
 #include "gridftp/mode_e/data_stack.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -42,16 +43,8 @@ class UdtStack final : public DataStack {
     request.peer_name = to.to_string();
     request.timeout = patience_;
     request.transport = transport_;
-    Promise<Status> answer(io_);
-    std::unique_ptr<PlainPipe> pipe;
-    const auto dialer =
-        dial_plain(io_, std::move(request), [&answer, &pipe](Result<std::unique_ptr<PlainPipe>> dialled) {
-          if (!dialled) return answer.set(tl::unexpected(std::move(dialled.error())));
-          pipe = std::move(*dialled);
-          answer.set(Status{});
-        });
-    const Status dialled = co_await answer.get();
-    if (!dialled) co_return tl::unexpected(dialled.error());
+    const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };
+    UDTCAT_CO_TRY(auto pipe, co_await await_dial<PlainPipe>(io_, begin));
     co_return stream_over(io_, std::move(pipe));
   }
 
@@ -59,13 +52,12 @@ class UdtStack final : public DataStack {
     ListenRequest request;
     request.locals.push_back(local);
     request.transport = transport_;
-    auto listener = listen_plain(io_, std::move(request),
-                                 [&io = io_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
-                                   const Endpoint peer = pipe->peer();
-                                   handler(stream_over(io, std::move(pipe)), peer);
-                                 });
-    if (!listener) return tl::unexpected(std::move(listener.error()));
-    return std::make_unique<UdtDataListener>(std::move(*listener));
+    const auto take = [&io = io_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
+      const Endpoint peer = pipe->peer();
+      handler(stream_over(io, std::move(pipe)), peer);
+    };
+    UDTCAT_TRY(auto listener, listen_plain(io_, std::move(request), take));
+    return std::make_unique<UdtDataListener>(std::move(listener));
   }
 
  private:

@@ -33,7 +33,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
         const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
         if (gone) return;
         auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
-        welcome(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
+        serve(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
       },
       [](const Endpoint&, const Error& error) { core::log().warn("{}", error.message()); });
   return {};
@@ -48,8 +48,8 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   for (const Endpoint& local : locals) {
     auto listener = sealed_stack_->listen(
         local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
-          welcome(std::make_unique<ControlConnection>(io_, std::move(stream), local_address_towards(io_, peer), peer),
-                  has_key);
+          serve(std::make_unique<ControlConnection>(io_, std::move(stream), local_address_towards(io_, peer), peer),
+                has_key);
         }));
     if (!listener) return tl::unexpected(std::move(listener.error()));
     sealed_listeners_.push_back(std::move(*listener));
@@ -59,29 +59,29 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
 
 namespace {
 
-/// A newcomer's claim on the place of a client that is there; the greatest counts. The fullest prefix gives, and there
-/// clients that have not logged in, before the longest idle.
-using Claim = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
+/// How far a client is to give way to a newcomer; the greatest does: one of the fullest prefix, and there one that has
+/// not logged in, before the longest idle.
+using Precedence = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace
 
 bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
   core::PrefixCounts held;
-  for (const auto& [number, guest] : clients_) held.add(guest.prefix);
+  for (const auto& [number, entry] : clients_) held.add(entry.prefix);
   const bool has_its_share = held.of(newcomer) >= share.clients;
   if (!has_its_share && held.all() < options_.most_clients) return true;
-  std::optional<Claim> greatest;
+  std::optional<Precedence> greatest;
   auto leaves = clients_.end();
-  for (auto guest = clients_.begin(); guest != clients_.end(); ++guest) {
-    const auto& [prefix, proved, client] = guest->second;
+  for (auto entry = clients_.begin(); entry != clients_.end(); ++entry) {
+    const auto& [prefix, proved, client] = entry->second;
     const bool in_exchange = prefix == newcomer && !client->is_logged_in();
     const bool has_more = !has_its_share && held.of(prefix) > held.of(newcomer);
     const auto idle = client->is_logged_in() ? client->idle() : ServedClient::Clock::duration::zero();
     if (!(in_exchange || has_more) || !idle || (proved && client->is_logged_in())) continue;
-    const Claim claim{held.of(prefix), !client->is_logged_in(), *idle};
-    if (greatest && claim <= *greatest) continue;  // of equals the oldest
-    greatest = claim;
-    leaves = guest;
+    const Precedence mine{held.of(prefix), !client->is_logged_in(), *idle};
+    if (greatest && mine <= *greatest) continue;  // of equals the oldest
+    greatest = mine;
+    leaves = entry;
   }
   if (leaves == clients_.end()) return false;
   leaves->second.client->dismiss();
@@ -89,21 +89,21 @@ bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
   return true;
 }
 
-void FtpServer::send_away(std::unique_ptr<ControlConnection> control) {
+void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
   core::log().warn("{} sent away: {} clients are here", control->peer().to_string(), clients_.size());
   boost::asio::co_spawn(
       io_,
       [kept = std::shared_ptr<ControlConnection>(std::move(control))]() -> Task<void> {
         constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
-        if (co_await kept->say("421 Too many clients: later.\r\n", kPatience)) co_await kept->finish();
+        if (co_await kept->say("421 Too many clients: try again later.\r\n", kPatience)) co_await kept->finish();
       },
       boost::asio::detached);
 }
 
-void FtpServer::welcome(std::unique_ptr<ControlConnection> control, bool has_key) {
+void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) {
   const core::Prefix prefix = core::prefix_of(control->peer());
   const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
-  if (!has_room_for(prefix, share)) return send_away(std::move(control));
+  if (!has_room_for(prefix, share)) return refuse(std::move(control));
   const std::string name = control->peer().to_string();
   const std::uint64_t number = next_number_++;
   core::log().info("{} connected", name);
@@ -111,22 +111,22 @@ void FtpServer::welcome(std::unique_ptr<ControlConnection> control, bool has_key
   auto gone = lifetime_.guard([this, number, name] {
     core::log().info("{} left", name);
     boost::asio::post(io_, lifetime_.guard([this, number] {
-      if (const auto guest = clients_.find(number); guest != clients_.end()) forget(guest);
+      if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
     }));
   });
   auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, share, std::move(gone));
-  clients_.emplace(number, Guest{prefix, has_key, std::move(client)});
+  clients_.emplace(number, Entry{prefix, has_key, std::move(client)});
 }
 
-void FtpServer::forget(Guests::iterator guest) {
-  moved_before_ += guest->second.client->moved_bytes();
-  clients_.erase(guest);
+void FtpServer::forget(Entries::iterator entry) {
+  moved_before_ += entry->second.client->moved_bytes();
+  clients_.erase(entry);
 }
 
 void FtpServer::stop() {
   ports_ = {};
   sealed_listeners_.clear();
-  for (const auto& [number, guest] : clients_) guest.client->close();
+  for (const auto& [number, entry] : clients_) entry.client->close();
 }
 
 std::vector<Endpoint> FtpServer::local_endpoints() const {
@@ -137,7 +137,7 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
 
 std::uint64_t FtpServer::moved_bytes() const {
   std::uint64_t moved = moved_before_;
-  for (const auto& [number, guest] : clients_) moved += guest.client->moved_bytes();
+  for (const auto& [number, entry] : clients_) moved += entry.client->moved_bytes();
   return moved;
 }
 

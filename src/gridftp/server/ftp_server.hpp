@@ -36,7 +36,7 @@ class FtpServer {
   /// prefix holds more than the newcomer's: the oldest that has not logged in, or the one that has been idle the
   /// longest and has not proved the key. Where the newcomer's prefix has its share, or none can give way, it is that
   /// prefix' own oldest that has not logged in, or the newcomer. Each is told so by a 421.
-  void welcome(std::unique_ptr<ControlConnection> control, bool has_key);
+  void serve(std::unique_ptr<ControlConnection> control, bool has_key);
   /// Accepts no more clients, and closes those that are there.
   void stop();
 
@@ -45,15 +45,15 @@ class FtpServer {
   [[nodiscard]] std::uint64_t moved_bytes() const;
 
  private:
-  struct Guest {
+  struct Entry {
     core::Prefix prefix;
     bool has_key;
     std::unique_ptr<ServedClient> client;
   };
-  using Guests = std::map<std::uint64_t, Guest>;
+  using Entries = std::map<std::uint64_t, Entry>;
   [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Share& share);
-  void send_away(std::unique_ptr<ControlConnection> control);
-  void forget(Guests::iterator guest);
+  void refuse(std::unique_ptr<ControlConnection> control);
+  void forget(Entries::iterator entry);
 
   boost::asio::io_context& io_;
   const std::shared_ptr<Service> service_;
@@ -61,7 +61,7 @@ class FtpServer {
   bridge::TcpPorts ports_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataListener>> sealed_listeners_;
-  Guests clients_;  // in the order in which they came
+  Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   std::uint64_t moved_before_ = 0;  // for clients that have gone
   core::Lifetime lifetime_;

@@ -94,14 +94,14 @@ std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool 
 
 Task<Status> ListingSource::fill(std::size_t bytes) {
   while (walk_ && text_.size() < bytes) {
-    const auto lines = co_await on_disk(io_, [this]() -> Result<std::optional<std::string>> {
+    const auto read = [this]() -> Result<std::optional<std::string>> {
       UDTCAT_TRY(const auto slice, walk_->next(kSliceEntries));
       if (slice.empty()) return std::nullopt;
       return listing_text(slice, form_, read_only_);
-    });
-    if (!lines) co_return tl::unexpected(lines.error());
-    if (!*lines) walk_.reset();
-    text_ += lines->value_or("");
+    };
+    UDTCAT_CO_TRY(const auto lines, co_await on_disk(io_, read));
+    if (!lines) walk_.reset();
+    text_ += lines.value_or("");
   }
   co_return Status{};
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <deque>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "gridftp/server/served_transfers.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -29,8 +29,8 @@ namespace {
 
 constexpr std::size_t kMostCommands = 64;                    // spec: docs/spec/gridftp.md §4: that wait
 constexpr std::size_t kMostAheadBytes = 262'144;             // spec: the same: of all that waits; then the client waits
-constexpr std::chrono::milliseconds kTakesReplies{60'000};   // guess: how long a client may refuse to read
-constexpr std::chrono::milliseconds kTakesDismissal{1'000};  // guess: one line, which the system takes at once
+constexpr std::chrono::milliseconds kReplyPatience{60'000};  // guess: how long a client may refuse to read
+constexpr std::chrono::milliseconds kDismissalPatience{1'000};  // guess: one line, which the system takes at once
 
 /// spec: RFC 2389 §3.2: a blank in front of each
 Reply features() {
@@ -51,8 +51,7 @@ struct PartialOperand {
   std::string path;
 };
 std::optional<PartialOperand> partial_operand(const std::string& text, char kind, std::size_t count) {
-  if (text.size() < 2 || std::toupper(static_cast<unsigned char>(text[0])) != kind || text[1] != ' ')
-    return std::nullopt;
+  if (to_upper(text.substr(0, 2)) != std::string{kind, ' '}) return std::nullopt;
   PartialOperand operand;
   const char* at = text.data() + 2;
   const char* const end = text.data() + text.size();
@@ -79,44 +78,50 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         options_(service->options),
         control_(std::move(control)),
         name_(control_->peer().to_string()),
-        heard_(io),
+        changed_(io),
         transfers_(io, std::move(service), share, {control_->local(), control_->peer()},
-                   [this](Reply what) { return say(std::move(what)); }) {}
+                   [this](Reply reply) { return send(std::move(reply)); }) {}
 
-  static Task<void> hear_on(std::shared_ptr<Dialogue> self);
-  static Task<void> answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone);
+  static Task<void> read_commands(std::shared_ptr<Dialogue> self);
+  static Task<void> answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone);
   void close() {
-    gone_ = true;
+    end_input();
     control_->close();
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
-    heard_.notify();
+    changed_.notify();
   }
   // A client that has not taken the replies before is told nothing.
   void dismiss() {
     core::log().info("{} gives way to another", name_);
-    if (turn_ != Turn::listens) return close();
-    turn_ = Turn::dismissed;
-    heard_.notify();
+    if (state_ != State::waits) return close();
+    state_ = State::dismissed;
+    changed_.notify();
   }
-  [[nodiscard]] bool is_dismissed() const { return turn_ == Turn::dismissed; }
+  [[nodiscard]] bool is_dismissed() const { return state_ == State::dismissed; }
   [[nodiscard]] bool is_logged_in() const { return login_ == Login::done; }
   [[nodiscard]] std::optional<Clock::duration> idle() const {
-    return turn_ == Turn::answers ? std::nullopt : std::optional(Clock::now() - idle_since_);
+    return state_ == State::answers ? std::nullopt : std::optional(Clock::now() - idle_since_);
   }
   [[nodiscard]] std::uint64_t moved_bytes() const { return transfers_.moved_bytes(); }
 
  private:
-  ///  speaks ──► listens ── a command ──► answers ──► speaks ──► listens ── dismiss() ──► dismissed
-  enum class Turn { speaks, listens, answers, dismissed };
+  ///  replies ──► waits ── a command ──► answers ──► replies      answers ── QUIT ──► quits
+  ///              waits ── dismiss() ──► dismissed
+  enum class State { replies, waits, answers, quits, dismissed };
+  ///  open ── a line too long for a command ──► garbled      open ── the client hangs up, or close() ──► ended
+  enum class Input { open, garbled, ended };
   ///  none ── USER ──► named ── PASS ──► done
   enum class Login { none, named, done };
-  [[nodiscard]] Task<Status> say(Reply what) { return control_->say(to_wire(what), kTakesReplies); }
-  void sort_in();
+  [[nodiscard]] Task<Status> send(Reply reply) { return control_->say(to_wire(reply), kReplyPatience); }
+  void end_input() {
+    if (input_ == Input::open) input_ = Input::ended;
+  }
+  void queue_commands();
   [[nodiscard]] std::size_t ahead_bytes() const { return queued_bytes_ + reader_.waiting_bytes(); }
   [[nodiscard]] Task<Reply> answer(FtpCommand command);
   [[nodiscard]] Task<std::optional<Reply>> transfer(const FtpCommand& command);
-  [[nodiscard]] Task<std::optional<Reply>> look(const FtpCommand& command);
-  [[nodiscard]] Task<std::optional<Reply>> change(const FtpCommand& command);
+  [[nodiscard]] Task<std::optional<Reply>> query_path(const FtpCommand& command);
+  [[nodiscard]] Task<std::optional<Reply>> change_files(const FtpCommand& command);
   [[nodiscard]] Reply simple(const FtpCommand& command);
   [[nodiscard]] Task<Reply> site(const std::string& argument);
   [[nodiscard]] Reply user(const std::string& name);
@@ -129,11 +134,9 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   CommandReader reader_;
   std::deque<FtpCommand> queue_;
   std::size_t queued_bytes_ = 0;
-  bool garbled_ = false;  // a line was too long for a command
-  Signal heard_;          // queue_, gone_ or turn_ has changed
-  bool gone_ = false;
-  bool leaving_ = false;
-  Turn turn_ = Turn::speaks;
+  Input input_ = Input::open;
+  Signal changed_;  // queue_, input_ or state_
+  State state_ = State::replies;
   Clock::time_point idle_since_ = Clock::now();
   Login login_ = Login::none;
   std::string directory_ = "/";
@@ -142,41 +145,41 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
 };
 
 /// Bytes become commands as far as there is room for them.
-void ServedClient::Dialogue::sort_in() {
-  while (!garbled_ && queue_.size() < kMostCommands) {
+void ServedClient::Dialogue::queue_commands() {
+  while (input_ != Input::garbled && queue_.size() < kMostCommands) {
     auto command = reader_.next();
-    if (!command) gone_ = garbled_ = true;  // commands before it are still answered
+    if (!command) input_ = Input::garbled;  // commands before it are still answered
     if (!command || !*command) break;
     if ((*command)->verb == "ABOR" && transfers_.is_busy())
       transfers_.cancel({Errc::interrupted, "transfer for " + name_, "the client asked for its end"});
     queued_bytes_ += (*command)->verb.size() + (*command)->argument.size();
     queue_.push_back(std::move(**command));
   }
-  heard_.notify();
+  changed_.notify();
 }
 
-Task<void> ServedClient::Dialogue::hear_on(std::shared_ptr<Dialogue> self) {
-  while (!self->gone_) {
-    while (self->ahead_bytes() > kMostAheadBytes && !self->gone_) co_await self->heard_.wait();
+Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self) {
+  while (self->input_ == Input::open) {
+    while (self->ahead_bytes() > kMostAheadBytes && self->input_ == Input::open) co_await self->changed_.wait();
     const auto patience = self->is_logged_in() ? self->options_.idle_patience : self->options_.login_patience;
     // A client is not silent while its data move.
     const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };
-    const auto heard = co_await self->control_->hear(patience, moved);
-    if (!heard) {
-      core::log().info("{}: {}", self->name_, heard.error().message());
+    const auto bytes = co_await self->control_->hear(patience, moved);
+    if (!bytes) {
+      core::log().info("{}: {}", self->name_, bytes.error().message());
       break;
     }
-    self->reader_.push(*heard);
-    self->sort_in();
+    self->reader_.push(*bytes);
+    self->queue_commands();
   }
-  self->gone_ = true;
+  self->end_input();
   self->transfers_.end({Errc::connection_broken, "transfer for " + self->name_, "its control connection is gone"});
-  self->heard_.notify();
+  self->changed_.notify();
 }
 
 namespace {
 
-/// Calls from its destructor: also with a coroutine that is destroyed where it waits.
+/// Calls `call` from its destructor, so also where the coroutine that holds it is destroyed while it waits.
 class AtTheEnd {
  public:
   explicit AtTheEnd(std::function<void()> call) : call_(std::move(call)) {}
@@ -190,30 +193,31 @@ class AtTheEnd {
 
 }  // namespace
 
-Task<void> ServedClient::Dialogue::answer_on(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
-  const AtTheEnd tells(std::move(on_gone));
-  auto said = co_await self->say(make_reply(220, "udtcat GridFTP server ready."));
-  while (said && !self->leaving_) {
-    self->turn_ = Turn::listens;
-    while (self->queue_.empty() && !self->gone_ && !self->is_dismissed()) co_await self->heard_.wait();
+Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
+  const AtTheEnd calls(std::move(on_gone));
+  auto sent = co_await self->send(make_reply(220, "udtcat GridFTP server ready."));
+  while (sent && self->state_ != State::quits) {
+    self->state_ = State::waits;
+    while (self->queue_.empty() && self->input_ == Input::open && !self->is_dismissed()) co_await self->changed_.wait();
     if (self->queue_.empty() || self->is_dismissed()) break;
-    self->turn_ = Turn::answers;
+    self->state_ = State::answers;
     FtpCommand command = std::move(self->queue_.front());
     self->queue_.pop_front();
     self->queued_bytes_ -= command.verb.size() + command.argument.size();
-    self->sort_in();  // there is room again
+    self->queue_commands();  // there is room again
     core::log().debug("{}: > {} {}", self->name_, command.verb,
                       command.verb == "PASS" ? "" : core::printable(command.argument, core::kShownBytes));
-    Reply answered = co_await self->answer(std::move(command));
-    self->turn_ = Turn::speaks;
+    Reply reply = co_await self->answer(std::move(command));
+    if (self->state_ == State::answers) self->state_ = State::replies;
     self->idle_since_ = Clock::now();
-    core::log().debug("{}: < {} {}", self->name_, answered.code, answered.text());
-    said = co_await self->say(std::move(answered));
+    core::log().debug("{}: < {} {}", self->name_, reply.code, reply.text());
+    sent = co_await self->send(std::move(reply));
   }
   if (self->is_dismissed())
-    said = co_await self->control_->say("421 Too many clients: another has your place.\r\n", kTakesDismissal);
-  if (said && (self->leaving_ || self->is_dismissed())) co_await self->control_->finish();
-  self->gone_ = true;
+    sent =
+        co_await self->control_->say("421 Too many clients: closing this control connection.\r\n", kDismissalPatience);
+  if (sent && (self->state_ == State::quits || self->is_dismissed())) co_await self->control_->finish();
+  self->end_input();
   self->control_->close();
 }
 
@@ -221,10 +225,11 @@ Reply ServedClient::Dialogue::user(const std::string& name) {
   const bool anonymous = name == "anonymous" || name == "ftp" || name == ":globus-mapping:";
   if (!anonymous) return make_reply(530, "Only anonymous is known here.");
   login_ = std::max(login_, Login::named);
-  return make_reply(331, "Any password will do.");
+  return make_reply(331, "Any password is accepted.");
 }
 
-Task<std::optional<Reply>> ServedClient::Dialogue::look(const FtpCommand& command) {
+/// Facts of a file or directory, and which directory is the current one.
+Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& command) {
   const auto& [verb, argument] = command;
   static constexpr std::array<std::string_view, 5> kVerbs{"SIZE", "MDTM", "MLST", "CWD", "CDUP"};
   if (std::ranges::find(kVerbs, verb) == kVerbs.end()) co_return std::nullopt;
@@ -248,19 +253,17 @@ Task<std::optional<Reply>> ServedClient::Dialogue::look(const FtpCommand& comman
 
 Task<Reply> ServedClient::Dialogue::site(const std::string& argument) {
   const auto blank = argument.find(' ');
-  std::string verb = argument.substr(0, blank);
-  for (char& letter : verb) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  const std::string verb = to_upper(argument.substr(0, blank));
   const std::string rest = blank == std::string::npos ? "" : argument.substr(blank + 1);
   if (verb == "SETNETSTACK") co_return transfers_.parameters().set_stack(rest);
   if (verb == "UPLOAD") co_return transfers_.name_source(rest);
-  if (verb == "HAVE") co_return co_await transfers_.what_is_here(absolute(rest));
-  if (verb == "CLIENTINFO") co_return make_reply(250, "Noted.");
+  if (verb == "HAVE") co_return co_await transfers_.stored_ranges(absolute(rest));
+  if (verb == "CLIENTINFO") co_return make_reply(250, "Ignored.");
   if (verb == "HELP") co_return make_reply(214, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
   co_return make_reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
 }
 
-/// Commands that change files.
-Task<std::optional<Reply>> ServedClient::Dialogue::change(const FtpCommand& command) {
+Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand& command) {
   const auto& [verb, argument] = command;
   static constexpr std::array<std::string_view, 5> kVerbs{"MKD", "RMD", "DELE", "RNFR", "RNTO"};
   if (std::ranges::find(kVerbs, verb) == kVerbs.end()) co_return std::nullopt;
@@ -273,15 +276,15 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change(const FtpCommand& comm
     if (command.verb == "MKD") return root.make_directory(path);
     if (command.verb == "RNTO") return root.rename(from, path);
     if (command.verb != "RNFR") return root.remove(path, command.verb == "RMD");
-    const auto there = root.facts_of(path);
-    return there ? Status{} : tl::unexpected(there.error());
+    UDTCAT_CHECK(root.facts_of(path));
+    return {};
   });
   if (!done) co_return make_reply(550, done.error().message());
   if (verb == "RNFR") {
     rename_from_ = from;
-    co_return make_reply(350, "And to which name?");
+    co_return make_reply(350, "RNTO gives the new name.");
   }
-  co_return verb == "MKD" ? make_reply(257, fmt::format("\"{}\" is there.", path)) : make_reply(250, "Done.");
+  co_return verb == "MKD" ? make_reply(257, fmt::format("\"{}\" created.", path)) : make_reply(250, "Done.");
 }
 
 Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
@@ -289,16 +292,16 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   TransferParameters& parameters = transfers_.parameters();
   if (verb == "TYPE")
     return argument.starts_with('I') || argument.starts_with('A') || argument.starts_with('L')
-               ? make_reply(200, "Bytes as they are, whatever their type.")
+               ? make_reply(200, "Files are sent as they are, whatever the type.")
                : make_reply(504, "The types are I and A.");
   if (verb == "MODE") return parameters.set_mode(argument);
   if (verb == "STRU") return argument == "F" ? make_reply(200, "Files.") : make_reply(504, "The structure is F.");
   if (verb == "OPTS")
-    return argument.starts_with("RETR ") || argument.starts_with("retr ") ? parameters.set_parallelism(argument)
-                                                                          : make_reply(200, "Noted.");
-  if (verb == "PASV") return parameters.listen(false);
-  if (verb == "SPAS") return parameters.listen(true);
-  if (verb == "EPSV") return parameters.listen_extended(argument);
+    return to_upper(argument.substr(0, 5)) == "RETR " ? parameters.set_parallelism(argument)
+                                                      : make_reply(200, "Ignored.");
+  if (verb == "PASV") return parameters.answer_pasv();
+  if (verb == "SPAS") return parameters.answer_spas();
+  if (verb == "EPSV") return parameters.answer_epsv(argument);
   if (verb == "PORT" || verb == "SPOR") return parameters.aim(argument);
   if (verb == "EPRT") return parameters.aim_extended(argument);
   if (verb == "REST") return transfers_.restart_at(argument);
@@ -307,10 +310,10 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   if (verb == "PROT") return parameters.set_protection(argument);
   if (verb == "PBSZ") return make_reply(200, "PBSZ=1048576");
   if (verb == "PWD" || verb == "XPWD") return make_reply(257, fmt::format("\"{}\"", directory_));
-  if (verb == "ABOR") return make_reply(226, "Nothing is under way.");
+  if (verb == "ABOR") return make_reply(226, "No transfer is in progress.");
   if (verb == "SYST") return make_reply(215, "UNIX Type: L8");
   if (verb == "AUTH" || verb == "ADAT") return make_reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");
-  return make_reply(500, fmt::format("{}: not known here.", core::printable(verb, 20)));
+  return make_reply(500, fmt::format("{}: not a command of this server.", core::printable(verb, 20)));
 }
 
 Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& command) {
@@ -339,7 +342,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
 Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   if (command.argument.find('\0') != std::string::npos) co_return make_reply(501, "No name holds a zero byte.");
   if (command.verb == "QUIT") {
-    leaving_ = true;
+    state_ = State::quits;
     co_return make_reply(221, "Goodbye.");
   }
   if (command.verb == "NOOP") co_return make_reply(200, "Done.");
@@ -352,19 +355,19 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
     co_return make_reply(230, "Welcome.");
   }
   const bool asks_for_help = command.verb == "SITE" && command.argument.starts_with("HELP");
-  if (!is_logged_in() && !asks_for_help) co_return make_reply(530, "USER and PASS first.");
+  if (!is_logged_in() && !asks_for_help) co_return make_reply(530, "Not logged in: USER and PASS first.");
   if (command.verb == "SITE") co_return co_await site(command.argument);
   if (auto moved = co_await transfer(command)) co_return std::move(*moved);
-  if (auto seen = co_await look(command)) co_return std::move(*seen);
-  if (auto changed = co_await change(command)) co_return std::move(*changed);
+  if (auto told = co_await query_path(command)) co_return std::move(*told);
+  if (auto changed = co_await change_files(command)) co_return std::move(*changed);
   co_return simple(command);
 }
 
 ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
                            std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone)
     : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), share)) {
-  boost::asio::co_spawn(io, Dialogue::hear_on(dialogue_), boost::asio::detached);
-  boost::asio::co_spawn(io, Dialogue::answer_on(dialogue_, std::move(on_gone)), boost::asio::detached);
+  boost::asio::co_spawn(io, Dialogue::read_commands(dialogue_), boost::asio::detached);
+  boost::asio::co_spawn(io, Dialogue::answer_commands(dialogue_, std::move(on_gone)), boost::asio::detached);
 }
 
 ServedClient::~ServedClient() {

@@ -13,7 +13,7 @@
 
 namespace udtcat::gridftp {
 
-/// Talks until the client leaves, is silent for too long, or close() is called.
+/// Answers commands until the client leaves, is silent for too long, or close() is called.
 /// Threads: confined to the io_context thread.
 class ServedClient {
  public:
@@ -29,7 +29,7 @@ class ServedClient {
 
   /// Ends the dialogue, and the transfer under way with it.
   void close();
-  /// Gives this client's place to another: the client is told so, and this need not be kept for that.
+  /// Ends the dialogue for a newcomer's sake: the client is told so, and this object need not be kept for that.
   void dismiss();
   [[nodiscard]] bool is_logged_in() const;
   /// Time since the client came, or since its last command was done; none: a command is under way.

@@ -9,8 +9,6 @@
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/statement.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
-#include "gridftp/server/listing.hpp"
-#include "gridftp/server/transfer_markers.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -34,7 +32,7 @@ RestartJournal journal_of(const FilePlace& place, const std::string& path, const
 }
 
 /// The journal's ranges, or none where FILE.part is too short for them.
-ByteRanges believed(const RestartJournal& journal, const FilePlace& place) {
+ByteRanges ranges_on_disk(const RestartJournal& journal, const FilePlace& place) {
   auto have = journal.load().value_or(ByteRanges());
   const auto size = place.with_suffix(".part").size();
   if (!have.empty() && size.value_or(0) < have.ranges().back().end) return {};
@@ -44,15 +42,15 @@ ByteRanges believed(const RestartJournal& journal, const FilePlace& place) {
 }  // namespace
 
 ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
-                                 const ControlEnds& ends, Say say)
+                                 const ControlEnds& ends, SendReply send_reply)
     : io_(io),
       service_(std::move(service)),
-      say_(std::move(say)),
+      send_reply_(std::move(send_reply)),
       parameters_(io, service_, share, ends),
       stall_patience_(share.stall_patience),
       client_name_(ends.peer.host_to_string()) {}
 
-// ---- The part that is meant -----------------------------------------------------------------------------------------
+// ---- REST and ALLO -------------------------------------------------------------------------------------------------
 
 Reply ServedTransfers::restart_at(const std::string& ranges) {
   if (ranges.find('-') != std::string::npos) {
@@ -70,13 +68,13 @@ Reply ServedTransfers::restart_at(const std::string& ranges) {
 
 Reply ServedTransfers::allocate(const std::string& bytes) {
   allocated_ = read_number(bytes);
-  return allocated_ ? make_reply(200, "Noted: the file has to have exactly so many.")
+  return allocated_ ? make_reply(200, "The file has to have exactly so many bytes.")
                     : make_reply(501, "ALLO takes a number.");
 }
 
 // ---- Transfers ------------------------------------------------------------------------------------------------------
 
-/// While it lives a transfer is under way, which may be cancelled.
+/// A transfer is under way, and may be cancelled, as long as this lives.
 class ServedTransfers::Busy {
  public:
   explicit Busy(ServedTransfers& transfers) : transfers_(transfers) {
@@ -94,9 +92,9 @@ class ServedTransfers::Busy {
 Task<Status> ServedTransfers::announce(const std::string& path) {
   const Reply begun = path_.has_kept() ? make_reply(125, "Data connections are there: " + path)
                                        : make_reply(150, "Opening data connections: " + path);
-  auto said = co_await say_(begun);
-  if (said && cancelled_) said = tl::unexpected(*cancelled_);
-  co_return said;
+  UDTCAT_CO_CHECK(co_await send_reply_(begun));
+  if (cancelled_) co_return tl::unexpected(*cancelled_);
+  co_return Status{};
 }
 
 void ServedTransfers::cancel(const Error& why) {
@@ -162,18 +160,18 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
   if (parameters_.is_mode_e())
     markers.emplace(
-        io_, say_, [this, before] { return sent_bytes_ - before; }, nullptr);
+        io_, send_reply_, [this, before] { return sent_bytes_ - before; }, nullptr);
   auto sent = co_await send(std::move(request));
   const Statement done{Statement::Deed::sent, part ? part->begin : 0, sent_bytes_ - before,
                        size.value_or(kUnknownFileBytes), path};
-  if (sent) sent = co_await path_.state(done);
+  if (sent) sent = co_await path_.send_statement(done);
   if (markers) co_await markers->stop();
   if (!parameters_.is_mode_e()) path_.close();
-  co_return sent ? make_reply(226, "Everything has been sent.") : broken_off(sent.error());
+  co_return sent ? make_reply(226, "Transfer complete.") : broken_off(sent.error());
 }
 
 /// REST, ALLO and SITE UPLOAD as they apply to one transfer.
-struct ServedTransfers::Wanted {
+struct ServedTransfers::StoreParameters {
   ByteRanges restart;
   std::optional<std::uint64_t> allocated;
   std::string source{};
@@ -188,18 +186,18 @@ struct ServedTransfers::Incoming {
 /// Runs on a disk thread.
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
                                                                  std::optional<std::uint64_t> at,
-                                                                 const Wanted& wanted) const {
+                                                                 const StoreParameters& parameters) const {
   Incoming incoming;
-  incoming.have = wanted.restart;
+  incoming.have = parameters.restart;
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
-  if (wanted.allocated) incoming.expected = ByteRange{0, *wanted.allocated};
+  if (parameters.allocated) incoming.expected = ByteRange{0, *parameters.allocated};
   UDTCAT_TRY(const auto place, root_.place_of(path));
   UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(place) : BlockStore::open_to_write(place));
   std::optional<RestartJournal> journal;
   if (const auto size = store.size(); !at && size) {
-    journal = journal_of(place, path, wanted.source);
-    const ByteRanges there = believed(*journal, place);
+    journal = journal_of(place, path, parameters.source);
+    const ByteRanges there = ranges_on_disk(*journal, place);
     for (const ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
       if (*size == 0) store.discard();  // open_to_write() has just made it
@@ -215,19 +213,19 @@ Reply ServedTransfers::name_source(const std::string& source) {
   if (source.empty() || source.size() > kMostSourceBytes || core::printable(source, kMostSourceBytes) != source)
     return make_reply(501, "A source is named by a line of at most 100 characters.");
   source_ = source;
-  return make_reply(200, "Noted.");
+  return make_reply(200, "The next upload has this source.");
 }
 
-Task<Reply> ServedTransfers::what_is_here(std::string path) const {
+Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   const auto have = co_await on_disk(io_, [&]() -> Result<ByteRanges> {
     UDTCAT_TRY(const auto place, root_.place_of(path));
-    return believed(journal_of(place, path, source_), place);
+    return ranges_on_disk(journal_of(place, path, source_), place);
   });
   co_return have ? make_reply(250, "Range Marker " + have->to_text()) : to_reply(have.error());
 }
 
-Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
+Task<Status> ServedTransfers::receive(const Incoming& incoming) {
   const auto sink = std::make_shared<CountingSink>(
       incoming.sink, [received = received_bytes_](std::size_t bytes) { *received += bytes; });
   const auto watching = watch([file = incoming.sink] { return file->is_storing(); });
@@ -238,11 +236,12 @@ Task<Status> ServedTransfers::take_in(const Incoming& incoming) {
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
-  Wanted wanted{std::exchange(restart_, {}), std::exchange(allocated_, {}), std::exchange(source_, {})};
+  const StoreParameters parameters{std::exchange(restart_, {}), std::exchange(allocated_, {}),
+                                   std::exchange(source_, {})};
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = parameters_.refusal(DataPath::Stance::passive)) co_return *cannot;
   const Busy busy(*this);
-  const auto incoming = co_await on_disk_in_turn(io_, [&] { return open_incoming(path, at, wanted); });
+  const auto incoming = co_await on_disk_in_turn(io_, [&] { return open_incoming(path, at, parameters); });
   if (!incoming) co_return to_reply(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
     co_await incoming->sink->set_aside();
@@ -252,19 +251,20 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   std::optional<TransferMarkers> markers;  // as in retrieve()
   if (parameters_.is_mode_e())
     markers.emplace(
-        io_, say_, [this, before] { return *received_bytes_ - before; },
+        io_, send_reply_, [this, before] { return *received_bytes_ - before; },
         [sink = incoming->sink] { return sink->safe(); });
-  auto taken = co_await take_in(*incoming);
-  if (taken) taken = co_await incoming->sink->publish();
-  if (!taken) co_await incoming->sink->set_aside();
+  auto stored = co_await receive(*incoming);
+  if (stored) stored = co_await incoming->sink->publish();
+  if (!stored) co_await incoming->sink->set_aside();
   const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
                        *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
-  if (taken) std::ignore = co_await path_.state(done);  // the file is there, whether or not the client hears so
+  if (stored)
+    std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
   if (markers) co_await markers->stop();                // last: markers go on while a slow disk works
   if (!parameters_.is_mode_e()) path_.close();
-  if (taken) co_return make_reply(226, "Everything is here.");
-  core::log().info("{}", core::printable(taken.error().message(), 500));
-  co_return broken_off(taken.error());
+  if (stored) co_return make_reply(226, "Transfer complete: the file is stored.");
+  core::log().info("{}", core::printable(stored.error().message(), 500));
+  co_return broken_off(stored.error());
 }
 
 Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
@@ -286,7 +286,7 @@ Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   if (auto begun = co_await announce(path); !begun) co_return to_reply(begun.error());
   const auto sent = co_await send(std::move(request));
   if (!parameters_.is_mode_e()) path_.close();
-  co_return sent ? make_reply(226, "That is the list.") : broken_off(sent.error());
+  co_return sent ? make_reply(226, "Listing complete.") : broken_off(sent.error());
 }
 
 }  // namespace udtcat::gridftp

@@ -18,6 +18,7 @@
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/server/listing.hpp"
 #include "gridftp/server/service.hpp"
+#include "gridftp/server/transfer_markers.hpp"
 #include "gridftp/server/transfer_parameters.hpp"
 
 namespace udtcat::gridftp {
@@ -26,11 +27,8 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; one call at a time, but for cancel() and moved_bytes().
 class ServedTransfers {
  public:
-  /// Sends a preliminary reply.
-  using Say = std::function<Task<Status>(Reply)>;
-
   ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
-                  const ControlEnds& ends, Say say);
+                  const ControlEnds& ends, SendReply send_reply);
 
   [[nodiscard]] TransferParameters& parameters() { return parameters_; }
 
@@ -43,7 +41,7 @@ class ServedTransfers {
   /// SITE UPLOAD: names the file that the next upload comes from, by any line that differs where the file does.
   [[nodiscard]] Reply name_source(const std::string& source);
   /// SITE HAVE: the bytes of a file that has not come whole, which a client may leave out.
-  [[nodiscard]] Task<Reply> what_is_here(std::string path) const;
+  [[nodiscard]] Task<Reply> stored_ranges(std::string path) const;
 
   [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<ByteRange> part);
   /// at   of the file that is there, in place; none: a new file
@@ -59,14 +57,14 @@ class ServedTransfers {
   [[nodiscard]] const ServedRoot& root() const { return service_->root; }
 
  private:
-  struct Wanted;
+  struct StoreParameters;
   struct Incoming;
   class Busy;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
-                                               const Wanted& wanted) const;
-  /// Breaks the transfer off, while this lives, where the peer lets nothing move for too long.
+                                               const StoreParameters& parameters) const;
+  /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
   [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
-  [[nodiscard]] Task<Status> take_in(const Incoming& incoming);
+  [[nodiscard]] Task<Status> receive(const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);
@@ -75,7 +73,7 @@ class ServedTransfers {
   const std::shared_ptr<Service> service_;
   const ServedRoot& root_ = service_->root;
   const ServeOptions& options_ = service_->options;
-  const Say say_;
+  const SendReply send_reply_;
   TransferParameters parameters_;
   DataPath& path_ = parameters_.path();
   const std::chrono::milliseconds stall_patience_;

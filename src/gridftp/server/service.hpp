@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
@@ -40,13 +42,24 @@ struct ServeOptions {
 
 /// How many data connections the server has, and for whom. See docs/spec/gridftp.md §4.
 /// Threads: confined to the io_context thread.
-class DataPlaces {
+class DataSlots {
  public:
-  using Place = std::shared_ptr<void>;  ///< one connection; given back when it is destroyed, which may be after this
+  using Slot = std::shared_ptr<void>;  ///< one connection; given back when it is destroyed, which may be after this
 
-  explicit DataPlaces(std::size_t most) : most_(most) {}
+  explicit DataSlots(std::size_t most) : most_(most) {}
   /// share   of the client's prefix.  errors: Errc::out_of_resources
-  [[nodiscard]] Result<Place> take(const Endpoint& client, std::size_t share);
+  [[nodiscard]] Result<Slot> take(const Endpoint& client, std::size_t share) {
+    const std::string what = "open a data connection for " + client.host_to_string();
+    const core::Prefix prefix = core::prefix_of(client);
+    if (held_->of(prefix) >= share)
+      return fail(Errc::out_of_resources, what,
+                  fmt::format("the clients of its network have {} of {} already", held_->of(prefix), share));
+    if (held_->all() >= most_)
+      return fail(Errc::out_of_resources, what,
+                  fmt::format("all clients together have {} of {} already", held_->all(), most_));
+    held_->add(prefix);
+    return Slot(nullptr, [held = held_, prefix](void*) { held->remove(prefix); });
+  }
 
  private:
   const std::size_t most_;
@@ -57,7 +70,7 @@ class DataPlaces {
 struct Service {
   const ServedRoot root;
   const ServeOptions options;
-  DataPlaces data_places{options.most_data_connections};
+  DataSlots data_slots{options.most_data_connections};
 };
 
 }  // namespace udtcat::gridftp

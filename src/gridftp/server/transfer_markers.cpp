@@ -24,49 +24,50 @@ Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_
   return reply;
 }
 
-Reply range_marker(const ByteRanges& safe) {
+Reply range_marker(const ByteRanges& durable) {
   Reply reply;
   reply.code = 111;
-  reply.lines.push_back("Range Marker " + safe.to_text());
+  reply.lines.push_back("Range Marker " + durable.to_text());
   return reply;
 }
 
 struct TransferMarkers::State {
-  State(boost::asio::io_context& io, Say how, std::function<std::uint64_t()> bytes, std::function<ByteRanges()> ranges)
-      : say(std::move(how)), moved(std::move(bytes)), safe(std::move(ranges)), timer(io), silent(io) {}
+  State(boost::asio::io_context& io, SendReply how, std::function<std::uint64_t()> bytes,
+        std::function<ByteRanges()> ranges)
+      : send(std::move(how)), moved(std::move(bytes)), durable(std::move(ranges)), timer(io), ended(io) {}
 
-  static Task<void> speak(std::shared_ptr<State> state);
+  static Task<void> run(std::shared_ptr<State> state);
 
-  const Say say;
+  const SendReply send;
   const std::function<std::uint64_t()> moved;
-  const std::function<ByteRanges()> safe;
+  const std::function<ByteRanges()> durable;
   boost::asio::steady_timer timer;
   bool stopping = false;
-  Promise<bool> silent;
+  Promise<bool> ended;
 };
 
-Task<void> TransferMarkers::State::speak(std::shared_ptr<State> state) {
-  std::uint64_t safe_bytes = 0;
+Task<void> TransferMarkers::State::run(std::shared_ptr<State> state) {
+  std::uint64_t durable_bytes = 0;
   while (!state->stopping) {
     boost::system::error_code ignored;
     state->timer.expires_after(kMarkerInterval);
     co_await state->timer.async_wait(into(ignored));
     if (state->stopping) break;
-    // A client that does not listen loses its transfer by its own silence, not by ours.
-    std::ignore = co_await state->say(performance_marker(std::chrono::system_clock::now(), state->moved()));
-    if (state->stopping || !state->safe) continue;
-    const ByteRanges safe = state->safe();
-    if (safe.bytes() == safe_bytes) continue;
-    safe_bytes = safe.bytes();
-    std::ignore = co_await state->say(range_marker(safe));
+    // A client that does not read its markers does not lose its transfer for that.
+    std::ignore = co_await state->send(performance_marker(std::chrono::system_clock::now(), state->moved()));
+    if (state->stopping || !state->durable) continue;
+    const ByteRanges durable = state->durable();
+    if (durable.bytes() == durable_bytes) continue;
+    durable_bytes = durable.bytes();
+    std::ignore = co_await state->send(range_marker(durable));
   }
-  state->silent.set(true);
+  state->ended.set(true);
 }
 
-TransferMarkers::TransferMarkers(boost::asio::io_context& io, Say say, std::function<std::uint64_t()> moved,
-                                 std::function<ByteRanges()> safe)
-    : state_(std::make_shared<State>(io, std::move(say), std::move(moved), std::move(safe))) {
-  boost::asio::co_spawn(io, State::speak(state_), boost::asio::detached);
+TransferMarkers::TransferMarkers(boost::asio::io_context& io, SendReply send, std::function<std::uint64_t()> moved,
+                                 std::function<ByteRanges()> durable)
+    : state_(std::make_shared<State>(io, std::move(send), std::move(moved), std::move(durable))) {
+  boost::asio::co_spawn(io, State::run(state_), boost::asio::detached);
 }
 
 TransferMarkers::~TransferMarkers() {
@@ -78,7 +79,7 @@ Task<void> TransferMarkers::stop() {
   const auto state = state_;
   state->stopping = true;
   state->timer.cancel();
-  std::ignore = co_await state->silent.get();
+  std::ignore = co_await state->ended.get();
 }
 
 }  // namespace udtcat::gridftp

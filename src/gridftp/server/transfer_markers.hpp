@@ -19,25 +19,27 @@ namespace udtcat::gridftp {
 inline constexpr std::chrono::milliseconds kMarkerInterval{1'000};  // guess: Globus' server has 5 s
 
 [[nodiscard]] Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_t bytes);
-[[nodiscard]] Reply range_marker(const ByteRanges& safe);
+[[nodiscard]] Reply range_marker(const ByteRanges& durable);
 
-/// Speaks from its making until stop().
+/// Sends a preliminary reply.
+using SendReply = std::function<Task<Status>(Reply)>;
+
+/// Sends markers from its making until stop().
 /// Threads: confined to the io_context thread.
 class TransferMarkers {
  public:
-  using Say = std::function<Task<Status>(Reply)>;
-  /// safe   what is stored so that it need not come again; none where we send
-  TransferMarkers(boost::asio::io_context& io, Say say, std::function<std::uint64_t()> moved,
-                  std::function<ByteRanges()> safe);
+  /// durable   what is stored so that it need not come again; none where we send
+  TransferMarkers(boost::asio::io_context& io, SendReply send, std::function<std::uint64_t()> moved,
+                  std::function<ByteRanges()> durable);
   ~TransferMarkers();
   TransferMarkers(const TransferMarkers&) = delete;
   TransferMarkers& operator=(const TransferMarkers&) = delete;
-  /// Returns when nothing more will be said.
+  /// Returns when no marker will follow.
   [[nodiscard]] Task<void> stop();
 
  private:
   struct State;
-  const std::shared_ptr<State> state_;  // shared with the coroutine that speaks
+  const std::shared_ptr<State> state_;  // shared with its coroutine
 };
 
 }  // namespace udtcat::gridftp

@@ -1,13 +1,14 @@
 #include "gridftp/server/transfer_parameters.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/data_port.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
@@ -52,16 +53,15 @@ TransferParameters::TransferParameters(boost::asio::io_context& io, std::shared_
       share_(share),
       local_(ends.local.with_port(0)),
       peer_(ends.peer.with_port(0)),
+      level_(options_.data.session.protection),
       path_(io, make_tcp_stack(io, options_.data.connect_patience),
-            [this] { return service_->data_places.take(peer_, share_.data_connections); }) {
-  level_ = options_.data.session.protection;
-}
+            [this] { return service_->data_slots.take(peer_, share_.data_connections); }) {}
 
 // ---- MODE, parallelism, stack and protection ------------------------------------------------------------------------
 
 Reply TransferParameters::set_mode(const std::string& mode) {
-  if (mode != "E" && mode != "S" && mode != "e" && mode != "s") return make_reply(504, "The modes are E and S.");
-  const bool blocks = mode == "E" || mode == "e";
+  const bool blocks = to_upper(mode) == "E";
+  if (!blocks && to_upper(mode) != "S") return make_reply(504, "The modes are E and S.");
   if (blocks != mode_e_) path_.close();
   mode_e_ = blocks;
   return make_reply(200, blocks ? "Mode E: blocks, on several connections." : "Mode S: a stream.");
@@ -69,35 +69,34 @@ Reply TransferParameters::set_mode(const std::string& mode) {
 
 /// "Parallelism=4,4,4;": where to begin, the least, the most. The first counts, as with Globus.
 Reply TransferParameters::set_parallelism(const std::string& options) {
-  constexpr std::string_view kName = "parallelism=";
-  std::string small = options;
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto at = small.find(kName);
+  constexpr std::string_view kName = "PARALLELISM=";
+  const auto at = to_upper(options).find(kName);
   if (at == std::string::npos)
-    return make_reply(200, "Noted.");  // stripe layouts and the like, which change nothing here
-  const auto count = read_number(std::string_view(small).substr(at + kName.size()));
+    return make_reply(200, "Ignored.");  // stripe layouts and the like, which change nothing here
+  const auto count = read_number(std::string_view(options).substr(at + kName.size()));
   if (!count || *count == 0) return make_reply(501, "Parallelism takes a number above 0.");
   parallelism_ = std::min<std::size_t>(*count, kMostConnections);
   path_.close();
   return make_reply(200, fmt::format("Parallelism {}.", parallelism_));
 }
 
+Protection TransferParameters::protection() const {
+  const bool protects = kind_ == DataKind::session && (authenticates_ || level_ > Protection::auth);
+  return protects ? level_ : Protection::clear;
+}
+
 Reply TransferParameters::change_stack() {
   DataOptions data = options_.data;
   data.kind = kind_;
-  data.session.protection = level_;
-  if (kind_ == DataKind::session && !authenticates_ && level_ <= Protection::auth)
-    data.session.protection = Protection::clear;
-  const Protection offered = kind_ == DataKind::session ? data.session.protection : Protection::clear;
-  if (offered < options_.least)
+  data.session.protection = protection();
+  if (protection() < options_.least)
     return make_reply(
         536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat, DCAU A, PROT.", to_string(options_.least)));
-  if (kind_ == DataKind::session && data.session.protection != Protection::clear && !data.key)
+  if (protection() != Protection::clear && !data.key)
     return make_reply(534, "This server has no key: nothing can be proved or protected.");
-  has_proof_ = kind_ == DataKind::session && data.session.protection != Protection::clear;
-  if (data.session.protection == Protection::clear) data.key = nullptr;
+  if (protection() == Protection::clear) data.key = nullptr;
   path_.use(make_stack(io_, data));
-  return make_reply(200, fmt::format("Data are {}.", to_string(offered)));
+  return make_reply(200, fmt::format("Data are {}.", to_string(protection())));
 }
 
 /// "udtcat", "udt,gsi", "tcp:opt=value": from the bottom up.
@@ -149,30 +148,37 @@ Reply TransferParameters::set_protection(const std::string& level) {
 // ---- Data ports -----------------------------------------------------------------------------------------------------
 
 /// A peer that proves the key may come from anywhere.
-Result<std::vector<Endpoint>> TransferParameters::open_ports() {
-  return path_.listen(local_, 1, options_.third_party || has_proof_ ? std::nullopt : std::optional(peer_));
+Result<Endpoint> TransferParameters::open_port() {
+  const bool from_anywhere = options_.third_party || protection() > Protection::clear;
+  UDTCAT_TRY(const auto ports, path_.listen(local_, 1, from_anywhere ? std::nullopt : std::optional(peer_)));
+  return ports.front();
 }
 
-Reply TransferParameters::listen(bool striped) {
+Reply TransferParameters::answer_pasv() {
   if (local_.family() != AddressFamily::ipv4) return make_reply(522, "PASV is for IPv4 only: EPSV.");
-  const auto ports = open_ports();
-  if (!ports) return to_reply(ports.error());
-  const std::string port = to_data_port(ports->front());
-  if (!striped) return make_reply(227, fmt::format("Entering Passive Mode ({})", port));
+  const auto port = open_port();
+  if (!port) return to_reply(port.error());
+  return make_reply(227, fmt::format("Entering Passive Mode ({})", to_data_port(*port)));
+}
+
+Reply TransferParameters::answer_spas() {
+  if (local_.family() != AddressFamily::ipv4) return make_reply(522, "SPAS is for IPv4 only: EPSV.");
+  const auto port = open_port();
+  if (!port) return to_reply(port.error());
   Reply answer;
   answer.code = 229;
-  answer.lines = {"Entering Striped Passive Mode", ' ' + port, "End"};
+  answer.lines = {"Entering Striped Passive Mode", ' ' + to_data_port(*port), "End"};
   return answer;
 }
 
-Reply TransferParameters::listen_extended(const std::string& protocol) {
+Reply TransferParameters::answer_epsv(const std::string& protocol) {
   const AddressFamily family = local_.family();
   const bool fits = protocol.empty() || protocol == "ALL" || (protocol == "1" && family == AddressFamily::ipv4) ||
                     (protocol == "2" && family == AddressFamily::ipv6);
-  if (!fits) return make_reply(522, "That is not the protocol of this connection.");
-  const auto ports = open_ports();
-  if (!ports) return to_reply(ports.error());
-  return make_reply(229, fmt::format("Entering Extended Passive Mode (|||{}|)", ports->front().port()));
+  if (!fits) return make_reply(522, "The network protocol of this connection is another.");
+  const auto port = open_port();
+  if (!port) return to_reply(port.error());
+  return make_reply(229, fmt::format("Entering Extended Passive Mode (|||{}|)", port->port()));
 }
 
 /// spec: RFC 2577 §3
@@ -196,9 +202,9 @@ Reply TransferParameters::aim(const std::string& ports) {
     at.push_back(*port);
     rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
   }
-  if (at.empty()) return make_reply(501, "Which port?");
+  if (at.empty()) return make_reply(501, "No port is given.");
   path_.aim(std::move(at));
-  return make_reply(200, "Noted.");
+  return make_reply(200, "Data go there.");
 }
 
 Reply TransferParameters::aim_extended(const std::string& port) {
@@ -206,13 +212,13 @@ Reply TransferParameters::aim_extended(const std::string& port) {
   if (!target) return make_reply(501, "A port is written |1|address|port|.");
   if (auto cannot = cannot_aim(*target)) return *cannot;
   path_.aim(std::vector<Endpoint>(1, *target));
-  return make_reply(200, "Noted.");
+  return make_reply(200, "Data go there.");
 }
 
 // ---- The next transfer ----------------------------------------------------------------------------------------------
 
 std::optional<Reply> TransferParameters::refusal(DataPath::Stance needed) const {
-  if (path_.stance() == DataPath::Stance::none) return make_reply(425, "Where? PASV or PORT first.");
+  if (path_.stance() == DataPath::Stance::none) return make_reply(425, "PASV or PORT first.");
   if (mode_e_ && path_.stance() != needed)
     return make_reply(425, needed == DataPath::Stance::active ? "In mode E the sender connects: PORT first."
                                                               : "In mode E the sender connects: PASV first.");

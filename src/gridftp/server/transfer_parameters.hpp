@@ -48,10 +48,9 @@ class TransferParameters {
   [[nodiscard]] Reply set_authentication(const std::string& mode);
   /// PROT
   [[nodiscard]] Reply set_protection(const std::string& level);
-  /// PASV, or SPAS
-  [[nodiscard]] Reply listen(bool striped);
-  /// EPSV
-  [[nodiscard]] Reply listen_extended(const std::string& protocol);
+  [[nodiscard]] Reply answer_pasv();
+  [[nodiscard]] Reply answer_spas();
+  [[nodiscard]] Reply answer_epsv(const std::string& protocol);
   /// PORT and SPOR
   [[nodiscard]] Reply aim(const std::string& ports);
   /// EPRT
@@ -67,9 +66,11 @@ class TransferParameters {
   [[nodiscard]] std::size_t most_block_bytes() const;
 
  private:
+  /// Protection of data connections, as it is agreed upon.
+  [[nodiscard]] Protection protection() const;
   [[nodiscard]] Reply change_stack();
   [[nodiscard]] std::optional<Reply> cannot_aim(const Endpoint& target) const;
-  [[nodiscard]] Result<std::vector<Endpoint>> open_ports();
+  [[nodiscard]] Result<Endpoint> open_port();
 
   boost::asio::io_context& io_;
   const std::shared_ptr<Service> service_;
@@ -78,12 +79,11 @@ class TransferParameters {
   const Endpoint local_;
   const Endpoint peer_;
   DataKind kind_ = DataKind::tcp;
-  bool authenticates_ = true;  // DCAU A: where the stack can prove anything
-  Protection level_ = Protection::private_;
-  bool mode_e_ = false;  // MODE E
+  bool authenticates_ = true;  // DCAU A, which counts where kind_ can prove anything
+  Protection level_;           // PROT, which counts where kind_ is a session
+  bool mode_e_ = false;        // MODE E
   std::size_t parallelism_ = 1;
   bool protection_agreed_ = false;  // the client asked for protected data, and we agreed
-  bool has_proof_ = false;          // a peer on a data connection has the key
   DataPath path_;
 };
 

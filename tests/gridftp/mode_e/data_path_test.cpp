@@ -102,8 +102,8 @@ TEST_F(StatingPaths, HearWhatWasDoneWhicheverWayTheDataWent) {
     DataPath& server = sender_states ? there : here;
     EXPECT_TRUE(client.peer_states() && !server.peer_states());
     for (int file = 0; file < 2; ++file) {
-      EXPECT_TRUE(run(io, server.state(done)));
-      EXPECT_EQ(run(io, client.hear_statement(kPatience)).value(), done);
+      EXPECT_TRUE(run(io, server.send_statement(done)));
+      EXPECT_EQ(run(io, client.receive_statement(kPatience)).value(), done);
       expect_transfer();
     }
   }
@@ -111,7 +111,7 @@ TEST_F(StatingPaths, HearWhatWasDoneWhicheverWayTheDataWent) {
 
 TEST_F(StatingPaths, SayNothingToWhoDoesNotWantToHearIt) {
   use(Statements::none, Statements::made);
-  EXPECT_TRUE(run(io, there.state(done)));
+  EXPECT_TRUE(run(io, there.send_statement(done)));
   expect_transfer();
   EXPECT_TRUE(here.peer_states());
   use(Statements::wanted, Statements::none);
@@ -120,13 +120,13 @@ TEST_F(StatingPaths, SayNothingToWhoDoesNotWantToHearIt) {
 
 TEST_F(StatingPaths, WaitNoLongerThanTheyAreTold) {
   use(Statements::wanted, Statements::made);
-  EXPECT_EQ(run(io, here.hear_statement(std::chrono::milliseconds(10))).error().code, Errc::peer_lost);
+  EXPECT_EQ(run(io, here.receive_statement(std::chrono::milliseconds(10))).error().code, Errc::peer_lost);
 }
 
 TEST_F(StatingPaths, TakeNothingElseForAStatement) {
   use(Statements::wanted, Statements::made);
   there.close();  // a last word that is none
-  EXPECT_EQ(run(io, here.hear_statement(kPatience)).error().code, Errc::connection_broken);
+  EXPECT_EQ(run(io, here.receive_statement(kPatience)).error().code, Errc::connection_broken);
 }
 
 // ---- Connections ---------------------------------------------------------------------------------------------------

@@ -13,19 +13,19 @@ class FtpServers : public Served {
     ServeOptions options;
     options.most_clients = 3;
     serve(options);
-    many_.push_back(guest_from("127.0.1.1"));
-    few_ = guest_from("127.0.2.1");
-    many_.push_back(guest_from("127.0.1.2"));
+    many_.push_back(logged_in_from("127.0.1.1"));
+    few_ = logged_in_from("127.0.2.1");
+    many_.push_back(logged_in_from("127.0.1.2"));
   }
-  bool answers(ControlClient& guest) { return run(io, guest.ask("NOOP")).value_or(Reply{}).code == 200; }
+  bool answers(ControlClient& visitor) { return run(io, visitor.ask("NOOP")).value_or(Reply{}).code == 200; }
   /// As the listener of sessions brings them.
   std::unique_ptr<ControlClient> guest_with_key(const char* address) {
     Wire wire(io);
     const Endpoint peer = bridge::from_asio(bridge::tcp::endpoint(boost::asio::ip::make_address(address), 1));
-    server->welcome(std::make_unique<ControlConnection>(io, wire.ours, bridge::loopback_v4(), peer), true);
-    auto guest = visit_over(std::make_shared<StreamIo>(std::move(wire.peer)));
-    EXPECT_TRUE(guest && log_in(*guest)) << address;
-    return guest;
+    server->serve(std::make_unique<ControlConnection>(io, wire.ours, bridge::loopback_v4(), peer), true);
+    auto visitor = visit_over(std::make_shared<StreamIo>(std::move(wire.peer)));
+    EXPECT_TRUE(visitor && log_in(*visitor)) << address;
+    return visitor;
   }
 
   std::vector<std::unique_ptr<ControlClient>> many_;
@@ -74,8 +74,8 @@ TEST_F(FtpServers, TakeSoManyFromOnePrefixAndNoMore) {
   ServeOptions options;
   options.of_strangers.clients = 2;
   serve(options);
-  const auto first = guest_from("127.0.1.1");
-  const auto second = guest_from("127.0.1.2");
+  const auto first = logged_in_from("127.0.1.1");
+  const auto second = logged_in_from("127.0.1.2");
   EXPECT_FALSE(visit_from("127.0.1.3"));
   EXPECT_TRUE(answers(*first) && answers(*second));
   EXPECT_TRUE(visit_from("127.0.2.1"));
@@ -84,7 +84,7 @@ TEST_F(FtpServers, TakeSoManyFromOnePrefixAndNoMore) {
 TEST_F(FtpServers, GiveThePlaceOfTheLongestIdleOfThePrefixWithTheMostToANewcomer) {
   fill_unevenly();
   EXPECT_TRUE(answers(*many_[0])) << "so that the other one is idle longer";
-  const auto newcomer = guest_from("127.0.3.1");
+  const auto newcomer = logged_in_from("127.0.3.1");
   EXPECT_EQ(run(io, many_[1]->reply()).value_or(Reply{}).code, 421);
   EXPECT_FALSE(run(io, many_[1]->reply())) << "and it hangs up";
   EXPECT_TRUE(answers(*newcomer) && answers(*few_) && answers(*many_[0]));
@@ -98,10 +98,10 @@ TEST_F(FtpServers, LetNobodyGiveWayToAPrefixThatHasAsMany) {
 
 TEST_F(FtpServers, LetNobodyGiveWayInTheMiddleOfATransfer) {
   fill_unevenly();
-  for (const auto& guest : many_) {
-    EXPECT_EQ(run(io, guest->ask("PASV")).value_or(Reply{}).code, 227);
-    EXPECT_TRUE(run(io, guest->send("STOR /" + std::to_string(guest == many_[0]))));
-    EXPECT_EQ(run(io, guest->reply()).value_or(Reply{}).code, 150);
+  for (const auto& visitor : many_) {
+    EXPECT_EQ(run(io, visitor->ask("PASV")).value_or(Reply{}).code, 227);
+    EXPECT_TRUE(run(io, visitor->send("STOR /" + std::to_string(visitor == many_[0]))));
+    EXPECT_EQ(run(io, visitor->reply()).value_or(Reply{}).code, 150);
   }
   EXPECT_FALSE(visit_from("127.0.2.2"));
   EXPECT_TRUE(answers(*few_));
@@ -121,7 +121,7 @@ TEST_F(FtpServers, LetNobodyGiveWayWhoHasLoggedInWithTheKey) {
   serve(options);
   for (int i = 0; i < 3; ++i) many_.push_back(guest_with_key("127.0.1.1"));
   EXPECT_FALSE(visit_from("127.0.2.1"));
-  for (const auto& guest : many_) EXPECT_TRUE(answers(*guest));
+  for (const auto& visitor : many_) EXPECT_TRUE(answers(*visitor));
 }
 
 TEST_F(FtpServers, BreakOffEverybodyWhenTheyStop) {

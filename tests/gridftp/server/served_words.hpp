@@ -47,10 +47,10 @@ class Served : public testing::Test {
            run(io, visitor.ask("PASS x")).value_or(Reply{}).code == 230;
   }
   /// Logged in from there.
-  std::unique_ptr<ControlClient> guest_from(const char* address) {
-    auto guest = visit_from(address);
-    EXPECT_TRUE(guest && log_in(*guest)) << address;
-    return guest;
+  std::unique_ptr<ControlClient> logged_in_from(const char* address) {
+    auto visitor = visit_from(address);
+    EXPECT_TRUE(visitor && log_in(*visitor)) << address;
+    return visitor;
   }
   /// Logged in, and in MODE E.
   void begin_blocks() {

@@ -21,13 +21,13 @@ TEST(RangeMarker, NamesRangesWithoutTheirEnds) {
 
 class Markers : public testing::Test {
  protected:
-  TransferMarkers speak(std::function<ByteRanges()> safe) {
+  TransferMarkers speak(std::function<ByteRanges()> durable) {
     return {io,
             [this](const Reply& reply) -> Task<Status> {
               said.push_back(to_wire(reply));
               co_return Status{};
             },
-            [] { return std::uint64_t{42}; }, std::move(safe)};
+            [] { return std::uint64_t{42}; }, std::move(durable)};
   }
   [[nodiscard]] std::size_t count(const char* code) const {
     return static_cast<std::size_t>(
