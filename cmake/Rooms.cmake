@@ -10,7 +10,7 @@ function(udtcat_objects name)
                         PUBLIC Boost::headers tl::expected fmt::fmt spdlog::spdlog OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 endfunction()
 
-# src/lib/<name>. What stands in `apart`, a folder of the room, is no part of it: see udtcat_libudt().
+# src/lib/<name>. The folder APART of the room is no part of it: see udtcat_libudt().
 function(udtcat_room name)
   cmake_parse_arguments(room "" "APART" "" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/lib/${name}/*.cpp")
@@ -21,7 +21,7 @@ function(udtcat_room name)
   set_property(GLOBAL APPEND PROPERTY UDTCAT_ROOMS ${name})
 endfunction()
 
-# Who links udtcat_libudt waits 0.1 s for libudt at each start. So the program links udtcat_no_libudt instead (ADR-0014).
+# A program with libudt in it waits 0.1 s for it at each start. So udtcat links udtcat_no_libudt instead (ADR-0014).
 function(udtcat_libudt)
   set(absent "${PROJECT_SOURCE_DIR}/src/lib/transport/libudt/absent.cpp")
   udtcat_objects(no_libudt "${absent}")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <tuple>
 
 #include <boost/asio/io_context.hpp>
 
@@ -22,6 +23,12 @@ template <typename Condition>
     io.run_one_for(kInterval);
   }
   return true;
+}
+
+/// Runs handlers for a time that is itself the stimulus.
+inline void run_for(boost::asio::io_context& io, std::chrono::milliseconds time) {
+  std::ignore = run_until(
+      io, [] { return false; }, time);
 }
 
 /// Runs the handlers that are ready, and those that they make ready.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/memory_channel.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::session {
 namespace {
@@ -56,11 +57,9 @@ class RecordReaderTest : public ::testing::Test {
     return std::move(outcome);
   }
   void settle(std::chrono::milliseconds most = 0ms) {
-    const auto deadline = std::chrono::steady_clock::now() + most;
-    do {
-      io.restart();
-      most > 0ms ? io.run_one_for(10ms) : io.poll();
-    } while (!outcome && std::chrono::steady_clock::now() < deadline);
+    test::run_ready(io);
+    std::ignore = test::run_until(
+        io, [this] { return outcome.has_value(); }, most);
   }
   void expect_block(BlockNumber number) {
     const auto block = read();
@@ -291,11 +290,7 @@ TEST_F(RecordReaderTest, KeepsTheGraceWhileNobodyReads) {
   put(0, 0);
   pipes[1]->cut = true;
   expect_block(0);
-  const auto deadline = std::chrono::steady_clock::now() + kFlowGrace + 500ms;
-  while (std::chrono::steady_clock::now() < deadline) {
-    io.restart();
-    io.run_one_for(50ms);
-  }
+  test::run_for(io, kFlowGrace + 500ms);
   put(0, 1);
   expect_block(1);
 }

@@ -90,7 +90,7 @@ TEST_P(Accepting, CallsNobodyOnceDestroyed) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   bool called = false;
   acceptor->async_accept([&](const auto&) { called = true; });
-  run_until([] { return false; }, 20ms);
+  run_for(20ms);
   const auto before = Clock::now();
   acceptor.reset();
   EXPECT_LT(Clock::now() - before, 500ms);

@@ -124,7 +124,7 @@ TEST_P(Channels, GoOnAtOnceWhenTheirReaderDoes) {
   std::vector<std::chrono::milliseconds> times;
   std::vector<std::byte> got(bytes.size() / 3);
   for (int i = 0; i < 3; ++i) {
-    run_until([] { return false; }, 500ms);  // nobody reads: the window shuts
+    run_for(500ms);  // nobody reads: the window shuts
     const auto before = Clock::now();
     ASSERT_TRUE(read(*pair.there, got));
     times.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - before));
@@ -140,7 +140,7 @@ TEST_P(Channels, EndOutstandingOperationsWhenClosed) {
   std::optional<Status> was_written;
   pair.here->async_read(into, [&](Status status) { was_read = std::move(status); });
   pair.here->async_write(copy_of(more_than_fits), [&](Status status) { was_written = std::move(status); });
-  run_until([] { return false; }, 100ms);
+  run_for(100ms);
   EXPECT_FALSE(was_read || was_written);
   const auto before = Clock::now();
   pair.here->close(300ms);
@@ -186,7 +186,7 @@ TEST_P(Channels, ReadAtLeastWhatIsAskedForAndNoMoreThanThereIsRoomFor) {
   std::vector<std::byte> into(80'000);
   std::optional<Result<std::size_t>> got;
   pair.there->async_read_least(into, 70'000, [&](Result<std::size_t> read) { got = std::move(read); });
-  run_until([] { return false; }, 100ms);
+  run_for(100ms);
   EXPECT_FALSE(got);
   ASSERT_TRUE(write(*pair.here, std::span(bytes).subspan(60'000)));
   ASSERT_TRUE(run_until([&] { return got.has_value(); }));
@@ -204,7 +204,7 @@ TEST_P(Channels, SeeTheEndOfAPeerThatNeverSpoke) {
   std::vector<std::byte> into(10);
   std::optional<Result<std::size_t>> got;
   pair.there->async_read_some(into, [&](Result<std::size_t> read) { got = std::move(read); });
-  run_until([] { return false; }, 4s);  // longer than the silence that tells the lost from the closed
+  run_for(4s);  // longer than the silence that tells the lost from the closed
   pair.here->close(1s);
   ASSERT_TRUE(run_until([&] { return got.has_value(); }));
   EXPECT_EQ(got->value_or(1), 0U);
@@ -215,7 +215,7 @@ TEST_P(Channels, ReadTheRestAndTheEndLongAfterIt) {
   ASSERT_TRUE(write(*pair.here, random_bytes(20, 1)));
   pair.here->close(5s);
   ASSERT_EQ(read_some(*pair.there, into).value_or(0), 10U);
-  run_until([] { return false; }, 5s);  // a consumer that takes its time
+  run_for(5s);  // a consumer that takes its time
   ASSERT_EQ(read_some(*pair.there, into).value_or(0), 10U);
   EXPECT_EQ(read_some(*pair.there, into).value_or(1), 0U);
 }
@@ -228,7 +228,7 @@ TEST_P(Channels, SayThatBytesAreMissingWhereLibudtThrewThemAwaySoak) {
   pair.here->close(5s);
   std::vector<std::byte> into(1 << 16);
   std::size_t got = read_some(*pair.there, into).value_or(0);
-  run_until([] { return false; }, 75s);
+  run_for(75s);
   for (;;) {
     const auto read = read_some(*pair.there, into);
     if (!read) {
@@ -269,7 +269,7 @@ TEST_P(Channels, SayWhenThePeerClosedBeforeItHadItAll) {
   pair.here->async_write(copy_of(more_than_fits), [](const Status&) {});
   std::optional<Status> got;
   pair.here->async_drained([&](Status status) { got = std::move(status); });
-  run_until([] { return false; }, 100ms);
+  run_for(100ms);
   EXPECT_FALSE(got);
   pair.there->close(0s);
   ASSERT_TRUE(run_until([&] { return got.has_value(); }));

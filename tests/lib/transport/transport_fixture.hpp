@@ -49,6 +49,7 @@ class TransportTest : public testing::Test {
   bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = 10s) {
     return test::run_until(io, done, limit);
   }
+  void run_for(std::chrono::milliseconds time) { test::run_for(io, time); }
 
   std::unique_ptr<Acceptor> listen(const std::vector<Endpoint>& locals) {
     auto acceptor = engine->listen(locals);
