@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -28,7 +27,7 @@ constexpr std::size_t kMostAtOnceBytes =
 }  // namespace
 
 void Console::line(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   std::string output = clearing();
   output += text;
   output += '\n';
@@ -37,7 +36,7 @@ void Console::line(std::string_view text) {
 }
 
 void Console::status(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   std::string output = "\r";
   output += text;
   // Spaces over the rest of a longer line before: stderr may be a file, where a control sequence would be noise.
@@ -47,7 +46,7 @@ void Console::status(std::string_view text) {
 }
 
 void Console::clear_status() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   write(clearing(), kLinePatienceMs);
   status_columns_ = 0;
 }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include <udtcat/result.hpp>
 
+#include "lib/core/mutex.hpp"
 #include "tool/exit_status.hpp"
 
 namespace udtcat::tool {
@@ -28,13 +28,13 @@ class Console {
   void clear_status();
 
  private:
-  [[nodiscard]] std::string clearing() const;
-  void write(std::string_view text, int patience_ms);
+  [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
+  void write(std::string_view text, int patience_ms) UDTCAT_REQUIRES(mutex_);
 
   const int descriptor_;
-  std::mutex mutex_;
-  std::size_t status_columns_ = 0;  // guarded by mutex_; 0: no status is shown
-  bool stuck_ = false;              // guarded by mutex_; the last write had to be dropped
+  core::Mutex mutex_;
+  std::size_t status_columns_ UDTCAT_GUARDED_BY(mutex_) = 0;  // 0: no status is shown
+  bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;              // the last write had to be dropped
 };
 
 /// Gives the library's log a place on stderr.

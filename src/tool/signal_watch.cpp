@@ -2,13 +2,14 @@
 
 #include <atomic>
 #include <csignal>
-#include <mutex>
 #include <thread>
 #include <tuple>
 
 #include <pthread.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::tool {
 
@@ -60,8 +61,8 @@ struct SignalWatch::State {
   const sigset_t signals;
   const std::chrono::milliseconds grace;
   std::atomic<int> status{to_int(ExitStatus::interrupted)};  // what the alarm ends the process with
-  std::mutex mutex;
-  Handler handler;  // guarded by mutex; empty once nobody listens
+  core::Mutex mutex;
+  Handler handler UDTCAT_GUARDED_BY(mutex);  // empty once nobody listens
 };
 
 void SignalWatch::State::run() {
@@ -83,7 +84,7 @@ void SignalWatch::State::run() {
       status = signalled;
       set_alarm(grace);
     }
-    const std::lock_guard lock(mutex);
+    const core::MutexLock lock(mutex);
     if (handler) handler(signal);
   }
 }
@@ -99,7 +100,7 @@ SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
 }
 
 SignalWatch::~SignalWatch() {
-  const std::lock_guard lock(state_->mutex);
+  const core::MutexLock lock(state_->mutex);
   state_->handler = nullptr;
 }
 

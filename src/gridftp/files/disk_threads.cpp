@@ -31,7 +31,7 @@ void DiskThreads::give(std::function<void()> call, std::function<void()> done) {
   // The loop has something to wait for meanwhile.
   auto finished = [this, done = std::move(done), busy = boost::asio::make_work_guard(io_)] { on_done(done); };
   if (threads_.empty()) return boost::asio::post(io_, std::move(finished));
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   waiting_.push_back({std::move(call), std::move(finished)});
   given_.notify_one();
 }
@@ -43,9 +43,9 @@ void DiskThreads::on_done(const std::function<void()>& done) {
 }
 
 void DiskThreads::work() {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   for (;;) {
-    given_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    while (!stopping_ && waiting_.empty()) given_.wait(mutex_);
     if (stopping_) return;
     Job job = std::move(waiting_.front());
     waiting_.pop_front();
@@ -60,7 +60,7 @@ void DiskThreads::work() {
 void DiskThreads::shutdown() noexcept {
   std::deque<Job> dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     stopping_ = true;
     dropped = std::exchange(waiting_, {});
     given_.notify_all();

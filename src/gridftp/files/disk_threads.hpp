@@ -2,12 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <type_traits>
@@ -20,6 +18,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/coroutine/task.hpp"
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::gridftp {
 
@@ -58,10 +57,10 @@ class DiskThreads final : public boost::asio::execution_context::service {
   boost::asio::io_context& io_;
   std::size_t calls_ = 0;
   Signal less_;  // there is room
-  std::mutex mutex_;
-  std::condition_variable given_;
-  std::deque<Job> waiting_;           // by mutex_
-  bool stopping_ = false;             // by mutex_
+  core::Mutex mutex_;
+  core::Condition given_;
+  std::deque<Job> waiting_ UDTCAT_GUARDED_BY(mutex_);
+  bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;  // none where the system has none to give: then calls run where they are given
 };
 

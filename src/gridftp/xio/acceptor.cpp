@@ -50,7 +50,7 @@ void XioAcceptor::on_refused(const Error& why) {
   nobody_else_->async_wait([weak = weak_from_this(), why](const boost::system::error_code& cancelled) {
     const auto self = weak.lock();
     if (cancelled || !self) return;
-    const std::lock_guard lock(self->mutex_);
+    const core::MutexLock lock(self->mutex_);
     self->refused_ = why;
     if (std::exchange(self->asked_, false)) self->event_.raise();
   });
@@ -60,7 +60,7 @@ void XioAcceptor::welcome(std::unique_ptr<Connection> connection) {
   welcomed_ = true;
   nobody_else_.reset();
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     refused_.reset();
   }
   const Place place = carriers_.emplace(carriers_.end());
@@ -82,7 +82,7 @@ void XioAcceptor::on_stream(Carrier& carrier, StreamId id) {
   auto link = XioLink::make(io_);
   if (!link) return refuse(link.error().what.c_str());
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (waiting_.size() >= kMaxWaitingLinks) return refuse("too many wait to be accepted");
     waiting_.push_back(*link);
     if (std::exchange(asked_, false)) event_.raise();
@@ -91,7 +91,7 @@ void XioAcceptor::on_stream(Carrier& carrier, StreamId id) {
 }
 
 std::optional<XioAcceptor::Accepted> XioAcceptor::accept() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (!waiting_.empty()) {
     Accepted accepted{std::move(waiting_.front()), std::nullopt};
     waiting_.pop_front();
@@ -109,7 +109,7 @@ void XioAcceptor::stop() {
   nobody_else_.reset();
   std::deque<std::shared_ptr<XioLink>> unwanted;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     unwanted.swap(waiting_);
   }
   for (const auto& link : unwanted) link->abandon();

@@ -6,7 +6,6 @@
 #include <deque>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include <boost/asio/io_context.hpp>
@@ -18,6 +17,7 @@
 #include "gridftp/xio/link.hpp"
 #include "gridftp/xio/settings.hpp"
 #include "lib/bridge/wake_event.hpp"
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -72,10 +72,10 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   std::optional<boost::asio::steady_timer> nobody_else_;  // since the first refusal, until somebody is let in
   bool welcomed_ = false;
 
-  std::mutex mutex_;
-  std::deque<std::shared_ptr<XioLink>> waiting_;  // the mutex's; at most kMaxWaitingLinks
-  std::optional<Error> refused_;                  // the mutex's: only a peer without our key has come
-  bool asked_ = false;                            // the mutex's: accept() waits for the event
+  core::Mutex mutex_;
+  std::deque<std::shared_ptr<XioLink>> waiting_ UDTCAT_GUARDED_BY(mutex_);  // at most kMaxWaitingLinks
+  std::optional<Error> refused_ UDTCAT_GUARDED_BY(mutex_);                  // only a peer without our key has come
+  bool asked_ UDTCAT_GUARDED_BY(mutex_) = false;                            // accept() waits for the event
 };
 
 }  // namespace udtcat::gridftp::xio

@@ -150,6 +150,7 @@ globus_result_t read(void* driver_handle, const globus_xio_iovec_t* pieces, int 
                      globus_xio_operation_t operation) {
   auto& handle = *static_cast<Handle*>(driver_handle);
   std::vector<std::span<std::byte>> into;
+  into.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) into.emplace_back(static_cast<std::byte*>(pieces[i].iov_base), pieces[i].iov_len);
   handle.read_operation = operation;
   const Progress progress = handle.link->start_read(std::move(into), globus_xio_operation_get_wait_for(operation));
@@ -183,6 +184,7 @@ globus_result_t write(void* driver_handle, const globus_xio_iovec_t* pieces, int
                       globus_xio_operation_t operation) {
   auto& handle = *static_cast<Handle*>(driver_handle);
   std::vector<std::span<const std::byte>> from;
+  from.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     from.emplace_back(static_cast<const std::byte*>(pieces[i].iov_base), pieces[i].iov_len);
   handle.write_operation = operation;

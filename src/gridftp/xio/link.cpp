@@ -35,7 +35,7 @@ XioLink::XioLink(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent 
 // ---- Opening --------------------------------------------------------------------------------------------------------
 
 Progress XioLink::open_progress() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   Progress progress{.done = stream_ != Stream::opening};
   if (stream_ == Stream::over) progress.error = error_;
   reader_waits_ = !progress.done;
@@ -44,14 +44,14 @@ Progress XioLink::open_progress() {
 
 void XioLink::on_open(Endpoint peer, GiveUpHandler give_up) {
   give_up_ = std::move(give_up);
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (stream_ == Stream::opening) stream_ = Stream::open;
   peer_ = peer;
   wake_reader();
 }
 
 Endpoint XioLink::peer() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return peer_;
 }
 
@@ -59,7 +59,7 @@ Endpoint XioLink::peer() {
 
 Progress XioLink::start_write(std::vector<std::span<const std::byte>> from) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (writing_ || left_locked()) return {.done = true, .error = busy("write")};
     const std::size_t left = total_bytes(from);
     writing_.emplace(Writing{std::move(from), 0, 0, left});
@@ -71,7 +71,7 @@ Progress XioLink::write_progress() { return write_on(); }
 
 /// Copies without the mutex: the ring's two ends never touch the same bytes, and nobody else changes writing_ now.
 Progress XioLink::write_on() {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   if (!writing_) return {.done = true};
   Writing& writing = *writing_;
   while (!error_ && writing.left > 0) {
@@ -97,7 +97,7 @@ Progress XioLink::write_on() {
 }
 
 std::size_t XioLink::stop_write() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   writer_waits_ = false;
   const std::size_t bytes = writing_ ? writing_->bytes : 0;
   writing_.reset();
@@ -105,7 +105,7 @@ std::size_t XioLink::stop_write() {
 }
 
 LocalStream::ReadResult XioLink::source_read(std::span<std::byte> into) {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   const auto bytes_there = ring_.readable();
   if (bytes_there.empty()) {
     const bool end = user_ == User::closing && !writing_;
@@ -122,12 +122,12 @@ LocalStream::ReadResult XioLink::source_read(std::span<std::byte> into) {
 
 void XioLink::source_wait(LocalStream::WaitHandler handler) {
   source_waiter_ = std::move(handler);
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (ring_.size_bytes() > 0 || user_ == User::closing) post_serve();
 }
 
 void XioLink::source_receipted() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   outgoing_ = Outgoing::receipted;
   wake_writer();
 }
@@ -135,7 +135,7 @@ void XioLink::source_receipted() {
 // ---- Incoming: the block that arrived → their read ------------------------------------------------------------------
 
 Progress XioLink::start_read(std::vector<std::span<std::byte>> into, std::size_t at_least) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (reading_) return {.done = true, .error = busy("read")};
   const std::size_t room = total_bytes(into);
   reading_.emplace(Reading{std::move(into), 0, 0, std::min(at_least, room)});
@@ -144,7 +144,7 @@ Progress XioLink::start_read(std::vector<std::span<std::byte>> into, std::size_t
 }
 
 Progress XioLink::read_progress() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return read_on();
 }
 
@@ -169,7 +169,7 @@ bool XioLink::satisfied(const Reading& reading) const {
 }
 
 std::size_t XioLink::stop_read() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   reader_waits_ = false;
   const std::size_t bytes = reading_ ? reading_->bytes : 0;
   reading_.reset();
@@ -194,7 +194,7 @@ void XioLink::fill_reading() {
 
 void XioLink::sink_write(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
   sink_writer_ = std::move(handler);
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   offered_bytes_ = from.size();
   offered_ = from;
   if (left_locked()) {
@@ -208,7 +208,7 @@ void XioLink::sink_write(std::span<const std::byte> from, LocalStream::WriteHand
 
 void XioLink::sink_finish(LocalStream::FinishHandler handler) {
   sink_finisher_ = std::move(handler);
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (incoming_ == Incoming::flowing) incoming_ = Incoming::ended;
   wake_reader();
   post_serve();
@@ -218,7 +218,7 @@ void XioLink::sink_finish(LocalStream::FinishHandler handler) {
 
 Progress XioLink::start_close() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (user_ == User::here) user_ = User::closing;
     drop_offered();
     post_serve();
@@ -227,7 +227,7 @@ Progress XioLink::start_close() {
 }
 
 Progress XioLink::close_progress() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const bool unconfirmed = outgoing_ == Outgoing::unconfirmed;
   Progress progress{.done = !unconfirmed || stream_ == Stream::over};
   if (unconfirmed) progress.error = error_;
@@ -236,7 +236,7 @@ Progress XioLink::close_progress() {
 }
 
 void XioLink::abandon() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   user_ = User::gone;
   reading_.reset();
   writing_.reset();
@@ -251,14 +251,14 @@ void XioLink::drop_offered() {
 }
 
 bool XioLink::left() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return left_locked();
 }
 
 void XioLink::on_over(const std::optional<Error>& error) {
   give_up_ = nullptr;
   close_timer_.reset();
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (stream_ == Stream::over) return;
   stream_ = Stream::over;
   if (error) error_ = error;
@@ -270,7 +270,7 @@ void XioLink::detach() {
   source_waiter_ = nullptr;
   sink_writer_ = nullptr;
   sink_finisher_ = nullptr;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   offered_ = {};
   offered_bytes_ = 0;
 }
@@ -302,7 +302,7 @@ void XioLink::serve() {
   bool dropped = false;
   bool gone = false;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     serve_posted_ = false;
     if (ring_.size_bytes() > 0 || user_ == User::closing) waiter = std::exchange(source_waiter_, nullptr);
     if (offered_.empty() && offered_bytes_ > 0) {
@@ -322,7 +322,7 @@ void XioLink::serve() {
 
 void XioLink::watch_close() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (!left_locked() || outgoing_ == Outgoing::receipted || stream_ == Stream::over) return;
   }
   if (close_timer_) return;
@@ -331,12 +331,12 @@ void XioLink::watch_close() {
     const auto self = weak.lock();
     if (cancelled || !self) return;
     {
-      const std::lock_guard lock(self->mutex_);
+      const core::MutexLock lock(self->mutex_);
       if (self->outgoing_ == Outgoing::receipted) return;
     }
     if (!self->give_up_) return;
     std::exchange(self->give_up_, nullptr)(
-        {Errc::peer_lost, "close the connection to " + self->peer_.to_string(),
+        {Errc::peer_lost, "close the connection to " + self->peer().to_string(),
          "the other end has not taken everything within " + std::to_string(kCloseWait.count()) + " s"});
   });
 }

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,6 +21,7 @@
 
 #include "lib/bridge/byte_ring.hpp"
 #include "lib/bridge/wake_event.hpp"
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -111,40 +111,39 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
 
   XioLink(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent read_event, bridge::WakeEvent write_event);
 
-  [[nodiscard]] Progress read_on();
+  [[nodiscard]] Progress read_on() UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Progress write_on();
-  [[nodiscard]] bool satisfied(const Reading& reading) const;
-  void fill_reading();
-  void wake_reader();
-  void wake_writer();
-  void post_serve();
+  [[nodiscard]] bool satisfied(const Reading& reading) const UDTCAT_REQUIRES(mutex_);
+  void fill_reading() UDTCAT_REQUIRES(mutex_);
+  void wake_reader() UDTCAT_REQUIRES(mutex_);
+  void wake_writer() UDTCAT_REQUIRES(mutex_);
+  void post_serve() UDTCAT_REQUIRES(mutex_);
   void serve();
   void watch_close();
-  [[nodiscard]] bool left_locked() const { return user_ != User::here; }
-  void drop_offered();
+  [[nodiscard]] bool left_locked() const UDTCAT_REQUIRES(mutex_) { return user_ != User::here; }
+  void drop_offered() UDTCAT_REQUIRES(mutex_);
 
   const std::shared_ptr<boost::asio::io_context> io_;
   const bridge::WakeEvent read_event_;
   const bridge::WakeEvent write_event_;
 
-  std::mutex mutex_;
-  // All below, but for what is marked, is the mutex's.
-  enum class Stream { opening, open, over } stream_ = Stream::opening;
-  enum class User { here, closing, gone } user_ = User::here;
-  enum class Outgoing { nothing, unconfirmed, receipted } outgoing_ = Outgoing::nothing;
-  enum class Incoming { flowing, ended, dropped } incoming_ = Incoming::flowing;
-  bool serve_posted_ = false;
-  bool reader_waits_ = false;  // for read_event_
-  bool writer_waits_ = false;  // for write_event_
-  std::optional<Error> error_;
-  Endpoint peer_;
+  core::Mutex mutex_;
+  enum class Stream { opening, open, over } stream_ UDTCAT_GUARDED_BY(mutex_) = Stream::opening;
+  enum class User { here, closing, gone } user_ UDTCAT_GUARDED_BY(mutex_) = User::here;
+  enum class Outgoing { nothing, unconfirmed, receipted } outgoing_ UDTCAT_GUARDED_BY(mutex_) = Outgoing::nothing;
+  enum class Incoming { flowing, ended, dropped } incoming_ UDTCAT_GUARDED_BY(mutex_) = Incoming::flowing;
+  bool serve_posted_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool reader_waits_ UDTCAT_GUARDED_BY(mutex_) = false;  // for read_event_
+  bool writer_waits_ UDTCAT_GUARDED_BY(mutex_) = false;  // for write_event_
+  std::optional<Error> error_ UDTCAT_GUARDED_BY(mutex_);
+  Endpoint peer_ UDTCAT_GUARDED_BY(mutex_);
 
-  bridge::ByteRing ring_{kRingBytes};  // its bytes: see ByteRing
-  std::optional<Writing> writing_;
+  bridge::ByteRing ring_ UDTCAT_GUARDED_BY(mutex_){kRingBytes};  // its bytes: see ByteRing
+  std::optional<Writing> writing_ UDTCAT_GUARDED_BY(mutex_);
 
-  std::optional<Reading> reading_;
-  std::span<const std::byte> offered_;  // of the block that arrived, what is not taken yet
-  std::size_t offered_bytes_ = 0;       // all of it
+  std::optional<Reading> reading_ UDTCAT_GUARDED_BY(mutex_);
+  std::span<const std::byte> offered_ UDTCAT_GUARDED_BY(mutex_);  // of the block that arrived, what is not taken yet
+  std::size_t offered_bytes_ UDTCAT_GUARDED_BY(mutex_) = 0;       // all of it
 
   // Confined to the io_context thread.
   LocalStream::WaitHandler source_waiter_;

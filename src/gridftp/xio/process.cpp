@@ -36,7 +36,7 @@ Process& Process::self() {
 }
 
 Result<std::shared_ptr<XioEngine>> Process::engine() {
-  const std::lock_guard lock(engine_mutex_);
+  const core::MutexLock lock(engine_mutex_);
   if (ended_) return fail(Errc::interrupted, "transfer", "the program ends");
   if (!engine_) {
     // OpenSSL's clean-up and the log's are registered for the end of the process at their first use. Ours, registered
@@ -50,26 +50,26 @@ Result<std::shared_ptr<XioEngine>> Process::engine() {
 }
 
 void Process::release(std::shared_ptr<XioAcceptor> acceptor) {
-  const std::lock_guard lock(engine_mutex_);
+  const core::MutexLock lock(engine_mutex_);
   if (engine_) engine_->release(std::move(acceptor));
 }
 
 void Process::leave() {
   std::shared_ptr<XioEngine> leaving;  // ends after the lock, by this thread or by the last that dials with it
-  const std::lock_guard lock(engine_mutex_);
+  const core::MutexLock lock(engine_mutex_);
   leaving.swap(engine_);
 }
 
 void Process::end() {
   {
-    const std::lock_guard lock(engine_mutex_);
+    const core::MutexLock lock(engine_mutex_);
     ended_ = true;
   }
   leave();
 }
 
 Result<std::optional<Key>> Process::key(const Settings& settings) {
-  const std::lock_guard lock(key_mutex_);
+  const core::MutexLock lock(key_mutex_);
   if (char* value = std::getenv(kKeyVariable); value != nullptr && *value != '\0')
     key_text_ = core::take_text({value, std::strlen(value)});
   auto key = find_key(settings, environment, key_text_.view());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include <udtcat/key.hpp>
@@ -10,6 +9,7 @@
 
 #include "gridftp/xio/engine.hpp"
 #include "gridftp/xio/settings.hpp"
+#include "lib/core/mutex.hpp"
 #include "lib/core/secret_text.hpp"
 
 namespace udtcat::gridftp::xio {
@@ -39,12 +39,12 @@ class Process {
  private:
   Process() = default;
 
-  std::mutex engine_mutex_;
-  std::shared_ptr<XioEngine> engine_;  // engine_mutex_'s
-  bool ended_ = false;                 // engine_mutex_'s
-  std::mutex key_mutex_;
-  core::SecretText key_text_;         // key_mutex_'s
-  bool dumps_are_forbidden_ = false;  // key_mutex_'s
+  core::Mutex engine_mutex_;
+  std::shared_ptr<XioEngine> engine_ UDTCAT_GUARDED_BY(engine_mutex_);
+  bool ended_ UDTCAT_GUARDED_BY(engine_mutex_) = false;
+  core::Mutex key_mutex_;
+  core::SecretText key_text_ UDTCAT_GUARDED_BY(key_mutex_);
+  bool dumps_are_forbidden_ UDTCAT_GUARDED_BY(key_mutex_) = false;
 };
 
 }  // namespace udtcat::gridftp::xio

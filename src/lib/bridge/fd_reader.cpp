@@ -44,10 +44,10 @@ void FdReader::run() {
 
 /// returns  empty: to stop, or nothing is left to read
 std::span<std::byte> FdReader::wait_for_turn() {
-  std::unique_lock lock(mutex_);
+  const core::MutexLock lock(mutex_);
   // A consumer that takes little at a time must not make us read as little at a time.
-  const auto ours = [this] { return turn_ != Turn::io_thread && ring_.free_bytes() >= kReadBytes; };
-  changed_.wait(lock, [&] { return stopping_ || state_ != State::reading || ours(); });
+  while (!stopping_ && state_ == State::reading && (turn_ == Turn::io_thread || ring_.free_bytes() < kReadBytes))
+    changed_.wait(mutex_);
   if (stopping_ || state_ != State::reading) return {};
   const std::span<std::byte> space = ring_.writable();
   return space.first(std::min(space.size(), kReadBytes));
@@ -67,14 +67,14 @@ std::optional<Transfer> FdReader::read_next(std::span<std::byte> into) {
 }
 
 void FdReader::deliver(const Transfer& transfer) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   ring_.commit(transfer.bytes);
   if (transfer.bytes == 0) note_end(transfer);
   if (turn_ == Turn::thread_once) turn_ = Turn::io_thread;
   if (std::exchange(reader_waits_, false)) readable_.complete();
 }
 
-/// Under mutex_; the descriptor is closed already.
+/// The descriptor is closed already.
 void FdReader::note_end(const Transfer& last) {
   state_ = last.state == Transfer::State::failed ? State::failed : State::ended;
   error_ = last.error;
@@ -86,7 +86,7 @@ LocalStream::ReadResult FdReader::read_some(std::span<std::byte> into) {
   const LocalStream::ReadResult taken = take_from_ring(into);
   if (taken.state != LocalStream::ReadState::would_block) return taken;
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (turn_ != Turn::io_thread) return taken;
   }
   return read_now(into);
@@ -95,7 +95,7 @@ LocalStream::ReadResult FdReader::read_some(std::span<std::byte> into) {
 LocalStream::ReadResult FdReader::take_from_ring(std::span<std::byte> into) {
   using ReadState = LocalStream::ReadState;
   std::size_t taken = 0;
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   while (taken < into.size() && ring_.size_bytes() > 0) {
     const std::span<const std::byte> oldest = ring_.readable();
     const std::size_t bytes = std::min(oldest.size(), into.size() - taken);
@@ -120,7 +120,7 @@ LocalStream::ReadResult FdReader::read_now(std::span<std::byte> into) {
   if (transfer && transfer->state == Transfer::State::would_block) return {.state = ReadState::would_block};
   if (transfer && transfer->bytes > 0) return {.state = ReadState::data, .bytes = transfer->bytes};
   if (transfer) std::ignore = descriptor_.close();  // everything it had has been read
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (!transfer) {
     turn_ = Turn::thread;
     changed_.notify_one();
@@ -133,7 +133,7 @@ LocalStream::ReadResult FdReader::read_now(std::span<std::byte> into) {
 
 void FdReader::async_wait_readable(LocalStream::WaitHandler handler) {
   readable_.expect(std::move(handler));
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (ring_.size_bytes() > 0 || state_ != State::reading) return readable_.complete();
   reader_waits_ = true;
   if (turn_ != Turn::io_thread) return;
@@ -144,14 +144,14 @@ void FdReader::async_wait_readable(LocalStream::WaitHandler handler) {
 void FdReader::stop() {
   stop_.raise();
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     stopping_ = true;
     changed_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
   readable_.drop();
   std::ignore = descriptor_.close();  // given up: nobody is left to tell
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (state_ == State::reading) {
     state_ = State::failed;
     error_ = std::make_error_code(std::errc::operation_canceled);

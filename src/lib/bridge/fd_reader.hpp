@@ -5,10 +5,8 @@
 ///              └─the thread's read()──► ByteRing (kRingBytes; full: the thread waits) ──read_some()──┘
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -24,6 +22,7 @@
 #include "lib/bridge/half_descriptor.hpp"
 #include "lib/bridge/pending_call.hpp"
 #include "lib/bridge/wake_event.hpp"
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::bridge {
 
@@ -59,7 +58,7 @@ class FdReader {
   [[nodiscard]] std::span<std::byte> wait_for_turn();
   [[nodiscard]] std::optional<Transfer> read_next(std::span<std::byte> into);
   void deliver(const Transfer& transfer);
-  void note_end(const Transfer& last);
+  void note_end(const Transfer& last) UDTCAT_REQUIRES(mutex_);
 
   // constant after construction
   const WakeEvent stop_;
@@ -68,14 +67,14 @@ class FdReader {
   // completes from the thread
   PendingCall<> readable_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;  // space in the ring, turn_, or stopping_
-  ByteRing ring_;                    // guarded by mutex_, but for the bytes it lends
-  State state_ = State::reading;     // guarded by mutex_
-  Turn turn_ = Turn::io_thread;      // guarded by mutex_
-  std::error_code error_;            // guarded by mutex_
-  bool reader_waits_ = false;        // guarded by mutex_
-  bool stopping_ = false;            // guarded by mutex_
+  core::Mutex mutex_;
+  core::Condition changed_;                  // space in the ring, turn_, or stopping_
+  ByteRing ring_ UDTCAT_GUARDED_BY(mutex_);  // but for the bytes it lends
+  State state_ UDTCAT_GUARDED_BY(mutex_) = State::reading;
+  Turn turn_ UDTCAT_GUARDED_BY(mutex_) = Turn::io_thread;
+  std::error_code error_ UDTCAT_GUARDED_BY(mutex_);
+  bool reader_waits_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
 };

@@ -62,7 +62,7 @@ void FdWriter::async_write_some(std::span<const std::byte> from, LocalStream::Wr
   UDTCAT_INVARIANT(!from.empty(), "the caller writes only when it has bytes");
   written_.expect(std::move(handler));
   const std::optional<Transfer> transfer = write_now(from);
-  if (!transfer || transfer->state == Transfer::State::would_block) return give(Job::write, from);
+  if (!transfer || transfer->state == Transfer::State::would_block) return give({Job::write, from});
   written_.complete(transfer->error, transfer->bytes);
 }
 
@@ -74,14 +74,13 @@ std::optional<Transfer> FdWriter::write_now(std::span<const std::byte> from) con
 
 void FdWriter::async_finish(LocalStream::FinishHandler handler) {
   finished_.expect(std::move(handler));
-  give(Job::finish, {});
+  give({Job::finish});
 }
 
-void FdWriter::give(Job job, std::span<const std::byte> from) {
-  const std::lock_guard lock(mutex_);
-  UDTCAT_INVARIANT(job_ == Job::none, "one operation at a time, and none after the finish");
-  job_ = job;
-  from_ = from;
+void FdWriter::give(const Given& given) {
+  const core::MutexLock lock(mutex_);
+  UDTCAT_INVARIANT(given_.job == Job::none, "one operation at a time, and none after the finish");
+  given_ = given;
   job_given_.notify_one();
 }
 
@@ -90,24 +89,24 @@ void FdWriter::run() {
   while (work_off(wait_for_job())) continue;
 }
 
-FdWriter::Job FdWriter::wait_for_job() {
-  std::unique_lock lock(mutex_);
-  job_given_.wait(lock, [this] { return job_ != Job::none; });
-  return job_;
+FdWriter::Given FdWriter::wait_for_job() {
+  const core::MutexLock lock(mutex_);
+  while (given_.job == Job::none) job_given_.wait(mutex_);
+  return given_;
 }
 
 /// returns  false: that was the last one
-bool FdWriter::work_off(Job job) {
-  if (job == Job::write) {
-    const std::optional<Transfer> transfer = write(from_);
+bool FdWriter::work_off(const Given& given) {
+  if (given.job == Job::write) {
+    const std::optional<Transfer> transfer = write(given.from);
     if (!transfer) return false;
-    const std::lock_guard lock(mutex_);
-    if (job_ == Job::stop) return false;
-    job_ = Job::none;  // before the handler can give the next one
+    const core::MutexLock lock(mutex_);
+    if (given_.job == Job::stop) return false;
+    given_.job = Job::none;  // before the handler can give the next one
     written_.complete(transfer->error, transfer->bytes);
     return true;
   }
-  if (job == Job::finish) {
+  if (given.job == Job::finish) {
     if (const std::optional<std::error_code> error = finish()) finished_.complete(*error);
   }
   return false;
@@ -152,8 +151,8 @@ void FdWriter::stop() {
 void FdWriter::end_thread() {
   stop_.raise();
   {
-    const std::lock_guard lock(mutex_);
-    job_ = Job::stop;
+    const core::MutexLock lock(mutex_);
+    given_.job = Job::stop;
     job_given_.notify_one();
   }
   if (thread_.joinable()) thread_.join();

@@ -2,10 +2,8 @@
 /// slow consumer stalls nothing else.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -19,6 +17,7 @@
 #include "lib/bridge/half_descriptor.hpp"
 #include "lib/bridge/pending_call.hpp"
 #include "lib/bridge/wake_event.hpp"
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::bridge {
 
@@ -47,15 +46,19 @@ class FdWriter {
 
  private:
   enum class Job { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays
+  struct Given {
+    Job job = Job::none;
+    std::span<const std::byte> from{};  // of Job::write, the caller's
+  };
 
   FdWriter(boost::asio::io_context& io, int number, bool until_read, WakeEvent stop);
 
   [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
-  void give(Job job, std::span<const std::byte> from);
+  void give(const Given& given);
   void end_thread();
   void run();
-  [[nodiscard]] Job wait_for_job();
-  [[nodiscard]] bool work_off(Job job);
+  [[nodiscard]] Given wait_for_job();
+  [[nodiscard]] bool work_off(const Given& given);
   [[nodiscard]] std::optional<Transfer> write(std::span<const std::byte> from);
   [[nodiscard]] std::optional<std::error_code> finish();
   [[nodiscard]] std::optional<std::error_code> wait_until_taken();
@@ -70,10 +73,9 @@ class FdWriter {
   PendingCall<std::error_code, std::size_t> written_;
   PendingCall<std::error_code> finished_;
 
-  std::mutex mutex_;
-  std::condition_variable job_given_;
-  Job job_ = Job::none;              // guarded by mutex_
-  std::span<const std::byte> from_;  // guarded by mutex_; of Job::write, the caller's
+  core::Mutex mutex_;
+  core::Condition job_given_;
+  Given given_ UDTCAT_GUARDED_BY(mutex_);
 
   std::thread thread_;
 };

@@ -1,12 +1,12 @@
 #include "lib/core/buffer.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::core {
 
@@ -28,9 +28,9 @@ struct Buffer::Shared {
 
   const std::size_t buffer_bytes;  // constant after construction
   const std::size_t limit;
-  std::mutex mutex;
-  std::vector<Memory> idle;  // guarded by mutex
-  std::size_t out = 0;       // guarded by mutex
+  Mutex mutex;
+  std::vector<Memory> idle UDTCAT_GUARDED_BY(mutex);
+  std::size_t out UDTCAT_GUARDED_BY(mutex) = 0;
 };
 
 Buffer::Buffer(std::shared_ptr<Shared> home, std::byte* memory, std::size_t size_bytes)
@@ -57,7 +57,7 @@ void Buffer::give_back() noexcept {
   if (memory_ == nullptr) return;
   Memory memory(std::exchange(memory_, nullptr));
   {
-    const std::lock_guard lock(home_->mutex);
+    const MutexLock lock(home_->mutex);
     --home_->out;
     // As many as are out, since those come back: fresh memory costs a fault a page.
     if (home_->idle.size() < std::max(kIdleBuffers, home_->out)) home_->idle.push_back(std::move(memory));
@@ -73,7 +73,7 @@ BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t limit)
 std::optional<Buffer> BufferPool::acquire() {
   Memory memory;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     if (shared_->out == shared_->limit) return std::nullopt;
     if (!shared_->idle.empty()) {
       // The last one returned is the one most likely still in a cache.
@@ -84,7 +84,7 @@ std::optional<Buffer> BufferPool::acquire() {
   }
   if (!memory) memory.reset(static_cast<std::byte*>(::operator new[](shared_->buffer_bytes, kAlignment, std::nothrow)));
   if (!memory) {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     --shared_->out;
     return std::nullopt;
   }
@@ -92,7 +92,7 @@ std::optional<Buffer> BufferPool::acquire() {
 }
 
 std::size_t BufferPool::in_use() const {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   return shared_->out;
 }
 

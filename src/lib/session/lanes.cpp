@@ -78,7 +78,7 @@ struct LanePool::Job {
 struct LanePool::Worked {
   Lane lane;
   bool seals;
-  std::deque<Job*> waiting{};  // guarded by mutex_; the front is being worked
+  std::deque<Job*> waiting UDTCAT_GUARDED_BY(&LanePool::mutex_){};  // the front is being worked
 
   void run(Job& job) { job.outcome = seals ? lane.seal(job.block) : lane.open(job.block); }
 };
@@ -118,7 +118,7 @@ LanePool::LanePool(boost::asio::io_context& io, BlockHandler on_sealed, BlockHan
 
 LanePool::~LanePool() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     stopping_ = true;
   }
   work_there_.notify_all();
@@ -157,7 +157,7 @@ void LanePool::submit(Pipeline& pipeline, Block block) {
 
 void LanePool::hand_to_workers(Worked& lane, Job& job) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     lane.waiting.push_back(&job);
     if (lane.waiting.size() > 1) return;  // its thread goes on with it
     ready_.push_back(&lane);
@@ -166,9 +166,9 @@ void LanePool::hand_to_workers(Worked& lane, Job& job) {
 }
 
 void LanePool::work() {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   for (;;) {
-    work_there_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    while (!stopping_ && ready_.empty()) work_there_.wait(mutex_);
     if (stopping_) return;
     Worked& lane = *ready_.front();
     ready_.pop_front();

@@ -8,13 +8,11 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -25,6 +23,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
+#include "lib/core/mutex.hpp"
 #include "lib/crypto/aead.hpp"
 #include "lib/session/key_schedule.hpp"
 #include "lib/session/record_format.hpp"
@@ -113,11 +112,11 @@ class LanePool {
   std::vector<std::thread> threads_;  // constant after construction
   std::atomic<bool> delivery_scheduled_{false};
 
-  std::mutex mutex_;
-  std::condition_variable work_there_;
-  std::deque<Worked*> ready_;          // guarded by mutex_: lanes with work and without a thread
-  std::size_t unannounced_bytes_ = 0;  // guarded by mutex_: finished, and the io thread not yet told
-  bool stopping_ = false;              // guarded by mutex_
+  core::Mutex mutex_;
+  core::Condition work_there_;
+  std::deque<Worked*> ready_ UDTCAT_GUARDED_BY(mutex_);          // lanes with work and without a thread
+  std::size_t unannounced_bytes_ UDTCAT_GUARDED_BY(mutex_) = 0;  // finished, and the io thread not yet told
+  bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
 
   core::Lifetime lifetime_;
   std::function<void()> guarded_delivery_;  // made on the io thread, posted from any

@@ -59,7 +59,7 @@ Result<std::size_t> LibudtConnection::receive(std::span<std::byte> into) {
   if (received == UDT::ERROR && !last_error_is_try_again()) {
     const bool socket_is_gone = last_error_is_no_socket();
     note_end();
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     bytes_dropped_ = socket_is_gone && !all_read_;
     return tl::unexpected(broken("receive from"));
   }
@@ -89,7 +89,7 @@ Result<std::size_t> LibudtConnection::send(std::span<const std::byte> from, bool
 /// libudt takes any packet of the peer's for life, also where none of ours gets through.
 Status LibudtConnection::check_answers() {
   const auto now = Clock::now();
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (now - answers_checked_ < kCheckInterval) return {};
   if (now - answers_checked_ > kMissedChecks) answered_at_ += now - answers_checked_;
   answers_checked_ = now;
@@ -115,7 +115,7 @@ std::optional<int> LibudtConnection::unacknowledged_packets() const {
 /// libudt's garbage collector takes an ended socket a second after its last byte was read, or with bytes in it a minute
 /// after the end: what tells one from the other must be known before.
 void LibudtConnection::note_all_read() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (ended_amid_talk_ && has_nothing_unread()) all_read_ = true;
 }
 
@@ -130,7 +130,7 @@ Result<bool> LibudtConnection::drained() {
   const bool connected = UDT::getsockstate(socket_.id()) == CONNECTED;
   auto packets = unacknowledged_packets();
   if (!packets) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     packets = left_unacknowledged_;
   }
   if (packets == 0) return true;
@@ -149,7 +149,7 @@ void LibudtConnection::note_end() {
   if (!end_is_watched_ || UDT::getsockstate(socket_.id()) == CONNECTED) return;
   const auto silence = port_watch_->silence();
   const auto unacknowledged = unacknowledged_packets();
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (ended_amid_talk_) return;
   left_unacknowledged_ = unacknowledged;  // soon libudt's garbage collector takes the number with the socket
   // A system that keeps no time of arrival leaves us the time of the last payload.
@@ -161,7 +161,7 @@ bool LibudtConnection::ended_in_order() {
   note_end();
   // The socket that libudt's garbage collector took may have held bytes.
   if (bytes_dropped_ || port_closed_since()) return false;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return ended_amid_talk_.value_or(false);
 }
 
@@ -173,7 +173,7 @@ void LibudtConnection::close() {
 ChannelStats LibudtConnection::stats() {
   UDT::TRACEINFO trace;
   const bool known = UDT::perfmon(socket_.id(), &trace, false) != UDT::ERROR;
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   if (known) {
     last_stats_.packets_sent = count(trace.pktSentTotal);
     last_stats_.packets_lost = count(trace.pktSndLossTotal);

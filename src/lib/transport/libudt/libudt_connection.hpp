@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/mutex.hpp"
 #include "lib/transport/channel.hpp"
 #include "lib/transport/libudt/port_watch.hpp"
 #include "lib/transport/libudt/udt_socket.hpp"
@@ -75,14 +75,14 @@ class LibudtConnection {
   std::atomic<Clock::duration> last_byte_at_;
   std::atomic<bool> end_is_watched_{false};
   std::atomic<bool> bytes_dropped_{false};
-  std::mutex mutex_;
-  std::optional<bool> ended_amid_talk_;     // guarded by mutex_; known from the end on
-  std::optional<int> left_unacknowledged_;  // guarded by mutex_; as ended_amid_talk_
-  bool all_read_ = false;                   // guarded by mutex_; after the end, and libudt has nothing more for us
-  ChannelStats last_stats_;                 // guarded by mutex_
-  std::int64_t packets_answered_ = 0;       // guarded by mutex_; of packets_given_, when answers_checked_
-  Clock::time_point answered_at_;           // guarded by mutex_; or all was, or the peer had no room
-  Clock::time_point answers_checked_;       // guarded by mutex_
+  core::Mutex mutex_;
+  std::optional<bool> ended_amid_talk_ UDTCAT_GUARDED_BY(mutex_);     // known from the end on
+  std::optional<int> left_unacknowledged_ UDTCAT_GUARDED_BY(mutex_);  // as ended_amid_talk_
+  bool all_read_ UDTCAT_GUARDED_BY(mutex_) = false;  // after the end, and libudt has nothing more for us
+  ChannelStats last_stats_ UDTCAT_GUARDED_BY(mutex_);
+  std::int64_t packets_answered_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of packets_given_, when answers_checked_
+  Clock::time_point answered_at_ UDTCAT_GUARDED_BY(mutex_);      // or all was, or the peer had no room
+  Clock::time_point answers_checked_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::transport::libudt

@@ -22,7 +22,7 @@ ReceiveLoop::~ReceiveLoop() {
 
 void ReceiveLoop::read(Request request) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     UDTCAT_INVARIANT(!request_, "a channel has one read at a time");
     if (stopping_) return request.done.post(fail(Errc::connection_broken, "receive", "the channel is closed"));
     request_.emplace(std::move(request));
@@ -32,7 +32,7 @@ void ReceiveLoop::read(Request request) {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& error) {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     request_->done.post(fail(Errc::out_of_resources, "start a thread to receive with", error.what()));
     request_.reset();
   }
@@ -40,16 +40,21 @@ void ReceiveLoop::read(Request request) {
 
 void ReceiveLoop::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_one();
 }
 
 void ReceiveLoop::run() {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   for (;;) {
-    wait_for_request(lock);
+    while (!request_ && !stopping_) {
+      if (changed_.wait_for(mutex_, kEndLook) == std::cv_status::no_timeout) continue;
+      lock.unlock();
+      connection_->note_end();
+      lock.lock();
+    }
     if (!request_) return;
     Request request = std::move(*request_);
     request_.reset();
@@ -60,19 +65,11 @@ void ReceiveLoop::run() {
   }
 }
 
-void ReceiveLoop::wait_for_request(std::unique_lock<std::mutex>& lock) {
-  while (!changed_.wait_for(lock, kEndLook, [this] { return request_ || stopping_; })) {
-    lock.unlock();
-    connection_->note_end();
-    lock.lock();
-  }
-}
-
 Result<std::size_t> ReceiveLoop::fill(const Request& request) {
   std::size_t filled = 0;
   while (filled < request.least_bytes) {
     {
-      const std::lock_guard lock(mutex_);
+      const core::MutexLock lock(mutex_);
       if (stopping_) return fail(Errc::connection_broken, "receive", "the channel is closed");
     }
     if (broken_ && request.tells_the_end && connection_->ended_in_order()) return std::size_t{0};
@@ -128,11 +125,11 @@ class SendLoop::Queue {
 
   const std::shared_ptr<LibudtConnection> connection_;
   const std::shared_ptr<std::atomic<bool>> finished_ = std::make_shared<std::atomic<bool>>(false);
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Write> waiting_;                  // guarded by mutex_; the front one is being sent
-  std::optional<Clock::time_point> deadline_;  // guarded by mutex_; set when draining
-  std::optional<Error> broken_;                // guarded by mutex_
+  core::Mutex mutex_;
+  core::Condition changed_;
+  std::deque<Write> waiting_ UDTCAT_GUARDED_BY(mutex_);                  // the front one is being sent
+  std::optional<Clock::time_point> deadline_ UDTCAT_GUARDED_BY(mutex_);  // set when draining
+  std::optional<Error> broken_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 void SendLoop::Queue::push(core::SharedBytes from, Completion done) { push({std::move(from), std::move(done)}); }
@@ -141,7 +138,7 @@ void SendLoop::Queue::push_drained(Completion done) { push({{}, std::move(done),
 
 void SendLoop::Queue::push(Write write) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (deadline_) return write.done.post(fail(Errc::connection_broken, "send", "the channel is closed"));
     if (broken_) return write.done.post(tl::unexpected(*broken_));
     waiting_.push_back(std::move(write));
@@ -151,7 +148,7 @@ void SendLoop::Queue::push(Write write) {
 
 void SendLoop::Queue::fail_all(const Error& error) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     broken_ = error;
     for (Write& write : waiting_) write.done.post(tl::unexpected(error));
     waiting_.clear();
@@ -161,7 +158,7 @@ void SendLoop::Queue::fail_all(const Error& error) {
 
 bool SendLoop::Queue::close(Clock::time_point deadline) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     if (deadline_) return false;
     deadline_ = deadline;
   }
@@ -170,9 +167,9 @@ bool SendLoop::Queue::close(Clock::time_point deadline) {
 }
 
 void SendLoop::Queue::run() {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return !waiting_.empty() || deadline_; });
+    while (waiting_.empty() && !deadline_) changed_.wait(mutex_);
     if (waiting_.empty()) break;
     const core::SharedBytes from = waiting_.front().from;
     const bool until_drained = waiting_.front().until_drained;
@@ -202,18 +199,18 @@ Status SendLoop::Queue::send_all(std::span<const std::byte> from) {
 }
 
 bool SendLoop::Queue::is_last() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return waiting_.size() == 1 || waiting_[1].until_drained;
 }
 
 bool SendLoop::Queue::out_of_time() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   return deadline_ && Clock::now() >= *deadline_;
 }
 
 void SendLoop::Queue::finish_front(Status status) {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(mutex_);
     waiting_.front().done.post(std::move(status));
     waiting_.pop_front();
   }
@@ -221,7 +218,7 @@ void SendLoop::Queue::finish_front(Status status) {
 }
 
 Status SendLoop::Queue::wait_drained() {
-  std::unique_lock lock(mutex_);
+  core::MutexLock lock(mutex_);
   for (;;) {
     if (broken_) return tl::unexpected(*broken_);
     if (deadline_ && Clock::now() >= *deadline_)
@@ -231,7 +228,7 @@ Status SendLoop::Queue::wait_drained() {
     lock.lock();
     if (!drained) return tl::unexpected(drained.error());
     if (*drained) return {};
-    changed_.wait_for(lock, kDrainLook);
+    changed_.wait_for(mutex_, kDrainLook);
   }
 }
 

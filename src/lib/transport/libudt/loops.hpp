@@ -3,12 +3,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
@@ -19,6 +17,7 @@
 #include <boost/asio/post.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/mutex.hpp"
 #include "lib/core/shared_bytes.hpp"
 #include "lib/transport/libudt/libudt_connection.hpp"
 #include "lib/transport/libudt/runtime.hpp"
@@ -73,16 +72,15 @@ class ReceiveLoop {
 
  private:
   void run();
-  void wait_for_request(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] Result<std::size_t> fill(const Request& request);
 
   const std::shared_ptr<LibudtConnection> connection_;  // synchronises itself
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Request> request_;  // guarded by mutex_
-  bool stopping_ = false;           // guarded by mutex_
-  std::optional<Error> broken_;     // the loop's own
-  std::thread thread_;              // the channel's
+  core::Mutex mutex_;
+  core::Condition changed_;
+  std::optional<Request> request_ UDTCAT_GUARDED_BY(mutex_);
+  bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
+  std::optional<Error> broken_;  // the loop's own
+  std::thread thread_;           // the channel's
 };
 
 /// The thread that writes a connection, and waits for its end.

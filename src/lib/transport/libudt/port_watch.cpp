@@ -14,25 +14,25 @@ constexpr auto kConvincingSpread = 2s;          // guess
 }  // namespace
 
 void PortWatch::watch(const Endpoint& peer) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   ++watched_[peer.to_string()].watchers;
 }
 
 void PortWatch::unwatch(const Endpoint& peer) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto found = watched_.find(peer.to_string());
   if (found != watched_.end() && --found->second.watchers == 0) watched_.erase(found);
 }
 
 std::optional<PortWatch::Clock::duration> PortWatch::silence() {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto last = socket_.last_arrival();
   if (!last) return std::nullopt;
   return std::chrono::duration_cast<Clock::duration>(std::chrono::system_clock::now() - *last);
 }
 
 void PortWatch::take(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   for (const net::PathError& error : socket_.take_path_errors(kErrorsAtOnce)) {
     if (!error.port_unreachable) continue;
     const auto found = watched_.find(error.peer.to_string());
@@ -45,13 +45,13 @@ void PortWatch::take(Clock::time_point now) {
 }
 
 bool PortWatch::refused(const Endpoint& peer) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto found = watched_.find(peer.to_string());
   return found != watched_.end() && !found->second.times.empty();
 }
 
 std::optional<PortWatch::Clock::time_point> PortWatch::closed_since(const Endpoint& peer, Clock::time_point last_byte) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto found = watched_.find(peer.to_string());
   if (found == watched_.end()) return std::nullopt;
   auto& times = found->second.times;

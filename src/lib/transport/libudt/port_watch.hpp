@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include <udtcat/endpoint.hpp>
 
+#include "lib/core/mutex.hpp"
 #include "lib/net/udp_socket.hpp"
 
 namespace udtcat::transport::libudt {
@@ -45,9 +45,9 @@ class PortWatch {
     std::deque<Clock::time_point> times;  // ascending, bounded
   };
 
-  std::mutex mutex_;
-  net::UdpSocket socket_;                    // guarded by mutex_
-  std::map<std::string, Refusals> watched_;  // guarded by mutex_; by Endpoint::to_string()
+  core::Mutex mutex_;
+  net::UdpSocket socket_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<std::string, Refusals> watched_ UDTCAT_GUARDED_BY(mutex_);  // by Endpoint::to_string()
 };
 
 }  // namespace udtcat::transport::libudt

@@ -9,9 +9,9 @@
 namespace udtcat::transport::libudt {
 
 Result<std::shared_ptr<Runtime>> Runtime::acquire() {
-  static std::mutex mutex;
-  static std::weak_ptr<Runtime> current;
-  const std::lock_guard lock(mutex);
+  static core::Mutex mutex;
+  static std::weak_ptr<Runtime> current UDTCAT_GUARDED_BY(mutex);
+  const core::MutexLock lock(mutex);
   if (auto running = current.lock()) return running;
   if (UDT::startup() == UDT::ERROR) return tl::unexpected(last_error(Errc::out_of_resources, "start libudt"));
   std::shared_ptr<Runtime> started(new Runtime);  // make_shared cannot reach the constructor
@@ -25,7 +25,7 @@ Runtime::~Runtime() {
 }
 
 void Runtime::adopt(std::thread thread, std::shared_ptr<const std::atomic<bool>> finished) {
-  const std::lock_guard lock(mutex_);
+  const core::MutexLock lock(mutex_);
   const auto ended =
       std::stable_partition(adopted_.begin(), adopted_.end(), [](const Adopted& each) { return !*each.finished; });
   std::for_each(ended, adopted_.end(), [](Adopted& each) { each.thread.join(); });

@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include <udtcat/result.hpp>
+
+#include "lib/core/mutex.hpp"
 
 namespace udtcat::transport::libudt {
 
@@ -36,8 +37,8 @@ class Runtime {
   };
 
   std::atomic<bool> leave_running_{false};
-  std::mutex mutex_;
-  std::vector<Adopted> adopted_;  // guarded by mutex_
+  core::Mutex mutex_;
+  std::vector<Adopted> adopted_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::transport::libudt
