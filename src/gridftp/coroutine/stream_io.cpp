@@ -21,18 +21,13 @@ struct Written {
   std::size_t bytes = 0;
 };
 
-// std::function copies what it holds, and a coroutine's handler cannot be copied.
-template <typename Handler>
-auto shared(Handler&& handler) {
-  return std::make_shared<std::decay_t<Handler>>(std::forward<Handler>(handler));
-}
-
 Task<Written> write_some(LocalStream& stream, std::span<const std::byte> from) {
   co_return co_await boost::asio::async_initiate<const use_awaitable_t<>&, void(Written)>(
       [&](auto handler) {
-        stream.async_write_some(from, [handler = shared(std::move(handler))](std::error_code error, std::size_t bytes) {
-          (*handler)(Written{error, bytes});
-        });
+        stream.async_write_some(
+            from, [handler = shared_handler(std::move(handler))](std::error_code error, std::size_t bytes) {
+              handler(Written{error, bytes});
+            });
       },
       use_awaitable);
 }
@@ -41,8 +36,7 @@ Task<Written> write_some(LocalStream& stream, std::span<const std::byte> from) {
 
 Task<void> StreamIo::wait_readable() {
   co_await boost::asio::async_initiate<const use_awaitable_t<>&, void()>(
-      [this](auto handler) { stream_->async_wait_readable([handler = shared(std::move(handler))] { (*handler)(); }); },
-      use_awaitable);
+      [this](auto handler) { stream_->async_wait_readable(shared_handler(std::move(handler))); }, use_awaitable);
 }
 
 Result<std::optional<std::size_t>> StreamIo::take(std::span<std::byte> into) {
@@ -87,10 +81,7 @@ Task<Status> StreamIo::write(std::span<const std::byte> from) {
 
 Task<Status> StreamIo::finish() {
   const auto error = co_await boost::asio::async_initiate<const use_awaitable_t<>&, void(std::error_code)>(
-      [this](auto handler) {
-        stream_->async_finish([handler = shared(std::move(handler))](std::error_code why) { (*handler)(why); });
-      },
-      use_awaitable);
+      [this](auto handler) { stream_->async_finish(shared_handler(std::move(handler))); }, use_awaitable);
   if (error) co_return broken("finish", stream_->sink_name(), error);
   co_return Status{};
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -72,6 +73,12 @@ class Promise {
   std::optional<T> value_;
   Signal set_;
 };
+
+/// A coroutine's handler for a std::function, which copies what it holds: that handler cannot be copied.
+template <typename Handler>
+[[nodiscard]] auto shared_handler(Handler handler) {
+  return [shared = std::make_shared<Handler>(std::move(handler))](auto... values) { (*shared)(std::move(values)...); };
+}
 
 /// Notices that nothing has moved for too long: compares a count at the end of each `patience` with the one at its
 /// beginning.

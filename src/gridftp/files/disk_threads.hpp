@@ -72,11 +72,7 @@ template <typename Call>
   co_await threads.room();
   std::optional<std::invoke_result_t<Call>> given;
   co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
-      [&](auto handler) {
-        // std::function copies what it holds, and a coroutine's handler cannot be copied.
-        const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-        threads.give([&] { given.emplace(call()); }, [kept] { (*kept)(); });
-      },
+      [&](auto handler) { threads.give([&] { given.emplace(call()); }, shared_handler(std::move(handler))); },
       boost::asio::use_awaitable);
   co_return std::move(*given);
 }

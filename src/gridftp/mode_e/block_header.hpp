@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "lib/core/byte_order.hpp"
+
 namespace udtcat::gridftp {
 
 inline constexpr std::size_t kBlockHeaderBytes = 17;  // spec: docs/spec/gridftp.md §2
@@ -28,8 +30,20 @@ struct BlockHeader {
   friend bool operator==(const BlockHeader&, const BlockHeader&) = default;
 };
 
-[[nodiscard]] std::array<std::byte, kBlockHeaderBytes> encode(const BlockHeader& header);
+[[nodiscard]] inline std::array<std::byte, kBlockHeaderBytes> encode(const BlockHeader& header) {
+  std::array<std::byte, kBlockHeaderBytes> out{};
+  const std::span<std::byte> bytes(out);
+  bytes[0] = std::byte{header.descriptor};
+  core::store_be(bytes.subspan(1), header.count);
+  core::store_be(bytes.subspan(9), header.offset);
+  return out;
+}
+
 /// Total: any bytes are a header. IncomingFile checks its numbers.
-[[nodiscard]] BlockHeader decode_block_header(std::span<const std::byte, kBlockHeaderBytes> in);
+[[nodiscard]] inline BlockHeader decode_block_header(std::span<const std::byte, kBlockHeaderBytes> in) {
+  return {.descriptor = std::to_integer<std::uint8_t>(in[0]),
+          .count = core::load_be<std::uint64_t>(in.subspan(1)),
+          .offset = core::load_be<std::uint64_t>(in.subspan(9))};
+}
 
 }  // namespace udtcat::gridftp

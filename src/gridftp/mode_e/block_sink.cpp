@@ -22,25 +22,26 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges hav
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
   // A kill costs the bytes that the journal lacks: a slow disk may not let them grow without end.
-  while (noting_ && have_.bytes() >= safe_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
-  if (closed_) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
+  while (state_ == State::saving && have_.bytes() >= safe_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
+  if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
   const ByteRange range{offset, offset + bytes.size()};
   const bool again = have_.touches(range);
   auto status = co_await on_disk(
       io_, [&] { return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes); });
   if (status) status = have_.add(range);
-  if (status && journal_ && !noting_ && have_.bytes() >= safe_.bytes() + kJournalEveryBytes) status = co_await note();
+  if (status && journal_ && state_ == State::open && have_.bytes() >= safe_.bytes() + kJournalEveryBytes)
+    status = co_await save_journal();
   if (--storing_ == 0) stored_.notify();
   co_return status;
 }
 
 /// Saves the ranges written by now; ranges written meanwhile are for the next call.
-Task<Status> FileSink::note() {
-  noting_ = true;
+Task<Status> FileSink::save_journal() {
+  state_ = State::saving;
   ByteRanges have = have_;
   auto saved = co_await on_disk(io_, [&] { return save(have); });
-  noting_ = false;
+  if (state_ == State::saving) state_ = State::open;
   if (saved) safe_ = std::move(have);
   stored_.notify();
   co_return saved;
@@ -55,7 +56,7 @@ Status FileSink::save(const ByteRanges& have) const {
 
 /// Refuses further blocks, and waits until all are written.
 Task<void> FileSink::close() {
-  closed_ = true;
+  state_ = State::closed;
   co_await settle();
 }
 
@@ -97,7 +98,7 @@ Status FileSink::leave() {
 }
 
 FileSink::~FileSink() {
-  if (!closed_) std::ignore = leave();
+  if (state_ != State::closed) std::ignore = leave();
 }
 
 Task<Status> CountingSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {

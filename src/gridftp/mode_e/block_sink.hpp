@@ -33,6 +33,9 @@ class BlockSink {
 };
 
 /// A file: in place, on the threads for disks.
+///
+///   open ── kJournalEveryBytes have come ──► saving ── the journal is on the disk ──► open
+///   open, saving ── publish(), set_aside() ──► closed, where store() fails
 class FileSink final : public BlockSink {
  public:
   static constexpr std::uint64_t kJournalEveryBytes = 4'194'304;  // guess: what at most comes twice after a cut
@@ -66,7 +69,9 @@ class FileSink final : public BlockSink {
   [[nodiscard]] static std::uint64_t end_of(const ByteRanges& have) {
     return have.empty() ? 0 : have.ranges().back().end;
   }
-  [[nodiscard]] Task<Status> note();
+  enum class State { open, saving, closed };
+
+  [[nodiscard]] Task<Status> save_journal();
   [[nodiscard]] Status save(const ByteRanges& have) const;
   /// Until each store() under way has been written.
   [[nodiscard]] Task<void> settle();
@@ -78,9 +83,8 @@ class FileSink final : public BlockSink {
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
-  ByteRanges safe_;          // of have_: ranges that the journal has
-  bool noting_ = false;      // one journal at a time
-  bool closed_ = false;      // nothing more is taken
+  ByteRanges safe_;  // of have_: ranges that the journal has
+  State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
   Signal stored_;
 };

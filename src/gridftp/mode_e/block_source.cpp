@@ -21,7 +21,7 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
     left.begin = block.end;  // before the wait: the next call gets the bytes behind
   }
   ++reading_;
-  const auto got = co_await on_disk(io_, [&]() -> Result<std::size_t> {
+  auto read_at = co_await on_disk(io_, [&]() -> Result<std::size_t> {
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
     if (!read || *read == into.size()) return read;
     // A short read is the end of the range or of a file that shrank: size and time have to be as at open().
@@ -29,9 +29,9 @@ Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> int
     return read;
   });
   --reading_;
-  if (!got) co_return tl::unexpected(got.error());
-  if (*got < block.bytes()) first_ = ranges_.size();
-  block.end = block.begin + *got;
+  UDTCAT_CO_TRY(const std::size_t bytes, std::move(read_at));
+  if (bytes < block.bytes()) first_ = ranges_.size();
+  block.end = block.begin + bytes;
   co_return block.bytes() > 0 ? std::optional(block) : std::nullopt;
 }
 

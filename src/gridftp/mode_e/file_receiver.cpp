@@ -18,9 +18,7 @@
 namespace udtcat::gridftp {
 
 namespace {
-
 constexpr std::size_t kPieceBytes = 262'144;  // guess: a block of Globus' server
-
 }  // namespace
 
 struct FileReceiver::State {
@@ -108,19 +106,19 @@ Task<Status> FileReceiver::State::receive_payload(StreamIo& connection, BlockHea
   while (left.begin < left.end) {
     auto piece = take_piece();
     const auto want = std::span(piece).first(std::min<std::uint64_t>(left.bytes(), piece.size()));
-    const auto taken = connection.take(want);
+    auto taken = connection.take(want);
     Status stored;
     if (taken && taken->value_or(0) > 0) stored = co_await sink->store(left.begin, want.first(**taken));
     pieces.push_back(std::move(piece));
-    if (!taken) co_return tl::unexpected(taken.error());
-    if (!*taken) {
+    UDTCAT_CO_TRY(const auto bytes_there, std::move(taken));
+    if (!bytes_there) {
       co_await connection.wait_readable();
       continue;
     }
-    const std::size_t bytes = **taken;
+    const std::size_t bytes = *bytes_there;
     if (bytes == 0)
       co_return udtcat::fail(Errc::connection_broken, "receive from " + connection.name(), "it ended within a block");
-    if (!stored) co_return stored;
+    UDTCAT_CO_CHECK(stored);
     UDTCAT_CO_CHECK(file.on_stored({left.begin, left.begin + bytes}));
     left.begin += bytes;
     received_bytes += bytes;
