@@ -49,7 +49,7 @@ Endpoint endpoint_of(const Numbers& numbers) {
 }  // namespace
 
 std::string to_data_port(const Endpoint& endpoint) {
-  UDTCAT_INVARIANT(endpoint.family() == AddressFamily::ipv4, "who has another address uses EPRT or EPSV");
+  UDTCAT_INVARIANT(endpoint.family() == AddressFamily::ipv4, "another address is written by EPRT or EPSV");
   std::string text = endpoint.host_to_string();
   for (char& each : text)
     if (each == '.') each = ',';

@@ -81,13 +81,13 @@ template <typename Call>
 /// client has gone may still be storing its last blocks.
 template <typename Call>
 [[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call) {
-  constexpr auto kLook = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
-  constexpr int kLooks = 20;                              // guess: a disk has stored a few blocks by then
+  constexpr auto kRetryAfter = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
+  constexpr int kMaxRetries = 20;                               // guess: a disk has stored a few blocks by then
   boost::asio::steady_timer timer(io);
-  for (int look = 0;; ++look) {
+  for (int retries = 0;; ++retries) {
     auto done = co_await on_disk(io, std::ref(call));
-    if (done || done.error().code != Errc::out_of_resources || look == kLooks) co_return done;
-    timer.expires_after(kLook);
+    if (done || done.error().code != Errc::out_of_resources || retries == kMaxRetries) co_return done;
+    timer.expires_after(kRetryAfter);
     boost::system::error_code ignored;
     co_await timer.async_wait(into(ignored));
   }

@@ -18,7 +18,7 @@ constexpr std::size_t kMostBytes = 4'194'304;                       // guess: By
 constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
-/// In pieces: of what lies in /proc/sys Linux gives nothing to who asks for too much at once.
+/// Reads in pieces: a large read of a file in /proc/sys gives nothing.
 std::string read_all(const bridge::Descriptor& descriptor) {
   std::string text;
   std::array<char, 4'096> piece{};

@@ -72,7 +72,7 @@ template <typename Connected, typename Dial>
 /// Any UDT4 program is a peer: the stock driver `udt`. Nothing is protected.
 [[nodiscard]] std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
                                                         std::chrono::milliseconds patience = kConnectPatience);
-/// Connections to one port are streams of one session. A peer is who proves the key.
+/// Connections to one port are streams of one session. A peer proves the key.
 /// key   none only at Protection::clear
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
                                                             const TransportOptions& transport, std::optional<Key> key,

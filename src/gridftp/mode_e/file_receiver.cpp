@@ -39,7 +39,7 @@ struct FileReceiver::State {
   std::vector<DataConnection> kept;  // have ended their data, and are open
   std::size_t in_the_middle = 0;     // connections that have brought bytes, and not their end of data
   std::uint64_t received_bytes = 0;
-  std::vector<std::vector<std::byte>> pieces;  // that nobody uses: there are as many as were ever stored at a time
+  std::vector<std::vector<std::byte>> pieces;  // unused: as many as were ever stored at a time
 };
 
 void FileReceiver::State::finish(Status status) {

@@ -44,10 +44,10 @@ Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& k
 /// ever. Once a peer has proved the key, strangers are ignored.
 void XioAcceptor::on_refused(const Error& why) {
   core::log().debug("{}", why.message());
-  const bool spoke_our_language = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;
-  if (!spoke_our_language || welcomed_ || nobody_else_) return;
-  nobody_else_.emplace(*io_, kRefusalPatience);
-  nobody_else_->async_wait([weak = weak_from_this(), why](const boost::system::error_code& cancelled) {
+  const bool is_udtcat = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;
+  if (!is_udtcat || welcomed_ || refusal_timer_) return;
+  refusal_timer_.emplace(*io_, kRefusalPatience);
+  refusal_timer_->async_wait([weak = weak_from_this(), why](const boost::system::error_code& cancelled) {
     const auto self = weak.lock();
     if (cancelled || !self) return;
     const core::MutexLock lock(self->mutex_);
@@ -58,7 +58,7 @@ void XioAcceptor::on_refused(const Error& why) {
 
 void XioAcceptor::welcome(std::unique_ptr<Connection> connection) {
   welcomed_ = true;
-  nobody_else_.reset();
+  refusal_timer_.reset();
   {
     const core::MutexLock lock(mutex_);
     refused_.reset();
@@ -106,7 +106,7 @@ void XioAcceptor::stop() {
   if (!listener_) return;
   listener_->stop();
   listener_.reset();
-  nobody_else_.reset();
+  refusal_timer_.reset();
   std::deque<std::shared_ptr<XioLink>> unwanted;
   {
     const core::MutexLock lock(mutex_);

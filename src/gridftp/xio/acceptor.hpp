@@ -22,7 +22,7 @@
 namespace udtcat::gridftp::xio {
 
 /// Data connections that were not accepted yet; further ones are refused.
-inline constexpr std::size_t kMaxWaitingLinks = 256;  // guess: more than anybody's parallelism
+inline constexpr std::size_t kMaxWaitingLinks = 256;  // guess: more than a client's -p
 
 /// How long, after a peer with another key or protection was turned away, the right one may still come.
 inline constexpr auto kRefusalPatience = std::chrono::seconds(3);  // guess: it was told of the port at the same time
@@ -69,7 +69,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   std::uint16_t port_ = 0;              // constant once made
   std::unique_ptr<Listener> listener_;  // none once stopped
   std::list<std::unique_ptr<Carrier>> carriers_;
-  std::optional<boost::asio::steady_timer> nobody_else_;  // since the first refusal, until somebody is let in
+  std::optional<boost::asio::steady_timer> refusal_timer_;  // from the first refusal until a peer is let in
   bool welcomed_ = false;
 
   core::Mutex mutex_;

@@ -37,7 +37,7 @@ class Carrier {
   /// No link that its user has left is still on its way.
   [[nodiscard]] bool settled() const;
   [[nodiscard]] bool closing() const { return closing_; }
-  /// Says goodbye; links that are left end as interrupted.
+  /// Sends a CLOSE; links that are left end as interrupted.
   void close();
 
  private:

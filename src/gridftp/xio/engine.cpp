@@ -14,7 +14,7 @@ namespace udtcat::gridftp::xio {
 namespace {
 
 constexpr auto kDialTimeout = std::chrono::seconds(30);     // guess: as long as TCP's own are endured
-constexpr auto kLookAgain = std::chrono::milliseconds(10);  // guess: too short to be seen at the end of a process
+constexpr auto kPollEvery = std::chrono::milliseconds(10);  // guess: too short to be seen at the end of a process
 
 bool same_session(const DialRequest& one, const DialRequest& other) {
   return one.peer_name == other.peer_name && one.session.protection == other.session.protection &&
@@ -59,7 +59,7 @@ Result<std::unique_ptr<XioEngine>> XioEngine::start() {
 }
 
 XioEngine::XioEngine()
-    : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), patience_(*io_), look_(*io_) {}
+    : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), patience_(*io_), poll_(*io_) {}
 
 Status XioEngine::start_thread() {
   const NoSignals masked;
@@ -163,23 +163,23 @@ void XioEngine::drop_over_acceptors() {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-/// Links that their users have closed get kEndPatience to deliver; open ones are interrupted.
+/// Links that their users have closed get kDeliveryPatience to deliver; open ones are interrupted.
 void XioEngine::begin_leaving() {
-  leaving_ = Leaving::waiting;
+  leaving_ = Leaving::delivering;
   for (const auto& acceptor : acceptors_) acceptor->stop();
-  patience_.expires_after(kEndPatience);
+  patience_.expires_after(kDeliveryPatience);
   patience_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) say_goodbye();
+    if (!cancelled) close_sessions();
   });
   leave_if_over();
 }
 
-void XioEngine::say_goodbye() {
-  leaving_ = Leaving::goodbye;
+void XioEngine::close_sessions() {
+  leaving_ = Leaving::closing;
   for (auto& outgoing : outgoing_)
     if (outgoing.carrier && !outgoing.carrier->closing()) outgoing.carrier->close();
   for (const auto& acceptor : acceptors_) acceptor->close();
-  patience_.expires_after(kGoodbyePatience);
+  patience_.expires_after(kClosePatience);
   patience_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) io_->stop();
   });
@@ -195,12 +195,12 @@ bool XioEngine::settled() const {
 void XioEngine::leave_if_over() {
   if (leaving_ == Leaving::no) return;
   drop_over_acceptors();
-  if (leaving_ == Leaving::waiting && settled()) return say_goodbye();
+  if (leaving_ == Leaving::delivering && settled()) return close_sessions();
   const bool dialling =
       std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.carrier != nullptr; });
-  if (leaving_ == Leaving::goodbye && !dialling && acceptors_.empty()) return io_->stop();
-  look_.expires_after(kLookAgain);
-  look_.async_wait([this](const boost::system::error_code& cancelled) {
+  if (leaving_ == Leaving::closing && !dialling && acceptors_.empty()) return io_->stop();
+  poll_.expires_after(kPollEvery);
+  poll_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) leave_if_over();
   });
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,9 +31,9 @@ struct Contact {
 
 /// How long the end of the process waits for the peers' ends of links that its user has closed: what it wrote is there
 /// already.
-inline constexpr auto kEndPatience = std::chrono::milliseconds(300);  // guess: a round trip across an ocean
-/// And then for the goodbyes, which bring the last receipts.
-inline constexpr auto kGoodbyePatience = std::chrono::seconds(2);  // guess: some round trips of a bad path
+inline constexpr auto kDeliveryPatience = std::chrono::milliseconds(300);  // guess: a round trip across an ocean
+/// And then for the CLOSEs, which bring the last receipts.
+inline constexpr auto kClosePatience = std::chrono::seconds(2);  // guess: some round trips of a bad path
 
 /// Data connections to one contact with one key and the same options are streams of one session: the first dials.
 /// Threads: internally synchronised; no call waits for the network. Our thread takes no signals.
@@ -40,7 +41,7 @@ class XioEngine {
  public:
   /// errors: Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<XioEngine>> start();
-  /// Ends every session in order where that can be done in kEndPatience and kGoodbyePatience.
+  /// Ends every session in order where that can be done in kDeliveryPatience and kClosePatience.
   ~XioEngine();
   XioEngine(const XioEngine&) = delete;
   XioEngine& operator=(const XioEngine&) = delete;
@@ -71,16 +72,16 @@ class XioEngine {
   void on_dialled(Place place, Result<std::unique_ptr<Connection>> connection);
 
   void begin_leaving();
-  void say_goodbye();
+  void close_sessions();
   void leave_if_over();
   [[nodiscard]] bool settled() const;
   void drop_over_acceptors();
 
   const std::shared_ptr<boost::asio::io_context> io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  enum class Leaving { no, waiting, goodbye } leaving_ = Leaving::no;
+  enum class Leaving { no, delivering, closing } leaving_ = Leaving::no;
   boost::asio::steady_timer patience_;
-  boost::asio::steady_timer look_;
+  boost::asio::steady_timer poll_;
   std::list<Outgoing> outgoing_;
   std::list<std::shared_ptr<XioAcceptor>> acceptors_;
   std::thread thread_;

@@ -1,6 +1,8 @@
 /// Globus' C headers, and its errors made of ours.
 #pragma once
 
+#include <array>
+
 extern "C" {
 #include <globus_xio_driver.h>
 #include <globus_xio_load.h>

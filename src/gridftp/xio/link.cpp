@@ -69,7 +69,7 @@ Progress XioLink::start_write(std::vector<std::span<const std::byte>> from) {
 
 Progress XioLink::write_progress() { return write_on(); }
 
-/// Copies without the mutex: the ring's two ends never touch the same bytes, and nobody else changes writing_ now.
+/// Copies without the mutex: the ring's two ends never touch the same bytes, and one write at a time changes writing_.
 Progress XioLink::write_on() {
   core::MutexLock lock(mutex_);
   if (!writing_) return {.done = true};
@@ -326,7 +326,7 @@ void XioLink::watch_close() {
     if (!left_locked() || outgoing_ == Outgoing::receipted || stream_ == Stream::over) return;
   }
   if (close_timer_) return;
-  close_timer_.emplace(*io_, kCloseWait);
+  close_timer_.emplace(*io_, kDeliveryWait);
   close_timer_->async_wait([weak = weak_from_this()](const boost::system::error_code& cancelled) {
     const auto self = weak.lock();
     if (cancelled || !self) return;
@@ -337,7 +337,7 @@ void XioLink::watch_close() {
     if (!self->give_up_) return;
     std::exchange(self->give_up_, nullptr)(
         {Errc::peer_lost, "close the connection to " + self->peer().to_string(),
-         "the other end has not taken everything within " + std::to_string(kCloseWait.count()) + " s"});
+         "the other end has not taken everything within " + std::to_string(kDeliveryWait.count()) + " s"});
   });
 }
 

@@ -29,7 +29,7 @@ namespace udtcat::gridftp::xio {
 /// free.
 inline constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // guess: a MODE E block of globus-url-copy, twice
 /// How long a close waits for a peer that is there and takes nothing.
-inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
+inline constexpr auto kDeliveryWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
 
 /// How far an operation is. While it is not done its event is raised once it can be asked again.
 struct Progress {

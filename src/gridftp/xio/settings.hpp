@@ -1,6 +1,7 @@
 /// The driver's options, as a stack specification has them: "udtcat:keyfile=/etc/key;protection=safe".
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace udtcat::gridftp::xio {
 
 inline constexpr const char* kKeyFileVariable = "UDTCAT_KEY_FILE";
 inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
-inline constexpr const char* kHostKeyFile = "/etc/udtcat/gridftp.key";  // guess: where who runs a server looks first
+inline constexpr const char* kHostKeyFile = "/etc/udtcat/gridftp.key";  // guess: where an administrator looks first
 
 [[nodiscard]] inline SessionOptions data_session() {
   SessionOptions session;
