@@ -11,7 +11,7 @@ namespace udtcat::transport::libudt {
 namespace {
 
 // Often enough to see an orderly end while it is fresh (LibudtConnection::note_end).
-constexpr std::chrono::milliseconds kEndLook{500};  // guess
+constexpr std::chrono::milliseconds kEndPoll{500};  // guess
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void ReceiveLoop::run() {
   core::MutexLock lock(mutex_);
   for (;;) {
     while (!request_ && !stopping_) {
-      if (changed_.wait_for(mutex_, kEndLook) == std::cv_status::no_timeout) continue;
+      if (changed_.wait_for(mutex_, kEndPoll) == std::cv_status::no_timeout) continue;
       lock.unlock();
       connection_->note_end();
       lock.lock();
@@ -90,7 +90,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // libudt does not tell when the last acknowledgement has come; it has to be asked.
-constexpr auto kDrainLook = 2ms;  // guess: about one more timer tick at the end of a connection
+constexpr auto kDrainPoll = 2ms;  // guess: about one more timer tick at the end of a connection
 
 }  // namespace
 
@@ -228,7 +228,7 @@ Status SendLoop::Queue::wait_drained() {
     lock.lock();
     if (!drained) return tl::unexpected(drained.error());
     if (*drained) return {};
-    changed_.wait_for(mutex_, kDrainLook);
+    changed_.wait_for(mutex_, kDrainPoll);
   }
 }
 

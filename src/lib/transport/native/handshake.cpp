@@ -28,10 +28,8 @@ std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body)
 
 std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body) {
   if (word_at(body, kHandshakeWords) != kExtensionMagic) return std::nullopt;
-  const auto high = word_at(body, kHandshakeWords + 1);
-  const auto low = word_at(body, kHandshakeWords + 2);
-  if (!high || !low) return std::nullopt;
-  return HandshakeExtension{(std::uint64_t{*high} << 32) | *low};
+  const auto token = number_at(body, kHandshakeWords + 1);
+  return token ? std::optional(HandshakeExtension{*token}) : std::nullopt;
 }
 
 std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination, std::uint32_t additional,
@@ -43,19 +41,23 @@ std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t de
   words.insert(words.end(), handshake.address.begin(), handshake.address.end());
   if (extension) {
     words.push_back(kExtensionMagic);
-    words.push_back(static_cast<std::uint32_t>(extension->token >> 32));
-    words.push_back(static_cast<std::uint32_t>(extension->token));
+    append_number(words, extension->token);
   }
   return encode(ControlHeader{ControlType::handshake, 0, additional, 0, destination}, words);
 }
 
-std::array<std::uint32_t, 4> address_words(const Endpoint& address) {
-  std::array<std::uint32_t, 4> words{};
+std::vector<std::byte> address_bytes(const Endpoint& address) {
   const auto* const bytes =
       reinterpret_cast<const std::byte*>(address.data());  // SAFETY: any object may be read as bytes
-  if (address.family() == AddressFamily::ipv4) words[0] = reversed_word(bytes + kIpv4Offset);
+  return {bytes, bytes + address.size_bytes()};
+}
+
+std::array<std::uint32_t, 4> address_words(const Endpoint& address) {
+  std::array<std::uint32_t, 4> words{};
+  const std::vector<std::byte> bytes = address_bytes(address);
+  if (address.family() == AddressFamily::ipv4) words[0] = reversed_word(&bytes[kIpv4Offset]);
   if (address.family() == AddressFamily::ipv6)
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = reversed_word(bytes + kIpv6Offset + 4 * i);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = reversed_word(&bytes[kIpv6Offset + 4 * i]);
   return words;
 }
 

@@ -50,6 +50,8 @@ struct HandshakeExtension {
                                             std::uint32_t additional,
                                             const std::optional<HandshakeExtension>& extension);
 
+/// The address as the system has it, as keyed hashes take it.
+[[nodiscard]] std::vector<std::byte> address_bytes(const Endpoint& address);
 /// UDT's way to write down an address: each four bytes reversed.
 [[nodiscard]] std::array<std::uint32_t, 4> address_words(const Endpoint& address);
 

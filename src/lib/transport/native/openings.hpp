@@ -28,7 +28,7 @@ struct UdtLink;
 class Openings {
  public:
   using Handler = std::function<void(Result<UdtLink*>)>;
-  /// What their port does for them.
+  /// The port's part.
   struct Port {
     std::function<net::SendResult(std::vector<std::byte> packet, const Endpoint& to)> send;
     std::function<UdtLink&(TimePoint now, const ConnectionSettings& agreed)> connect;

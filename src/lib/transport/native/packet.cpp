@@ -58,6 +58,18 @@ std::optional<std::uint32_t> word_at(std::span<const std::byte> body, std::size_
   return header_word(body, index);
 }
 
+std::optional<std::uint64_t> number_at(std::span<const std::byte> body, std::size_t index) {
+  const auto high = word_at(body, index);
+  const auto low = word_at(body, index + 1);
+  if (!high || !low) return std::nullopt;
+  return (std::uint64_t{*high} << 32) | *low;
+}
+
+void append_number(std::vector<std::uint32_t>& words, std::uint64_t number) {
+  words.push_back(static_cast<std::uint32_t>(number >> 32));
+  words.push_back(static_cast<std::uint32_t>(number));
+}
+
 std::vector<SequenceRange> decode_loss_list(std::span<const std::byte> body) {
   std::vector<SequenceRange> list;
   const std::size_t words = body.size() / kWordBytes;

@@ -68,6 +68,9 @@ void encode(const DataHeader& header, std::span<std::byte, kHeaderBytes> out);
 
 /// Word `index` of a control packet's body; none if it is not all there.
 [[nodiscard]] std::optional<std::uint32_t> word_at(std::span<const std::byte> body, std::size_t index);
+/// Words `index` and the next, the high one first; none if they are not all there.
+[[nodiscard]] std::optional<std::uint64_t> number_at(std::span<const std::byte> body, std::size_t index);
+void append_number(std::vector<std::uint32_t>& words, std::uint64_t number);
 
 /// An inclusive range of sequence numbers as a NAK names them.
 struct SequenceRange {

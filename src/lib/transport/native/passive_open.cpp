@@ -32,9 +32,7 @@ bool CookieJar::accepts(TimePoint now, const Endpoint& client, std::uint32_t cli
 }
 
 Result<std::uint32_t> CookieJar::at(std::int64_t minute, const Endpoint& client, std::uint32_t client_id) {
-  const auto* const address =
-      reinterpret_cast<const std::byte*>(client.data());  // SAFETY: any object may be read as bytes
-  std::vector<std::byte> message(address, address + client.size_bytes());
+  std::vector<std::byte> message = address_bytes(client);
   append_be(message, client_id);
   append_be(message, static_cast<std::uint64_t>(minute));
   UDTCAT_TRY(const std::uint64_t hash, hash_.of(message));

@@ -20,19 +20,9 @@ constexpr Duration kChallengeGap = 50ms;    // guess: a peer that moved sends ma
 constexpr Duration kAnswerPatience = 2s;    // guess: longer than any round trip; then another address may be asked
 constexpr std::size_t kAskedAddresses = 4;  // guess: the peer's new one among a few strangers'
 
-std::optional<std::uint64_t> pair_at(std::span<const std::byte> body, std::size_t index) {
-  const auto high = word_at(body, index);
-  const auto low = word_at(body, index + 1);
-  if (!high || !low) return std::nullopt;
-  return (std::uint64_t{*high} << 32) | *low;
-}
-
 ControlMessage message_of(Extension kind, std::initializer_list<std::uint64_t> numbers) {
   ControlMessage message{ControlType::user, static_cast<std::uint16_t>(kind), 0, {}};
-  for (const std::uint64_t number : numbers) {
-    message.words.push_back(static_cast<std::uint32_t>(number >> 32));
-    message.words.push_back(static_cast<std::uint32_t>(number));
-  }
+  for (const std::uint64_t number : numbers) append_number(message.words, number);
   return message;
 }
 
@@ -77,7 +67,7 @@ std::optional<ControlMessage> PathWatch::on_stranger(TimePoint now, const Endpoi
 }
 
 std::optional<ControlMessage> PathWatch::on_challenge(std::span<const std::byte> body) const {
-  const auto nonce = pair_at(body, 0);
+  const auto nonce = number_at(body, 0);
   if (!nonce) return std::nullopt;
   const auto proof = proof_of(*nonce, tokens_.ours, tokens_.peers);
   if (!proof) return std::nullopt;
@@ -86,9 +76,9 @@ std::optional<ControlMessage> PathWatch::on_challenge(std::span<const std::byte>
 
 bool PathWatch::on_response(const Endpoint& from, std::span<const std::byte> body) {
   const auto asked = std::ranges::find(asked_, from, &Asked::address);
-  if (asked == asked_.end() || pair_at(body, 0) != asked->nonce) return false;
+  if (asked == asked_.end() || number_at(body, 0) != asked->nonce) return false;
   const auto proof = proof_of(asked->nonce, tokens_.peers, tokens_.ours);
-  if (!proof || pair_at(body, 2) != proof) return false;
+  if (!proof || number_at(body, 2) != proof) return false;
   peer_ = asked->address;
   local_ = asked->local;
   asked_.clear();

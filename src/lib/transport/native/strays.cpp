@@ -1,11 +1,10 @@
 #include "lib/transport/native/strays.hpp"
 
-#include <array>
 #include <utility>
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/try.hpp"
-#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/handshake.hpp"
 
 namespace udtcat::transport::native {
 
@@ -53,8 +52,8 @@ bool is_of_a_connection(std::span<const std::byte> packet) {
 }  // namespace
 
 std::vector<std::byte> encode(const StatelessReset& reset) {
-  const std::array<std::uint32_t, 2> words{static_cast<std::uint32_t>(reset.token >> 32),
-                                           static_cast<std::uint32_t>(reset.token)};
+  std::vector<std::uint32_t> words;
+  append_number(words, reset.token);
   return encode(ControlHeader{ControlType::user, static_cast<std::uint16_t>(Extension::reset), reset.id, 0, 0}, words);
 }
 
@@ -75,9 +74,7 @@ Result<StatelessResets> StatelessResets::create(std::span<const std::byte, crypt
 }
 
 Result<std::uint64_t> StatelessResets::token_of(std::uint32_t id, const Endpoint& peer) {
-  const auto* const address =
-      reinterpret_cast<const std::byte*>(peer.data());  // SAFETY: any object may be read as bytes
-  std::vector<std::byte> message(address, address + peer.size_bytes());
+  std::vector<std::byte> message = address_bytes(peer);
   append_be(message, id);
   append_be(message, local_port_);
   return hash_.of(message);

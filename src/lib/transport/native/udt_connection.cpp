@@ -131,10 +131,7 @@ void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::
 /// A hint, as all that is not authenticated: the session above decides whether the stream had ended. With a token, a
 /// stranger that guesses our number cannot even break it.
 void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
-  if (peer_.extended) {
-    const std::uint64_t token = (std::uint64_t{word_at(body, 0).value_or(0)} << 32) | word_at(body, 1).value_or(0);
-    if (token != settings_.local_token) return;
-  }
+  if (peer_.extended && number_at(body, 0) != settings_.local_token) return;
   state_ = State::peer_closed;
 }
 
@@ -290,10 +287,11 @@ bool UdtConnection::poll_goodbye(TimePoint now, TrainBuilder& builder) {
 }
 
 std::vector<std::byte> UdtConnection::goodbye_packet() const {
-  ControlMessage message{ControlType::shutdown, 0, 0, {0}};
+  ControlMessage message{ControlType::shutdown, 0, 0, {}};
   if (peer_.extended)
-    message.words = {static_cast<std::uint32_t>(settings_.peer_token >> 32),
-                     static_cast<std::uint32_t>(settings_.peer_token)};
+    append_number(message.words, settings_.peer_token);
+  else
+    message.words = {0};
   return encoded(message);
 }
 

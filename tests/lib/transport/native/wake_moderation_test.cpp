@@ -11,7 +11,7 @@ constexpr std::size_t kBuffer = 8 << 20;
 
 TimePoint at(Duration since) { return TimePoint{} + 1h + since; }
 
-TEST(WakeModeration, LooksAtWhatComesAfterAPauseWhenItComes) {
+TEST(WakeModeration, LetsTheFirstAfterAPauseInAtOnce) {
   WakeModeration moderation(kBuffer);
   EXPECT_EQ(moderation.after_wake(at(0ms), 1500, 100ms), 0ms);
   EXPECT_EQ(moderation.after_wake(at(10ms), 1500, 100ms), 0ms);
