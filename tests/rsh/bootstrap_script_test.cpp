@@ -45,8 +45,9 @@ TEST(BootstrapScripts, TakeAProgramAndRunIt) {
   // sha256sum of the program above
   const std::string digest =
       run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
-  const BootstrapRequest request{
-      .program = "/no/such/udtcat", .options = {"--port=1"}, .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
+  const BootstrapRequest request{.program = "/no/such/udtcat",
+                                 .options = {"--port=1"},
+                                 .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
   const std::string script =
       fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
   EXPECT_TRUE(run("sh", script, program).ends_with("pushed rsh-server --port=1\n"));
@@ -58,8 +59,9 @@ TEST(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
   const test::TempDir cache;
   const std::string digest =
       run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
-  const BootstrapRequest request{
-      .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
+  const BootstrapRequest request{.program = "/no/such/udtcat",
+                                 .options = {},
+                                 .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
   const std::string script =
       fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
   for (const std::string& input : {program, std::string()}) {
@@ -72,8 +74,9 @@ TEST(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
 
 TEST(BootstrapScripts, RunNoProgramThatIsNotTheAnnouncedOne) {
   const test::TempDir cache;
-  const BootstrapRequest request{
-      .program = "/no/such/udtcat", .options = {}, .push = PushedProgram{.size_bytes = 8, .sha256_hex = std::string(64, '0')}};
+  const BootstrapRequest request{.program = "/no/such/udtcat",
+                                 .options = {},
+                                 .push = PushedProgram{.size_bytes = 8, .sha256_hex = std::string(64, '0')}};
   const std::string script =
       fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
   const std::string output = run("sh", script, "echo bad");

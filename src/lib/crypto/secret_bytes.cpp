@@ -3,6 +3,8 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
+#include "lib/core/byte_order.hpp"
+#include "lib/core/try.hpp"
 #include "lib/crypto/openssl.hpp"
 
 namespace udtcat::crypto {
@@ -14,6 +16,12 @@ bool same(std::span<const std::byte> one, std::span<const std::byte> other) noex
 Status randomise(std::span<std::byte> bytes) {
   if (RAND_bytes(uchars(bytes.data()), static_cast<int>(bytes.size())) != 1) return openssl_failed("draw random bytes");
   return {};
+}
+
+Result<std::uint64_t> random_u64() {
+  std::array<std::byte, sizeof(std::uint64_t)> bytes;
+  UDTCAT_CHECK(randomise(bytes));
+  return core::load_be<std::uint64_t>(bytes);
 }
 
 }  // namespace udtcat::crypto

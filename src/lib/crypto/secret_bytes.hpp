@@ -1,8 +1,9 @@
-/// Bytes that must not outlive their use.
+/// Bytes that must not outlive their use, and random ones.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include <udtcat/result.hpp>
@@ -18,6 +19,8 @@ using core::erase;
 
 /// Fills `bytes` with random ones that are unpredictable but no secret.  errors: Errc::cipher_failed
 [[nodiscard]] Status randomise(std::span<std::byte> bytes);
+/// An unpredictable number.  errors: Errc::cipher_failed
+[[nodiscard]] Result<std::uint64_t> random_u64();
 
 /// A fixed number of secret bytes: no copy, no print, erased on destruction and when moved from.
 /// Threads: unsynchronised.

@@ -1,5 +1,6 @@
 #include "lib/crypto/secret_bytes.hpp"
 
+#include <set>
 #include <type_traits>
 
 #include <gtest/gtest.h>
@@ -57,6 +58,21 @@ TEST(Erase, LeavesZeros) {
   std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
   erase(bytes);
   EXPECT_EQ(bytes, (std::array<std::byte, 3>{}));
+}
+
+TEST(Random, NumbersDoNotRepeatAndUseAllTheirBits) {
+  std::set<std::uint64_t> seen;
+  std::uint64_t ever_set = 0;
+  std::uint64_t always_set = UINT64_MAX;
+  for (int i = 0; i < 256; ++i) {
+    const auto number = random_u64();
+    ASSERT_TRUE(number);
+    EXPECT_TRUE(seen.insert(*number).second);
+    ever_set |= *number;
+    always_set &= *number;
+  }
+  EXPECT_EQ(ever_set, UINT64_MAX);
+  EXPECT_EQ(always_set, 0U);
 }
 
 }  // namespace

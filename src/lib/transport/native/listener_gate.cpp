@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "lib/core/try.hpp"
-#include "lib/crypto/random.hpp"
+#include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::transport::native {
 

@@ -7,7 +7,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/crypto/keyed_hash.hpp"
-#include "lib/crypto/random.hpp"
+#include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/packet.hpp"
 
 namespace udtcat::transport::native {

@@ -10,7 +10,7 @@
 
 #include "lib/core/prefix.hpp"
 #include "lib/core/try.hpp"
-#include "lib/crypto/random.hpp"
+#include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {

@@ -8,7 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "lib/crypto/random.hpp"
+#include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/handshake.hpp"
 
 namespace udtcat::transport::native {
