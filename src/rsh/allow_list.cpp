@@ -34,8 +34,7 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& nam
     auto words =
         is == std::string::npos ? std::vector<std::string>{} : tool::split_words(content.substr(is + kIs.size()));
     if (asked.empty() || words.empty())
-      return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number),
-                  "wanted: WHAT A PEER ASKS FOR = PROGRAM WORDS...");
+      return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number), "wanted: TEXT = PROGRAM WORDS...");
     if (!list.programs_.emplace(asked, std::move(words)).second)
       return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number), "\"" + asked + "\" is there already");
   }

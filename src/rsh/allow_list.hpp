@@ -13,7 +13,7 @@
 
 namespace udtcat::rsh {
 
-///   # what a peer asks for  =  what is run: a program and its words, by no shell
+///   # the text of a request  =  a program and its words, run without a shell
 ///   rsync --server --daemon .  =  rsync --server --daemon --config=/etc/rsyncd.conf .
 ///
 /// Immutable.
@@ -23,7 +23,7 @@ class AllowList {
   /// errors   Errc::bad_argument with the file and the line
   [[nodiscard]] static Result<AllowList> parse(std::string_view text, const std::string& name);
 
-  /// Of what the peer said only that it equals a line's left side matters. It is never part of what is run.
+  /// The program of the line whose left side equals the peer's text, which is never part of what is run.
   /// errors: Errc::stream_refused
   [[nodiscard]] Result<bridge::ChildRequest> launch(const ControlMessage& request) const;
 

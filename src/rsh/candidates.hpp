@@ -23,7 +23,7 @@ namespace udtcat::rsh {
 /// The same in their order, each once.
 [[nodiscard]] std::vector<Endpoint> each_once(const std::vector<Endpoint>& candidates);
 
-/// The first address that proves the key wins; one at which nobody answers, or somebody without the key, is left out.
+/// The first address that proves the key wins; one that does not answer, or not with the key, is left out.
 /// Destroying it gives up without a call.
 /// Threads: confined to the io_context thread, where the handler is called, once.
 class DialRace {

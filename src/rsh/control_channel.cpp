@@ -7,7 +7,7 @@
 
 namespace udtcat::rsh {
 
-/// Lives as long as either of the two that hold it.
+/// Lives as long as the channel or its Side, whichever is later.
 struct ControlChannel::State {
   State(boost::asio::io_context& context, MessageHandler message, ViolationHandler violation)
       : io(context),

@@ -33,11 +33,11 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
   return port;
 }
 
-/// A numeric address; "-" and whatever is none counts as unknown.
+/// A numeric address; none for "-" and any other text.
 std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
   boost::system::error_code not_numeric;
   std::ignore = boost::asio::ip::make_address(std::string(text), not_numeric);
-  if (not_numeric) return std::nullopt;  // nobody makes us ask a resolver
+  if (not_numeric) return std::nullopt;  // a greeting does not make us ask a resolver
   const auto addresses = resolve({std::string(text), port}, AddressFamily::any);
   if (!addresses || addresses->empty()) return std::nullopt;
   return addresses->front();

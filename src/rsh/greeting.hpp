@@ -15,7 +15,7 @@ namespace udtcat::rsh {
 
 inline constexpr std::size_t kMaxLineBytes = 4096;  // spec: docs/spec/rsh.md §1
 
-/// The far end waits. Its key is worth one command.
+/// The far end waits; its key is for one command.
 struct ConnectLine {
   std::uint16_t port = 0;  ///< 0: none was free there
   Key key;
@@ -33,7 +33,7 @@ struct OtherVersionLine {
 /// "\nUDTCAT CONNECT 1 9000 udtcat1-… 192.0.2.1\n": the first newline ends whatever noise came before.
 [[nodiscard]] std::string to_text(const ConnectLine& line);
 
-/// Takes what ssh's stdout gives before the far end has spoken, and tells its words from everybody else's.
+/// Takes what ssh's stdout gives before the far end has spoken, and tells its words from all others.
 /// Threads: unsynchronised.
 class GreetingReader {
  public:

@@ -127,7 +127,7 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
 
 void RemoteCommand::conclude(Result<CommandEnd> end) {
   if (!end) {
-    // The path is lost for ssh too, which would wait for it longer than we, and hold our stderr.
+    // ssh has lost the path too, would wait longer than we do, and would hold our stderr.
     if (bootstrap_) bootstrap_->terminate();
     return run_.finish(std::move(end.error()));
   }
@@ -160,7 +160,7 @@ void RemoteCommand::go_without_udp(Error why) {
   if (!started) run_.finish(std::move(started.error()));
 }
 
-/// The command hears of the signal and may end in its own way; then the session is broken off, which ends it.
+/// The command gets the signal and may end in its own way; then the session is broken off, which ends it.
 void RemoteCommand::interrupt(const Error& why) {
   if (near_ == nullptr) {
     if (bootstrap_) bootstrap_->terminate();

@@ -40,7 +40,7 @@ struct RemoteCommandOptions : tool::Options {
 /// From the bootstrap to the end.
 ///
 ///   starting (ssh) ──► dialling ──► running ──► finished
-///                         └── nobody answers on UDP ──► over ssh ──► finished
+///                         └── no answer on UDP ──► over ssh ──► finished
 ///
 /// Threads: confined to the main thread.
 class RemoteCommand {

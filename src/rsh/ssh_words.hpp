@@ -8,8 +8,8 @@
 
 namespace udtcat::rsh {
 
-/// The command line `ssh ARGUMENTS`, taken apart. Every option of OpenSSH's ssh(1) is known; none is interpreted that
-/// need not be.
+/// The command line `ssh ARGUMENTS`, taken apart. Every option of OpenSSH's ssh(1) is known; only those
+/// that we must follow are interpreted.
 struct SshWords {
   std::vector<std::string> options;  ///< for the real ssh, in their order; without -n, -s, -T
   std::string destination;           ///< "[user@]host" or an ssh:// URI; may be an alias

@@ -17,7 +17,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// The row with the most words that begin `arguments`, which it loses.
+/// Finds the row with the most words that begin `arguments`, and takes them away there.
 const Command& take_command(const Commands& commands, Words& arguments) {
   const Command* found = nullptr;
   for (const Command& command : commands) {
@@ -30,7 +30,7 @@ const Command& take_command(const Commands& commands, Words& arguments) {
   return *found;
 }
 
-/// A person, or the writer of a pipe, may take his time; nothing else is waited for.
+/// Whether the key comes from a person or through a pipe, which may take long.
 bool may_wait_for_key(const Options& options, bool has_environment_key) {
   std::error_code unknown;
   if (options.key_file) return !std::filesystem::is_regular_file(*options.key_file, unknown);
@@ -73,7 +73,7 @@ int run(int argc, const char* const* argv, const Commands& commands) {
   hold_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
-  // Outlives every user of the log, whenever a thread of the library says its last word.
+  // Static: threads of the library may log until the process ends.
   static Console console(STDERR_FILENO);
   Words arguments(argv + std::min(argc, 1), argv + argc);
   const Command& command = take_command(commands, arguments);

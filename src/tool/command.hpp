@@ -36,8 +36,7 @@ class Job {
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
   [[nodiscard]] virtual bool starts_programs() const { return false; }
-  /// Settles what depends on whether the environment has a key, and tells the user what he has to know before he gives
-  /// one.
+  /// Decides what depends on a key in the environment, and warns the user before a key is asked for.
   [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Runs to its end and gives the exit status.  key   where it needs none: none

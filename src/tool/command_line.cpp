@@ -34,7 +34,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 constexpr std::size_t kMaxPort = std::numeric_limits<std::uint16_t>::max();
 
-/// CLI11 says "--lanes: 1 required TEXT missing".
+/// Rewords CLI11's "--lanes: 1 required TEXT missing".
 tl::unexpected<Error> malformed(const std::string& text) {
   const auto colon = text.find(':');
   if (text.starts_with("-") && colon != std::string::npos)
@@ -51,7 +51,7 @@ struct CommandLine::Parser {
     Take take;
   };
   CLI::App app;
-  std::list<Valued> valued;  // CLI11 writes to `text`: its place is for good
+  std::list<Valued> valued;  // a list: CLI11 keeps the address of `text`
 };
 
 CommandLine::CommandLine(std::string command) : command_(std::move(command)), parser_(std::make_unique<Parser>()) {

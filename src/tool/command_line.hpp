@@ -48,11 +48,11 @@ class CommandLine {
   void question(const char* names, bool& into);
   /// A flag that may be written several times.
   void count(const char* names, int& into);
-  /// An option, with a value, that would do nothing here, as somebody who writes it should learn.
+  /// An option with a value that would have no effect in this command: writing it is an error, which says `why`.
   void refuse(const char* name, const char* why);
   /// Of two options only one can be meant.
   void exclusive(const char* one, const char* other);
-  /// Runs when every value is at its place, in the order of these calls.
+  /// Adds a check. The checks run after all values are stored, in the order of these calls.
   void check(Check check);
 
   /// `words` without the program and the command.
@@ -85,7 +85,7 @@ class CommandLine {
   bool help_ = false;
 };
 
-/// An option in the wrong place, or without its company.
+/// The error of an option where it does not belong, or without another that it needs.
 [[nodiscard]] inline tl::unexpected<Error> misplaced(std::string option, std::string why) {
   return fail(Errc::bad_argument, std::move(option), std::move(why));
 }

@@ -18,7 +18,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// A listener whose output goes to a file takes nothing from the terminal: that stdin would only hold up the end.
+/// A listener with its stdin at a terminal and its output in a file does not read stdin: it would wait for the end.
 void leave_terminal_unread(PipeOptions& options) {
   auto& session = options.session;
   if (options.form != Form::listen || options.exec || !session.sends || !session.receives) return;
@@ -27,7 +27,7 @@ void leave_terminal_unread(PipeOptions& options) {
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
-/// The shell makes files that others can read, unless it is told; --key-file would refuse this one.
+/// A file that the shell made can be read by others unless its umask forbids that; --key-file would refuse it.
 void warn_of_open_file(Console& console) {
   struct stat about {};
   if (::fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return;

@@ -20,7 +20,7 @@ namespace udtcat::tool {
 [[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundKey key, Console& console);
 [[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundKey key, Console& console);
 
-/// Makes the user of peers' streams, or of local connections: make_tcp_service(), make_tcp_forward() and their like.
+/// Make what takes the streams of peers, as make_tcp_service(), or local connections, as make_tcp_forward().
 using ServiceMaker = std::function<Result<std::unique_ptr<TcpService>>(
     boost::asio::io_context& io, std::vector<Endpoint> targets, std::string name, TcpService::TroubleHandler)>;
 using ForwardMaker = std::function<Result<std::unique_ptr<TcpForward>>(

@@ -99,7 +99,7 @@ std::string to_json(const RunReport& report) {
   json["peer"] = report.peer.empty() ? Json(nullptr) : Json(report.peer);
   json["exit_status"] = to_int(report.exit_status);
   json["exit_reason"] = report.exit_reason;
-  // A name or a path may hold any bytes: what is no UTF-8 is replaced, never thrown about.
+  // A name or a path may hold any bytes: what is no UTF-8 is replaced.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -26,7 +26,7 @@ struct Sample {
 /// "0:07", "1:02:03".
 [[nodiscard]] std::string clock_text(std::chrono::nanoseconds elapsed);
 
-/// Counts are added; what is no count is that of `latest`.
+/// Counts are added; everything else is that of `latest`.
 [[nodiscard]] ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest);
 
 struct RunReport {

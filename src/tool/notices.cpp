@@ -33,7 +33,7 @@ RefusalLog::RefusalLog(boost::asio::io_context& io)
           [](const Endpoint& peer, const Error& why) {
             core::log().warn("refused {}: {}", peer.to_string(), why.message());
           },
-          // Not by its text, of which strangers may have as many as they like.
+          // By its code: strangers can cause any number of texts.
           [](const Error& why) { return make_error_code(why.code).message(); }) {}
 
 LocalStream::ReadResult WaitingNotice::read_some(std::span<std::byte> into) {

@@ -21,9 +21,9 @@
 
 namespace udtcat::tool {
 
-/// None at `private`, which leaves nothing open that the others close.
+/// The risk that `protection` leaves open; none for `private`.
 [[nodiscard]] std::optional<std::string> protection_notice(Protection protection);
-/// Of --plain, which leaves everything open.
+/// The risk of --plain, which protects nothing.
 [[nodiscard]] std::string plain_notice();
 
 /// Warns of peers that were turned away, as of any trouble: of the first for each kind of reason at once, then by one
@@ -38,10 +38,10 @@ class RefusalLog {
   bridge::TroubleReporter reporter_;
 };
 
-inline constexpr std::chrono::milliseconds kNoticePatience{3'000};  // guess: an input that is about to end has ended
+inline constexpr std::chrono::milliseconds kNoticePatience{3'000};  // guess: enough for an input that ends by itself
 
-/// Stdin and stdout as they are. Where bytes were written to the end, and of the source nothing has ever been read,
-/// neither a byte nor its end, `notice` is called once, after a while.
+/// Stdin and stdout as they are. Once all output is written while stdin has given neither a byte nor its end, `notice`
+/// is called once, after a while.
 /// Threads: confined to the main thread.
 class WaitingNotice final : public bridge::ForwardingStream {
  public:

@@ -44,7 +44,7 @@ Address as(const Endpoint& endpoint) {
   return address;
 }
 
-/// The names, as the other end has to say them.
+/// The names as options of the other end, where --as and --peer change places.
 std::string names_text(const SessionOptions& session) {
   std::string text;
   if (!session.expected_peer.empty()) text += " --as " + quoted(session.expected_peer);
@@ -152,7 +152,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
       core::log().info("{}", listening);
     return {};
   }
-  // Without a terminal there will be no listener, and nothing to invite anybody to.
+  // First: without a terminal to show the key on there is no listener.
   const core::SecretText text(new_key->reveal_text());
   UDTCAT_CHECK(show_on_terminal("Key, shown only here: ", text));
   console.line(fmt::format("udtcat: {}; run on the other host, where it asks for the key:", listening));

@@ -24,7 +24,7 @@ namespace udtcat::tool {
 /// As a listener wants them: the first of each family.
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
 
-/// Listens as the options ask, says where, and logs who is turned away. `refusals` must outlive the listener.
+/// Listens as the options ask, says where, and logs the peers that are refused. `refusals` must outlive the listener.
 /// errors: those of make_listen_request(), listen() and announce_listener()
 [[nodiscard]] Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options,
                                                                FoundKey found, RefusalLog& refusals, Console& console,
@@ -36,8 +36,8 @@ namespace udtcat::tool {
 [[nodiscard]] Status announce_listener(const Options& options, const std::optional<Key>& new_key,
                                        const Listener& listener, Console& console);
 
-/// An address under which another host may find one that is bound to `locals`: the bound one if that says something,
-/// else the first global unicast address among `interfaces` of a family that is bound, else loopback.
+/// An address under which another host may find one that is bound to `locals`: the bound one unless it is the
+/// wildcard, else the first global unicast address among `interfaces` of a family that is bound, else loopback.
 [[nodiscard]] std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces);
 
 /// Neither loopback, link-local, multicast nor the wildcard: an address that other hosts can use, a private one

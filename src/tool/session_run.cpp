@@ -27,7 +27,7 @@ const char* name_of_signal(int signal) {
 }  // namespace
 
 bool SessionRun::person_watches() {
-  // Two people who type to each other want to see nothing but that.
+  // With stdin and stdout both at a terminal, people type to each other: progress would disturb them.
   return ::isatty(STDERR_FILENO) == 1 && !(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
 }
 
@@ -114,7 +114,7 @@ ExitStatus SessionRun::fail_to_start(Error error) {
 ExitStatus SessionRun::run() {
   if (state_ != State::finished) io_.run();
   conclude();
-  // The destructors let the last word reach the peer; who was told to stop waits less for that.
+  // The destructors let the last frames reach the peer; after a signal they have less time.
   signals_.end_process_after(signal_ != 0 ? kSignalledDestructorGrace : kDestructorGrace, status_);
   return status_;
 }
@@ -122,7 +122,7 @@ ExitStatus SessionRun::run() {
 void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
   console_.clear_status();
-  // A user who pressed ^C knows that.
+  // The user knows of a signal.
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_));
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
@@ -136,14 +136,14 @@ void SessionRun::conclude() {
                          .peer = peer_,
                          .exit_status = status_,
                          .exit_reason = error_ ? describe(*error_) : "complete"}));
-  core::log().set_level(spdlog::level::off);  // it is the last line, whatever destructors have to say
+  core::log().set_level(spdlog::level::off);  // the object stays the last line
 }
 
 Sample SessionRun::sample() const { return {figures_(), Clock::now() - started_}; }
 
 std::string SessionRun::describe(const Error& error) const {
   std::string text = error.message();
-  // The side at fault must be readable in a log that has many of these.
+  // The peer is named, for logs with lines about many peers.
   const bool about_peer =
       exit_status_of(error.code) == ExitStatus::peer_lost || exit_status_of(error.code) == ExitStatus::tampered;
   if (about_peer && !peer_.empty() && text.find(peer_) == std::string::npos) text += fmt::format(" (peer {})", peer_);

@@ -21,7 +21,7 @@
 
 namespace udtcat::tool {
 
-/// How a command of another kind than a pipe ends.
+/// How a run ends; the defaults are those of a pipe.
 struct EndRules {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
@@ -29,7 +29,7 @@ struct EndRules {
   bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
 };
 
-/// The time of a program that we run for a peer, once we are told to stop.
+/// The time that a program which we run for a peer has to end, from the signal that stops us.
 // spec: docs/spec/rsh.md §5: until SIGKILL, and a little
 inline constexpr std::chrono::milliseconds kChildGrace{1'500};
 

@@ -29,7 +29,7 @@ sigset_t watched_signals() {
   return set;
 }
 
-constexpr auto kOneRequest = std::chrono::milliseconds(200);  // guess: faster than anybody who lost patience
+constexpr auto kOneRequest = std::chrono::milliseconds(200);  // guess: a person presses ^C more slowly
 
 void set_alarm(std::chrono::milliseconds delay) {
   constexpr auto kMillisecond = 1000;

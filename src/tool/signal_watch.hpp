@@ -9,11 +9,11 @@
 
 namespace udtcat::tool {
 
-/// The peer hears of a signal within 400 ms or not at all; the rest is for our own last lines.
+/// The peer is told of a signal within 400 ms or not at all; the rest is for our own last lines.
 inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
 
-/// First thing in main: what a SignalWatch hears waits from now on until there is one, so that no moment is too early
-/// for an orderly end.
+/// First thing in main: the signals of a SignalWatch wait from now on until there is one, so that even an early one
+/// leads to an orderly end.
 void hold_signals();
 
 /// Work that comes before the watch, may take long, and leaves nothing to be put in order: while this lives a signal
@@ -27,8 +27,8 @@ class SignalsLetThrough {
   ~SignalsLetThrough() { hold_signals(); }
 };
 
-/// Hears SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which needs nobody else to end the process:
-/// neither the io_context, nor a destructor that hangs. That thread lives as long as the process.
+/// Takes SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which ends the process even while the io_context
+/// or a destructor hangs. That thread lives as long as the process.
 ///
 ///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after the grace in any case
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo

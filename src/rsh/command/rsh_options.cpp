@@ -52,7 +52,7 @@ void add_port_option(CommandLine& line, PortRange& ports) {
   line.value("--port", [&](const std::string& text) { return tool::store(parse_port_range(text), ports); });
 }
 
-/// Without a session's key anybody could give us a command.
+/// The options of a session that carries commands. It always proves the key: without one anybody could send them.
 void add_remote_options(CommandLine& line, tool::Options& options) {
   options.session.purpose = Purpose::rsh;
   add_protection_options(line, options);
@@ -67,14 +67,14 @@ void add_remote_options(CommandLine& line, tool::Options& options) {
   });
 }
 
-/// Hands the far end what both must agree in, and what it should do as we do.
+/// The options of the far end: those in which both must agree, and those in which it does as we do.
 Words far_options_of(const CommandLine& line, const RshOptions& options) {
   Words words;
   for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
                            "--memory", "--idle-timeout"})
     if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
   for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
-  // It must still be there when we have given up UDP.
+  // The far end waits until we have given up UDP, and longer.
   words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptPatience).count()));
   return words;
 }
@@ -83,7 +83,7 @@ Status check_daemon(const CommandLine& line, RshOptions& options) {
   if (!options.daemon && line.has("-k"))
     return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
   if (!options.daemon && (line.has("--as") || line.has("--peer")))
-    return misplaced("--as, --peer", "ssh says who is who; with --daemon");
+    return misplaced("--as, --peer", "allowed with --daemon only; without it, ssh proves who both ends are");
   if (!line.has("--connect-timeout") && !options.daemon) options.connect_timeout = kUdpPatience;
   options.closed_port_patience = options.connect_timeout;
   return {};
