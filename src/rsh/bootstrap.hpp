@@ -24,8 +24,8 @@
 
 namespace udtcat::rsh {
 
-/// Moves bytes from `from`'s source into `to`'s sink, without a session between them: to the end of the source, all of it
-/// taken by the sink's consumer.
+/// Moves bytes from `from`'s source into `to`'s sink, without a session between them, until the source has ended and
+/// the sink's consumer has taken all.
 /// Threads: confined to the io_context thread.
 class Relay {
  public:
