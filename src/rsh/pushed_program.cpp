@@ -25,8 +25,8 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// udtcat-static beside this program, which the preset `static` makes and which needs no libraries there; where there is
-/// none, this program.
+/// udtcat-static beside this program, which the preset `static` makes and which needs no libraries there; or else this
+/// program.
 std::string program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";

@@ -1,5 +1,5 @@
-/// The program but for main(): its commands are a table, to which each wing gives rows (src/main.cpp), and run() carries
-/// one out.
+/// The program but for main(): run() carries out one of its commands, a table to which each wing gives rows
+/// (src/main.cpp).
 #pragma once
 
 #include <cstdint>
