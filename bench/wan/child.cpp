@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -44,10 +46,10 @@ void unblock_signals() {
 Result<Child> Child::start(const NetworkNamespace& place, const std::vector<std::string>& argv,
                            const std::vector<std::string>& environment) {
   const pid_t pid = ::fork();
-  if (pid < 0) return fail(Errc::out_of_resources, "start " + argv.front(), errno_text(errno));
+  if (pid < 0) return fail(Errc::out_of_resources, "start " + argv.front(), core::errno_text(errno));
   if (pid == 0) run(place, argv, environment);
   Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process.valid()) return fail(Errc::out_of_resources, "watch " + argv.front(), errno_text(errno));
+  if (!process.valid()) return fail(Errc::out_of_resources, "watch " + argv.front(), core::errno_text(errno));
   return Child(pid, std::move(process));
 }
 
@@ -66,7 +68,7 @@ Error become(const std::vector<std::string>& argv) {
   for (const std::string& argument : argv) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   ::execvp(pointers.front(), pointers.data());
-  return {Errc::bad_argument, "start " + argv.front(), errno_text(errno)};
+  return {Errc::bad_argument, "start " + argv.front(), core::errno_text(errno)};
 }
 
 }  // namespace udtcat::wan

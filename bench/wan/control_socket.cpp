@@ -10,6 +10,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -49,7 +51,7 @@ Result<ControlSocket> ControlSocket::listen(const std::filesystem::path& path) {
   ::unlink(path.c_str());  // of a lab that had our number and was killed
   Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid() || ::bind(socket.fd(), generic(*address), sizeof *address) != 0)
-    return fail(Errc::out_of_resources, "listen on " + path.string(), errno_text(errno));
+    return fail(Errc::out_of_resources, "listen on " + path.string(), core::errno_text(errno));
   return ControlSocket(std::move(socket));
 }
 
@@ -84,7 +86,7 @@ Result<std::string> ask(const std::filesystem::path& path, const std::string& wo
   const bool sent = ::bind(socket.fd(), generic(*own_address), sizeof *own_address) == 0 &&
                     ::sendto(socket.fd(), words.data(), words.size(), 0, generic(*address), sizeof *address) >= 0;
   const ssize_t bytes = sent ? ::recv(socket.fd(), buffer.data(), buffer.size(), 0) : -1;
-  if (bytes < 0) return fail(Errc::cannot_reach, "ask the lab at " + path.string(), errno_text(errno));
+  if (bytes < 0) return fail(Errc::cannot_reach, "ask the lab at " + path.string(), core::errno_text(errno));
   return std::string(buffer.data(), static_cast<std::size_t>(bytes));
 }
 

@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -34,7 +36,7 @@ Result<Descriptor> watch_signals() {
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   ::signal(SIGPIPE, SIG_IGN);  // whoever read our summary may be gone; the ends are to be cleared all the same
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals.valid()) return fail(Errc::out_of_resources, "watch signals", errno_text(errno));
+  if (!signals.valid()) return fail(Errc::out_of_resources, "watch signals", core::errno_text(errno));
   return signals;
 }
 
@@ -70,8 +72,8 @@ std::string summary(const char* way, const LinkCounters& counters) {
   return fmt::format(
       "wanlab: {}: {} segments, {}; {} lost, {} tail-dropped, {} in outages, {} too long, {} late, {} twice, {} "
       "undelivered",
-      way, counters.segments, format_size(counters.bytes), counters.lost, counters.tail_dropped, counters.blacked_out,
-      counters.too_long, counters.reordered, counters.duplicated, counters.undelivered);
+      way, counters.segments, core::format_size(counters.bytes), counters.lost, counters.tail_dropped,
+      counters.blacked_out, counters.too_long, counters.reordered, counters.duplicated, counters.undelivered);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -59,7 +61,7 @@ Status enter_descriptor(pid_t pid, int fd, int kind) {
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (kind == CLONE_NEWUSER && descriptor.valid() && is_own_user_namespace(descriptor)) return {};
   if (!descriptor.valid() || ::setns(descriptor.fd(), kind) != 0)
-    return fail(Errc::out_of_resources, "enter a namespace of the lab " + std::to_string(pid), errno_text(errno));
+    return fail(Errc::out_of_resources, "enter a namespace of the lab " + std::to_string(pid), core::errno_text(errno));
   return {};
 }
 
@@ -125,7 +127,7 @@ std::uint64_t start_time_of(pid_t pid) {
 Status write_record(const LabRecord& record) {
   std::ofstream file(record.path());
   file << record.to_json() << std::endl;
-  if (!file) return fail(Errc::out_of_resources, "write " + record.path().string(), errno_text(errno));
+  if (!file) return fail(Errc::out_of_resources, "write " + record.path().string(), core::errno_text(errno));
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -37,7 +39,7 @@ Result<double> parse_burst(std::string_view text) {
 
 Result<BitRate> parse_link_rate(std::string_view text) {
   constexpr std::uint64_t kMostBits = 1'000'000'000'000;  // a byte takes eight picoseconds then, the clock of the model
-  auto rate = parse_rate(text);
+  auto rate = core::parse_rate(text);
   if (rate && rate->bits_per_second() > kMostBits) return bad("rate", text, "up to 1000G");
   return rate;
 }
@@ -109,9 +111,10 @@ Status set(PathSettings& path, std::string_view name, std::string_view value) {
   if (name == "duplicate")
     return set_both(path, value, parse_share, [](LinkSettings& link, double share) { link.duplicate = share; });
   if (name == "queue")
-    return set_both(path, value, parse_size, [](LinkSettings& link, std::uint64_t bytes) { link.queue_bytes = bytes; });
+    return set_both(path, value, core::parse_size,
+                    [](LinkSettings& link, std::uint64_t bytes) { link.queue_bytes = bytes; });
   if (name == "drop-above")
-    return set_both(path, value, parse_size,
+    return set_both(path, value, core::parse_size,
                     [](LinkSettings& link, std::uint64_t bytes) { link.drop_above_bytes = bytes; });
   return fail(Errc::bad_argument, "setting \"" + std::string(name) + "\"",
               "allowed: rate, rtt, loss, burst, reorder, reorder-delay, duplicate, queue, drop-above");

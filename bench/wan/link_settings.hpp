@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
 namespace udtcat::wan {

@@ -20,13 +20,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
 Status write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text << std::flush;
-  if (!file) return fail(Errc::out_of_resources, "write \"" + text + "\" to " + path, errno_text(errno));
+  if (!file) return fail(Errc::out_of_resources, "write \"" + text + "\" to " + path, core::errno_text(errno));
   return {};
 }
 
@@ -36,7 +38,7 @@ Status bring_loopback_up() {
   std::string_view("lo").copy(request.ifr_name, IFNAMSIZ - 1);
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   if (!socket.valid() || ::ioctl(socket.fd(), SIOCSIFFLAGS, &request) != 0)
-    return fail(Errc::out_of_resources, "bring the loopback of a network namespace up", errno_text(errno));
+    return fail(Errc::out_of_resources, "bring the loopback of a network namespace up", core::errno_text(errno));
   return {};
 }
 
@@ -85,7 +87,7 @@ Result<Descriptor> become_root() {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
   if (::unshare(CLONE_NEWUSER) != 0)
-    return fail(Errc::out_of_resources, "make a user namespace", errno_text(errno) + "; run as root instead");
+    return fail(Errc::out_of_resources, "make a user namespace", core::errno_text(errno) + "; run as root instead");
   Status mapped = write_file("/proc/self/setgroups", "deny");
   if (mapped) mapped = write_file("/proc/self/uid_map", "0 " + std::to_string(user) + " 1");
   if (mapped) mapped = write_file("/proc/self/gid_map", "0 " + std::to_string(group) + " 1");
@@ -95,12 +97,12 @@ Result<Descriptor> become_root() {
 
 Result<NetworkNamespace> make_network_namespace() {
   if (::unshare(CLONE_NEWNET) != 0)
-    return fail(Errc::out_of_resources, "make a network namespace", errno_text(errno) + "; run as root");
+    return fail(Errc::out_of_resources, "make a network namespace", core::errno_text(errno) + "; run as root");
   NetworkNamespace made;
   made.descriptor = Descriptor(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   struct stat about {};
   if (!made.descriptor.valid() || ::fstat(made.descriptor.fd(), &about) != 0)
-    return fail(Errc::out_of_resources, "open /proc/self/ns/net", errno_text(errno));
+    return fail(Errc::out_of_resources, "open /proc/self/ns/net", core::errno_text(errno));
   made.name = {about.st_ino, own_cookie()};
   if (auto up = bring_loopback_up(); !up) return tl::unexpected(up.error());
   return made;
@@ -108,7 +110,7 @@ Result<NetworkNamespace> make_network_namespace() {
 
 Status enter(const NetworkNamespace& place) {
   if (::setns(place.descriptor.fd(), CLONE_NEWNET) != 0)
-    return fail(Errc::out_of_resources, "enter a network namespace", errno_text(errno));
+    return fail(Errc::out_of_resources, "enter a network namespace", core::errno_text(errno));
   return {};
 }
 

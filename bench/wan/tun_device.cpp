@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -22,7 +24,9 @@ constexpr unsigned kTsoOffloads = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_T
 constexpr int kQueuePackets =
     20'000;  // guess: what the kernel sends before the lab gets its turn must not be lost here
 
-tl::unexpected<Error> refused(const std::string& what) { return fail(Errc::out_of_resources, what, errno_text(errno)); }
+tl::unexpected<Error> refused(const std::string& what) {
+  return fail(Errc::out_of_resources, what, core::errno_text(errno));
+}
 
 ifreq request_for_device() {
   ifreq request{};

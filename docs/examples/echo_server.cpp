@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdio>
 #include <map>
-
-#include <boost/asio/post.hpp>
+#include <memory>
+#include <span>
 
 #include <udtcat/udtcat.hpp>
+
+void say(const udtcat::Error& error) { std::fprintf(stderr, "%s\n", error.message().c_str()); }
 
 /// Lives as long as an operation of its stream.
 struct Echo : std::enable_shared_from_this<Echo> {
@@ -17,11 +19,13 @@ struct Echo : std::enable_shared_from_this<Echo> {
 
   void run() {
     stream->async_read(piece, [self = shared_from_this()](udtcat::Result<std::size_t> bytes) {
-      if (!bytes) return;
-      if (*bytes == 0) return self->stream->async_finish([self](udtcat::Status) {});
-      self->stream->async_write(std::span(self->piece).first(*bytes), [self](udtcat::Status taken) {
-        if (taken) self->run();
-      });
+      if (!bytes) return say(bytes.error());
+      if (*bytes == 0)
+        return self->stream->async_finish([self](udtcat::Status receipt) {
+          if (!receipt) say(receipt.error());
+        });
+      self->stream->async_write(std::span(self->piece).first(*bytes),
+                                [self](udtcat::Status taken) { taken ? self->run() : say(taken.error()); });
     });
   }
 };
@@ -32,9 +36,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
   });
   boost::asio::io_context io;
-  const auto say = [](const udtcat::Error& error) { std::fprintf(stderr, "%s\n", error.message().c_str()); };
-  const auto at = udtcat::parse_host_port(argv[1], false);
-  const auto locals = at.and_then([](auto& port) { return udtcat::resolve(port, udtcat::AddressFamily::ipv4); });
+  const auto locals = udtcat::parse_local(argv[1]).and_then(
+      [](const auto& port) { return udtcat::resolve(port, udtcat::AddressFamily::ipv4); });
   auto key = udtcat::Key::from_file(argv[2]);
   if (!locals) return say(locals.error()), 1;
   if (!key) return say(key.error()), 1;
@@ -43,14 +46,12 @@ int main(int argc, char** argv) {
   const auto on_peer = [&](std::unique_ptr<udtcat::Connection> connection) {
     udtcat::Connection& peer = *(peers[connection.get()] = std::move(connection));
     peer.on_stream([&peer](udtcat::StreamId id) { std::make_shared<Echo>(peer.accept_stream(id))->run(); });
-    peer.on_closed(
-        [&io, &peers, &peer](udtcat::Status) { boost::asio::post(io, [&peers, &peer] { peers.erase(&peer); }); });
+    peer.on_closed([&peers, &peer](udtcat::Status) { peers.erase(&peer); });
   };
   udtcat::ListenRequest request;
   request.locals = *locals;
   request.key = std::move(*key);
-  const auto listener =
-      udtcat::listen(io, std::move(request), on_peer, [&](const auto&, const auto& why) { say(why); });
+  const auto listener = udtcat::listen(io, std::move(request), on_peer, [](auto&, auto& why) { say(why); });
   if (!listener) return say(listener.error()), 1;
   std::printf("%s\n", (*listener)->local_endpoints().front().to_string().c_str());
   std::fflush(stdout);

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   Transfer transfer{.file = std::ifstream(argv[3], std::ios::binary)};
   if (!transfer.file) return std::perror(argv[3]), 1;
   udtcat::DialRequest request;
-  request.addresses = need(udtcat::resolve(need(udtcat::parse_host_port(argv[1], true)), udtcat::AddressFamily::any));
+  request.addresses = need(udtcat::resolve(need(udtcat::parse_peer(argv[1])), udtcat::AddressFamily::any));
   request.peer_name = argv[1];
   request.key = need(udtcat::Key::from_file(argv[2]));
   const auto dialer = udtcat::dial(io, std::move(request), [&](auto made) {

@@ -21,9 +21,7 @@ namespace udtcat {
 struct StdioHalves {
   bool read = true;
   bool write = true;
-  /// Written bytes count as taken when their consumer has read all of them; false: when the system has them, as of any
-  /// program that writes and exits.
-  bool until_read = true;
+  bool until_read = true;  ///< the end waits until the consumer has read all; false: until the system has it
 };
 
 /// Bridges two descriptors of any kind: pipe, file, terminal, device, socket. Each half has a thread of its own, so a
@@ -35,17 +33,20 @@ struct StdioHalves {
 /// Bridges one connected TCP socket.
 [[nodiscard]] std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket);
 
-/// Connects every stream a peer opens to a TCP service. A service that is down refuses the stream, with the reason.
+/// Connects every stream that a peer opens to a TCP service. Where that is down, the stream is refused with the reason.
 /// Threads: confined to the io_context thread.
 class TcpService {
  public:
-  /// Told of each failed connect and each stream that ended with an error: one line for the operator.
+  /// Called for each connect that failed and each stream that ended with an error, one line for the operator each; of
+  /// many of one kind, at most once in 10 s.
   using TroubleHandler = std::function<void(const Endpoint& peer, const Error& error)>;
   virtual ~TcpService() = default;
-  /// Serves the connection's streams from now on; call once per connection, before its streams arrive.
-  /// The connection must outlive this, or have been closed.
+  /// Serves the connection's streams from now on; once per connection, before its streams arrive. The connection must
+  /// outlive this, or have been closed.
   virtual void serve(Connection& connection) = 0;
 };
+/// targets       the service's addresses, tried in turn for each stream, 10 s in all; not empty
+/// target_name   the service as the user wrote it, for messages
 [[nodiscard]] std::unique_ptr<TcpService> make_tcp_service(boost::asio::io_context& io, std::vector<Endpoint> targets,
                                                            std::string target_name,
                                                            TcpService::TroubleHandler on_trouble);
@@ -54,10 +55,12 @@ class TcpService {
 /// Threads: confined to the io_context thread.
 class TcpForward {
  public:
+  /// As TcpService's, and for each time when accepting pauses for want of descriptors.
   using TroubleHandler = std::function<void(const Endpoint& client, const Error& error)>;
   virtual ~TcpForward() = default;
   [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
 };
+/// locals   those with port 0 share one port that the system chooses
 /// errors: Errc::cannot_bind.  The connection must outlive the result.
 [[nodiscard]] Result<std::unique_ptr<TcpForward>> make_tcp_forward(boost::asio::io_context& io, Connection& connection,
                                                                    const std::vector<Endpoint>& locals,

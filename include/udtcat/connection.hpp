@@ -31,7 +31,7 @@ struct StreamOutcome {
 
 /// Figures of one connection since it was made. Times and rates are this end's view.
 struct ConnectionStats {
-  std::uint64_t bytes_sent = 0;      ///< payload handed to the peer's direction
+  std::uint64_t bytes_sent = 0;      ///< payload given to the session
   std::uint64_t bytes_received = 0;  ///< payload given to local consumers
   std::uint64_t blocks_sent = 0;
   std::uint64_t blocks_received = 0;
@@ -49,8 +49,7 @@ struct ConnectionStats {
 
 /// Made by dial() and listen(). Destroying it ends it at once and without a word: its Streams fail with
 /// Errc::connection_broken, its LocalStreams are destroyed, no handler of its own is called any more, and the peer sees
-/// it broken or lost. To part in order, close() and destroy it when on_closed() has been told, which may be done from
-/// any later handler.
+/// it broken or lost. To part in order, close() it, and destroy it in the handler of on_closed() or later.
 ///
 /// Threads: confined to its io_context thread. Handlers are called there and never from inside the call that
 /// took them.
@@ -71,19 +70,20 @@ class Connection {
   /// exactly once, also when the connection fails first.
   virtual StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
 
-  /// `handler` is told of each stream the peer opens; it answers with accept_stream() or refuse_stream(),
-  /// now or later. What arrives in between is kept, within the stream's credit. Without a handler every
-  /// stream is refused.
+  /// `handler` is called for each stream that the peer opens, and answers with accept_stream() or refuse_stream(), then
+  /// or later. What arrives in between is kept, within the stream's credit. Without a handler every stream is refused,
+  /// and so is one more than 1024 at a time (docs/spec/stream.md §3).
   virtual void on_stream(StreamHandler handler) = 0;
   virtual void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
   /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text. Also of a stream
   /// that was accepted and has not ended, whose `done` is then told the same.
   virtual void refuse_stream(StreamId id, const Error& reason) = 0;
 
-  /// `handler` is called once: with success after a close both ends agreed to, else with what broke it.
+  /// `handler` is called once: with success after a close that both ends agreed to, else with what broke the connection.
+  /// It may destroy the connection.
   virtual void on_closed(ClosedHandler handler) = 0;
-  /// Says goodbye: open streams are ended as interrupted, and the connection ends when the peer has answered, or
-  /// after a minute in which it is alive and does not answer, or when it is lost.
+  /// Open streams end as interrupted. The connection ends when the peer has closed, too, or after a minute in which the
+  /// peer is alive and does not, or when the peer is lost.
   virtual void close() = 0;
   /// Ends at once, telling the peer if the path still carries it. on_closed() reports `reason`.
   virtual void abort(const Error& reason) = 0;
@@ -92,7 +92,7 @@ class Connection {
   /// The loop that drives it; outlives it.
   [[nodiscard]] virtual boost::asio::io_context& io() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
-  /// Whether the peer wants to hear from us, and has something to say (its --recv-only, --send-only).
+  /// The peer's SessionOptions: whether it takes payload, whether it sends any, and its statements.
   [[nodiscard]] virtual bool peer_receives() const = 0;
   [[nodiscard]] virtual bool peer_sends() const = 0;
   [[nodiscard]] virtual Statements peer_statements() const = 0;

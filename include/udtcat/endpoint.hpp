@@ -43,14 +43,17 @@ class Endpoint {
   AddressFamily family_ = AddressFamily::any;
 };
 
-/// A host and a port as a user writes them: "9000", "host:9000", "192.0.2.1:9000", "[::1]:9000", "*:9000".
+/// A host and a port as a user writes them.
 struct HostPort {
-  std::string host;  ///< empty where none was written: the wildcard for a listener
+  std::string host;  ///< empty: the wildcard, for a listener
   std::uint16_t port = 0;
 };
 
+/// Of a peer to be reached: "host:9000", "192.0.2.1:9000", "[::1]:9000".
 /// errors: Errc::bad_argument, with the text and the forms that are allowed
-[[nodiscard]] Result<HostPort> parse_host_port(std::string_view text, bool host_required);
+[[nodiscard]] Result<HostPort> parse_peer(std::string_view text);
+/// To listen on: the same forms, "9000" and "*:9000"; port 0 lets the system choose.  errors: as parse_peer()
+[[nodiscard]] Result<HostPort> parse_local(std::string_view text);
 
 /// Every address of the host, in the order the system prefers. Blocks while the system's resolver works.
 /// An empty host gives the wildcards of the family (IPv4 first, then IPv6 where the host has it).

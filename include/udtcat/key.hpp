@@ -11,12 +11,6 @@
 
 namespace udtcat {
 
-/// The origin of a key file's path, which decides what may lie there.
-enum class KeyFileKind {
-  any,  ///< the user's own: a pipe or /dev/stdin is fine, and is read up to the end of its first line and no further
-  regular,  ///< perhaps a peer's: what is no regular file is refused, and nothing is waited for
-};
-
 /// A 256-bit pre-shared key. Movable, not copyable, not printable by accident; erased on destruction.
 ///
 /// Its text form is "udtcat1-" and 48 characters of base64url: the 32 key bytes and the first 4 bytes of
@@ -24,7 +18,13 @@ enum class KeyFileKind {
 /// Threads: unsynchronised.
 class Key {
  public:
-  static constexpr std::size_t kBytes = 32;
+  static constexpr std::size_t kBytes = 32;  // spec: docs/spec/handshake.md, "Key text"
+
+  /// The kinds of file that a key is read from.
+  enum class FromFile {
+    any_kind,      ///< the path is the user's own: a pipe or /dev/stdin, too, is read to the end of its first line
+    regular_only,  ///< the path may be a peer's: any other file is refused, and no read waits
+  };
 
   /// From the system's random generator.  errors: Errc::cipher_failed
   [[nodiscard]] static Result<Key> generate();
@@ -33,7 +33,7 @@ class Key {
 
   /// The key in a file as `udtcat keygen` writes it. Blocks while it reads.
   /// errors: Errc::bad_argument for a file that cannot be read, that others can read, or that holds no key
-  [[nodiscard]] static Result<Key> from_file(const std::string& path, KeyFileKind kind = KeyFileKind::any);
+  [[nodiscard]] static Result<Key> from_file(const std::string& path, FromFile kind = FromFile::any_kind);
 
   Key(Key&& other) noexcept;
   Key& operator=(Key&& other) noexcept;

@@ -35,8 +35,8 @@ class LocalStream {
   [[nodiscard]] virtual ReadResult read_some(std::span<std::byte> into) = 0;
   /// Calls back once read_some() would no longer say would_block. One wait at a time.
   virtual void async_wait_readable(WaitHandler handler) = 0;
-  /// Told once, after ReadState::end: the consumer at the other end has taken every byte read here, by its receipt. A
-  /// source that keeps something until then overrides it, as Stream::async_finish() and a TCP socket's other half do.
+  /// Called once, after ReadState::end, when the consumer at the other end has taken every byte read here, by its
+  /// receipt. A source that keeps something until then overrides it.
   virtual void receipted() {}
 
   /// Writes at least one of `from`'s bytes. `from` stays valid until the handler is called. One at a time.

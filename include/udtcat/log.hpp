@@ -14,7 +14,7 @@ enum class LogLevel {
   error,  ///< said by programs; the library itself returns its errors
 };
 
-/// Is given each line, without an end of line. Keys and payload are never in it; what a peer said is made printable.
+/// Takes one line, without an end of line. Keys and payload are never in it; text of a peer is made printable.
 /// Threads: called from every thread of the library, one call at a time. Must not log or throw.
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 

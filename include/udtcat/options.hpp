@@ -1,4 +1,5 @@
-/// The wishes of an end for a session. Plain values; both ends compare notes in the handshake.
+/// Options of a session and of the transport below it, plain values: sizes in bytes, rates in bits per second.
+/// The handshake settles what must be the same at both ends.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace udtcat {
 
-/// GridFTP's four names for what is done to the payload. Order is strength.
+/// The protection of the payload, by the names of GridFTP's four levels, the weakest first.
 enum class Protection : std::uint8_t {
   clear = 0,     ///< no handshake, no key, no check of anything
   auth = 1,      ///< the peer proves the key; the payload is bare
@@ -24,7 +25,7 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// The use of a session. One key may serve several, and a peer for one is none for another.
+/// The use of a session. The two ends name the same purpose or there is no session, so that one key may serve several.
 /// spec: docs/spec/handshake.md §4
 enum class Purpose : std::uint8_t {
   pipe = 1,     ///< one stream, each end's stdin and stdout
@@ -34,16 +35,17 @@ enum class Purpose : std::uint8_t {
   gateway = 5,  ///< control and data connections of GridFTP, between two gateways
   driver = 6,   ///< data connections of GridFTP, ours and the XIO driver's
 };
-/// Whether an end says, or wants to hear, what it did with each file (docs/spec/gridftp.md §8).
+/// Whether this end makes, or wants, a server's report on what it did with each file.
+/// spec: docs/spec/gridftp.md §8
 enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
 
-/// Both speak UDT4 and reach each other.
+/// The engine below a session. Both speak UDT4, so that either reaches the other.
 enum class TransportKind : std::uint8_t {
   native,  ///< our own engine (the default)
   libudt,  ///< Debian's libudt: the oracle and the baseline
 };
 
-/// Whether this program has it: libudt costs each start 0.1 s, so not every program is linked with it (ADR-0014).
+/// Whether this program is linked with it: libudt costs each start 0.1 s, so not every program is (ADR-0014).
 [[nodiscard]] bool has_transport(TransportKind kind);
 
 /// How the native transport decides how fast to send. libudt always has its own, which `udt` is.
@@ -53,16 +55,12 @@ enum class CongestionKind : std::uint8_t {
   fixed,  ///< TransportOptions::rate and nothing else
 };
 
-/// Names as they appear on the command line, in the statistics and in the tables of bench/.
+/// The names that users write and read. An enumerator has one, always.
 [[nodiscard]] std::string_view to_string(Protection protection);
 [[nodiscard]] std::string_view to_string(Cipher cipher);
 [[nodiscard]] std::string_view to_string(Purpose purpose);
 [[nodiscard]] std::string_view to_string(TransportKind kind);
 [[nodiscard]] std::string_view to_string(CongestionKind kind);
-[[nodiscard]] std::optional<Protection> parse_protection(std::string_view name);
-[[nodiscard]] std::optional<Cipher> parse_cipher(std::string_view name);
-[[nodiscard]] std::optional<TransportKind> parse_transport(std::string_view name);
-[[nodiscard]] std::optional<CongestionKind> parse_congestion(std::string_view name);
 
 inline constexpr std::size_t kMinBlockBytes = 4 * kKiB;        // spec: docs/spec/record.md §2
 inline constexpr std::size_t kMaxBlockBytes = 1 * kMiB;        // spec: docs/spec/record.md §2
@@ -70,31 +68,31 @@ inline constexpr std::size_t kDefaultBlockBytes = 256 * kKiB;  // measured: benc
 inline constexpr std::size_t kMaxLanes = 64;                   // spec: docs/spec/handshake.md §4
 inline constexpr std::size_t kDefaultLanes = 16;               // guess: enough for 16 threads; a lane costs about 2 KiB
 inline constexpr std::size_t kMaxFlows = 16;                   // spec: docs/spec/handshake.md §4
-inline constexpr std::size_t kMaxThreads = 256;                // guess
 inline constexpr std::size_t kMaxEndNameBytes = 64;            // spec: docs/spec/handshake.md §4
 
-/// Whether an end can be called so: 1 to kMaxEndNameBytes printable characters of ASCII, no white space.
+/// Whether `text` can be the name of an end: 1 to kMaxEndNameBytes printable characters of ASCII, no white space.
 [[nodiscard]] bool is_end_name(std::string_view text);
 
-/// The cost and the speed of a session. The defaults are right for a 10 Gbit/s path and for a slow one: measure before
-/// you turn.
+/// The cost and the speed of a session. The defaults serve a path of 10 Gbit/s as well as a slow one: measure before
+/// changing one.
 struct SessionTuning {
   std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
-  std::size_t lanes = kDefaultLanes;             ///< contexts; the lesser of the two ends' is used
+  std::size_t lanes = kDefaultLanes;             ///< cipher contexts; the lesser of the two ends' counts
   std::optional<std::size_t> threads;            ///< cipher threads of this host; none: the cores it may use
-  std::optional<std::size_t> flows;  ///< connector: how many it wants; listener: the most it takes; none: 1, kMaxFlows
+  std::optional<std::size_t>
+      flows;  ///< channels that a connector asks for, a listener takes at most; none: 1, kMaxFlows
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 
-/// A default one is a pipe that is encrypted and authenticated, with whoever holds the key.
+/// By default a pipe that is encrypted and authenticated, to any peer that holds the key.
 struct SessionOptions : SessionTuning {
   Protection protection = Protection::private_;
   Purpose purpose = Purpose::pipe;  ///< the same at both ends
-  std::string own_name;             ///< what this end is called; empty: it has no name
-  std::string expected_peer;        ///< who the other end must be; empty: whoever holds the key
+  std::string own_name;             ///< the name of this end (is_end_name()); empty: it has none
+  std::string expected_peer;        ///< the name that the other end must have; empty: any
   std::optional<Cipher> cipher;     ///< none: the fastest 256-bit one of the connecting host
-  bool sends = true;                ///< this end has something to say
-  bool receives = true;             ///< this end wants to hear
+  bool sends = true;                ///< false: this end sends no payload
+  bool receives = true;             ///< false: this end takes no payload
   Statements statements = Statements::none;
 };
 
@@ -102,12 +100,13 @@ inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window o
 inline constexpr std::uint64_t kDefaultMemoryBytes =
     256 * kMiB;  // guess: 10 Gbit/s at 75 ms, with as much waiting for repair
 
-/// As SessionTuning, of what is below the session.
+/// The cost and the speed of the transport below a session. As with SessionTuning: measure before changing one.
 struct TransportTuning {
-  CongestionKind congestion = CongestionKind::bbr;   ///< native only
-  std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< what one connection may hold, each way: its largest window
-  /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is given up. libudt
-  /// has its own time for silence.
+  CongestionKind congestion = CongestionKind::bbr;  ///< native only
+  std::uint64_t memory_bytes =
+      kDefaultMemoryBytes;  ///< the most that one connection holds, each way: its largest window
+  /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is lost. libudt has
+  /// its own time for silence.
   std::chrono::milliseconds idle_timeout{60'000};
 };
 

@@ -19,11 +19,12 @@
 
 namespace udtcat {
 
+/// The addresses that a dialer tries, and the session that it asks for there.
 struct DialRequest {
   std::vector<Endpoint> addresses;  ///< tried in turn, again and again until the timeout; not empty
   std::string peer_name;            ///< as the user wrote it, for messages
   std::chrono::milliseconds timeout{10'000};
-  /// For a listener that is just being started: how long addresses that all say "closed" are asked again.
+  /// How long addresses that all say "port closed" are tried again: the listener may be just starting.
   std::chrono::milliseconds closed_port_patience{2'000};
   std::optional<Key> key;  ///< none only at Protection::clear
   SessionOptions session;
@@ -43,6 +44,7 @@ class Dialer {
 /// that the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
 [[nodiscard]] std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler);
 
+/// The addresses that a listener waits at, and the sessions that it takes.
 struct ListenRequest {
   std::vector<Endpoint> locals;  ///< one per family; port 0 lets the system choose one for all
   std::optional<Key> key;        ///< none only at Protection::clear
@@ -50,14 +52,15 @@ struct ListenRequest {
   TransportOptions transport;
 };
 
-/// Lets in who proves the key, and only them. A stranger costs little: at most 32 are talked to at a time, each for a
-/// few seconds, nothing of theirs is parsed beyond the TLS handshake, and none takes the place of who has the key.
+/// Lets in the peers that prove the key, and no others. Strangers cost little: at most 32 are answered at a time, each
+/// for a few seconds, nothing that they send is parsed beyond the TLS handshake, and none takes the place of a peer that
+/// has the key.
 /// Destroying it stops it; connections already made go on.
 /// Threads: confined to the io_context thread, where the handlers are called.
 class Listener {
  public:
   using PeerHandler = std::function<void(std::unique_ptr<Connection>)>;
-  /// Told of each peer that was turned away, and why.
+  /// Called for each peer that was turned away, with the reason.
   using RefusalHandler = std::function<void(const Endpoint& peer, const Error& why)>;
 
   virtual ~Listener() = default;

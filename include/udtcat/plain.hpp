@@ -1,5 +1,5 @@
 /// Bare bytes over UDT4, for talking to programs that know nothing of udtcat. Nothing is protected and nothing is
-/// proved: anybody can be the peer, and its end may not be the end of its data.
+/// proved: any host can be the peer, and its end may not be the end of its data.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace udtcat {
 
-/// One UDT connection. UDT cannot end one direction: who closes ends both. So this end closes
+/// One UDT connection. UDT cannot end one direction alone: a close ends both. So this end closes
 ///   - when its source has ended, something was sent, and the peer's transport has acknowledged all of it;
 ///   - when its source has ended, nothing was sent, and it does not receive;
 ///   - when the peer has closed.
@@ -25,7 +25,7 @@ namespace udtcat {
 class PlainPipe {
  public:
   /// `error`: none when everything sent was acknowledged by the peer's transport and the peer closed in order, or we
-  /// did; bytes_receipted is always 0, nobody gives receipts.
+  /// did; bytes_receipted is always 0, there are no receipts.
   using DoneHandler = std::function<void(StreamOutcome)>;
   virtual ~PlainPipe() = default;
 
@@ -43,7 +43,7 @@ class PlainPipe {
 [[nodiscard]] std::unique_ptr<Dialer> dial_plain(boost::asio::io_context& io, DialRequest request,
                                                  std::function<void(Result<std::unique_ptr<PlainPipe>>)> handler);
 
-/// As listen(), for any UDT4 program: whoever comes is let in. The request's key and session are not used.
+/// As listen(), for any UDT4 program: every peer is let in. The request's key and session are not used.
 /// errors: Errc::cannot_bind, Errc::out_of_resources
 [[nodiscard]] Result<std::unique_ptr<Listener>> listen_plain(boost::asio::io_context& io, ListenRequest request,
                                                              std::function<void(std::unique_ptr<PlainPipe>)> on_pipe);

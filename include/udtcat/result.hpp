@@ -1,11 +1,10 @@
 /// The one error model of udtcat: every call that can fail returns a Result, never throws.
 ///
-/// Three kinds of fault, three mechanisms (docs/HACKING.md, "Errors"): the environment and the peer
-/// become an Error; our own broken invariants abort (src/lib/core/invariant.hpp).
+/// Faults of the environment and of the peer become an Error. A broken rule of a call (a second read while one is under
+/// way, an empty buffer) is the program's own fault and aborts it, with a line on stderr that says which rule.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -13,8 +12,7 @@
 
 namespace udtcat {
 
-/// The kinds of failure, in the terms a user can act on. The exit status follows from it alone
-/// (src/tool/exit_status.hpp).
+/// The kinds of failure, in the terms that a user can act on.
 enum class Errc {
   // The local environment.
   bad_argument = 1,      ///< a value the caller gave is outside what is allowed
@@ -37,7 +35,7 @@ enum class Errc {
   // The path.
   peer_lost,          ///< nothing from the peer for the idle timeout, or its port is closed
   connection_broken,  ///< the transport broke before both directions had ended
-  // The peer, or somebody on the path, against the rules.
+  // The peer, or an attacker on the path, against the rules.
   tampered,                ///< a record failed authentication
   protocol_violated,       ///< an authenticated peer, or one at clear, broke the protocol
   peer_reports_tampering,  ///< the other end saw one of the two above
@@ -70,9 +68,6 @@ using Status = Result<void>;
 [[nodiscard]] inline tl::unexpected<Error> fail(Errc code, std::string what, std::string cause = {}) {
   return tl::unexpected<Error>(Error{code, std::move(what), std::move(cause)});
 }
-
-/// The text of an errno value, without the thread-unsafety of strerror.
-std::string errno_text(int errno_value);
 
 }  // namespace udtcat
 

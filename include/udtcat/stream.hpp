@@ -12,7 +12,7 @@ namespace udtcat {
 
 /// A sequence of bytes each way, each with its own end. Made by Connection::open_stream() and accept_stream(). Bytes
 /// are encrypted, carried in order and delivered once; 1 MiB each way is held between the program and the connection,
-/// and whoever is faster waits.
+/// and the faster of the two waits.
 ///
 /// One read and one write (or the finish) may be under way at a time. A span given stays valid until its handler is
 /// called.
@@ -34,14 +34,14 @@ class Stream {
 
   virtual ~Stream() = default;
 
-  /// Reads at least 1 byte and as many as are there. 0 bytes are the end: the peer has said all.
+  /// Reads at least 1 byte and as many as are there. 0 bytes are the end: the peer has finished.
   /// into   not empty
   virtual void async_read(std::span<std::byte> into, ReadHandler handler) = 0;
 
   /// Calls back when the connection has taken all bytes of `from`; async_finish() tells when the peer has.
   virtual void async_write(std::span<const std::byte> from, WriteHandler handler) = 0;
 
-  /// Tells the peer that all is said, and calls back when the peer's consumer has taken every byte, by its receipt.
+  /// Ends this direction, and calls back when the peer's consumer has taken every byte, by its receipt.
   /// Reading may go on. Once, and no write after it.
   virtual void async_finish(FinishHandler handler) = 0;
 };

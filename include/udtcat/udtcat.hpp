@@ -6,11 +6,31 @@
 ///   peering.hpp       dial() and listen(): from an address to a Connection
 ///   connection.hpp    Connection: many streams to one authenticated peer
 ///   stream.hpp        Stream: bytes that the program itself reads and writes
-///   bridges.hpp       streams that lead to descriptors and TCP connections; local_stream.hpp for one's own
+///   bridges.hpp       streams that lead to descriptors and TCP connections
+///   local_stream.hpp  what a stream that leads elsewhere has to do
 ///   plain.hpp         bare bytes to and from any UDT4 program, unprotected
 ///   result.hpp        Errc, Error, Result: every failure
-///   units.hpp         sizes, rates, times
-///   log.hpp           who hears what the library does
+///   units.hpp         rates and sizes
+///   log.hpp           where the library's log goes
+///
+/// Five bytes to `udtcat -l --recv-only --key-file KEY 9000` of another host, and the receipt for them. A whole program
+/// looks at each error, where value() throws it:
+///
+///     boost::asio::io_context io;
+///     udtcat::DialRequest request;
+///     request.addresses = udtcat::resolve({"server.example", 9000}, udtcat::AddressFamily::any).value();
+///     request.key = udtcat::Key::from_file("KEY").value();
+///     std::unique_ptr<udtcat::Connection> connection;
+///     std::unique_ptr<udtcat::Stream> stream;
+///     const auto dialer = udtcat::dial(io, std::move(request), [&](auto made) {
+///       connection = std::move(made).value();
+///       connection->on_closed([&](udtcat::Status) { io.stop(); });
+///       stream = connection->open_stream();
+///       stream->async_write(std::as_bytes(std::span("hello", 5)), [&](udtcat::Status) {
+///         stream->async_finish([&](udtcat::Status receipt) { receipt.value(), connection->close(); });
+///       });
+///     });
+///     io.run();
 ///
 /// docs/examples has whole programs: send_file.cpp, echo_server.cpp. One io_context, run by one thread, drives
 /// everything; ciphers and the transport have threads of their own.

@@ -1,27 +1,28 @@
-/// Sizes, rates and times as types, and their text forms on the command line.
-///
-/// Rates are bits per second (k, M, G are powers of 1000); sizes are bytes (KiB, MiB, GiB are powers
-/// of 1024). Output always states the unit.
+/// Rates are in bits per second, a type of their own; sizes are in bytes; times are of std::chrono.
 #pragma once
 
 #include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
-
-#include <udtcat/result.hpp>
+#include <limits>
 
 namespace udtcat {
 
-/// A data rate. Zero means "no limit" where a limit is expected.
+/// A data rate. Zero is "no limit" where a limit is expected.
+/// Threads: a value.
 class BitRate {
  public:
   constexpr BitRate() = default;
   [[nodiscard]] static constexpr BitRate from_bits_per_second(std::uint64_t bits) { return BitRate(bits); }
   /// Zero if `elapsed` is not positive.
-  [[nodiscard]] static BitRate from_bytes_per(std::uint64_t bytes, std::chrono::nanoseconds elapsed);
+  [[nodiscard]] static constexpr BitRate from_bytes_per(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
+    if (elapsed.count() <= 0) return {};
+    const double rate = static_cast<double>(bytes) * 8e9 / static_cast<double>(elapsed.count());
+    // 2^64 as a double: a rate that does not fit is the most there is.
+    return BitRate(rate >= 18446744073709551616.0 ? std::numeric_limits<std::uint64_t>::max()
+                                                  : static_cast<std::uint64_t>(rate));
+  }
 
   [[nodiscard]] constexpr std::uint64_t bits_per_second() const { return bits_per_second_; }
   [[nodiscard]] constexpr std::uint64_t bytes_per_second() const { return bits_per_second_ / 8; }
@@ -36,17 +37,5 @@ class BitRate {
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kGiB = 1024 * kMiB;
-
-/// "4096", "256KiB", "1MiB", "2GiB" → bytes. K, M and G alone are refused as ambiguous.
-[[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
-/// "400M", "10Gbit/s", "64k", "5000" → bits per second. Bytes are refused.
-[[nodiscard]] Result<BitRate> parse_rate(std::string_view text);
-/// "500ms", "10s", "2m", "10" (seconds) → duration, at least 1 ms.
-[[nodiscard]] Result<std::chrono::milliseconds> parse_duration(std::string_view text);
-
-/// "1.50 GiB", "312 B".
-[[nodiscard]] std::string format_size(std::uint64_t bytes);
-/// "2.31 Gbit/s".
-[[nodiscard]] std::string format_rate(BitRate rate);
 
 }  // namespace udtcat

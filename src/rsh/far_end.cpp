@@ -114,7 +114,8 @@ void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
   // Processes that the command left behind go on, as with ssh, unless they read an input that was cut.
-  child_.end_it(!status && (status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted));
+  child_.terminate(!status &&
+                   (status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted));
   finish_if_over();
 }
 

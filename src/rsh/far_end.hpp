@@ -12,8 +12,8 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/bridge/child_ending.hpp"
 #include "lib/bridge/child_process.hpp"
+#include "lib/bridge/child_termination.hpp"
 #include "rsh/control_channel.hpp"
 
 namespace udtcat::rsh {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/bridge/descriptor.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::rsh {
 
@@ -25,7 +26,7 @@ Result<std::string> read_trusted_file(const std::string& path) {
   // A pipe that nobody writes to is opened at once, so that it can be refused.
   const bridge::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat about {};
-  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, errno_text(errno));
+  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, core::errno_text(errno));
   if (!S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (about.st_uid != 0 && about.st_uid != ::geteuid()))
     return refused(path, "it says what to run, and others can write to it: chown it to you or root, and chmod go-w");
@@ -34,7 +35,7 @@ Result<std::string> read_trusted_file(const std::string& path) {
   while (text.size() <= kMaxFileBytes) {
     const ssize_t taken = ::read(file.number(), piece.data(), piece.size());
     if (taken < 0 && errno == EINTR) continue;
-    if (taken < 0) return refused(path, errno_text(errno));
+    if (taken < 0) return refused(path, core::errno_text(errno));
     if (taken == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(taken));
   }

@@ -10,6 +10,8 @@
 #include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::tool {
 
 namespace {
@@ -159,7 +161,7 @@ Result<std::size_t> number_value(std::string_view option, const std::string& tex
 }
 
 Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least, std::size_t most) {
-  const auto size = parse_size(text);
+  const auto size = core::parse_size(text);
   if (size && *size >= least && *size <= most) return static_cast<std::size_t>(*size);
   return bad_value(
       option, text,
@@ -168,7 +170,7 @@ Result<std::size_t> size_value(std::string_view option, const std::string& text,
 
 Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,
                                                  std::chrono::milliseconds least) {
-  const auto time = parse_duration(text);
+  const auto time = core::parse_duration(text);
   if (time && *time >= least) return *time;
   return bad_value(
       option, text,
@@ -181,13 +183,13 @@ Result<std::string> end_name_value(std::string_view option, const std::string& t
 }
 
 Result<HostPort> local_address_value(std::string_view option, const std::string& text) {
-  auto address = parse_host_port(text, false);
+  auto address = parse_local(text);
   if (!address) return bad_value(option, text, "[ADDR:]PORT, as in 9000, 192.0.2.1:9000 or [::1]:9000");
   return address;
 }
 
 Result<HostPort> remote_address_value(std::string_view option, const std::string& text) {
-  auto address = parse_host_port(text, true);
+  auto address = parse_peer(text);
   if (!address || address->port == 0) return bad_value(option, text, "HOST:PORT, as in localhost:80 or [::1]:80");
   return address;
 }

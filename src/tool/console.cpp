@@ -14,6 +14,7 @@
 
 #include <udtcat/log.hpp>
 
+#include "lib/core/user_text.hpp"
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
@@ -118,7 +119,7 @@ Status print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(Errc::local_write_failed, "write to stdout", errno_text(errno));
+    if (written < 0) return fail(Errc::local_write_failed, "write to stdout", core::errno_text(errno));
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};

@@ -9,6 +9,8 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::tool {
 
 namespace {
@@ -31,7 +33,8 @@ std::string path_text(const ConnectionStats& stats) {
 }
 
 std::string bytes_text(const ConnectionStats& stats) {
-  return fmt::format("{} sent, {} received", format_size(stats.bytes_sent), format_size(stats.bytes_received));
+  return fmt::format("{} sent, {} received", core::format_size(stats.bytes_sent),
+                     core::format_size(stats.bytes_received));
 }
 
 }  // namespace
@@ -48,14 +51,14 @@ std::string progress_line(const Sample& before, const Sample& now) {
   // Figures of several connections together can fall when one of them has gone.
   const auto moved = std::max(payload_bytes(now.stats), payload_bytes(before.stats)) - payload_bytes(before.stats);
   const auto rate = BitRate::from_bytes_per(moved, now.elapsed - before.elapsed);
-  return fmt::format("{}, {}, {}{}", bytes_text(now.stats), format_rate(rate), clock_text(now.elapsed),
+  return fmt::format("{}, {}, {}{}", bytes_text(now.stats), core::format_rate(rate), clock_text(now.elapsed),
                      path_text(now.stats));
 }
 
 std::string summary_line(const Sample& end) {
   const auto rate = BitRate::from_bytes_per(payload_bytes(end.stats), end.elapsed);
   return fmt::format("{} in {:.2f} s, {}{}", bytes_text(end.stats), duration<double>(end.elapsed).count(),
-                     format_rate(rate), path_text(end.stats));
+                     core::format_rate(rate), path_text(end.stats));
 }
 
 ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
 
@@ -25,11 +26,11 @@ void add_protection_options(CommandLine& line, Options& options) {
   auto& session = options.session;
   line.value("--protect", [&](const Text& text) {
     const auto all = {Protection::private_, Protection::safe, Protection::auth, Protection::clear};
-    return store(name_value<Protection>("--protect", text, parse_protection, all), session.protection);
+    return store(name_value<Protection>("--protect", text, core::parse_protection, all), session.protection);
   });
   line.value("--cipher", [&](const Text& text) {
     const auto all = {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305};
-    return store(name_value<Cipher>("--cipher", text, parse_cipher, all), session.cipher);
+    return store(name_value<Cipher>("--cipher", text, core::parse_cipher, all), session.cipher);
   });
   // A named cipher that is not used would not be what the user asked for.
   line.check([&]() -> Status {
@@ -49,19 +50,20 @@ void add_session_options(CommandLine& line, Options& options) {
              [&](const Text& text) { return store(number_value("--lanes", text, 1, kMaxLanes), session.lanes); });
   line.value("--flows",
              [&](const Text& text) { return store(number_value("--flows", text, 1, kMaxFlows), session.flows); });
-  line.value("--threads",
-             [&](const Text& text) { return store(number_value("--threads", text, 1, kMaxThreads), session.threads); });
+  line.value("--threads", [&](const Text& text) {
+    return store(number_value("--threads", text, 1, core::kMaxThreads), session.threads);
+  });
 }
 
 void add_transport_options(CommandLine& line, Options& options) {
   auto& transport = options.transport;
   line.value("--transport", [&](const Text& text) {
     const auto kinds = {TransportKind::native, TransportKind::libudt};
-    return store(name_value<TransportKind>("--transport", text, parse_transport, kinds), transport.kind);
+    return store(name_value<TransportKind>("--transport", text, core::parse_transport, kinds), transport.kind);
   });
   line.value("--congestion", [&](const Text& text) {
     const auto kinds = {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed};
-    return store(name_value<CongestionKind>("--congestion", text, parse_congestion, kinds), transport.congestion);
+    return store(name_value<CongestionKind>("--congestion", text, core::parse_congestion, kinds), transport.congestion);
   });
   line.value("--memory", [&](const Text& text) {
     return store(size_value("--memory", text, kMinMemoryBytes, kMaxMemoryBytes), transport.memory_bytes);
@@ -83,7 +85,7 @@ void add_transport_options(CommandLine& line, Options& options) {
 
 void add_rate_option(CommandLine& line, Options& options) {
   line.value("--rate", [&](const Text& text) -> Status {
-    const auto rate = parse_rate(text);
+    const auto rate = core::parse_rate(text);
     if (!rate || rate->unlimited())
       return bad_value("--rate", text, "bits per second above 0, with k, M or G, as in 400M");
     options.transport.rate = *rate;

@@ -14,9 +14,9 @@
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/bridge/child_ending.hpp"
 #include "lib/bridge/child_process.hpp"
 #include "lib/bridge/child_stream.hpp"
+#include "lib/bridge/child_termination.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/commands.hpp"
@@ -32,14 +32,14 @@ namespace {
 /// Threads: confined to the main thread. It must outlive the stream that it gives.
 class PipedCommand {
  public:
-  /// on_gone   called when the command has ended, and what end_it() does is done
+  /// on_gone   called when the command has ended, and again when its termination is over
   PipedCommand(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), child_(io, std::move(on_gone)) {}
 
   /// Runs the command; once. Where nothing is to be read from it, its stdout is ours.
   /// errors: Errc::local_connect_failed, Errc::out_of_resources
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> start(const PipeOptions& options, const StdioHalves& halves);
   /// The stream has failed: a command that lives is ended by signals, as asked for by its user or not.
-  void end_it(bool interrupted) { child_.end_it(interrupted); }
+  void terminate(bool interrupted) { child_.terminate(interrupted); }
   [[nodiscard]] bool is_gone() const { return child_.is_gone(); }
 
  private:
@@ -154,7 +154,7 @@ void PipeSession::on_outcome(const StreamOutcome& outcome) {
   core::log().info("{} bytes sent, {} received", outcome.bytes_sent, outcome.bytes_received);
   if (!closed_) connection_->close();
   if (outcome.error)
-    command_.end_it(outcome.error->code == Errc::interrupted || outcome.error->code == Errc::peer_interrupted);
+    command_.terminate(outcome.error->code == Errc::interrupted || outcome.error->code == Errc::peer_interrupted);
   finish_if_all_ended();
 }
 

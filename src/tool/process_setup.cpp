@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/core/dumps.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
 
@@ -71,7 +72,7 @@ Status become_program_with(TransportKind kind, const char* const* argv, std::uin
   if (!is_ourselves(own, other)) {
     core::allow_core_dumps(core_limit_bytes);
     std::ignore = ::execv(other.c_str(), const_cast<char* const*>(argv));  // exec() promises not to write
-    reason = errno_text(errno);
+    reason = core::errno_text(errno);
   }
   return fail(Errc::bad_argument, "use --transport libudt by running " + other.string(),
               reason + "; install it there, or do without: native reaches the same peers");

@@ -10,6 +10,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::tool {
 
 namespace {
@@ -86,9 +88,9 @@ Result<core::SecretText> read_line(int terminal, const CaughtSignals& signals) {
   for (char byte = 0; line.size_bytes() < kMaxLineBytes;) {
     const int waited = signals.wait_readable(terminal);
     if (waited == EINTR && caught_signal == 0) continue;
-    if (waited != 0) return no_key(errno_text(waited));
+    if (waited != 0) return no_key(core::errno_text(waited));
     const ssize_t taken = ::read(terminal, &byte, 1);
-    if (taken < 0) return no_key(errno_text(errno));
+    if (taken < 0) return no_key(core::errno_text(errno));
     if (taken == 0 || byte == '\n') break;
     line.append(byte);
   }
@@ -102,7 +104,7 @@ Result<core::SecretText> ask_without_echo(int terminal, const std::string& quest
   const CaughtSignals signals;
   const Unechoed unechoed(terminal);
   if (!unechoed.holds()) return no_key("the terminal cannot hide what is typed");
-  if (::write(terminal, question.data(), question.size()) < 0) return no_key(errno_text(errno));
+  if (::write(terminal, question.data(), question.size()) < 0) return no_key(core::errno_text(errno));
   return read_line(terminal, signals);
 }
 
@@ -127,7 +129,7 @@ Status show_on_terminal(const std::string& caption, const core::SecretText& secr
     shown = shown && ::write(terminal, piece.data(), piece.size()) == static_cast<ssize_t>(piece.size());
   const int why = errno;
   std::ignore = ::close(terminal);  // a terminal has nothing left to fail
-  if (!shown) return fail(Errc::bad_argument, "show the new key on the terminal", errno_text(why));
+  if (!shown) return fail(Errc::bad_argument, "show the new key on the terminal", core::errno_text(why));
   return {};
 }
 

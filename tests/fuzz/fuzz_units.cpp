@@ -5,18 +5,20 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/core/user_text.hpp"
+
 using namespace udtcat;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // SAFETY: char may alias anything.
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto bytes = parse_size(text)) {
-    if (format_size(*bytes).empty()) std::abort();
+  if (const auto bytes = core::parse_size(text)) {
+    if (core::format_size(*bytes).empty()) std::abort();
   }
-  if (const auto rate = parse_rate(text)) {
-    if (format_rate(*rate).empty()) std::abort();
+  if (const auto rate = core::parse_rate(text)) {
+    if (core::format_rate(*rate).empty()) std::abort();
   }
-  if (const auto duration = parse_duration(text)) {
+  if (const auto duration = core::parse_duration(text)) {
     if (duration->count() < 1 || *duration > std::chrono::hours(24 * 365)) std::abort();
   }
   return 0;

@@ -85,12 +85,12 @@ TEST_F(KeyFile, ThatIsAPipeIsReadToTheEndOfItsLineAndNoFurther) {
 
 TEST_F(KeyFile, ThatHasToBeRegularIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  const auto key = Key::from_file(path_.string(), KeyFileKind::regular);
+  const auto key = Key::from_file(path_.string(), Key::FromFile::regular_only);
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message(), HasSubstr("no regular file"));
-  EXPECT_FALSE(Key::from_file("/dev/zero", KeyFileKind::regular));
+  EXPECT_FALSE(Key::from_file("/dev/zero", Key::FromFile::regular_only));
   std::filesystem::remove(path_);
-  EXPECT_TRUE(Key::from_file(write(kKeyText), KeyFileKind::regular));
+  EXPECT_TRUE(Key::from_file(write(kKeyText), Key::FromFile::regular_only));
 }
 
 class EnvironmentKey : public testing::Test {

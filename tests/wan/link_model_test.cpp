@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::wan {
 namespace {
 
@@ -42,13 +44,13 @@ TEST_F(LinkModelTest, WithoutLimitsDeliversWholeAndAtOnce) {
 }
 
 TEST_F(LinkModelTest, TakesTheTimeThatItsRateAndDelaySay) {
-  link({.rate = *parse_rate("10G"), .delay = 37500us});
+  link({.rate = *core::parse_rate("10G"), .delay = 37500us});
   offer(segments(44));
   EXPECT_EQ(delay_of_last(), 37500us + 52800ns);  // 44 x 1500 x 8 bits at 10 Gbit/s
 }
 
 TEST_F(LinkModelTest, CarriesItsRateAndNotABitMore) {
-  link({.rate = *parse_rate("1G"), .queue_bytes = kGiB});
+  link({.rate = *core::parse_rate("1G"), .queue_bytes = kGiB});
   const TimePoint begin = now_;
   for (int i = 0; i < 10'000; ++i) offer(segments(10));
   const double seconds = std::chrono::duration<double>(runs_.back().due - begin).count();
@@ -56,7 +58,7 @@ TEST_F(LinkModelTest, CarriesItsRateAndNotABitMore) {
 }
 
 TEST_F(LinkModelTest, CutsASlowLinksSuperPacketsSoThatTheFirstNeedNotWaitForTheLast) {
-  link({.rate = *parse_rate("100M")});
+  link({.rate = *core::parse_rate("100M")});
   offer(segments(44));
   EXPECT_EQ(arrived(), 44U);
   EXPECT_LE(runs_.front().due - now_, 250us);
@@ -64,7 +66,7 @@ TEST_F(LinkModelTest, CutsASlowLinksSuperPacketsSoThatTheFirstNeedNotWaitForTheL
 }
 
 TEST_F(LinkModelTest, DropsTheTailOfAFullQueue) {
-  link({.rate = *parse_rate("100M"), .queue_bytes = 15'000});
+  link({.rate = *core::parse_rate("100M"), .queue_bytes = 15'000});
   offer(segments(44));
   EXPECT_EQ(arrived(), 10U);
   EXPECT_EQ(runs_.front().first, 0U);
@@ -72,7 +74,7 @@ TEST_F(LinkModelTest, DropsTheTailOfAFullQueue) {
 }
 
 TEST_F(LinkModelTest, EmptiesItsQueueAsTimePasses) {
-  link({.rate = *parse_rate("100M"), .queue_bytes = 15'000});
+  link({.rate = *core::parse_rate("100M"), .queue_bytes = 15'000});
   offer(segments(10));
   now_ += 600us;  // half of them have been sent
   offer(segments(10));
@@ -80,16 +82,16 @@ TEST_F(LinkModelTest, EmptiesItsQueueAsTimePasses) {
 }
 
 TEST_F(LinkModelTest, KeepsItsBacklogInBytesWhenTheRateChanges) {
-  link({.rate = *parse_rate("1M"), .queue_bytes = 150'000});
+  link({.rate = *core::parse_rate("1M"), .queue_bytes = 150'000});
   for (int i = 0; i < 10; ++i) offer(segments(10));
   EXPECT_TRUE(offer(segments(1)).empty()) << "the queue should be full";
-  model_->set({.rate = *parse_rate("1G"), .queue_bytes = 150'000});
+  model_->set({.rate = *core::parse_rate("1G"), .queue_bytes = 150'000});
   now_ += 2ms;  // longer than 150 000 bytes take at the new rate
   EXPECT_EQ(offer(segments(10)).size(), 1U);
 }
 
 TEST_F(LinkModelTest, WithoutAQueuePassesWhatFindsItIdle) {
-  link({.rate = *parse_rate("100M"), .queue_bytes = 0});
+  link({.rate = *core::parse_rate("100M"), .queue_bytes = 0});
   offer(segments(1));
   EXPECT_EQ(arrived(), 1U);
   offer(segments(1));
@@ -108,7 +110,7 @@ TEST_F(LinkModelTest, LosesItsShareAndNothingElse) {
 }
 
 TEST_F(LinkModelTest, ChargesTheLinkForWhatItLoses) {
-  link({.rate = *parse_rate("1G"), .loss = 0.5, .queue_bytes = kGiB});
+  link({.rate = *core::parse_rate("1G"), .loss = 0.5, .queue_bytes = kGiB});
   for (int i = 0; i < 1000; ++i) offer(segments(40));
   now_ += 480ms;  // the time of all of them
   offer(segments(1));
@@ -117,7 +119,7 @@ TEST_F(LinkModelTest, ChargesTheLinkForWhatItLoses) {
 }
 
 TEST_F(LinkModelTest, NeverReordersUnasked) {
-  link({.rate = *parse_rate("1G"), .delay = 10ms, .loss = 0.05});
+  link({.rate = *core::parse_rate("1G"), .delay = 10ms, .loss = 0.05});
   TimePoint last{};
   for (int i = 0; i < 1000; ++i) {
     for (const SegmentRun& run : offer(segments(20))) {

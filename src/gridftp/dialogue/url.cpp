@@ -85,7 +85,7 @@ Result<FtpUrl> parse_ftp_url(std::string_view text) {
   url.path = *path;
   const bool has_port = authority.rfind(':') != std::string_view::npos && !authority.ends_with(']');
   UDTCAT_TRY(auto server,
-             parse_host_port(has_port ? std::string(authority) : fmt::format("{}:{}", authority, kDefaultPort), true));
+             parse_peer(has_port ? std::string(authority) : fmt::format("{}:{}", authority, kDefaultPort)));
   url.server = server;
   return url;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -20,7 +21,7 @@ constexpr const char* kUnfinished = ".part";  // custom
 constexpr std::size_t kHoleBytes = 4'096;     // spec: a page, below which no file system leaves a hole
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const FilePlace& place, int error) {
-  return fail(code, std::string(doing) + ' ' + place.shown(), errno_text(error));
+  return fail(code, std::string(doing) + ' ' + place.shown(), core::errno_text(error));
 }
 
 /// Whether it can be read and written at offsets.  returns  0, or an errno

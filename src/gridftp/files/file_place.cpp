@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::gridftp {
 
 namespace {
@@ -58,7 +60,7 @@ int FilePlace::directory() const { return directory_ ? directory_->number() : AT
 Result<bridge::Descriptor> FilePlace::open(int flags, Errc code) const {
   if (directory_) flags |= O_NOFOLLOW;
   bridge::Descriptor descriptor(::openat(directory(), name_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, kNewFileMode));
-  if (!descriptor.is_open()) return fail(code, "open " + shown_, errno_text(errno));
+  if (!descriptor.is_open()) return fail(code, "open " + shown_, core::errno_text(errno));
   return descriptor;
 }
 
@@ -90,7 +92,7 @@ bool FilePlace::leads_to(const bridge::Descriptor& descriptor) const {
 
 Status FilePlace::rename_to(const FilePlace& to) const {
   if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
-  return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, errno_text(errno));
+  return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, core::errno_text(errno));
 }
 
 void FilePlace::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }

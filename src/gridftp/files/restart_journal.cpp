@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -46,7 +47,7 @@ Status write_all(const bridge::Descriptor& descriptor, std::string_view text, co
   while (!text.empty()) {
     const ssize_t put = ::write(descriptor.number(), text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(Errc::local_write_failed, "write " + place.shown(), errno_text(errno));
+    if (put < 0) return fail(Errc::local_write_failed, "write " + place.shown(), core::errno_text(errno));
     text.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -21,7 +22,7 @@ namespace {
 constexpr mode_t kNewDirectoryMode = 0777;  // spec: POSIX: the umask takes from it
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const std::string& path) {
-  return fail(code, std::string(doing) + ' ' + path, errno_text(errno));
+  return fail(code, std::string(doing) + ' ' + path, core::errno_text(errno));
 }
 
 /// As open(2) where `root` is the root: neither "..", nor "/", nor a symbolic link leads out of it.

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -66,7 +67,7 @@ Status XioEngine::start_thread() {
   try {
     thread_ = std::thread([this] { io_->run(); });
   } catch (const std::system_error& error) {
-    return fail(Errc::out_of_resources, "start a thread", errno_text(error.code().value()));
+    return fail(Errc::out_of_resources, "start a thread", core::errno_text(error.code().value()));
   }
   return {};
 }

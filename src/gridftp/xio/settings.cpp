@@ -9,6 +9,7 @@
 #include <udtcat/units.hpp>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -26,11 +27,11 @@ Result<std::size_t> parse_number(std::string_view name, std::string_view text, s
 }
 
 std::optional<Protection> parse_level(std::string_view text) {
-  return text == "none" ? Protection::clear : parse_protection(text);
+  return text == "none" ? Protection::clear : core::parse_protection(text);
 }
 
 Result<std::optional<Key>> from_file(const std::string& path) {
-  UDTCAT_TRY(auto key, Key::from_file(path, KeyFileKind::regular));
+  UDTCAT_TRY(auto key, Key::from_file(path, Key::FromFile::regular_only));
   return std::optional<Key>(std::move(key));
 }
 
@@ -71,17 +72,17 @@ Status Settings::set(std::string_view name, std::string_view value) {
     if (!is_end_name(value)) return refused(name, "must be 1 to 64 printable characters without white space");
     (name == "as" ? session.own_name : session.expected_peer) = std::string(value);
   } else if (name == "threads") {
-    UDTCAT_TRY(const auto threads, parse_number(name, value, 1, kMaxThreads));
+    UDTCAT_TRY(const auto threads, parse_number(name, value, 1, core::kMaxThreads));
     session.threads = threads;
   } else if (name == "lanes") {
     UDTCAT_TRY(const auto lanes, parse_number(name, value, 1, kMaxLanes));
     session.lanes = lanes;
   } else if (name == "rate") {
-    const auto rate = parse_rate(value);
+    const auto rate = core::parse_rate(value);
     if (!rate) return refused(name, rate.error().message());
     transport.rate = *rate;
   } else if (name == "blocksize") {
-    const auto bytes = parse_size(value);
+    const auto bytes = core::parse_size(value);
     if (!bytes) return refused(name, bytes.error().message());
     if (*bytes < kMinBlockBytes || *bytes > kMaxBlockBytes) return refused(name, "must be 4KiB to 1MiB");
     session.block_bytes = *bytes;

@@ -5,6 +5,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::bridge {
 
@@ -14,7 +15,7 @@ std::error_code from_asio(const boost::system::error_code& error) {
 }
 
 std::string cause_of(const std::error_code& error) {
-  return error.category() == std::generic_category() ? errno_text(error.value()) : error.message();
+  return error.category() == std::generic_category() ? core::errno_text(error.value()) : error.message();
 }
 
 Endpoint from_asio(const boost::asio::ip::tcp::endpoint& endpoint) {

@@ -14,14 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::bridge {
 
 namespace {
 
 constexpr int kLine = STDERR_FILENO + 1;
 
-/// Reads the number of the group, perhaps a word more, that all has come, and the end of the line, which says that we
-/// are dead. Its stdout is the writing end of the command's stdin.
+/// Reads the number of the group, then an empty line when the input is complete, then the end of the line, which comes
+/// when we die. Its stdout is the writing end of the command's stdin.
 constexpr const char* kScript =
     "read -r group <&3 || exit\n"
     "while read -r _ <&3; do exec >&-; done\n"
@@ -38,7 +40,7 @@ class SpawnSettings {
     note(::posix_spawn_file_actions_addopen(&files_, STDERR_FILENO, "/dev/null", O_WRONLY, 0));
     note(::posix_spawn_file_actions_adddup2(&files_, line, kLine));
     note(::posix_spawn_file_actions_addclosefrom_np(&files_, kLine + 1));
-    // The keeper must not be the first to go of all that a signal to a unit or a container reaches.
+    // A signal to a whole unit or container must not end the keeper before the command.
     sigset_t all;
     sigfillset(&all);
     note(::posix_spawnattr_setsigmask(&attributes_, &all));
@@ -65,8 +67,8 @@ class SpawnSettings {
   int error_ = 0;
 };
 
-/// A keeper that has gone has nobody left to keep, or was killed.
-void say(const Descriptor& line, std::string_view text) {
+/// A failure means that the keeper has ended: its command is gone, or it was killed.
+void send_to_keeper(const Descriptor& line, std::string_view text) {
   std::ignore = ::send(line.number(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
@@ -75,19 +77,19 @@ void say(const Descriptor& line, std::string_view text) {
 Result<std::unique_ptr<ChildKeeper>> ChildKeeper::start(const Descriptor& input) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail(Errc::out_of_resources, "make a socket pair", errno_text(last_error().value()));
+    return fail(Errc::out_of_resources, "make a socket pair", core::errno_text(last_error().value()));
   Descriptor ours(ends[0]);
   const Descriptor its(ends[1]);
   Descriptor kept(::fcntl(input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!kept.is_open())
-    return fail(Errc::out_of_resources, "duplicate the input of a command", errno_text(last_error().value()));
+    return fail(Errc::out_of_resources, "duplicate the input of a command", core::errno_text(last_error().value()));
   const std::array<const char*, 5> words{"sh", "-c", kScript, "udtcat-keeper", nullptr};
   const std::array<char*, 1> no_environment{};
   pid_t pid = -1;
   const int error = SpawnSettings(input.number(), its.number())
                         .spawn(pid, "/bin/sh", const_cast<char* const*>(words.data()),  // exec() promises not to write
                                no_environment.data());
-  if (error != 0) return fail(Errc::local_connect_failed, "run /bin/sh beside a command", errno_text(error));
+  if (error != 0) return fail(Errc::local_connect_failed, "run /bin/sh beside a command", core::errno_text(error));
   return std::unique_ptr<ChildKeeper>(new ChildKeeper(std::move(kept), std::move(ours), pid));
 }
 
@@ -100,17 +102,17 @@ void ChildKeeper::keep_my_group() const {
   std::array<char, 24> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size() - 1, ::getpid());
   *written.ptr = '\n';
-  say(line_, std::string_view(text.data(), static_cast<std::size_t>(written.ptr - text.data()) + 1));
+  send_to_keeper(line_, std::string_view(text.data(), static_cast<std::size_t>(written.ptr - text.data()) + 1));
 }
 
 void ChildKeeper::end_input() {
   std::ignore = input_.close();
-  say(line_, "\n");
+  send_to_keeper(line_, "\n");
 }
 
-bool ChildKeeper::input_is_cut_for_somebody() const {
-  pollfd look{input_.number(), 0, 0};
-  return input_.is_open() && ::poll(&look, 1, 0) == 0;  // POLLERR: nobody has its other end open
+bool ChildKeeper::incomplete_input_has_reader() const {
+  pollfd input{input_.number(), 0, 0};
+  return input_.is_open() && ::poll(&input, 1, 0) == 0;  // POLLERR: its reading end is closed
 }
 
 }  // namespace udtcat::bridge

@@ -1,4 +1,4 @@
-/// A process beside a command, so that the command does not take our sudden death for the end of its input.
+/// A process beside a command: the command then does not take our sudden death for the end of its input.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace udtcat::bridge {
 
-/// A small process beside a command: it holds the writing end of the command's stdin, too, and when we die, in whatever
-/// way, it kills the command's process group before it lets go of that. The system's own order would be the other one:
-/// it closes what a dead process had open before it signals its children (PR_SET_PDEATHSIG), and only its children.
-/// It runs /bin/sh and not a copy of us, which would keep our keys and twice our memory.
+/// The process holds the writing end of the command's stdin, too. When we die, in whatever way, it kills the command's
+/// process group before it closes that end. The system's own order is the other one: it closes the descriptors of a dead
+/// process before it signals its children (PR_SET_PDEATHSIG), and only its children. The process runs /bin/sh, since a
+/// copy of us would keep our keys and twice our memory.
 /// Threads: unsynchronised.
 class ChildKeeper {
  public:
@@ -25,22 +25,22 @@ class ChildKeeper {
 
   ChildKeeper(const ChildKeeper&) = delete;
   ChildKeeper& operator=(const ChildKeeper&) = delete;
-  /// Leaves the group to itself; its stdin has ended after that.
+  /// Ends the process and leaves the group alone, whose stdin ends with that.
   ~ChildKeeper();
 
-  /// Takes the process group of the caller into keeping: between the fork() and the exec() of its leader.
+  /// Names the caller's process group to the keeper: between the fork() and the exec() of the group's leader.
   void keep_my_group() const;
-  /// All has come: the command's stdin ends as soon as we have closed our end.
+  /// The input is complete: the command's stdin ends as soon as we have closed our end.
   void end_input();
-  /// Whether the end of the stdin has not come, and somebody could still read it.
-  [[nodiscard]] bool input_is_cut_for_somebody() const;
+  /// Whether the input is not complete, and a process has its reading end open.
+  [[nodiscard]] bool incomplete_input_has_reader() const;
 
  private:
   ChildKeeper(Descriptor input, Descriptor line, pid_t pid)
       : input_(std::move(input)), line_(std::move(line)), pid_(pid) {}
 
   Descriptor input_;
-  Descriptor line_;  // ours alone, but between a fork() and its exec(): it ends when we die
+  Descriptor line_;  // to the keeper; no child of ours has it after its exec(), so it closes when we die
   const pid_t pid_;
 };
 

@@ -17,12 +17,15 @@
 #include <unistd.h>
 #include <boost/asio/post.hpp>
 
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::bridge {
 
 namespace {
 
-constexpr auto kGroupLook =
-    std::chrono::milliseconds(100);  // guess: the numbers of processes come round in seconds at the soonest
+constexpr auto kGroupPollInterval =
+    std::chrono::milliseconds(100);  // guess: the number of a process is given again after seconds at the soonest
 
 struct Pipe {
   Descriptor read;
@@ -31,7 +34,8 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) return fail(Errc::out_of_resources, "make a pipe", errno_text(last_error().value()));
+  if (::pipe(ends.data()) != 0)
+    return fail(Errc::out_of_resources, "make a pipe", core::errno_text(last_error().value()));
   Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
   for (const int end : ends) std::ignore = ::fcntl(end, F_SETFD, FD_CLOEXEC);  // fails for no open descriptor
   return pipe;
@@ -52,10 +56,10 @@ int run_program(const char* program, char* const* argv, const std::optional<std:
     rlimit limit{};
     if (::getrlimit(RLIMIT_CORE, &limit) == 0) {
       limit.rlim_cur = *core_limit_bytes;
-      std::ignore = ::setrlimit(RLIMIT_CORE, &limit);  // fails only where somebody has lowered the hard limit since
+      std::ignore = ::setrlimit(RLIMIT_CORE, &limit);  // fails only where the hard limit has been lowered since
     }
   }
-  // Handlers go by themselves; what is ignored or blocked would stay.
+  // exec() resets handlers; signals that are ignored or blocked would stay so.
   std::ignore = ::signal(SIGPIPE, SIG_DFL);
   std::ignore = ::signal(SIGXFSZ, SIG_DFL);
   std::ignore = ::signal(SIGUSR1, SIG_DFL);
@@ -67,12 +71,12 @@ int run_program(const char* program, char* const* argv, const std::optional<std:
   return errno;
 }
 
-/// The child's side of the fork; says through `trouble` why it could not go on.
+/// The child's side of the fork; writes the errno that stopped it to `trouble`.
 [[noreturn]] void be_child(const ChildRequest& request, char* const* argv, const std::array<int, 3>& standard,
                            int trouble, const ChildKeeper* keeper) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
   if (keeper != nullptr) {
-    std::ignore = ::setsid();  // fails for who leads a group already, which is as good
+    std::ignore = ::setsid();  // fails where this leads a group already, which serves as well
     keeper->keep_my_group();
   }
   int error = 0;
@@ -96,10 +100,10 @@ int trouble_of(int from) {
 }
 
 tl::unexpected<Error> not_run(const std::string& program, int error) {
-  return fail(Errc::local_connect_failed, "run " + program, errno_text(error));
+  return fail(Errc::local_connect_failed, "run " + program, core::errno_text(error));
 }
 
-/// Whether one of the group has not died yet: kill() finds those, too, whom nobody has buried.  spec: proc(5), "stat"
+/// Whether a member of the group is alive: kill() alone finds dead ones, too, that are not reaped.  spec: proc(5), "stat"
 bool has_living_member(pid_t group) {
   std::error_code error;
   for (std::filesystem::directory_iterator process("/proc", error), none; !error && process != none;
@@ -133,29 +137,25 @@ ChildProcess::ChildProcess(boost::asio::io_context& io, bool leads_group, EndHan
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_context& io, const ChildRequest& request,
                                                           EndHandler on_end) {
   std::unique_ptr<ChildProcess> child(new ChildProcess(io, request.own_session, std::move(on_end)));
-  auto input = make_pipe();
-  auto output = request.pipe_stdout ? make_pipe() : Result<Pipe>(Pipe{});
-  auto errors = request.pipe_stderr ? make_pipe() : Result<Pipe>(Pipe{});
-  auto trouble = make_pipe();
-  for (const auto* pipe : {&input, &output, &errors, &trouble})
-    if (!*pipe) return tl::unexpected(pipe->error());
+  UDTCAT_TRY(Pipe input, make_pipe());
+  UDTCAT_TRY(Pipe output, request.pipe_stdout ? make_pipe() : Result<Pipe>(Pipe{}));
+  UDTCAT_TRY(Pipe errors, request.pipe_stderr ? make_pipe() : Result<Pipe>(Pipe{}));
+  UDTCAT_TRY(Pipe trouble, make_pipe());
   if (request.own_session) {
-    auto keeper = ChildKeeper::start(input->write);
-    if (!keeper) return tl::unexpected(std::move(keeper.error()));
-    child->keeper_ = std::move(*keeper);
+    UDTCAT_TRY(child->keeper_, ChildKeeper::start(input.write));
   }
   const std::vector<char*> argv = argv_of(request.words);
-  const std::array<int, 3> standard{input->read.number(), output->write.number(), errors->write.number()};
+  const std::array<int, 3> standard{input.read.number(), output.write.number(), errors.write.number()};
   child->pid_ = ::fork();
-  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble->write.number(), child->keeper_.get());
+  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble.write.number(), child->keeper_.get());
   if (child->pid_ < 0) return not_run(request.program, errno);
-  std::ignore = trouble->write.close();
-  if (const int error = trouble_of(trouble->read.number()); error != 0) {
+  std::ignore = trouble.write.close();
+  if (const int error = trouble_of(trouble.read.number()); error != 0) {
     std::ignore = ::waitpid(child->pid_, nullptr, 0);
     child->keeper_.reset();
     return not_run(request.program, error);
   }
-  child->pipes_ = {std::move(input->write), std::move(output->read), std::move(errors->read)};
+  child->pipes_ = {std::move(input.write), std::move(output.read), std::move(errors.read)};
   child->wait_for_end();
   return child;
 }
@@ -177,11 +177,11 @@ void ChildProcess::wait_for_end() {
 void ChildProcess::reap() {
   int status = 0;
   const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
-  if (ended == 0) return wait_for_end();  // it was somebody else's
+  if (ended == 0) return wait_for_end();  // the signal was for another child
   if (ended < 0)
-    end_ = {.status = 127};  // unknown: somebody else has buried it
+    end_ = {.status = 127};  // unknown: another part of the program has reaped it
   else if (WIFSIGNALED(status))
-    end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status)};
+    end_ = {.signal = WTERMSIG(status), .dumped_core = WCOREDUMP(status) != 0};
   else
     end_ = {.status = WEXITSTATUS(status)};
   watch_group();
@@ -190,14 +190,14 @@ void ChildProcess::reap() {
   handler(*end_);
 }
 
-/// Once nobody is left of the group its number may be another's: it is asked for often enough to notice before that.
+/// The number of a group without members may be given to another: asked for often enough, its end is noticed before.
 void ChildProcess::watch_group() {
   if (!leads_group_) return;
   if (!group_lives()) {
     group_is_gone_ = true;
     return keeper_.reset();
   }
-  group_timer_.expires_after(kGroupLook);
+  group_timer_.expires_after(kGroupPollInterval);
   group_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) watch_group();
   }));
@@ -209,7 +209,7 @@ void ChildProcess::when_ended(std::function<void()> handler) {
 }
 
 void ChildProcess::signal(int number) const {
-  if (end_ || pid_ < 0) return;  // its number may be another's by now
+  if (end_ || pid_ < 0) return;  // its number may be that of another process by now
   std::ignore = ::kill(leads_group_ ? -pid_ : pid_, number);
 }
 
@@ -223,12 +223,12 @@ bool ChildProcess::group_outlives_a_kill() const {
   return group_is_out_of_reach() || (group_lives() && has_living_member(pid_));
 }
 
-bool ChildProcess::input_is_cut_for_somebody() const {
-  return group_lives() && keeper_ && keeper_->input_is_cut_for_somebody();
+bool ChildProcess::incomplete_input_has_reader() const {
+  return group_lives() && keeper_ && keeper_->incomplete_input_has_reader();
 }
 
 void ChildProcess::signal_group(int number) const {
-  if (group_lives()) std::ignore = ::kill(-pid_, number);  // the last of them may have gone meanwhile
+  if (group_lives()) std::ignore = ::kill(-pid_, number);  // the last member may have ended meanwhile
 }
 
 }  // namespace udtcat::bridge

@@ -1,4 +1,4 @@
-/// A program that we start, the pipes that lead to it, and how it ended.
+/// A program that we start, the pipes that lead to it, and its end.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ChildRequest {
   std::vector<std::string> words;  ///< argv, its first word included
   bool pipe_stdout = true;         ///< false: the child writes to our stdout
   bool pipe_stderr = true;         ///< false: the child writes to our stderr
-  bool own_session = true;         ///< it leads a process group without our terminal, which a keeper watches
+  bool own_session = true;         ///< it leads a process group without our terminal, with a ChildKeeper beside it
   std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
 };
 
@@ -44,9 +44,9 @@ struct ChildPipes {
   Descriptor errors;  ///< likewise of its stderr
 };
 
-/// Makes what runs now into the program: no threads, descriptors beyond stderr, blocked or ignored signals of ours
-/// stay.
-/// returns  the errno, only when it failed
+/// Replaces this process by the program, which gets none of our threads, of our descriptors beyond stderr, and of our
+/// blocked or ignored signals.
+/// returns  the errno of a failure; else not at all
 [[nodiscard]] int become(const ChildRequest& request);
 
 /// Threads: confined to the io_context thread, where the handler is called, never from inside start().
@@ -62,9 +62,8 @@ class ChildProcess {
 
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
-  /// All has come: its stdin ends as soon as our end of that is closed. Where it has a keeper nothing else that we do,
-  /// nor our death, ends the stdin of a child that
-  /// lives within reach of our signals.
+  /// The input is complete: its stdin ends as soon as our end of that is closed. Of a child with a keeper nothing else
+  /// ends the stdin while it lives and our signals reach it, not even our death.
   void end_input();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -74,15 +73,15 @@ class ChildProcess {
   void when_ended(std::function<void()> handler);
   /// To its whole process group where it leads one. Nothing after its end.
   void signal(int number) const;
-  /// Whether anybody is left of the group that it leads, itself included.
+  /// Whether the group that it leads has a member, itself included.
   [[nodiscard]] bool group_lives() const;
-  /// Whether all who are left of it run as another user, whom no signal of ours reaches.
+  /// Whether all members that the group has run as another user, whom no signal of ours reaches.
   [[nodiscard]] bool group_is_out_of_reach() const;
-  /// Whether somebody of it lives although it was sent SIGKILL: out of our reach, or not dead yet. Looks through /proc.
+  /// Whether a member lives although it was sent SIGKILL: out of our reach, or not dead yet. Reads all of /proc.
   [[nodiscard]] bool group_outlives_a_kill() const;
-  /// Whether the end of its stdin has not come, and somebody of the group could still take our going for that.
-  [[nodiscard]] bool input_is_cut_for_somebody() const;
-  /// To whoever is left of the group that it leads, also after its own end.
+  /// Whether its stdin is not complete, and a member of the group could still read it.
+  [[nodiscard]] bool incomplete_input_has_reader() const;
+  /// To every member of the group that it leads, also after its own end.
   void signal_group(int number) const;
 
  private:

@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/try.hpp"
+
 namespace udtcat::bridge {
 
 namespace {
 
-constexpr auto kStatusPatience = std::chrono::seconds(1);  // guess: who leaves its input ends soon, or goes on for long
-constexpr int kSignalBase = 256;                           // our own: above any status
+constexpr auto kStatusPatience =
+    std::chrono::seconds(1);      // guess: a child that leaves its input ends soon, or goes on for long
+constexpr int kSignalBase = 256;  // of the values that stand for signals: above any status
 
 class ChildCategory final : public std::error_category {
  public:
@@ -33,9 +36,7 @@ Result<std::unique_ptr<LocalStream>> ChildStream::make(boost::asio::io_context& 
                                                        Descriptor input, Descriptor output, ChildProof proof) {
   const StdioHalves halves{.read = output.is_open(), .write = input.is_open()};
   std::unique_ptr<ChildStream> stream(new ChildStream(io, child, halves, proof));
-  auto pipes = make_stdio_stream(io, output.release(), input.release(), halves);
-  if (!pipes) return tl::unexpected(std::move(pipes.error()));
-  stream->pipes_ = std::move(*pipes);
+  UDTCAT_TRY(stream->pipes_, make_stdio_stream(io, output.release(), input.release(), halves));
   return stream;
 }
 

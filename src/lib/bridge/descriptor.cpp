@@ -56,7 +56,7 @@ bool is_terminal_master(int number) {
 }
 
 std::optional<std::error_code> pipe_verdict(int number) {
-  // Whether the readers are gone is asked first: after that nobody can take bytes any more, so the count is final.
+  // The readers are asked for first: once they are gone no bytes are taken any more, so that the count is final.
   pollfd readers{number, 0, 0};
   const bool gone = ::poll(&readers, 1, 0) == 1 && (readers.revents & POLLERR) != 0;
   int unread_bytes = 0;

@@ -1,4 +1,4 @@
-/// Descriptors: who closes them, what they lead to, and the few things only the platform can say about them.
+/// Descriptors: their owner, their kind, and the few things that only the platform can say about them.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-enum class DescriptorKind { fifo, socket, terminal, file, other };  // file: what is stored, so also a disk
+enum class DescriptorKind { fifo, socket, terminal, file, other };  // file: also a disk
 enum class Half { read, write };
 
 /// The kind of file that `number` leads to; `other` also where it is not open, so that the first read or write tells
@@ -59,7 +59,7 @@ void enlarge_pipe(int number);
 [[nodiscard]] ssize_t write_without_waiting(int number, std::span<const std::byte> from);
 
 /// Whether the consumer behind a pipe or socket has taken all that was written.
-/// returns  none: not yet; an error: it left bytes unread; no error: all taken, or nobody can tell
+/// returns  none: not yet; an error: it left bytes unread; no error: all taken, or this kind of descriptor cannot tell
 [[nodiscard]] std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind);
 
 }  // namespace udtcat::bridge

@@ -8,18 +8,19 @@
 #include <poll.h>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::bridge {
 
 Result<std::unique_ptr<FdReader>> FdReader::start(boost::asio::io_context& io, int number) {
   Descriptor owned(number);
-  Result<WakeEvent> stop = WakeEvent::make();
-  if (!stop) return tl::unexpected(stop.error());
-  std::unique_ptr<FdReader> reader(new FdReader(io, owned.release(), std::move(*stop)));
+  UDTCAT_TRY(WakeEvent stop, WakeEvent::make());
+  std::unique_ptr<FdReader> reader(new FdReader(io, owned.release(), std::move(stop)));
   try {
     reader->thread_ = std::thread(&FdReader::run, reader.get());
   } catch (const std::system_error& error) {
-    return fail(Errc::out_of_resources, "start a thread that reads", errno_text(error.code().value()));
+    return fail(Errc::out_of_resources, "start a thread that reads", core::errno_text(error.code().value()));
   }
   return reader;
 }
@@ -150,7 +151,7 @@ void FdReader::stop() {
   }
   if (thread_.joinable()) thread_.join();
   readable_.drop();
-  std::ignore = descriptor_.close();  // given up: nobody is left to tell
+  std::ignore = descriptor_.close();  // given up: its error concerns no reader any more
   const core::MutexLock lock(mutex_);
   if (state_ == State::reading) {
     state_ = State::failed;

@@ -9,13 +9,16 @@
 #include <poll.h>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::bridge {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kFirstLook = 1ms;     // guess: the reader of a short stream is a few milliseconds behind
-constexpr auto kLongestLook = 20ms;  // guess: fifty looks a second at a stalled consumer cost nothing that shows
+constexpr auto kFirstPause = 1ms;  // guess: the reader of a short stream is a few milliseconds behind
+constexpr auto kLongestPause =
+    20ms;  // guess: to ask fifty times a second of a stalled consumer cost nothing that shows
 
 /// A write to a pipe without readers then says EPIPE, and no more.
 void block_sigpipe_here() {
@@ -35,13 +38,12 @@ bool sigpipe_is_ignored() {
 
 Result<std::unique_ptr<FdWriter>> FdWriter::start(boost::asio::io_context& io, int number, bool until_read) {
   Descriptor owned(number);
-  Result<WakeEvent> stop = WakeEvent::make();
-  if (!stop) return tl::unexpected(stop.error());
-  std::unique_ptr<FdWriter> writer(new FdWriter(io, owned.release(), until_read, std::move(*stop)));
+  UDTCAT_TRY(WakeEvent stop, WakeEvent::make());
+  std::unique_ptr<FdWriter> writer(new FdWriter(io, owned.release(), until_read, std::move(stop)));
   try {
     writer->thread_ = std::thread(&FdWriter::run, writer.get());
   } catch (const std::system_error& error) {
-    return fail(Errc::out_of_resources, "start a thread that writes", errno_text(error.code().value()));
+    return fail(Errc::out_of_resources, "start a thread that writes", core::errno_text(error.code().value()));
   }
   return writer;
 }
@@ -133,10 +135,10 @@ std::optional<std::error_code> FdWriter::finish() {
   return *error ? error : close_error;
 }
 
-/// The system wakes nobody when a pipe or socket has become empty, and room in it is not emptiness: so this looks again
-/// and again, soon at first, and in between waits for the request to stop.
+/// The system has no event for a pipe or socket that has become empty (room in it is not emptiness). So this asks again
+/// and again, soon at first, and waits for the request to stop in between.
 std::optional<std::error_code> FdWriter::wait_until_taken() {
-  for (auto pause = kFirstLook;; pause = std::min(pause * 2, kLongestLook)) {
+  for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     const std::optional<std::error_code> verdict = consumer_verdict(descriptor_.number(), descriptor_.kind());
     if (verdict) return verdict;
     if (stop_.wait_for(pause) == WakeEvent::Wake::raised) return std::nullopt;

@@ -1,4 +1,4 @@
-/// A local stream that stands before another one and does as it does.
+/// A local stream that passes every call to another one.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace udtcat::bridge {
 
-/// For who changes a part of what a local stream does: override that part, and call inner() for the rest.
+/// The base of a stream that changes a part of what another one does: it overrides that part, and may call inner().
 /// Threads: as the inner stream.
 class ForwardingStream : public LocalStream {
  public:

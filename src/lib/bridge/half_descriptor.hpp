@@ -40,8 +40,8 @@ class HalfDescriptor {
 
   /// Tells a socket's other side that no more will be written; the others learn it from close().
   [[nodiscard]] std::error_code end_writing() const;
-  /// While it is on, any close of a TCP socket is a reset, that of a killed process too, so that nobody takes it for
-  /// the end.
+  /// While it is on, any close of a TCP socket is a reset, that of a killed process too, which the peer does not take
+  /// for the end.
   void close_as_a_failure(bool on) const;
   /// Lets go of the descriptor given and of our own description of it.  errors: those of the one given
   std::error_code close();

@@ -1,4 +1,4 @@
-/// An operation that another thread works on and the io_context thread hears of.
+/// A handler that one thread completes and the io_context thread calls.
 #pragma once
 
 #include <functional>

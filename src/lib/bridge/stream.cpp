@@ -18,19 +18,23 @@ namespace udtcat {
 
 namespace {
 
-/// The fate of a stream: told by the connection, heard by the program's end, and alive while either of them is.
+/// The outcome of a stream, from the connection to the program's end. Lives as long as either of them.
 ///
 ///   running ──receipt──► receipted        running, receipted ──error──► broken
 struct Course {
-  bool receipted = false;
-  std::optional<Error> error;
-  std::function<void()> on_change;  // empty once nobody listens
+  enum class State { running, receipted, broken };
+  State state = State::running;
+  Error error;                      // of State::broken
+  std::function<void()> on_change;  // empty once the program has dropped its end
 
   void receipt() {
-    receipted = true;
+    if (state != State::running) return;
+    state = State::receipted;
     if (on_change) on_change();
   }
   void break_off(Error why) {
+    if (state == State::broken) return;
+    state = State::broken;
     error = std::move(why);
     if (on_change) on_change();
   }
@@ -65,12 +69,12 @@ class Ending {
   std::shared_ptr<Course> course_;  // none once told
 };
 
-/// The pair's own errors say only that the other end is gone; why, the course knows, then or a moment later.
+/// The pair's own errors say only that the other end is gone; `course_` has the reason, then or a moment later.
 class ProgramEnd final : public Stream {
  public:
   ProgramEnd(boost::asio::io_context& io, std::unique_ptr<LocalStream> end, std::shared_ptr<Course> course)
       : io_(io), course_(std::move(course)), end_(std::move(end)) {
-    course_->on_change = [this] { complete_what_is_decided(); };
+    course_->on_change = [this] { complete_decided(); };
   }
   ~ProgramEnd() override { course_->on_change = nullptr; }
   ProgramEnd(const ProgramEnd&) = delete;
@@ -91,7 +95,7 @@ class ProgramEnd final : public Stream {
     finished_ = true;
     finish_ = std::move(handler);
     end_->async_finish([](std::error_code) {});  // taken by the connection: the receipt is still to come
-    complete_what_is_decided();
+    complete_decided();
   }
 
  private:
@@ -106,22 +110,22 @@ class ProgramEnd final : public Stream {
           if (read_) read_on(into);
         });
       case LocalStream::ReadState::failed:
-        return complete_what_is_decided();
+        return complete_decided();
     }
   }
   void write_on(std::span<const std::byte> from) {
     if (from.empty()) return complete(write_, Status());
     end_->async_write_some(from, [this, from](std::error_code error, std::size_t bytes) {
-      if (error) return complete_what_is_decided();
+      if (error) return complete_decided();
       if (write_) write_on(from.subspan(bytes));
     });
   }
-  void complete_what_is_decided() {
-    if (course_->receipted && finish_) complete(finish_, Status());
-    if (!course_->error) return;
-    if (read_) complete(read_, Result<std::size_t>(tl::unexpected(*course_->error)));
-    if (write_) complete(write_, Status(tl::unexpected(*course_->error)));
-    if (finish_) complete(finish_, Status(tl::unexpected(*course_->error)));
+  void complete_decided() {
+    if (course_->state == Course::State::receipted && finish_) complete(finish_, Status());
+    if (course_->state != Course::State::broken) return;
+    if (read_) complete(read_, Result<std::size_t>(tl::unexpected(course_->error)));
+    if (write_) complete(write_, Status(tl::unexpected(course_->error)));
+    if (finish_) complete(finish_, Status(tl::unexpected(course_->error)));
   }
   /// Posted: a handler may destroy this, or begin the next operation.
   template <typename Outcome>

@@ -16,8 +16,8 @@ inline constexpr std::size_t kPairBytes = 1'048'576;  // guess: four blocks; a w
 /// A write of so many bytes, or more, is read from the writer's own memory, and done when all of it has been read.
 inline constexpr std::size_t kUncopiedBytes = 65'536;  // guess: a copy that costs more than to wait for the reader
 
-/// For who has a stream of a connection to himself, and reads and writes it: one end goes to the connection, he keeps
-/// the other. When one end is aborted or destroyed before it has finished, the other fails with
+/// For a program that reads and writes a stream of a connection itself: one end goes to the connection, the program
+/// keeps the other. When one end is aborted or destroyed before it has finished, the other fails with
 /// std::errc::connection_reset.
 /// Threads: confined to the io_context thread, both.
 [[nodiscard]] std::pair<std::unique_ptr<LocalStream>, std::unique_ptr<LocalStream>> make_stream_pair(

@@ -18,7 +18,7 @@
 namespace udtcat::bridge {
 
 /// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth (TcpEnd::receipted), so
-/// that a connection for which nobody is left any more is no empty stream that has ended well.
+/// that a connection which its user has dropped does not look like an empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {
  public:
@@ -33,7 +33,7 @@ class TcpConnect {
   TcpConnect& operator=(const TcpConnect&) = delete;
   ~TcpConnect();
 
-  /// Closes a socket that it gave, for which nobody is left.
+  /// Closes a socket that it gave and that has no user any more.
   static void reset(boost::asio::ip::tcp::socket& socket);
 
  private:

@@ -43,7 +43,7 @@ TcpStream::~TcpStream() {
 /// Without a reset the other side would take a stream cut short for one that ended.
 void TcpStream::close_as_a_reset(bool on) {
   boost::system::error_code error;
-  socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // not connected any more: nobody to tell
+  socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // fails where it is not connected any more
 }
 
 void TcpStream::half_has_ended() {
@@ -76,7 +76,7 @@ void TcpStream::async_write_some(std::span<const std::byte> from, WriteHandler h
 }
 
 void TcpStream::async_finish(FinishHandler handler) {
-  half_has_ended();  // first: whoever sees the end may see all of it
+  half_has_ended();  // first: the peer may close as soon as it sees the end
   boost::system::error_code error;
   socket_.shutdown(tcp::socket::shutdown_send, error);
   boost::asio::post(socket_.get_executor(),

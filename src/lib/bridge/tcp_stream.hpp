@@ -13,9 +13,10 @@
 
 namespace udtcat::bridge {
 
-/// When a TCP connection that is closed has ended well. Before that its close is a reset, even by this process's death.
+/// The moment from which the close of a TCP connection is a good end. Before it any close is a reset, by this process's
+/// death, too.
 enum class TcpEnd {
-  always,     ///< what it carries proves its end by itself
+  always,     ///< from the start: the bytes that it carries prove their end by themselves
   receipted,  ///< both directions have ended, and all that was read has been receipted: of a stream of a connection
 };
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::bridge {
 namespace {
 
@@ -18,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 bool is_plain_disconnect(const std::string& cause) {
   constexpr std::array kDisconnects{EPIPE, ECONNRESET, ENOTCONN};
   return std::any_of(kDisconnects.begin(), kDisconnects.end(), [&](int error) {
-    return cause == errno_text(error) || cause == std::generic_category().message(error);
+    return cause == core::errno_text(error) || cause == std::generic_category().message(error);
   });
 }
 

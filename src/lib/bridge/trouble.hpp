@@ -21,7 +21,7 @@ namespace udtcat::bridge {
 
 inline constexpr auto kTroubleInterval =
     std::chrono::seconds(10);                        // guess: often enough to follow, seldom enough to read
-inline constexpr std::size_t kMaxTroubleKinds = 64;  // guess: more kinds at a time are one kind: chaos
+inline constexpr std::size_t kMaxTroubleKinds = 64;  // guess: far more than a program has kinds of errors
 
 /// Lets the first of each kind of trouble through at once, and then at most one line of that kind an interval, which
 /// says how many it stands for. Two are of a kind if their KindOf is the same. Beyond kMaxTroubleKinds the oldest is
@@ -39,7 +39,7 @@ class TroubleDigest {
 
   explicit TroubleDigest(KindOf kind_of = &Error::message) : kind_of_(std::move(kind_of)) {}
 
-  /// returns  what to tell now; none if it was counted for later
+  /// returns  the line to write now; none if the error was counted for later
   [[nodiscard]] std::optional<Line> add(const Endpoint& where, const Error& error, TimePoint now);
   /// The counted kinds whose interval is over.
   [[nodiscard]] std::vector<Line> take_due(TimePoint now);
@@ -79,10 +79,10 @@ class TroubleReporter {
   core::Lifetime lifetime_;
 };
 
-/// Whether the operator of this end should hear how a stream ended. That one side of a stream hung up or reset it is
-/// daily life; what broke the whole connection is told once, by the connection; and the other end's operator hears of
-/// its own disk and sockets. What remains: this end's reading, writing and resources failing in another way than by a
-/// plain disconnect, and a service that the other end could not reach or would not serve.
+/// Whether the operator of this end should read of a stream's error. A side of a stream that hung up or reset it is
+/// daily life; an error of the whole connection is told once, by the connection; and the other end's operator reads of
+/// its own disk and sockets. The rest is trouble: reading, writing and resources of this end that fail in another way
+/// than by a plain disconnect, and a service that the other end could not reach or would not serve.
 [[nodiscard]] bool is_trouble(const Error& stream_error);
 
 }  // namespace udtcat::bridge

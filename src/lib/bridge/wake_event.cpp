@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -24,7 +25,7 @@ void poll_for(std::span<pollfd> descriptors, int timeout_ms) {
 
 Result<WakeEvent> WakeEvent::make() {
   Descriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!event.is_open()) return fail(Errc::out_of_resources, "make an eventfd", errno_text(errno));
+  if (!event.is_open()) return fail(Errc::out_of_resources, "make an eventfd", core::errno_text(errno));
   return WakeEvent(std::move(event));
 }
 

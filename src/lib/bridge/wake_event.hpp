@@ -1,4 +1,4 @@
-/// How a thread that waits on a descriptor is woken.
+/// Wakes a thread that waits on a descriptor.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace udtcat::bridge {
 
-/// A descriptor that is readable once raised, until somebody has read kBytes from it; raised twice it is readable once.
+/// A descriptor that is readable once raised, until kBytes have been read from it; raised twice it is readable once.
 /// The waits below read nothing: after raise() each of them says so.
 /// Threads: internally synchronised.
 class WakeEvent {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat {
 
@@ -52,10 +53,6 @@ std::string_view to_string(Cipher cipher) { return name_of(cipher, kCiphers); }
 std::string_view to_string(Purpose purpose) { return name_of(purpose, kPurposes); }
 std::string_view to_string(TransportKind kind) { return name_of(kind, kTransports); }
 std::string_view to_string(CongestionKind kind) { return name_of(kind, kCongestions); }
-std::optional<Protection> parse_protection(std::string_view name) { return value_of(name, kProtections); }
-std::optional<Cipher> parse_cipher(std::string_view name) { return value_of(name, kCiphers); }
-std::optional<TransportKind> parse_transport(std::string_view name) { return value_of(name, kTransports); }
-std::optional<CongestionKind> parse_congestion(std::string_view name) { return value_of(name, kCongestions); }
 
 bool is_end_name(std::string_view text) {
   const auto printable = [](char c) { return c > ' ' && c <= '~'; };
@@ -65,3 +62,12 @@ bool is_end_name(std::string_view text) {
 const char* version() noexcept { return UDTCAT_VERSION; }
 
 }  // namespace udtcat
+
+namespace udtcat::core {
+
+std::optional<Protection> parse_protection(std::string_view name) { return value_of(name, kProtections); }
+std::optional<Cipher> parse_cipher(std::string_view name) { return value_of(name, kCiphers); }
+std::optional<TransportKind> parse_transport(std::string_view name) { return value_of(name, kTransports); }
+std::optional<CongestionKind> parse_congestion(std::string_view name) { return value_of(name, kCongestions); }
+
+}  // namespace udtcat::core

@@ -1,8 +1,5 @@
 #include <udtcat/result.hpp>
 
-#include <cctype>
-#include <cstring>
-
 namespace udtcat {
 
 namespace {
@@ -65,12 +62,6 @@ class Category final : public std::error_category {
   std::string message(int code) const override { return text_of(static_cast<Errc>(code)); }
 };
 
-// strerror_r comes in two shapes, XSI's and GNU's; overloading takes whichever the C library has.
-[[maybe_unused]] const char* text_from(int status, const char* buffer) {
-  return status == 0 ? buffer : "unknown error";
-}
-[[maybe_unused]] const char* text_from(const char* text, const char*) { return text; }
-
 }  // namespace
 
 const std::error_category& udtcat_category() noexcept {
@@ -83,17 +74,6 @@ std::error_code make_error_code(Errc e) noexcept { return {static_cast<int>(e), 
 std::string Error::message() const {
   const std::string reason = cause.empty() ? text_of(code) : cause;
   return what.empty() ? reason : what + ": " + reason;
-}
-
-std::string errno_text(int errno_value) {
-  char buffer[128] = {};
-  std::string text = text_from(::strerror_r(errno_value, buffer, sizeof buffer), buffer);
-  // It stands after a colon in our messages, so it begins small, as they do; "RFS specific error" stays.
-  const auto upper = [&](std::size_t i) {
-    return i < text.size() && std::isupper(static_cast<unsigned char>(text[i])) != 0;
-  };
-  if (upper(0) && !upper(1)) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
 }
 
 }  // namespace udtcat

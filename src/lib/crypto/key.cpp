@@ -16,6 +16,7 @@
 #include "lib/core/invariant.hpp"
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "lib/crypto/openssl.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 
@@ -144,12 +145,12 @@ Result<Key> Key::parse(std::string_view text) {
   return key;
 }
 
-Result<Key> Key::from_file(const std::string& path, KeyFileKind kind) {
+Result<Key> Key::from_file(const std::string& path, FromFile kind) {
   // O_NONBLOCK opens a pipe without a writer at once, so that it can be refused.
-  const OpenFile file(path, kind == KeyFileKind::regular ? O_NONBLOCK : 0);
+  const OpenFile file(path, kind == FromFile::regular_only ? O_NONBLOCK : 0);
   struct stat about {};
-  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, errno_text(errno));
-  if (kind == KeyFileKind::regular && !S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
+  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, core::errno_text(errno));
+  if (kind == FromFile::regular_only && !S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
   UDTCAT_CHECK(check_access(path, about));
   core::SecretText text;
   text.reserve(kMaxKeyFileBytes);
@@ -157,7 +158,7 @@ Result<Key> Key::from_file(const std::string& path, KeyFileKind kind) {
   for (char byte = 0; text.size_bytes() < kMaxKeyFileBytes;) {
     const ssize_t taken = ::read(file.number(), &byte, 1);
     if (taken < 0 && errno == EINTR) continue;
-    if (taken < 0) return refused(path, errno_text(errno));
+    if (taken < 0) return refused(path, core::errno_text(errno));
     if (taken == 0 || (byte == '\n' && !S_ISREG(about.st_mode))) break;
     text.append(byte);
   }

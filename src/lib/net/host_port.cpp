@@ -11,6 +11,7 @@
 #include <udtcat/endpoint.hpp>
 
 #include "lib/core/text.hpp"
+#include "lib/core/user_text.hpp"
 #include "lib/net/bind.hpp"
 
 namespace udtcat {
@@ -36,6 +37,27 @@ bool plausible_host(std::string_view host, bool in_brackets) {
   const bool has_colon = host.find(':') != std::string_view::npos;
   return !host.empty() && host.size() <= kMaxHostBytes && has_colon == in_brackets &&
          std::all_of(host.begin(), host.end(), printable);
+}
+
+Result<HostPort> parse_host_port(std::string_view text, bool host_required) {
+  HostPort parsed;
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) {
+    const auto port = parse_port(text, true);
+    if (host_required || !port) return bad_host_port(text, host_required);
+    parsed.port = *port;
+    return parsed;
+  }
+  const auto port = parse_port(text.substr(colon + 1), !host_required);
+  if (!port) return bad_host_port(text, host_required);
+  parsed.port = *port;
+  std::string_view host = text.substr(0, colon);
+  if (host == "*" && !host_required) return parsed;
+  const bool in_brackets = host.size() >= 2 && host.front() == '[' && host.back() == ']';
+  if (in_brackets) host = host.substr(1, host.size() - 2);
+  if (!plausible_host(host, in_brackets)) return bad_host_port(text, host_required);
+  parsed.host = host;
+  return parsed;
 }
 
 struct FreeAddresses {
@@ -66,26 +88,8 @@ int native_family(AddressFamily family) {
 
 }  // namespace
 
-Result<HostPort> parse_host_port(std::string_view text, bool host_required) {
-  HostPort parsed;
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) {
-    const auto port = parse_port(text, true);
-    if (host_required || !port) return bad_host_port(text, host_required);
-    parsed.port = *port;
-    return parsed;
-  }
-  const auto port = parse_port(text.substr(colon + 1), !host_required);
-  if (!port) return bad_host_port(text, host_required);
-  parsed.port = *port;
-  std::string_view host = text.substr(0, colon);
-  if (host == "*" && !host_required) return parsed;
-  const bool in_brackets = host.size() >= 2 && host.front() == '[' && host.back() == ']';
-  if (in_brackets) host = host.substr(1, host.size() - 2);
-  if (!plausible_host(host, in_brackets)) return bad_host_port(text, host_required);
-  parsed.host = host;
-  return parsed;
-}
+Result<HostPort> parse_peer(std::string_view text) { return parse_host_port(text, true); }
+Result<HostPort> parse_local(std::string_view text) { return parse_host_port(text, false); }
 
 Result<std::vector<Endpoint>> resolve(const HostPort& target, AddressFamily family) {
   const std::string what = fmt::format("resolve '{}'", target.host);
@@ -103,7 +107,7 @@ Result<std::vector<Endpoint>> resolve(const HostPort& target, AddressFamily fami
   const AddressList list(raw);
   if (refused != 0)
     return fail(Errc::cannot_resolve, what,
-                refused == EAI_SYSTEM ? errno_text(errno) : std::string(::gai_strerror(refused)));
+                refused == EAI_SYSTEM ? core::errno_text(errno) : std::string(::gai_strerror(refused)));
   std::vector<Endpoint> found;
   for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
     const auto endpoint = Endpoint::from_sockaddr(each->ai_addr, each->ai_addrlen);

@@ -7,6 +7,8 @@
 
 #include <udtcat/result.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::net {
 
 /// Fails with `otherwise`, unless the errno says that this host ran out of something.
@@ -14,7 +16,7 @@ namespace udtcat::net {
 [[nodiscard]] inline tl::unexpected<Error> system_error(Errc otherwise, std::string what, int errno_value) {
   const bool ran_out =
       errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOMEM || errno_value == ENOBUFS;
-  return fail(ran_out ? Errc::out_of_resources : otherwise, std::move(what), errno_text(errno_value));
+  return fail(ran_out ? Errc::out_of_resources : otherwise, std::move(what), core::errno_text(errno_value));
 }
 
 }  // namespace udtcat::net

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/core/log.hpp"
+#include "lib/core/user_text.hpp"
 #include "lib/net/system_error.hpp"
 #include "lib/net/train.hpp"
 
@@ -147,11 +148,11 @@ Status TrainReceiver::prepare(const UdpSocket& socket, const DatagramSocket::Opt
   if (options.tell_local && !tell_local(socket))
     return system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno);
   if (!turn_on(socket, SOL_SOCKET, SO_RXQ_OVFL))
-    core::log().info("count the datagrams that the system drops: {}: they stay uncounted", errno_text(errno));
+    core::log().info("count the datagrams that the system drops: {}: they stay uncounted", core::errno_text(errno));
   if (!turn_on(socket, SOL_SOCKET, SO_TIMESTAMPNS))
-    core::log().info("ask when datagrams arrived: {}: it stays unknown", errno_text(errno));
+    core::log().info("ask when datagrams arrived: {}: it stays unknown", core::errno_text(errno));
   if (options.offload && !turn_on(socket, IPPROTO_UDP, UDP_GRO))
-    core::log().info("receive trains of datagrams: {}: they come one by one", errno_text(errno));
+    core::log().info("receive trains of datagrams: {}: they come one by one", core::errno_text(errno));
   return {};
 }
 

@@ -13,6 +13,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/user_text.hpp"
 #include "lib/net/train.hpp"
 
 namespace udtcat::net {
@@ -131,7 +132,7 @@ struct TrainSender::State {
     if (errno_value == EMSGSIZE) return;
     trains_below_bytes = errno_value == EINVAL && !probing ? segment_bytes : 0;
     core::log().info("send trains of {}-byte datagrams: {}: from now on they go one by one", segment_bytes,
-                     errno_text(errno_value));
+                     core::errno_text(errno_value));
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "rsh/command/rsh_options.hpp"
 #include "rsh/daemon.hpp"
 #include "rsh/remote_command.hpp"
@@ -36,7 +37,7 @@ ExitStatus become_ssh(const RshOptions& options, const JobContext& context) {
                            .words = options.ssh_program,
                            .core_limit_bytes = context.core_limit_bytes};
   ssh.words.insert(ssh.words.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
-  context.console.line(fmt::format("udtcat: run {}: {}", ssh.program, errno_text(bridge::become(ssh))));
+  context.console.line(fmt::format("udtcat: run {}: {}", ssh.program, core::errno_text(bridge::become(ssh))));
   return ExitStatus::own_failure;
 }
 
@@ -78,7 +79,7 @@ ExitStatus become_command(const ControlMessage& request, const JobContext& conte
     context.console.line("udtcat: " + launch.error().message());
     return ExitStatus::own_failure;
   }
-  context.console.line("udtcat: run " + launch->program + ": " + errno_text(bridge::become(*launch)));
+  context.console.line("udtcat: run " + launch->program + ": " + core::errno_text(bridge::become(*launch)));
   return ExitStatus::own_failure;
 }
 

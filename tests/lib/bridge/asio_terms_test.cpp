@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <boost/asio/error.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::bridge {
 namespace {
 
@@ -14,7 +16,7 @@ TEST(FromAsio, KeepsAnErrno) {
 }
 
 TEST(CauseOf, IsTheErrnosTextAsElsewhere) {
-  EXPECT_EQ(cause_of(std::make_error_code(std::errc::connection_refused)), errno_text(ECONNREFUSED));
+  EXPECT_EQ(cause_of(std::make_error_code(std::errc::connection_refused)), core::errno_text(ECONNREFUSED));
   EXPECT_FALSE(cause_of(from_asio(boost::asio::error::eof)).empty());
 }
 

@@ -59,7 +59,7 @@ class ChildKeeperTest : public testing::Test {
   pid_t kept_ = -1;
 };
 
-TEST_F(ChildKeeperTest, HoldsTheInputUntilItIsToldThatAllHasCome) {
+TEST_F(ChildKeeperTest, HoldsTheInputUntilItIsComplete) {
   start();
   EXPECT_FALSE(input_has_ended());
   keeper_->end_input();
@@ -74,23 +74,23 @@ TEST_F(ChildKeeperTest, LeavesTheGroupAloneWhenItGoes) {
   EXPECT_EQ(::waitpid(kept_, nullptr, WNOHANG), 0) << "the group has been killed";
 }
 
-TEST_F(ChildKeeperTest, KnowsWhetherSomebodyCouldTakeACutForTheEnd) {
+TEST_F(ChildKeeperTest, KnowsWhetherAnIncompleteInputHasAReader) {
   start();
-  EXPECT_TRUE(keeper_->input_is_cut_for_somebody());
+  EXPECT_TRUE(keeper_->incomplete_input_has_reader());
   keeper_->end_input();
-  EXPECT_FALSE(keeper_->input_is_cut_for_somebody()) << "the end has come";
+  EXPECT_FALSE(keeper_->incomplete_input_has_reader()) << "the end has come";
 }
 
-TEST_F(ChildKeeperTest, KnowsThatNobodyReadsAnyMore) {
+TEST_F(ChildKeeperTest, KnowsThatTheReaderHasGone) {
   auto started = ChildKeeper::start(input_.write);
   ASSERT_TRUE(started);
-  EXPECT_TRUE((*started)->input_is_cut_for_somebody());
+  EXPECT_TRUE((*started)->incomplete_input_has_reader());
   std::ignore = input_.read.close();
-  EXPECT_FALSE((*started)->input_is_cut_for_somebody());
+  EXPECT_FALSE((*started)->incomplete_input_has_reader());
 }
 
 TEST_F(ChildKeeperTest, KillsTheGroupWhenWeDieWhateverItWasTold) {
-  for (const int times_told_that_all_has_come : {0, 1, 2}) {
+  for (const int times_input_ended : {0, 1, 2}) {
     Ends alive = make_pipe();
     const pid_t we = ::fork();
     if (we == 0) {
@@ -98,7 +98,7 @@ TEST_F(ChildKeeperTest, KillsTheGroupWhenWeDieWhateverItWasTold) {
       if (!keeper) ::_exit(1);
       std::ignore = ::dup2(alive.write.number(), STDOUT_FILENO);  // which the kept has, too
       std::ignore = start_kept(**keeper);
-      for (int time = 0; time < times_told_that_all_has_come; ++time) (*keeper)->end_input();
+      for (int time = 0; time < times_input_ended; ++time) (*keeper)->end_input();
       std::ignore = ::write(alive.write.number(), "up", 2);
       for (;;) ::pause();
     }

@@ -1,5 +1,3 @@
-#include "lib/bridge/stdio_stream.hpp"
-
 #include <tuple>
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -58,9 +59,9 @@ TEST_F(TcpServiceTest, TellsOfStreamsThatEndedInTroubleOnly) {
   ASSERT_TRUE(run_until(io, [&] { return connection->accepted.contains(0); }));
   const auto& done = connection->accepted[0].done;
   done({});
-  done({.error = Error{Errc::local_write_failed, "writing", errno_text(ECONNRESET)}});
+  done({.error = Error{Errc::local_write_failed, "writing", core::errno_text(ECONNRESET)}});
   EXPECT_TRUE(trouble.empty());
-  done({.error = Error{Errc::local_read_failed, "reading", errno_text(ETIMEDOUT)}});
+  done({.error = Error{Errc::local_read_failed, "reading", core::errno_text(ETIMEDOUT)}});
   EXPECT_EQ(trouble.size(), 1U);
 }
 

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat::bridge {
 namespace {
 
@@ -90,8 +92,8 @@ TEST_F(TroubleDigestTest, ForgetsTheOldestOfTooManyKinds) {
 
 TEST(IsTrouble, LeavesOutPlainDisconnectsAndWhatOthersTell) {
   for (const int plain : {EPIPE, ECONNRESET, ENOTCONN}) {
-    EXPECT_FALSE(is_trouble({Errc::local_write_failed, "writing", errno_text(plain)}));
-    EXPECT_FALSE(is_trouble({Errc::local_read_failed, "reading", errno_text(plain)}));
+    EXPECT_FALSE(is_trouble({Errc::local_write_failed, "writing", core::errno_text(plain)}));
+    EXPECT_FALSE(is_trouble({Errc::local_read_failed, "reading", core::errno_text(plain)}));
   }
   for (const Errc others : {Errc::remote_read_failed, Errc::remote_write_failed, Errc::peer_interrupted,
                             Errc::interrupted, Errc::peer_lost, Errc::connection_broken, Errc::tampered})
@@ -102,8 +104,8 @@ TEST(IsTrouble, HasServicesThatAreDownAndOurOwnResources) {
   EXPECT_TRUE(is_trouble(kRefused));
   EXPECT_TRUE(is_trouble({Errc::remote_connect_failed, "stream", ""}));
   EXPECT_TRUE(is_trouble({Errc::stream_refused, "stream", ""}));
-  EXPECT_TRUE(is_trouble({Errc::local_read_failed, "reading", errno_text(ETIMEDOUT)}));
-  EXPECT_TRUE(is_trouble({Errc::out_of_resources, "accept", errno_text(EMFILE)}));
+  EXPECT_TRUE(is_trouble({Errc::local_read_failed, "reading", core::errno_text(ETIMEDOUT)}));
+  EXPECT_TRUE(is_trouble({Errc::out_of_resources, "accept", core::errno_text(EMFILE)}));
 }
 
 TEST(TroubleDigest, GoesByTheKindThatItsOwnerNames) {

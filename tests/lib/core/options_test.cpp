@@ -2,15 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/core/user_text.hpp"
+
 namespace udtcat {
 namespace {
 
 TEST(Options, NamesGoThereAndBack) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
-    EXPECT_EQ(parse_protection(to_string(protection)), protection);
+    EXPECT_EQ(core::parse_protection(to_string(protection)), protection);
   for (const auto cipher : {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305})
-    EXPECT_EQ(parse_cipher(to_string(cipher)), cipher);
-  EXPECT_EQ(parse_transport(to_string(TransportKind::libudt)), TransportKind::libudt);
+    EXPECT_EQ(core::parse_cipher(to_string(cipher)), cipher);
+  EXPECT_EQ(core::parse_transport(to_string(TransportKind::libudt)), TransportKind::libudt);
 }
 
 TEST(Options, NamesAreTheOnesOfTheTables) {
@@ -32,9 +34,9 @@ TEST(Options, AnEndsNameIsShortAndPrintable) {
 
 TEST(Options, UnknownNamesAreNone) {
   for (const char* name : {"", "Private", "private ", "aes"}) {
-    EXPECT_FALSE(parse_protection(name));
-    EXPECT_FALSE(parse_cipher(name));
-    EXPECT_FALSE(parse_transport(name));
+    EXPECT_FALSE(core::parse_protection(name));
+    EXPECT_FALSE(core::parse_cipher(name));
+    EXPECT_FALSE(core::parse_transport(name));
   }
 }
 

@@ -1,6 +1,5 @@
 #include <udtcat/result.hpp>
 
-#include <cerrno>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -33,13 +32,6 @@ TEST(Errc, IsAnErrorCode) {
   EXPECT_EQ(code, Errc::peer_lost);
   EXPECT_STREQ(code.category().name(), "udtcat");
 }
-
-TEST(ErrnoText, BeginsSmall) {
-  EXPECT_EQ(errno_text(ENOSPC), "no space left on device");
-  EXPECT_EQ(errno_text(EADDRINUSE), "address already in use");
-}
-
-TEST(ErrnoText, KnowsThatItDoesNotKnow) { EXPECT_NE(errno_text(123456).find("nknown error"), std::string::npos); }
 
 }  // namespace
 }  // namespace udtcat

@@ -13,6 +13,7 @@
 
 #include <udtcat/log.hpp>
 
+#include "lib/core/user_text.hpp"
 #include "support/addresses.hpp"
 #include "support/bytes.hpp"
 
@@ -100,7 +101,7 @@ class Inbox {
 };
 
 void expect_sent(const SendResult& result, std::size_t datagrams) {
-  EXPECT_EQ(result.state, SendState::sent) << errno_text(result.errno_value);
+  EXPECT_EQ(result.state, SendState::sent) << core::errno_text(result.errno_value);
   EXPECT_EQ(result.datagrams, datagrams);
 }
 

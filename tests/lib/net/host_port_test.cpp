@@ -18,7 +18,7 @@ TEST(ParseHostPort, ReadsEveryFormThatAListenerMayHave) {
        {Row{"9000", "", 9000}, Row{"0", "", 0}, Row{"*:9000", "", 9000}, Row{"host:9000", "host", 9000},
         Row{"192.0.2.1:65535", "192.0.2.1", 65535}, Row{"[::1]:1", "::1", 1},
         Row{"[fe80::1%eth0]:1", "fe80::1%eth0", 1}, Row{"a-b.example.:0", "a-b.example.", 0}}) {
-    const auto parsed = parse_host_port(row.text, false);
+    const auto parsed = parse_local(row.text);
     ASSERT_TRUE(parsed) << row.text << ": " << parsed.error().message();
     EXPECT_EQ(parsed->host, row.host);
     EXPECT_EQ(parsed->port, row.port);
@@ -40,19 +40,19 @@ TEST(ParseHostPort, RefusesWhatIsNoneOfTheForms) {
                            "65536",      "99999999999999999999",
                            "0x10",       "h\xc3\xb6st:1",
                            "a]:1"}) {
-    const auto parsed = parse_host_port(text, false);
+    const auto parsed = parse_local(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, Errc::bad_argument);
     EXPECT_NE(parsed.error().message().find(text), std::string::npos);
   }
-  EXPECT_FALSE(parse_host_port(std::string(254, 'a') + ":1", false));
-  EXPECT_TRUE(parse_host_port(std::string(253, 'a') + ":1", false));
+  EXPECT_FALSE(parse_local(std::string(254, 'a') + ":1"));
+  EXPECT_TRUE(parse_local(std::string(253, 'a') + ":1"));
 }
 
 TEST(ParseHostPort, WantsAHostAndARealPortWhereSomebodyIsToBeReached) {
-  EXPECT_TRUE(parse_host_port("host:1", true));
-  EXPECT_TRUE(parse_host_port("[::1]:1", true));
-  for (const char* text : {"9000", "*:9000", "host:0", "[::1]:0"}) EXPECT_FALSE(parse_host_port(text, true)) << text;
+  EXPECT_TRUE(parse_peer("host:1"));
+  EXPECT_TRUE(parse_peer("[::1]:1"));
+  for (const char* text : {"9000", "*:9000", "host:0", "[::1]:0"}) EXPECT_FALSE(parse_peer(text)) << text;
 }
 
 TEST(Resolve, GivesTheWildcardsIpv4First) {

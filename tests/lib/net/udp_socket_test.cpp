@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/core/user_text.hpp"
 #include "lib/net/system_error.hpp"
 #include "support/addresses.hpp"
 
@@ -50,7 +51,7 @@ TEST_P(UdpSockets, SayWhichAddressIsTaken) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::cannot_bind);
   EXPECT_EQ(refused.error().message(),
-            "bind udp " + first.local_endpoint()->to_string() + ": " + errno_text(EADDRINUSE));
+            "bind udp " + first.local_endpoint()->to_string() + ": " + core::errno_text(EADDRINUSE));
 }
 
 TEST_P(UdpSockets, TellWhenTheLastDatagramCame) {
@@ -179,7 +180,7 @@ TEST(SystemError, SaysWhatRanOutOrWhatWasTried) {
   EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EADDRINUSE).value().code, Errc::cannot_bind);
   for (const int code : {EMFILE, ENFILE, ENOMEM, ENOBUFS})
     EXPECT_EQ(system_error(Errc::cannot_bind, "bind", code).value().code, Errc::out_of_resources);
-  EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EACCES).value().message(), "bind: " + errno_text(EACCES));
+  EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EACCES).value().message(), "bind: " + core::errno_text(EACCES));
 }
 
 }  // namespace

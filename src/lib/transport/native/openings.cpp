@@ -5,6 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/user_text.hpp"
 #include "lib/transport/channel.hpp"
 
 namespace udtcat::transport::native {
@@ -24,7 +25,7 @@ void Openings::run(std::uint32_t local_id) {
   if (now >= opening.give_up_at) return fail_with(opening, opening.likely_cause);
   if (auto packet = opening.open.poll_transmit(now)) {
     const auto sent = port_.send(std::move(*packet), opening.open.request().peer);
-    if (sent.state == net::SendState::failed) return fail_with(opening, errno_text(sent.errno_value));
+    if (sent.state == net::SendState::failed) return fail_with(opening, core::errno_text(sent.errno_value));
   }
   opening.timer.expires_at(std::min(opening.open.deadline(), opening.give_up_at));
   opening.timer.async_wait(lifetime_.guard([this, local_id](const boost::system::error_code& error) {
@@ -56,7 +57,7 @@ void Openings::handle_path_error(const net::PathError& error) {
     if (error.port_unreachable)
       refused.push_back(opening.get());
     else
-      opening->likely_cause = errno_text(error.errno_value);
+      opening->likely_cause = core::errno_text(error.errno_value);
   }
   for (const Opening* const opening : refused) fail_with(*opening, kPortClosed);
 }

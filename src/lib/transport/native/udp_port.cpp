@@ -8,6 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/handshake.hpp"
 
@@ -184,7 +185,7 @@ void UdpPort::warn_of_drops() {
   core::log().info(
       "udp {}: the system dropped datagrams, its receive buffer of {} is too small for this rate; "
       "sysctl net.core.rmem_max={} would help",
-      local_.to_string(), format_size(socket_.receive_buffer_bytes()), kReceiveBufferBytes);
+      local_.to_string(), core::format_size(socket_.receive_buffer_bytes()), kReceiveBufferBytes);
 }
 
 // ---- Listening ----------------------------------------------------------------------------------------------------

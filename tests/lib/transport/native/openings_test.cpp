@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/core/user_text.hpp"
 #include "lib/transport/channel.hpp"
 #include "lib/transport/native/parts.hpp"
 #include "lib/transport/native/udp_port.hpp"
@@ -67,7 +68,7 @@ TEST_F(OpeningsTest, AreGivenUpWithTheLikelyCause) {
   open(0ms);
   openings.handle_path_error({.peer = peer, .errno_value = EHOSTUNREACH});
   io.run_for(1s);
-  EXPECT_EQ(cause(), errno_text(EHOSTUNREACH));
+  EXPECT_EQ(cause(), core::errno_text(EHOSTUNREACH));
   open(0ms);
   io.restart();
   io.run_for(1s);
@@ -94,7 +95,7 @@ TEST_F(OpeningsTest, EndWhereNothingCanBeSent) {
   sending = {.state = net::SendState::failed, .errno_value = ENETUNREACH};
   open();
   io.poll();
-  EXPECT_EQ(cause(), errno_text(ENETUNREACH));
+  EXPECT_EQ(cause(), core::errno_text(ENETUNREACH));
 }
 
 TEST_F(OpeningsTest, HearOnlyTheirPeer) {

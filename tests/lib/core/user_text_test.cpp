@@ -1,10 +1,11 @@
-#include <udtcat/units.hpp>
+#include "lib/core/user_text.hpp"
 
+#include <cerrno>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-namespace udtcat {
+namespace udtcat::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -93,5 +94,12 @@ TEST(BitRate, ComesFromBytesAndTime) {
   EXPECT_EQ(BitRate::from_bytes_per(kMost, 1ns).bits_per_second(), kMost);
 }
 
+TEST(ErrnoText, BeginsSmall) {
+  EXPECT_EQ(errno_text(ENOSPC), "no space left on device");
+  EXPECT_EQ(errno_text(EADDRINUSE), "address already in use");
+}
+
+TEST(ErrnoText, KnowsThatItDoesNotKnow) { EXPECT_NE(errno_text(123456).find("nknown error"), std::string::npos); }
+
 }  // namespace
-}  // namespace udtcat
+}  // namespace udtcat::core

@@ -1,4 +1,4 @@
-#include "lib/bridge/child_ending.hpp"
+#include "lib/bridge/child_termination.hpp"
 
 #include <csignal>
 #include <utility>
@@ -12,35 +12,35 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A group's end is announced by nobody, only its leader's.
-constexpr milliseconds kLook(10);  // guess: nobody notices so much more
+/// The system announces the end of a group's leader, not that of the group: this asks for it.
+constexpr milliseconds kPollInterval(10);  // guess: shorter than a user notices
 
 }  // namespace
 
-constexpr EndingSteps kInterruptedSteps{
+constexpr TerminationSteps kInterruptedSteps{
     {{milliseconds(0), SIGHUP}, {milliseconds(500), SIGTERM}, {milliseconds(600), SIGKILL}}};
-constexpr EndingSteps kLostSteps{
+constexpr TerminationSteps kLostSteps{
     {{milliseconds(0), SIGHUP}, {milliseconds(2'300), SIGTERM}, {milliseconds(5'000), SIGKILL}}};
 
-ChildEnding::ChildEnding(boost::asio::io_context& io, ChildProcess& child, const EndingSteps& steps,
-                         std::function<void()> on_gone)
+ChildTermination::ChildTermination(boost::asio::io_context& io, ChildProcess& child, const TerminationSteps& steps,
+                                   std::function<void()> on_gone)
     : child_(child), steps_(steps), on_gone_(std::move(on_gone)), next_(Clock::now() + steps.front().wait), timer_(io) {
-  look_again();
+  poll_later();
 }
 
-ChildEnding::~ChildEnding() {
+ChildTermination::~ChildTermination() {
   if (!over_) child_.signal_group(SIGKILL);
 }
 
-void ChildEnding::look_again() {
-  timer_.expires_after(sent_ == 0 ? milliseconds(0) : kLook);
+void ChildTermination::poll_later() {
+  timer_.expires_after(sent_ == 0 ? milliseconds(0) : kPollInterval);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) look();
+    if (!cancelled) poll();
   }));
 }
 
-void ChildEnding::look() {
-  if (is_gone()) {
+void ChildTermination::poll() {
+  if (group_is_gone()) {
     over_ = true;
     return std::exchange(on_gone_, nullptr)();
   }
@@ -53,11 +53,11 @@ void ChildEnding::look() {
     core::log().warn(
         "the command runs as another user and cannot be ended: its input stays open until it ends by itself");
   }
-  look_again();
+  poll_later();
 }
 
-/// The leader may go first. The dead whom nobody buries are not waited for once all have been killed.
-bool ChildEnding::is_gone() const {
+/// The leader may end before its group. Once all have been killed, members that are dead but not reaped count as gone.
+bool ChildTermination::group_is_gone() const {
   if (!child_.end()) return false;
   return sent_ == steps_.size() ? !child_.group_outlives_a_kill() : !child_.group_lives();
 }
@@ -70,9 +70,9 @@ Status KeptChild::start(const ChildRequest& request, std::function<void(const Ch
   return {};
 }
 
-void KeptChild::end_it(bool interrupted) {
-  if (!process_ || ending_ || (process_->end() && !process_->input_is_cut_for_somebody())) return;
-  ending_.emplace(io_, *process_, interrupted ? kInterruptedSteps : kLostSteps, on_gone_);
+void KeptChild::terminate(bool interrupted) {
+  if (!process_ || termination_ || (process_->end() && !process_->incomplete_input_has_reader())) return;
+  termination_.emplace(io_, *process_, interrupted ? kInterruptedSteps : kLostSteps, on_gone_);
 }
 
 }  // namespace udtcat::bridge

@@ -1,15 +1,16 @@
-#include <udtcat/units.hpp>
+#include "lib/core/user_text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstring>
 #include <limits>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "lib/core/text.hpp"
 
-namespace udtcat {
+namespace udtcat::core {
 
 namespace {
 
@@ -62,15 +63,13 @@ std::string in_largest_unit(std::uint64_t amount, double step, const std::array<
   return unit == 0 ? fmt::format("{} {}", amount, units[0]) : fmt::format("{:.2f} {}", value, units[unit]);
 }
 
-}  // namespace
-
-BitRate BitRate::from_bytes_per(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
-  if (elapsed.count() <= 0) return {};
-  const double rate = static_cast<double>(bytes) * 8e9 / static_cast<double>(elapsed.count());
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-  // 2^64 as a double: what does not fit is the most there is.
-  return BitRate(rate >= 18446744073709551616.0 ? kMost : static_cast<std::uint64_t>(rate));
+// strerror_r comes in two shapes, XSI's and GNU's; overloading takes whichever the C library has.
+[[maybe_unused]] const char* text_from(int status, const char* buffer) {
+  return status == 0 ? buffer : "unknown error";
 }
+[[maybe_unused]] const char* text_from(const char* text, const char*) { return text; }
+
+}  // namespace
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   static constexpr std::array<Unit, 4> kUnits{{{"", 1}, {"KiB", kKiB}, {"MiB", kMiB}, {"GiB", kGiB}}};
@@ -104,4 +103,15 @@ std::string format_rate(BitRate rate) {
   return in_largest_unit(rate.bits_per_second(), 1000.0, kUnits);
 }
 
-}  // namespace udtcat
+std::string errno_text(int errno_value) {
+  char buffer[128] = {};
+  std::string text = text_from(::strerror_r(errno_value, buffer, sizeof buffer), buffer);
+  // It stands after a colon in our messages, so it begins small, as they do; "RFS specific error" stays.
+  const auto upper = [&](std::size_t i) {
+    return i < text.size() && std::isupper(static_cast<unsigned char>(text[i])) != 0;
+  };
+  if (upper(0) && !upper(1)) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+}  // namespace udtcat::core
