@@ -420,6 +420,23 @@ TEST_F(MultiplexerTest, AnAbortIsAnInterruptionToThePeer) {
   EXPECT_EQ(listener.closed->error().code, Errc::peer_interrupted);
 }
 
+TEST_F(MultiplexerTest, MayBeDestroyedInItsOwnOnClosed) {
+  for (const bool in_order : {true, false}) {
+    path = fault::ChannelPair(io);
+    connector = {};
+    listener = {};
+    connect();
+    listener.connection->on_closed([this](const Status& status) {
+      listener.connection.reset();
+      listener.closed = status;  // what was given to the handler, and what it holds, is still there
+    });
+    in_order ? connector.connection->close() : connector.connection->abort({Errc::interrupted, "test", ""});
+    ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
+    EXPECT_EQ(listener.closed->has_value(), in_order);
+    EXPECT_EQ(connector.closed->has_value(), in_order);
+  }
+}
+
 TEST_F(MultiplexerTest, CarriesManyStreamsAtOnce) {
   connect();
   constexpr std::size_t kStreams = 200;
