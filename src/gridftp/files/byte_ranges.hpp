@@ -25,7 +25,7 @@ struct ByteRange {
 class ByteRanges {
  public:
   static constexpr std::size_t kMostRanges =
-      65'536;  // guess: some 5 MB; a 4 TiB file in blocks of 64 MiB, every other one
+      65'536;  // guess: some 5 MB; an 8 TiB file in blocks of 64 MiB, every other one
 
   /// Empty ranges change nothing.  errors: Errc::protocol_violated beyond kMostRanges
   [[nodiscard]] Status add(ByteRange range);
