@@ -79,8 +79,8 @@ class Connection {
   /// that was accepted and has not ended, whose `done` is then told the same.
   virtual void refuse_stream(StreamId id, const Error& reason) = 0;
 
-  /// `handler` is called once: with success after a close that both ends agreed to, else with what broke the connection.
-  /// It may destroy the connection.
+  /// `handler` is called once: with success after a close that both ends agreed to, else with what broke the
+  /// connection. It may destroy the connection.
   virtual void on_closed(ClosedHandler handler) = 0;
   /// Open streams end as interrupted. The connection ends when the peer has closed, too, or after a minute in which the
   /// peer is alive and does not, or when the peer is lost.

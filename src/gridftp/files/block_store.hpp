@@ -41,7 +41,7 @@ class BlockStore {
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   /// errors: Errc::local_write_failed
   [[nodiscard]] Status write_at(std::uint64_t offset, std::span<const std::byte> from) const;
-  /// The same, of bytes that were not written before: zeros where the file did not reach when it was opened stay a hole.
+  /// The same, of bytes not written before: zeros where the file did not reach when it was opened stay a hole.
   [[nodiscard]] Status write_first(std::uint64_t offset, std::span<const std::byte> from) const;
   /// It is at least so long: a hole at the end counts too.  errors: Errc::local_write_failed
   [[nodiscard]] Status reach(std::uint64_t bytes) const;

@@ -13,9 +13,9 @@
 namespace udtcat::bridge {
 
 /// The process holds the writing end of the command's stdin, too. When we die, in whatever way, it kills the command's
-/// process group before it closes that end. The system's own order is the other one: it closes the descriptors of a dead
-/// process before it signals its children (PR_SET_PDEATHSIG), and only its children. The process runs /bin/sh, since a
-/// copy of us would keep our keys and twice our memory.
+/// process group before it closes that end. The system's own order is the other one: it closes the descriptors of a
+/// dead process before it signals its children (PR_SET_PDEATHSIG), and only its children. The process runs /bin/sh,
+/// since a copy of us would keep our keys and twice our memory.
 /// Threads: unsynchronised.
 class ChildKeeper {
  public:

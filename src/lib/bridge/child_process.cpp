@@ -103,7 +103,7 @@ tl::unexpected<Error> not_run(const std::string& program, int error) {
   return fail(Errc::local_connect_failed, "run " + program, core::errno_text(error));
 }
 
-/// Whether a member of the group is alive: kill() alone finds dead ones, too, that are not reaped.  spec: proc(5), "stat"
+/// Whether a member of the group is alive: kill() finds dead ones, too, that are not reaped.  spec: proc(5), "stat"
 bool has_living_member(pid_t group) {
   std::error_code error;
   for (std::filesystem::directory_iterator process("/proc", error), none; !error && process != none;

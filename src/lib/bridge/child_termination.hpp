@@ -29,8 +29,8 @@ extern const TerminationSteps kInterruptedSteps;
 /// For a child whose peer was lost, so that its user can ask for nothing.  spec: docs/spec/rsh.md §5
 extern const TerminationSteps kLostSteps;
 
-/// Signals the process group that a child leads, step by step, until it has no member. The child's stdin is not touched:
-/// see ChildKeeper.
+/// Signals the process group that a child leads, step by step, until it has no member. The child's stdin is not
+/// touched: see ChildKeeper.
 /// Threads: confined to the io_context thread, where the handler is called, once, not from inside the constructor.
 class ChildTermination {
  public:
