@@ -85,7 +85,7 @@ Task<Status> Download::check_version(RemoteServer& server) {
 /// Runs on a disk thread. A part that an earlier call left is gone on with, if both ends can tell that it belongs to
 /// the same file.
 Status Download::open_file(bool has_time) {
-  const FilePlace place(job_.path);
+  const FileLocation place(job_.path);
   UDTCAT_TRY(auto store, BlockStore::open_to_write(place));
   std::optional<RestartJournal> journal;
   if (store.size() && expected_ && !options_.range && has_time) {

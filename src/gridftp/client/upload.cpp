@@ -103,7 +103,7 @@ class Upload {
 /// Opens the local file, which has to be the one of the first attempt.
 Task<Result<Upload::Opened>> Upload::open_file() {
   auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
-    UDTCAT_TRY(auto file, BlockStore::open_to_read(FilePlace(job_.path)));
+    UDTCAT_TRY(auto file, BlockStore::open_to_read(FileLocation(job_.path)));
     const auto size = file.size();
     std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
     return Opened{std::move(file), size, std::move(now)};
@@ -127,7 +127,7 @@ Task<Status> Upload::find_received(RemoteServer& server, ByteRange range) {
     *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(*there);
   } else if (!journal_) {
     journal_ =
-        std::make_shared<SentJournal>(io_, RestartJournal(FilePlace(job_.path).with_suffix(".sent"),
+        std::make_shared<SentJournal>(io_, RestartJournal(FileLocation(job_.path).with_suffix(".sent"),
                                                           fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }

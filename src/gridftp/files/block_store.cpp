@@ -20,8 +20,8 @@ namespace {
 constexpr const char* kUnfinished = ".part";  // custom
 constexpr std::size_t kHoleBytes = 4'096;     // spec: a page, below which no file system leaves a hole
 
-tl::unexpected<Error> failed(Errc code, const char* doing, const FilePlace& place, int error) {
-  return fail(code, std::string(doing) + ' ' + place.shown(), core::errno_text(error));
+tl::unexpected<Error> failed(Errc code, const char* doing, const FileLocation& location, int error) {
+  return fail(code, std::string(doing) + ' ' + location.shown(), core::errno_text(error));
 }
 
 /// Whether it can be read and written at offsets.  returns  0, or an errno
@@ -38,40 +38,40 @@ std::size_t to_page_end(std::uint64_t offset, std::size_t bytes) {
 
 }  // namespace
 
-Result<BlockStore> BlockStore::open_to_read(const FilePlace& place) {
-  UDTCAT_TRY(auto descriptor, place.open(O_RDONLY, Errc::local_read_failed));
-  return of(std::move(descriptor), place.shown());
+Result<BlockStore> BlockStore::open_to_read(const FileLocation& location) {
+  UDTCAT_TRY(auto descriptor, location.open(O_RDONLY, Errc::local_read_failed));
+  return of(std::move(descriptor), location.shown());
 }
 
 Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string shown) {
-  const FilePlace place(std::move(shown));
+  const FileLocation location(std::move(shown));
   if (const int error = check_kind(descriptor); error != 0)
-    return failed(Errc::local_read_failed, "read", place, error);
-  return BlockStore(std::move(descriptor), place);
+    return failed(Errc::local_read_failed, "read", location, error);
+  return BlockStore(std::move(descriptor), location);
 }
 
-Result<BlockStore> BlockStore::open_to_write(const FilePlace& place) {
-  if (place.is_special()) return open_in_place(place);
-  if (place.is_directory()) return failed(Errc::local_write_failed, "write", place, EISDIR);
-  const FilePlace unfinished = place.with_suffix(kUnfinished);
+Result<BlockStore> BlockStore::open_to_write(const FileLocation& location) {
+  if (location.is_special()) return open_in_place(location);
+  if (location.is_directory()) return failed(Errc::local_write_failed, "write", location, EISDIR);
+  const FileLocation unfinished = location.with_suffix(kUnfinished);
   for (;;) {
     UDTCAT_TRY(auto descriptor, unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
     if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
-      return fail(Errc::out_of_resources, "write " + place.shown(), "another transfer is writing it");
+      return fail(Errc::out_of_resources, "write " + location.shown(), "another transfer is writing it");
     // Another transfer may have published it between open() and flock(): then the descriptor is a whole file.
     if (!unfinished.leads_to(descriptor)) continue;
     BlockStore store(std::move(descriptor), unfinished);
-    store.publish_as_ = place;
+    store.publish_as_ = location;
     store.holes_from_ = store.size().value_or(UINT64_MAX);
     return store;
   }
 }
 
-Result<BlockStore> BlockStore::open_in_place(const FilePlace& place) {
-  UDTCAT_TRY(auto descriptor, place.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
+Result<BlockStore> BlockStore::open_in_place(const FileLocation& location) {
+  UDTCAT_TRY(auto descriptor, location.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
   if (const int error = check_kind(descriptor); error != 0)
-    return failed(Errc::local_write_failed, "write", place, error);
-  return BlockStore(std::move(descriptor), place);
+    return failed(Errc::local_write_failed, "write", location, error);
+  return BlockStore(std::move(descriptor), location);
 }
 
 std::optional<std::uint64_t> BlockStore::size() const {
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> BlockStore::size() const {
 
 Status BlockStore::unchanged() const {
   if (!opened_size_ || (size() == opened_size_ && changed() == opened_changed_)) return {};
-  return fail(Errc::local_read_failed, "read " + place_.shown(), "it has changed meanwhile");
+  return fail(Errc::local_read_failed, "read " + location_.shown(), "it has changed meanwhile");
 }
 
 std::int64_t BlockStore::changed() const {
@@ -98,7 +98,7 @@ Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byt
     const ssize_t got =
         ::pread(descriptor_.number(), into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed(Errc::local_read_failed, "read", place_, errno);
+    if (got < 0) return failed(Errc::local_read_failed, "read", location_, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }
@@ -130,7 +130,7 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
   while (!from.empty()) {
     const ssize_t put = ::pwrite(descriptor_.number(), from.data(), from.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return failed(Errc::local_write_failed, "write", place_, errno);
+    if (put < 0) return failed(Errc::local_write_failed, "write", location_, errno);
     from = from.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }
@@ -140,21 +140,21 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
 Status BlockStore::reach(std::uint64_t bytes) const {
   if (size().value_or(bytes) >= bytes) return {};
   if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
-    return failed(Errc::local_write_failed, "set the size of", place_, errno);
+    return failed(Errc::local_write_failed, "set the size of", location_, errno);
   return {};
 }
 
 Status BlockStore::sync() const {
-  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", place_, errno);
+  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", location_, errno);
   return {};
 }
 
 Status BlockStore::publish(std::uint64_t bytes) const {
   if (!publish_as_) return {};
   if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
-    return failed(Errc::local_write_failed, "set the size of", place_, errno);
+    return failed(Errc::local_write_failed, "set the size of", location_, errno);
   UDTCAT_CHECK(sync());
-  return place_.rename_to(*publish_as_);
+  return location_.rename_to(*publish_as_);
 }
 
 void BlockStore::clear() {
@@ -163,11 +163,12 @@ void BlockStore::clear() {
 }
 
 void BlockStore::discard() const {
-  if (publish_as_) place_.remove();
+  if (publish_as_) location_.remove();
 }
 
 Status BlockStore::close() {
-  if (const auto error = descriptor_.close()) return failed(Errc::local_write_failed, "write", place_, error.value());
+  if (const auto error = descriptor_.close())
+    return failed(Errc::local_write_failed, "write", location_, error.value());
   return {};
 }
 

@@ -9,7 +9,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/files/file_place.hpp"
+#include "gridftp/files/file_location.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::gridftp {
@@ -19,18 +19,18 @@ namespace udtcat::gridftp {
 class BlockStore {
  public:
   /// A directory, a pipe and a socket cannot be read at offsets.  errors: Errc::local_read_failed
-  [[nodiscard]] static Result<BlockStore> open_to_read(const FilePlace& place);
+  [[nodiscard]] static Result<BlockStore> open_to_read(const FileLocation& location);
   /// Of a descriptor that is open already.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
   /// Bytes go to PATH.part until publish(), which is kept where it exists, as a transfer may go on where another was
   /// cut. A device is written itself.  errors: Errc::local_write_failed; Errc::out_of_resources while another transfer
   /// writes it
-  [[nodiscard]] static Result<BlockStore> open_to_write(const FilePlace& place);
+  [[nodiscard]] static Result<BlockStore> open_to_write(const FileLocation& location);
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
-  [[nodiscard]] static Result<BlockStore> open_in_place(const FilePlace& place);
+  [[nodiscard]] static Result<BlockStore> open_in_place(const FileLocation& location);
 
   /// For messages.
-  [[nodiscard]] const std::string& shown() const { return place_.shown(); }
+  [[nodiscard]] const std::string& shown() const { return location_.shown(); }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// Its size and time are as they were when it was opened.  errors: Errc::local_read_failed
@@ -57,20 +57,20 @@ class BlockStore {
   [[nodiscard]] Status close();
 
  private:
-  BlockStore(bridge::Descriptor descriptor, FilePlace place)
+  BlockStore(bridge::Descriptor descriptor, FileLocation location)
       : descriptor_(std::move(descriptor)),
         opened_size_(size()),
         opened_changed_(changed()),
-        place_(std::move(place)) {}
+        location_(std::move(location)) {}
 
   [[nodiscard]] std::size_t hole_at(std::uint64_t offset, std::span<const std::byte> from) const;
 
   bridge::Descriptor descriptor_;
   std::optional<std::uint64_t> opened_size_;
   std::int64_t opened_changed_;
-  FilePlace place_;                        // of descriptor_
-  std::optional<FilePlace> publish_as_;    // none: it has its name already
-  std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
+  FileLocation location_;                   // of descriptor_
+  std::optional<FileLocation> publish_as_;  // none: it has its name already
+  std::uint64_t holes_from_ = UINT64_MAX;   // from here on nothing was ever written
 };
 
 }  // namespace udtcat::gridftp

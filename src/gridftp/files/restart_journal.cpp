@@ -35,7 +35,7 @@ std::string read_all(const bridge::Descriptor& descriptor) {
 /// Which start of the machine this is.
 const std::string& this_boot() {
   static const std::string boot = [] {
-    const auto file = FilePlace(kBootId).open(O_RDONLY, Errc::local_read_failed);
+    const auto file = FileLocation(kBootId).open(O_RDONLY, Errc::local_read_failed);
     std::string text = file ? read_all(*file) : "";
     std::erase(text, '\n');
     return text.empty() ? std::string(kSynced) : text;
@@ -43,11 +43,11 @@ const std::string& this_boot() {
   return boot;
 }
 
-Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const FilePlace& place) {
+Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const FileLocation& location) {
   while (!text.empty()) {
     const ssize_t put = ::write(descriptor.number(), text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(Errc::local_write_failed, "write " + place.shown(), core::errno_text(errno));
+    if (put < 0) return fail(Errc::local_write_failed, "write " + location.shown(), core::errno_text(errno));
     text.remove_prefix(static_cast<std::size_t>(put));
   }
   return {};
@@ -78,15 +78,15 @@ std::optional<ByteRanges> RestartJournal::parse(std::string_view text, std::stri
 bool RestartJournal::needs_sync() { return this_boot() == kSynced; }
 
 std::optional<ByteRanges> RestartJournal::load() const {
-  const auto file = place_.open(O_RDONLY, Errc::local_read_failed);
+  const auto file = location_.open(O_RDONLY, Errc::local_read_failed);
   return file ? parse(read_all(*file), this_boot(), identity_) : std::nullopt;
 }
 
 Status RestartJournal::save(const ByteRanges& have) const {
-  const FilePlace next = place_.with_suffix(".new");
+  const FileLocation next = location_.with_suffix(".new");
   UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed));
   auto saved = write_all(file, to_text(this_boot(), identity_, have), next);
-  if (saved) saved = next.rename_to(place_);
+  if (saved) saved = next.rename_to(location_);
   if (!saved) next.remove();
   return saved;
 }

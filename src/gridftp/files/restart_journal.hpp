@@ -9,7 +9,7 @@
 #include <udtcat/result.hpp>
 
 #include "gridftp/files/byte_ranges.hpp"
-#include "gridftp/files/file_place.hpp"
+#include "gridftp/files/file_location.hpp"
 
 namespace udtcat::gridftp {
 
@@ -20,7 +20,8 @@ namespace udtcat::gridftp {
 class RestartJournal {
  public:
   /// identity   of what is transferred: one line, compared as a whole
-  RestartJournal(FilePlace place, std::string identity) : place_(std::move(place)), identity_(std::move(identity)) {}
+  RestartJournal(FileLocation location, std::string identity)
+      : location_(std::move(location)), identity_(std::move(identity)) {}
 
   /// None where there is no journal, or one of something else.
   [[nodiscard]] std::optional<ByteRanges> load() const;
@@ -28,7 +29,7 @@ class RestartJournal {
   [[nodiscard]] static bool needs_sync();
   /// Takes the place of what was saved before, in one step.  errors: Errc::local_write_failed
   [[nodiscard]] Status save(const ByteRanges& have) const;
-  void remove() const { place_.remove(); }
+  void remove() const { location_.remove(); }
 
   /// The file's text. Total: what is not a journal of `identity` and `boot` is none.
   [[nodiscard]] static std::string to_text(std::string_view boot, std::string_view identity, const ByteRanges& have);
@@ -36,7 +37,7 @@ class RestartJournal {
                                                        std::string_view identity);
 
  private:
-  FilePlace place_;
+  FileLocation location_;
   std::string identity_;
 };
 

@@ -14,7 +14,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges hav
       have_(std::move(have)),
       journal_(std::move(journal)),
       at_(at),
-      safe_(have_),
+      durable_(have_),
       stored_(io) {
   // A journal of an earlier file of this name would be believed for this one.
   if (journal_ && have_.empty()) journal_->remove();
@@ -22,7 +22,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges hav
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
   // A kill costs the bytes that the journal lacks: a slow disk may not let them grow without end.
-  while (state_ == State::saving && have_.bytes() >= safe_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
+  while (state_ == State::saving && have_.bytes() >= durable_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
   const ByteRange range{offset, offset + bytes.size()};
@@ -30,7 +30,7 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   auto status = co_await on_disk(
       io_, [&] { return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes); });
   if (status) status = have_.add(range);
-  if (status && journal_ && state_ == State::open && have_.bytes() >= safe_.bytes() + kJournalEveryBytes)
+  if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
     status = co_await save_journal();
   if (--storing_ == 0) stored_.notify();
   co_return status;
@@ -42,7 +42,7 @@ Task<Status> FileSink::save_journal() {
   ByteRanges have = have_;
   auto saved = co_await on_disk(io_, [&] { return save(have); });
   if (state_ == State::saving) state_ = State::open;
-  if (saved) safe_ = std::move(have);
+  if (saved) durable_ = std::move(have);
   stored_.notify();
   co_return saved;
 }
@@ -66,7 +66,7 @@ Task<void> FileSink::settle() {
 
 Task<void> FileSink::forget() {
   co_await settle();
-  have_ = safe_ = {};
+  have_ = durable_ = {};
   std::ignore = co_await on_disk(io_, [this]() -> Status {
     store_.clear();
     if (journal_) journal_->remove();
@@ -91,7 +91,7 @@ Task<void> FileSink::set_aside() {
 
 Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
-  const bool kept = journal_ && !have_.empty() && (save(have_) || !safe_.empty());
+  const bool kept = journal_ && !have_.empty() && (save(have_) || !durable_.empty());
   if (!kept) store_.discard();
   if (!kept && journal_) journal_->remove();
   return store_.close();

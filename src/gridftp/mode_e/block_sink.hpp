@@ -53,7 +53,7 @@ class FileSink final : public BlockSink {
   /// errors: those of BlockStore::write_at(); Errc::interrupted after publish() or set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// Ranges that need not come again, even after a kill: those that the journal has.
-  [[nodiscard]] const ByteRanges& safe() const { return safe_; }
+  [[nodiscard]] const ByteRanges& durable() const { return durable_; }
   /// As BlockStore::publish(), of all blocks stored.
   [[nodiscard]] Task<Status> publish();
   /// A call of store() waits for the disk.
@@ -83,7 +83,7 @@ class FileSink final : public BlockSink {
   ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
-  ByteRanges safe_;  // of have_: ranges that the journal has
+  ByteRanges durable_;  // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
   Signal stored_;

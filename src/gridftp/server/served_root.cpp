@@ -104,9 +104,9 @@ Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
   return Parted{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
 }
 
-Result<FilePlace> ServedRoot::place_of(const std::string& path) const {
+Result<FileLocation> ServedRoot::place_of(const std::string& path) const {
   UDTCAT_TRY(auto parted, part(path));
-  return FilePlace(std::move(parted.directory), std::move(parted.name), path);
+  return FileLocation(std::move(parted.directory), std::move(parted.name), path);
 }
 
 Result<FileFacts> ServedRoot::facts_of(const std::string& path) const {

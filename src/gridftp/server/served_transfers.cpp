@@ -27,12 +27,12 @@ Reply broken_off(const Error& error) {
 }
 
 /// The journal of an upload.  source   as SITE UPLOAD named it: another file of the same name has another journal
-RestartJournal journal_of(const FilePlace& place, const std::string& path, const std::string& source) {
+RestartJournal journal_of(const FileLocation& place, const std::string& path, const std::string& source) {
   return {place.with_suffix(".part.have"), fmt::format("upload of {} from {}", path, source.empty() ? "-" : source)};
 }
 
 /// The journal's ranges, or none where FILE.part is too short for them.
-ByteRanges ranges_on_disk(const RestartJournal& journal, const FilePlace& place) {
+ByteRanges ranges_on_disk(const RestartJournal& journal, const FileLocation& place) {
   auto have = journal.load().value_or(ByteRanges());
   const auto size = place.with_suffix(".part").size();
   if (!have.empty() && size.value_or(0) < have.ranges().back().end) return {};
@@ -252,7 +252,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (parameters_.is_mode_e())
     markers.emplace(
         io_, send_reply_, [this, before] { return *received_bytes_ - before; },
-        [sink = incoming->sink] { return sink->safe(); });
+        [sink = incoming->sink] { return sink->durable(); });
   auto stored = co_await receive(*incoming);
   if (stored) stored = co_await incoming->sink->publish();
   if (!stored) co_await incoming->sink->set_aside();

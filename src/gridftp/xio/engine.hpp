@@ -79,6 +79,7 @@ class XioEngine {
 
   const std::shared_ptr<boost::asio::io_context> io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  /// no ── ~XioEngine() ──► delivering ── all is delivered, or kDeliveryPatience is over ──► closing
   enum class Leaving { no, delivering, closing } leaving_ = Leaving::no;
   boost::asio::steady_timer patience_;
   boost::asio::steady_timer poll_;

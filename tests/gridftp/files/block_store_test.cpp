@@ -17,7 +17,7 @@ class BlockStores : public testing::Test {
   }
 
   Folder folder;
-  const FilePlace place = FilePlace(folder / "file");
+  const FileLocation place = FileLocation(folder / "file");
   const Bytes bytes = Bytes(1000, std::byte{7});
 };
 
@@ -112,33 +112,37 @@ TEST_F(BlockStores, WriteInPlaceWithoutTouchingTheRest) {
   EXPECT_EQ(folder.read("file")[1500], std::byte{0});
   store->discard();
   EXPECT_TRUE(folder.has("file"));
-  EXPECT_TRUE(BlockStore::open_in_place(FilePlace(folder / "new")));
+  EXPECT_TRUE(BlockStore::open_in_place(FileLocation(folder / "new")));
   EXPECT_TRUE(folder.has("new"));
 }
 
 TEST_F(BlockStores, WriteADeviceItself) {
-  const auto store = BlockStore::open_to_write(FilePlace("/dev/null"));
+  const auto store = BlockStore::open_to_write(FileLocation("/dev/null"));
   ASSERT_TRUE(store);
   EXPECT_TRUE(store->write_at(1'000'000, bytes));
   EXPECT_TRUE(store->publish(1'000));
-  EXPECT_FALSE(BlockStore::open_to_read(FilePlace("/dev/null")).value().size());
+  EXPECT_FALSE(BlockStore::open_to_read(FileLocation("/dev/null")).value().size());
 }
 
 TEST_F(BlockStores, NameWhatCannotBeOpenedOrWritten) {
-  const auto to_read = [](const std::string& path) { return BlockStore::open_to_read(FilePlace(path)).error().code; };
-  const auto to_write = [](const std::string& path) { return BlockStore::open_to_write(FilePlace(path)).error().code; };
+  const auto to_read = [](const std::string& path) {
+    return BlockStore::open_to_read(FileLocation(path)).error().code;
+  };
+  const auto to_write = [](const std::string& path) {
+    return BlockStore::open_to_write(FileLocation(path)).error().code;
+  };
   EXPECT_EQ(to_read(folder / "none"), Errc::local_read_failed);
   EXPECT_EQ(to_read(folder.path()), Errc::local_read_failed);
   EXPECT_EQ(to_write(folder.path()), Errc::local_write_failed);
   EXPECT_EQ(to_write("/no/such/place"), Errc::local_write_failed);
-  const auto full = BlockStore::open_to_write(FilePlace("/dev/full"));
+  const auto full = BlockStore::open_to_write(FileLocation("/dev/full"));
   EXPECT_EQ(full.value().write_at(0, bytes).error().code, Errc::local_write_failed);
 }
 
 TEST_F(BlockStores, DoNotWaitForTheOtherEndOfAPipe) {
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(BlockStore::open_to_read(FilePlace(folder / "pipe")).error().code, Errc::local_read_failed);
-  EXPECT_EQ(BlockStore::open_to_write(FilePlace(folder / "pipe")).error().code, Errc::local_write_failed);
+  EXPECT_EQ(BlockStore::open_to_read(FileLocation(folder / "pipe")).error().code, Errc::local_read_failed);
+  EXPECT_EQ(BlockStore::open_to_write(FileLocation(folder / "pipe")).error().code, Errc::local_write_failed);
 }
 
 }  // namespace

@@ -9,12 +9,12 @@ const ByteRanges kHave = ByteRanges::parse("0-4096,8192-12288").value();
 
 TEST(RestartJournal, ComesBackAsItWasSaved) {
   const Folder folder;
-  const RestartJournal journal(FilePlace(folder / "file.part.have"), "ftp://host/file 5 6");
+  const RestartJournal journal(FileLocation(folder / "file.part.have"), "ftp://host/file 5 6");
   EXPECT_FALSE(journal.load()) << "before it was saved";
   EXPECT_TRUE(journal.save(ByteRanges::parse("0-1").value()));
   EXPECT_TRUE(journal.save(kHave));
   EXPECT_EQ(journal.load()->ranges(), kHave.ranges());
-  EXPECT_FALSE(RestartJournal(FilePlace(folder / "file.part.have"), "ftp://host/file 5 7").load());
+  EXPECT_FALSE(RestartJournal(FileLocation(folder / "file.part.have"), "ftp://host/file 5 7").load());
   EXPECT_FALSE(folder.has("file.part.have.new"));
   journal.remove();
   EXPECT_FALSE(journal.load());
@@ -41,14 +41,14 @@ TEST(RestartJournal, ThatIsNoneSaysNothing) {
 }
 
 TEST(RestartJournal, TellsWhereItCannotBeWritten) {
-  const RestartJournal journal(FilePlace("/no/such/place"), "source");
+  const RestartJournal journal(FileLocation("/no/such/place"), "source");
   EXPECT_EQ(journal.save(kHave).error().code, Errc::local_write_failed);
 }
 
 TEST(RestartJournal, IsNotADirectoryOfThatName) {
   const Folder folder;
   std::filesystem::create_directory(folder / "journal");
-  EXPECT_FALSE(RestartJournal(FilePlace(folder / "journal"), "source").load());
+  EXPECT_FALSE(RestartJournal(FileLocation(folder / "journal"), "source").load());
 }
 
 }  // namespace

@@ -7,9 +7,9 @@ namespace {
 
 class FileSinks : public testing::Test {
  protected:
-  RestartJournal journal() { return {FilePlace(folder / "file.part.have"), "of a test"}; }
+  RestartJournal journal() { return {FileLocation(folder / "file.part.have"), "of a test"}; }
   std::unique_ptr<FileSink> sink(bool with_journal = true, ByteRanges have = {}) {
-    auto store = BlockStore::open_to_write(FilePlace(folder / "file"));
+    auto store = BlockStore::open_to_write(FileLocation(folder / "file"));
     return std::make_unique<FileSink>(io, std::move(*store), std::move(have),
                                       with_journal ? std::optional(journal()) : std::nullopt);
   }
@@ -99,18 +99,18 @@ TEST_F(FileSinks, ForgetWhatAnEarlierFileOfTheNameHad) {
   EXPECT_FALSE(journal().load());
 }
 
-TEST_F(FileSinks, CallSafeOnlyWhatTheJournalSays) {
+TEST_F(FileSinks, CallDurableOnlyWhatTheJournalSays) {
   auto file = sink();
   EXPECT_TRUE(put(*file, 0, Bytes(1000)));
-  EXPECT_TRUE(file->safe().empty());
+  EXPECT_TRUE(file->durable().empty());
   EXPECT_TRUE(put(*file, 1000, Bytes(FileSink::kJournalEveryBytes)));
-  EXPECT_EQ(file->safe().bytes(), FileSink::kJournalEveryBytes + 1000);
-  EXPECT_EQ(journal().load()->ranges(), file->safe().ranges());
+  EXPECT_EQ(file->durable().bytes(), FileSink::kJournalEveryBytes + 1000);
+  EXPECT_EQ(journal().load()->ranges(), file->durable().ranges());
 }
 
 TEST_F(FileSinks, WriteFromWhereTheyAreToldInPlace) {
   folder.write("file", Bytes(100));
-  FileSink file(io, BlockStore::open_in_place(FilePlace(folder / "file")).value(), {}, std::nullopt, 40);
+  FileSink file(io, BlockStore::open_in_place(FileLocation(folder / "file")).value(), {}, std::nullopt, 40);
   EXPECT_TRUE(run(io, file.store(10, bytes_of("here"))));
   EXPECT_TRUE(run(io, file.publish()));
   Bytes expected(100);

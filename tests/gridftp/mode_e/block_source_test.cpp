@@ -10,7 +10,7 @@ using Given = Result<std::optional<ByteRange>>;
 class FileSources : public testing::Test {
  protected:
   FileSource source(std::vector<ByteRange> ranges) {
-    return {io, BlockStore::open_to_read(FilePlace(path)).value(), std::move(ranges)};
+    return {io, BlockStore::open_to_read(FileLocation(path)).value(), std::move(ranges)};
   }
   std::optional<ByteRange> next(FileSource& from) { return run(io, from.next(into)).value(); }
 

@@ -47,7 +47,7 @@ class DataPaths : public testing::Test {
   }
   SendRequest request() {
     SendRequest request;
-    request.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(FilePlace(path)).value(),
+    request.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(FileLocation(path)).value(),
                                                   std::vector<ByteRange>(1, {0, content.size()}));
     request.block_bytes = 10'000;
     return request;
@@ -215,7 +215,7 @@ TEST_F(DataPaths, CanBeCancelledWhileNobodyReads) {
   const Bytes large(20'000'000);
   folder.write("file", large);
   SendRequest all;
-  all.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(FilePlace(path)).value(),
+  all.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(FileLocation(path)).value(),
                                             std::vector<ByteRange>(1, {0, large.size()}));
   const auto sent = begin(io, there.send(1, std::move(all)));
   while (io.run_one_for(std::chrono::milliseconds(100)) > 0) continue;

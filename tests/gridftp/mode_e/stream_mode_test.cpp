@@ -53,7 +53,7 @@ TEST_F(StreamMode, SendsTheSourceAndItsEnd) {
   Folder folder;
   SendRequest request;
   request.source =
-      std::make_shared<FileSource>(io, BlockStore::open_to_read(FilePlace(folder.write("file", content))).value(),
+      std::make_shared<FileSource>(io, BlockStore::open_to_read(FileLocation(folder.write("file", content))).value(),
                                    std::vector<ByteRange>(1, {100, 900}));
   request.block_bytes = 64;
   std::uint64_t told = 0;

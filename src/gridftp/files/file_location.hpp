@@ -13,17 +13,17 @@
 namespace udtcat::gridftp {
 
 /// Threads: immutable.
-class FilePlace {
+class FileLocation {
  public:
   /// As every program of the user sees it.
-  explicit FilePlace(std::string path);
+  explicit FileLocation(std::string path);
   /// `name`, which holds no '/', in an opened directory, and not where a symbolic link of that name leads.
   /// shown   for messages
-  FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
+  FileLocation(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
 
-  /// The same place with something behind its name: "file" and ".part". Of a name that has no room for it a part stays,
+  /// The same with something behind its name: "file" and ".part". Of a name that has no room for it a part stays,
   /// and a hash.
-  [[nodiscard]] FilePlace with_suffix(const std::string& suffix) const;
+  [[nodiscard]] FileLocation with_suffix(const std::string& suffix) const;
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`
   [[nodiscard]] Result<bridge::Descriptor> open(int flags, Errc code) const;
@@ -36,7 +36,7 @@ class FilePlace {
   /// Whether this is still a name of what is open.
   [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
   /// Replaces a file at `to`.  errors: Errc::local_write_failed
-  [[nodiscard]] Status rename_to(const FilePlace& to) const;
+  [[nodiscard]] Status rename_to(const FileLocation& to) const;
   /// Nothing happens where nothing is.
   void remove() const;
   /// For messages.

@@ -1,4 +1,4 @@
-#include "gridftp/files/file_place.hpp"
+#include "gridftp/files/file_location.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -43,58 +43,58 @@ std::string with_room(const std::string& path, const std::string& suffix) {
 
 }  // namespace
 
-FilePlace::FilePlace(std::string path) : name_(std::move(path)), shown_(name_) {}
+FileLocation::FileLocation(std::string path) : name_(std::move(path)), shown_(name_) {}
 
-FilePlace::FilePlace(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown)
+FileLocation::FileLocation(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown)
     : directory_(std::move(directory)), name_(std::move(name)), shown_(std::move(shown)) {}
 
-FilePlace FilePlace::with_suffix(const std::string& suffix) const {
-  FilePlace other = *this;
+FileLocation FileLocation::with_suffix(const std::string& suffix) const {
+  FileLocation other = *this;
   other.name_ = with_room(name_, suffix);
   other.shown_ = with_room(shown_, suffix);
   return other;
 }
 
-int FilePlace::directory() const { return directory_ ? directory_->number() : AT_FDCWD; }
+int FileLocation::directory() const { return directory_ ? directory_->number() : AT_FDCWD; }
 
-Result<bridge::Descriptor> FilePlace::open(int flags, Errc code) const {
+Result<bridge::Descriptor> FileLocation::open(int flags, Errc code) const {
   if (directory_) flags |= O_NOFOLLOW;
   bridge::Descriptor descriptor(::openat(directory(), name_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, kNewFileMode));
   if (!descriptor.is_open()) return fail(code, "open " + shown_, core::errno_text(errno));
   return descriptor;
 }
 
-bool FilePlace::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
+bool FileLocation::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
 
-bool FilePlace::is_directory() const {
+bool FileLocation::is_directory() const {
   struct stat status {};
   return ::fstatat(directory(), name_.c_str(), &status, 0) == 0 && S_ISDIR(status.st_mode);
 }
 
-bool FilePlace::is_special() const {
+bool FileLocation::is_special() const {
   struct stat status {};
   return ::fstatat(directory(), name_.c_str(), &status, directory_ ? AT_SYMLINK_NOFOLLOW : 0) == 0 &&
          !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-std::optional<std::uint64_t> FilePlace::size() const {
+std::optional<std::uint64_t> FileLocation::size() const {
   struct stat status {};
   if (::fstatat(directory(), name_.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-bool FilePlace::leads_to(const bridge::Descriptor& descriptor) const {
+bool FileLocation::leads_to(const bridge::Descriptor& descriptor) const {
   struct stat here {};
   struct stat open {};
   return ::fstatat(directory(), name_.c_str(), &here, 0) == 0 && ::fstat(descriptor.number(), &open) == 0 &&
          here.st_dev == open.st_dev && here.st_ino == open.st_ino;
 }
 
-Status FilePlace::rename_to(const FilePlace& to) const {
+Status FileLocation::rename_to(const FileLocation& to) const {
   if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
   return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, core::errno_text(errno));
 }
 
-void FilePlace::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }
+void FileLocation::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }
 
 }  // namespace udtcat::gridftp
