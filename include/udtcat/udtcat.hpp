@@ -27,7 +27,7 @@
 ///       connection->on_closed([&](udtcat::Status) { io.stop(); });
 ///       stream = connection->open_stream();
 ///       stream->async_write(std::as_bytes(std::span("hello", 5)), [&](udtcat::Status) {
-///         stream->async_finish([&](udtcat::Status receipt) { receipt.value(), connection->close(); });
+///         stream->async_finish([&](udtcat::Status receipt) { if (receipt) connection->close(); });
 ///       });
 ///     });
 ///     io.run();

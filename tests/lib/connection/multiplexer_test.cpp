@@ -422,7 +422,7 @@ TEST_F(MultiplexerTest, AnAbortIsAnInterruptionToThePeer) {
 
 TEST_F(MultiplexerTest, MayBeDestroyedInItsOwnOnClosed) {
   for (const bool in_order : {true, false}) {
-    path = fault::ChannelPair(io);
+    path = test::ChannelPair(io);
     connector = {};
     listener = {};
     connect();
