@@ -72,7 +72,7 @@ class TcpStack final : public DataStack {
 
 std::shared_ptr<StreamIo> stream_over(boost::asio::io_context& io, std::unique_ptr<PlainPipe> pipe) {
   const std::string name = "udt " + pipe->peer().to_string();
-  auto [theirs, ours] = bridge::make_stream_pair(io, name);
+  auto [theirs, ours] = bridge::make_stream_pair(io, name, bridge::LargeWrites::uncopied);
   const std::shared_ptr<PlainPipe> carrier = std::move(pipe);
   carrier->bridge(std::move(theirs), true, [name](const StreamOutcome& outcome) {
     core::log().debug("{}: {}", name, outcome.error ? outcome.error->message() : "ended");

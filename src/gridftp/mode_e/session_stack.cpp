@@ -69,7 +69,8 @@ class SharedSession {
   [[nodiscard]] static std::shared_ptr<StreamIo> make_stream(const std::shared_ptr<SharedSession>& session,
                                                              std::optional<StreamId> id = {}) {
     Connection& connection = *session->connection_;
-    auto [theirs, ours] = bridge::make_stream_pair(session->io_, name_of(session->peer_));
+    auto [theirs, ours] =
+        bridge::make_stream_pair(session->io_, name_of(session->peer_), bridge::LargeWrites::uncopied);
     if (id)
       connection.accept_stream(*id, std::move(theirs), log_outcome(session->peer_));
     else

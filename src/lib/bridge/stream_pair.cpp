@@ -18,7 +18,7 @@ namespace {
 ///   open ── finish ──► finishing ── all read ──► ended        open, finishing ── either end breaks ──► broken
 class HalfPipe {
  public:
-  explicit HalfPipe(boost::asio::io_context& io) : io_(io) {}
+  HalfPipe(boost::asio::io_context& io, LargeWrites large) : io_(io), large_(large) {}
 
   LocalStream::ReadResult read_some(std::span<std::byte> into) {
     std::size_t filled = 0;
@@ -31,8 +31,7 @@ class HalfPipe {
     }
     filled += read_pending(into.subspan(filled));
     if (filled == 0) return nothing_to_read();
-    if (pending_write_ && pending_read_ == 0 && pending_bytes_.size() < kUncopiedBytes)
-      store(std::exchange(pending_write_, {}), pending_bytes_);
+    if (pending_write_ && !stays_uncopied(pending_bytes_)) store(std::exchange(pending_write_, {}), pending_bytes_);
     if (ring_.size_bytes() == 0 && state_ == State::finishing) end();
     return {.state = LocalStream::ReadState::data, .bytes = filled};
   }
@@ -44,10 +43,9 @@ class HalfPipe {
   void write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
     UDTCAT_INVARIANT(!pending_write_ && state_ != State::finishing, "one write at a time, none after the finish");
     if (state_ == State::broken) return post([handler = std::move(handler)] { handler(kReset, 0); });
-    if (ring_.free_bytes() > 0 && from.size() < kUncopiedBytes) return store(std::move(handler), from);
+    if (ring_.free_bytes() > 0 && !stays_uncopied(from)) return store(std::move(handler), from);
     pending_write_ = std::move(handler);
     pending_bytes_ = from;
-    pending_read_ = 0;
     wake_reader();
   }
   void finish(LocalStream::FinishHandler handler) {
@@ -80,15 +78,15 @@ class HalfPipe {
     if (state_ == State::broken) return {.state = LocalStream::ReadState::failed, .error = kReset};
     return {.state = LocalStream::ReadState::would_block};
   }
-  /// Bytes of the pending write that come next, behind those of the ring.
+  [[nodiscard]] bool stays_uncopied(std::span<const std::byte> from) const {
+    return large_ == LargeWrites::uncopied && from.size() >= kUncopiedBytes;
+  }
+  /// Bytes of the pending write, behind those of the ring. It is done with them: its writer sees that bytes move.
   std::size_t read_pending(std::span<std::byte> into) {
     if (!pending_write_ || into.empty()) return 0;
-    const auto piece = pending_bytes_.subspan(pending_read_);
-    const auto bytes = std::min(piece.size(), into.size());
-    std::memcpy(into.data(), piece.data(), bytes);
-    pending_read_ += bytes;
-    if (pending_read_ == pending_bytes_.size())
-      post([handler = std::exchange(pending_write_, {}), written = pending_read_] { handler({}, written); });
+    const auto bytes = std::min(pending_bytes_.size(), into.size());
+    std::memcpy(into.data(), pending_bytes_.data(), bytes);
+    post([handler = std::exchange(pending_write_, {}), bytes] { handler({}, bytes); });
     return bytes;
   }
   void store(LocalStream::WriteHandler handler, std::span<const std::byte> from) {
@@ -117,12 +115,12 @@ class HalfPipe {
   }
 
   boost::asio::io_context& io_;
+  const LargeWrites large_;
   ByteRing ring_{kPairBytes};
   State state_ = State::open;
   LocalStream::WaitHandler waiting_reader_;
-  LocalStream::WriteHandler pending_write_;  // the ring had no room, or is not for so many bytes
+  LocalStream::WriteHandler pending_write_;  // the ring had no room, or it stays uncopied
   std::span<const std::byte> pending_bytes_;
-  std::size_t pending_read_ = 0;  // of pending_bytes_; above 0 only where the ring is empty
   LocalStream::FinishHandler finisher_;
 };
 
@@ -160,9 +158,10 @@ class PairEnd final : public LocalStream {
 }  // namespace
 
 std::pair<std::unique_ptr<LocalStream>, std::unique_ptr<LocalStream>> make_stream_pair(boost::asio::io_context& io,
-                                                                                       std::string name) {
-  const auto there = std::make_shared<HalfPipe>(io);
-  const auto back = std::make_shared<HalfPipe>(io);
+                                                                                       std::string name,
+                                                                                       LargeWrites large) {
+  const auto there = std::make_shared<HalfPipe>(io, large);
+  const auto back = std::make_shared<HalfPipe>(io, large);
   return {std::make_unique<PairEnd>(back, there, name), std::make_unique<PairEnd>(there, back, name)};
 }
 

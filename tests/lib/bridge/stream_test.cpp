@@ -4,6 +4,7 @@
 
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
+#include "lib/bridge/stream_pair.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 
 namespace udtcat {
@@ -91,6 +92,11 @@ TEST_F(ProgramStream, WritesAllAndFinishesByTheReceiptOnly) {
   bridged.local->receipted();
   run_ready(io);
   ASSERT_TRUE(finished && *finished);
+}
+
+TEST_F(ProgramStream, HoldsAMegabyteThatTheConnectionHasNotTaken) {
+  write(Bytes(bridge::kPairBytes));
+  EXPECT_TRUE(written && *written) << "else two programs that write before they read wait for each other";
 }
 
 TEST_F(ProgramStream, TellsWhyTheConnectionBrokeItOff) {
