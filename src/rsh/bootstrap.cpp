@@ -120,7 +120,9 @@ void Bootstrap::on_missing(const MissingLine& line) {
   if (!program) return fail_with(program.error());
   core::log().info("no udtcat there: pushing this one, {} bytes", program->size());
   state_ = State::pushing;
-  send(std::move(*program), [this] { state_ = State::pushed; });
+  send(std::move(*program), [this] {
+    if (state_ == State::pushing) state_ = State::pushed;  // else ssh has said its last, and its end concludes
+  });
   await_greeting();
 }
 

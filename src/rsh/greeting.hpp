@@ -21,11 +21,11 @@ struct ConnectLine {
   Key key;
   std::optional<Endpoint> seen_address;  ///< of the far host, as its ssh server saw it; with `port`
 };
-/// There is no udtcat at the far end.
+/// The far end has no udtcat.
 struct MissingLine {
   std::string system;  ///< "Linux x86_64"
 };
-/// It speaks another version than we do.
+/// The far end speaks another version.
 struct OtherVersionLine {
   std::string version;
 };

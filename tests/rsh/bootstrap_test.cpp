@@ -5,6 +5,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/loop.hpp"
+#include "support/temp_dir.hpp"
 
 namespace udtcat::rsh {
 namespace {
@@ -45,6 +46,28 @@ TEST_F(Relays, SayThatTheConsumerHasLeft) {
   const Relay relay(*from, *to, [&](const Relay::Outcome& how) { outcome = how; });
   ASSERT_TRUE(run_until(io, [&] { return outcome.has_value(); }));
   EXPECT_EQ(outcome->write_error, std::errc::broken_pipe);
+}
+
+TEST(Bootstrap, FailsWithTheStatusOfSshWhereItsOutputEndsAmidThePush) {
+  boost::asio::io_context io;
+  const test::TempDir folder;
+  const auto program = folder.write("program", std::string(4'000'000, 'x'));
+  std::optional<int> status;
+  const auto bootstrap =
+      Bootstrap::start(io,
+                       {.program = "sh",
+                        .words = {"sh", "-c",
+                                  "printf '\\nUDTCAT MISSING Linux x86_64\\n'; exec >&-; head -c 3000000 >/dev/null; "
+                                  "sleep 0.2; cat >/dev/null; exit 3"},
+                        .pipe_stderr = false},
+                       PushedProgram{.path = program.string(), .system = "Linux x86_64"},
+                       {.on_connect = [](const ConnectLine&) {},
+                        .on_noise = [](const std::string&) {},
+                        .on_failure = [&](const Error&, std::optional<int> ended_with) { status = ended_with; }});
+  ASSERT_TRUE(bootstrap);
+  ASSERT_TRUE(run_until(
+      io, [&] { return status.has_value(); }, std::chrono::seconds(10)));
+  EXPECT_EQ(status, 3);
 }
 
 }  // namespace
