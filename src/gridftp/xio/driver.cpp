@@ -95,8 +95,9 @@ Result<std::shared_ptr<XioLink>> dial(const globus_xio_contact_t* contact, const
   if (to.host.empty() || number.ec != std::errc() || number.ptr != end || to.port == 0)
     return fail(Errc::bad_argument, "open a data connection", "the contact has no host or no port");
   UDTCAT_TRY(auto key, Process::self().key(settings));
+  UDTCAT_TRY(auto request, XioEngine::request_for(to, settings, std::move(key)));
   UDTCAT_TRY(auto engine, Process::self().engine());
-  return engine->dial(to, settings, std::move(key));
+  return engine->dial(std::move(request));
 }
 
 globus_result_t open(const globus_xio_contact_t* contact, void* driver_link, void* attribute,

@@ -84,19 +84,20 @@ XioEngine::~XioEngine() {
 
 // ---- Active ---------------------------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<XioLink>> XioEngine::dial(const Contact& contact, const Settings& settings,
-                                                 std::optional<Key> key) {
-  UDTCAT_TRY(auto addresses, resolve({.host = contact.host, .port = contact.port}, AddressFamily::any));
-  auto link = XioLink::make(io_);
-  if (!link) return link;
-  auto request = std::make_shared<DialRequest>();
-  request->addresses = std::move(addresses);
-  request->peer_name = contact.host + ":" + std::to_string(contact.port);
-  request->timeout = kDialTimeout;
-  request->key = std::move(key);
-  request->session = settings.session;
-  request->transport = settings.transport;
-  boost::asio::post(*io_, [this, request, made = *link] { connect(std::move(*request), made); });
+Result<DialRequest> XioEngine::request_for(const Contact& contact, const Settings& settings, std::optional<Key> key) {
+  DialRequest request;
+  UDTCAT_TRY(request.addresses, resolve({.host = contact.host, .port = contact.port}, AddressFamily::any));
+  request.peer_name = contact.host + ":" + std::to_string(contact.port);
+  request.timeout = kDialTimeout;
+  request.key = std::move(key);
+  request.session = settings.session;
+  request.transport = settings.transport;
+  return request;
+}
+
+Result<std::shared_ptr<XioLink>> XioEngine::dial(DialRequest request) {
+  UDTCAT_TRY(auto link, XioLink::make(io_));
+  boost::asio::post(*io_, [this, link, request = std::move(request)]() mutable { connect(std::move(request), link); });
   return link;
 }
 

@@ -47,9 +47,12 @@ class XioEngine {
   XioEngine& operator=(const XioEngine&) = delete;
 
   /// A link that opens, or fails to. Waits for the system's resolver if the host is a name.
-  /// errors: Errc::cannot_resolve, Errc::out_of_resources
-  [[nodiscard]] Result<std::shared_ptr<XioLink>> dial(const Contact& contact, const Settings& settings,
-                                                      std::optional<Key> key);
+  /// Waits for the name's addresses: to be called before engine(), so that the end of the process finds no thread that
+  /// holds the engine for so long.  errors: Errc::cannot_resolve
+  [[nodiscard]] static Result<DialRequest> request_for(const Contact& contact, const Settings& settings,
+                                                       std::optional<Key> key);
+  /// errors: Errc::out_of_resources
+  [[nodiscard]] Result<std::shared_ptr<XioLink>> dial(DialRequest request);
   /// errors: Errc::cannot_bind, Errc::out_of_resources
   [[nodiscard]] Result<std::shared_ptr<XioAcceptor>> listen(const Settings& settings, std::optional<Key> key,
                                                             UdpPortRange ports);

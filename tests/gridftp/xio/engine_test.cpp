@@ -23,7 +23,8 @@ class EngineTest : public testing::Test {
     return *acceptor;
   }
   [[nodiscard]] std::shared_ptr<XioLink> dial(const XioAcceptor& to) {
-    auto link = active_->dial({"127.0.0.1", to.port()}, active_settings_, key_of(active_settings_));
+    auto request = XioEngine::request_for({"127.0.0.1", to.port()}, active_settings_, key_of(active_settings_));
+    auto link = active_->dial(std::move(request).value());
     EXPECT_TRUE(link) << link.error().message();
     return *link;
   }
@@ -180,9 +181,9 @@ TEST_F(EngineTest, CarriesEveryProtectionBothEndsAskFor) {
 
 TEST_F(EngineTest, SaysThatNobodyListens) {
   const auto acceptor = listen();
-  const Contact gone{"127.0.0.1", acceptor->port()};
+  auto gone = XioEngine::request_for({"127.0.0.1", acceptor->port()}, active_settings_, key_.duplicate());
   passive_.reset();
-  const auto link = active_->dial(gone, active_settings_, key_.duplicate());
+  const auto link = active_->dial(std::move(gone).value());
   ASSERT_TRUE(link);
   const Progress opened = wait_open(**link);
   ASSERT_TRUE(opened.error);
