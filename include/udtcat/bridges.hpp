@@ -1,7 +1,6 @@
 /// The usual local streams: standard input and output, and TCP connections, singly or as a service.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,7 +16,7 @@
 
 namespace udtcat {
 
-/// Which halves of a descriptor pair are bridged. A half that is off reads as ended, or takes nothing.
+/// The halves of a descriptor pair that are bridged. A half that is off reads as ended, and drops what is written.
 struct StdioHalves {
   bool read = true;
   bool write = true;
@@ -30,7 +29,8 @@ struct StdioHalves {
 [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio_stream(boost::asio::io_context& io, int input_fd,
                                                                      int output_fd, StdioHalves halves);
 
-/// Bridges one connected TCP socket.
+/// Bridges one connected TCP socket. Its other side sees a reset after abort(); the end of the stream, or of this
+/// process, looks to it like an end.
 [[nodiscard]] std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket);
 
 /// Connects every stream that a peer opens to a TCP service. Where that is down, the stream is refused with the reason.

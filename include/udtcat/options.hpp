@@ -2,7 +2,6 @@
 /// The handshake settles what must be the same at both ends.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

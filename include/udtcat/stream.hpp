@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 
 #include <udtcat/result.hpp>

@@ -21,7 +21,8 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr int kLinePatienceMs = 200;  // guess: a reader that is alive; below the time a signal leaves us
+constexpr std::chrono::milliseconds kLinePatience{
+    200};  // guess: a reader that is alive; below the time a signal leaves us
 constexpr std::size_t kMostAtOnceBytes =
     4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
 
@@ -33,7 +34,7 @@ void Console::line(std::string_view text) {
   output += text;
   output += '\n';
   status_columns_ = 0;
-  write(output, kLinePatienceMs);
+  write(output, kLinePatience);
 }
 
 void Console::status(std::string_view text) {
@@ -43,12 +44,12 @@ void Console::status(std::string_view text) {
   // Spaces over the rest of a longer line before: stderr may be a file, where a control sequence would be noise.
   if (status_columns_ > text.size()) output.append(status_columns_ - text.size(), ' ');
   status_columns_ = std::max(text.size(), std::size_t{1});
-  write(output, 0);
+  write(output, {});
 }
 
 void Console::clear_status() {
   const core::MutexLock lock(mutex_);
-  write(clearing(), kLinePatienceMs);
+  write(clearing(), kLinePatience);
   status_columns_ = 0;
 }
 
@@ -56,11 +57,11 @@ std::string Console::clearing() const {
   return status_columns_ == 0 ? std::string() : "\r" + std::string(status_columns_, ' ') + "\r";
 }
 
-void Console::write(std::string_view text, int patience_ms) {
+void Console::write(std::string_view text, std::chrono::milliseconds patience) {
   while (!text.empty()) {
     // A reader that did not take the last line is not waited for again.
     pollfd ready{descriptor_, POLLOUT, 0};
-    stuck_ = ::poll(&ready, 1, stuck_ ? 0 : patience_ms) <= 0;
+    stuck_ = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(patience.count())) <= 0;
     if (stuck_) return;
     const ssize_t written = ::write(descriptor_, text.data(), std::min(text.size(), kMostAtOnceBytes));
     if (written < 0 && errno == EINTR) continue;

@@ -1,6 +1,7 @@
 /// Text for the user: stderr, the library's log on it, and stdout.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ class Console {
 
  private:
   [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
-  void write(std::string_view text, int patience_ms) UDTCAT_REQUIRES(mutex_);
+  void write(std::string_view text, std::chrono::milliseconds patience) UDTCAT_REQUIRES(mutex_);
 
   const int descriptor_;
   core::Mutex mutex_;

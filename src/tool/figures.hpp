@@ -32,8 +32,8 @@ struct Sample {
 struct RunReport {
   Sample end;
   std::chrono::microseconds cpu{0};  ///< of this process, all threads, user and system
-  TransportKind transport = TransportKind::libudt;
-  CongestionKind congestion = CongestionKind::udt;
+  TransportKind transport = TransportKind::native;
+  CongestionKind congestion = CongestionKind::bbr;
   Protection protection = Protection::private_;
   std::string peer;  ///< empty where there was none
   ExitStatus exit_status = ExitStatus::success;

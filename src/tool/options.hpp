@@ -16,7 +16,7 @@
 
 namespace udtcat::tool {
 
-/// Less than two pings of a peer in three would have to be lost; see docs/spec/stream.md §5.
+/// The least that leaves room for two lost pings in a row; see docs/spec/stream.md §5.
 inline constexpr std::chrono::milliseconds kMinIdleTimeout{3'000};  // guess: three pings
 
 /// Beyond the session's idle timeout, so that the session speaks first and says more.

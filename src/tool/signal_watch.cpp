@@ -32,10 +32,10 @@ sigset_t watched_signals() {
 constexpr auto kOneRequest = std::chrono::milliseconds(200);  // guess: a person presses ^C more slowly
 
 void set_alarm(std::chrono::milliseconds delay) {
-  constexpr auto kMillisecond = 1000;
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(delay);
   itimerval timer{};
-  timer.it_value.tv_sec = delay.count() / 1000;
-  timer.it_value.tv_usec = delay.count() % 1000 * kMillisecond;
+  timer.it_value.tv_sec = whole.count();
+  timer.it_value.tv_usec = std::chrono::microseconds(delay - whole).count();
   std::ignore = ::setitimer(ITIMER_REAL, &timer, nullptr);  // fails for no valid delay
 }
 

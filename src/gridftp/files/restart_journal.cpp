@@ -32,7 +32,7 @@ std::string read_all(const bridge::Descriptor& descriptor) {
   return text;
 }
 
-/// Which start of the machine this is.
+/// Names this start of the machine.
 const std::string& this_boot() {
   static const std::string boot = [] {
     const auto file = FileLocation(kBootId).open(O_RDONLY, Errc::local_read_failed);

@@ -23,8 +23,8 @@ constexpr const char* kFamilyRefused =
     "502 Not through this gateway: use PASV, SPAS, PORT or SPOR, which it can follow.";
 constexpr const char* kStackRefused = "504 Not through this gateway: data of another stack than tcp would go past it.";
 
-/// Telnet's control bytes, which may stand before a command, are none.
-bool is_print(char c) { return c > ' ' && c < 0x7f; }
+/// Whether a command may begin with it; Telnet's control bytes may stand before one.
+bool begins_command(char c) { return c > ' ' && c < 0x7f; }
 
 /// One word, and what stands behind it without the blanks around.
 struct Words {
@@ -33,7 +33,7 @@ struct Words {
 };
 
 Words split(std::string_view text) {
-  text.remove_prefix(static_cast<std::size_t>(std::ranges::find_if(text, is_print) - text.begin()));
+  text.remove_prefix(static_cast<std::size_t>(std::ranges::find_if(text, begins_command) - text.begin()));
   const auto end = std::min(text.find_first_of(kBlanks), text.size());
   const auto begin = std::min(text.find_first_not_of(kBlanks, end), text.size());
   const auto last = text.find_last_not_of(kBlanks);

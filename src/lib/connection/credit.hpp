@@ -6,17 +6,19 @@
 #include <cstdint>
 #include <optional>
 
+#include <udtcat/units.hpp>
+
 namespace udtcat::connection {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
-inline constexpr std::uint64_t kWindowBudgetBytes = 128 * 1024 * 1024;  // spec: stream.md §4
+inline constexpr std::uint64_t kWindowBudgetBytes = 128 * kMiB;  // guess: for a transport that states no limit (libudt)
 
 /// The limit to which all windows of a session grow together. Initial windows are granted without asking, one a stream.
 /// Threads: unsynchronised.
 class WindowBudget {
  public:
-  explicit WindowBudget(std::uint64_t limit_bytes = kWindowBudgetBytes) : limit_bytes_(limit_bytes) {}
+  explicit WindowBudget(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
   void take_initial(std::uint64_t bytes) { taken_bytes_ += bytes; }
   [[nodiscard]] bool try_take(std::uint64_t bytes) {
     if (bytes > left_bytes()) return false;

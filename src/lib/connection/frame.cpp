@@ -67,14 +67,15 @@ std::string shown(std::span<const std::byte> text) { return core::printable(core
 Result<Body> decode_reset(std::span<const std::byte> body) {
   if (body.size() < 5 || body.size() > 5 + kMaxTextBytes) return malformed("a reset has the wrong length");
   const auto cause = std::to_integer<std::uint8_t>(body[0]);
-  if (cause < 1 || cause > 5) return malformed("a reset has an unknown cause");
+  if (cause < std::uint8_t(ResetCause::read_failed) || cause > std::uint8_t(ResetCause::interrupted))
+    return malformed("a reset has an unknown cause");
   return Reset{static_cast<ResetCause>(cause), core::load_be<std::uint32_t>(body.subspan(1)), shown(body.subspan(5))};
 }
 
 Result<Body> decode_close(std::span<const std::byte> body) {
   if (body.empty() || body.size() > 1 + kMaxTextBytes) return malformed("a close has the wrong length");
   const auto reason = std::to_integer<std::uint8_t>(body[0]);
-  if (reason > 4) return malformed("a close has an unknown reason");
+  if (reason > std::uint8_t(CloseReason::failed)) return malformed("a close has an unknown reason");
   return Close{static_cast<CloseReason>(reason), shown(body.subspan(1))};
 }
 

@@ -19,7 +19,6 @@ inline constexpr std::size_t kFrameHeaderBytes = 8;      // spec: stream.md §1
 inline constexpr std::size_t kMaxTextBytes = 256;        // spec: stream.md §2
 inline constexpr std::size_t kMaxOpenStreams = 1024;     // spec: stream.md §3
 inline constexpr StreamId kSessionStream = 0xffff'ffff;  // spec: stream.md §2
-/// The largest frame that is not DATA.
 
 enum class ResetCause : std::uint8_t {
   read_failed = 1,

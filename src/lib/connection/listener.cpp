@@ -113,7 +113,7 @@ class SessionListener final : public Listener {
         }));
   }
 
-  /// Posted, as above.
+  /// Posted: the caller may be the handshake that goes.
   void finish(Id id) {
     backlog_.remove(id);  // at once: a handshake that is over is not to be dropped
     boost::asio::post(io_, lifetime_.guard([this, id] { forget(id); }));
@@ -125,7 +125,7 @@ class SessionListener final : public Listener {
     accept_on();
   }
 
-  /// Posted, as above.
+  /// Posted: the caller may be the handshake that goes.
   void drop(Id id) {
     const auto loser = strangers_.extract(id);
     if (loser.empty() || loser.mapped().refused) return;

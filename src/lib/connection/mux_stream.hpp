@@ -68,9 +68,9 @@ class MuxStream {
 
   /// Whether fill() has something to do now.
   [[nodiscard]] bool can_fill() const;
+  static constexpr std::size_t kMinFillBytes = 64;  // guess: a DATA header, a byte and a FIN are 25; less is no use
   /// Writes at most one DATA frame, and FIN when the source has ended, into `room`; gives the bytes used.
   /// room   at least kMinFillBytes
-  static constexpr std::size_t kMinFillBytes = 64;
   [[nodiscard]] std::size_t fill(std::span<std::byte> room);
 
   /// Frames from the peer.  errors: Errc::protocol_violated

@@ -2,6 +2,7 @@
 #include <udtcat/udtcat.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "lib/core/invariant.hpp"

@@ -1,4 +1,4 @@
-/// The one place where an errno becomes an Error.
+/// An errno of a network call as an Error: of this host's resources, or of what was tried.
 #pragma once
 
 #include <cerrno>

@@ -58,7 +58,7 @@ void for_each_ancillary(msghdr& message, Visit&& visit) {
 /// by whichever call comes next.
 inline constexpr int kCallAttempts = 3;  // guess: two such errors may come between two calls
 
-/// There is no room, or nothing there, now.
+/// Whether the errno passes by itself: no room, or nothing there, now.
 [[nodiscard]] inline bool is_passing(int errno_value) {
   return errno_value == EAGAIN || errno_value == EWOULDBLOCK || errno_value == ENOBUFS || errno_value == ENOMEM;
 }

@@ -65,7 +65,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = 17;  // one more than the last ItemType
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::statements) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

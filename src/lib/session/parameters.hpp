@@ -69,8 +69,8 @@ using Answer = std::variant<Acceptance, Refusal>;
 /// Total: any input gives a value or Errc::protocol_violated. `in` is one whole message.
 [[nodiscard]] Result<Offer> decode_offer(std::span<const std::byte> in);
 [[nodiscard]] Result<Answer> decode_answer(std::span<const std::byte> in);
+inline constexpr std::size_t kParameterPrefixBytes = 8;  // spec: handshake.md §4
 /// The length of the whole message, from its first kParameterPrefixBytes.  errors: Errc::protocol_violated
-inline constexpr std::size_t kParameterPrefixBytes = 8;
 [[nodiscard]] Result<std::size_t> parameter_message_bytes(std::span<const std::byte> prefix);
 
 [[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);

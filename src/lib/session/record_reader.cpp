@@ -52,8 +52,7 @@ Status RecordReader::check_header(Flow& flow) {
   if (header->protection != agreed_.protection || header->lane != lane_of(number, agreed_.lanes) || number < next_ ||
       number - flow.least_in >= kMaxFlowStep || shown_by_another(flow, number))
     return refuse("its header is not the next one");
-  if (header->payload_bytes == 0 || header->payload_bytes > agreed_.block_bytes)
-    return refuse("its length is not allowed");
+  if (header->payload_bytes > agreed_.block_bytes) return refuse("its length is not allowed");
   flow.least_in = number + 1;
   flow.in_hand = *header;
   return {};

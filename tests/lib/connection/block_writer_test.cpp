@@ -44,7 +44,7 @@ class BlockWriterTest : public ::testing::Test {
 
   boost::asio::io_context io;
   FakeHost host;
-  WindowBudget budget;
+  WindowBudget budget{kWindowBudgetBytes};
   BlockWriter writer;
   std::vector<std::unique_ptr<Speaker>> speakers;
 };

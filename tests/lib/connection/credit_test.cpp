@@ -27,7 +27,7 @@ TEST(SendCredit, RefusesAGrantThatShrinks) {
 }
 
 TEST(ReceiveCredit, RefusesMoreThanItGranted) {
-  WindowBudget budget;
+  WindowBudget budget{kWindowBudgetBytes};
   ReceiveCredit credit(kCreditWindow, budget);
   EXPECT_TRUE(credit.on_received(kCreditWindow));
   EXPECT_FALSE(credit.on_received(1));
@@ -57,13 +57,13 @@ class Consumer {
 };
 
 TEST(ReceiveCredit, OpensUpAsSoonAsTheConsumerTakesAnything) {
-  WindowBudget budget;
+  WindowBudget budget{kWindowBudgetBytes};
   Consumer consumer(budget);
   EXPECT_EQ(consumer.take(1, 0ms), kCreditWindow + 16 * kMiB) << "slow start need not wait for it";
 }
 
 TEST(ReceiveCredit, StaysSmallOnAShortPath) {
-  WindowBudget budget;
+  WindowBudget budget{kWindowBudgetBytes};
   ReceiveCredit credit(kCreditWindow, budget);
   ASSERT_TRUE(credit.on_received(1));
   std::ignore = credit.on_consumed(1, TimePoint{}, 1ms);
@@ -79,7 +79,7 @@ TEST(ReceiveCredit, GrantsAgainAfterAnEighthOfAWindow) {
 }
 
 TEST(ReceiveCredit, DoublesTheWindowThatIsHalfConsumedWithinFourRoundTrips) {
-  WindowBudget budget;
+  WindowBudget budget{kWindowBudgetBytes};
   Consumer consumer(budget);
   const std::uint64_t first = consumer.take(1, 0ms).value();
   EXPECT_EQ(consumer.take(first / 4, 99ms), first);

@@ -36,7 +36,7 @@ class MuxStreamTest : public ::testing::Test {
 
   boost::asio::io_context io;
   FakeHost host;
-  WindowBudget budget;
+  WindowBudget budget{kWindowBudgetBytes};
   std::shared_ptr<test::Script> script = std::make_shared<test::Script>();
   MuxStream stream{0, host, kWindow, kWindow, budget};
   std::vector<std::byte> room;

@@ -38,7 +38,7 @@ bool Openings::handle_packet(TimePoint now, std::uint32_t local_id, std::span<co
   const auto found = openings_.find(local_id);
   if (found == openings_.end()) return false;
   Opening& opening = *found->second;
-  if (!(from == opening.open.request().peer)) return true;
+  if (from != opening.open.request().peer) return true;
   opening.open.handle(now, packet);
   if (opening.open.state() == ActiveOpen::State::refused)
     fail_with(opening, kTurnedAway);
@@ -52,7 +52,7 @@ bool Openings::handle_packet(TimePoint now, std::uint32_t local_id, std::span<co
 void Openings::handle_path_error(const net::PathError& error) {
   std::vector<Opening*> refused;
   for (const auto& [id, opening] : openings_) {
-    if (!(opening->open.request().peer == error.peer)) continue;
+    if (opening->open.request().peer != error.peer) continue;
     // An error of the path may pass: it counts only where nothing better is known in the end.
     if (error.port_unreachable)
       refused.push_back(opening.get());

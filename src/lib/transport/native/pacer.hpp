@@ -27,7 +27,6 @@ class Pacer {
 
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
-  [[nodiscard]] std::uint64_t rate() const { return bytes_per_second_; }
 
   [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at_ <= now; }
   /// When to look again, if not ready: a little late, so that several trains leave in one turn.

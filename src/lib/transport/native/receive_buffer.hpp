@@ -16,7 +16,7 @@
 
 namespace udtcat::transport::native {
 
-/// Which chunks a buffer holds on to, and how much memory they are.
+/// The chunks that a buffer holds on to, and their memory.
 /// Counts the references that one owner has to each chunk. Those of one chunk come and go together, so the last one
 /// asked for is remembered.
 /// Threads: unsynchronised.

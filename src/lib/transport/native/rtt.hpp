@@ -8,7 +8,7 @@
 
 namespace udtcat::transport::native {
 
-/// source: RFC 6298 §2, and §5.3 of RFC 9002 for the minimum.
+/// source: RFC 6298 §2; RFC 9002 §5.2 for the minimum.
 /// Threads: unsynchronised.
 class RttEstimator {
  public:

@@ -32,7 +32,7 @@ const std::vector<std::byte>* ClosedConnections::answer(TimePoint now, std::uint
   // Two ends that closed at once would tell each other for a minute.
   if (is_control(packet) && decode_control_header(packet).type == ControlType::shutdown) return nullptr;
   Entry& entry = found->second;
-  if (now >= entry.until || now < entry.next_answer || !(entry.peer == from)) return nullptr;
+  if (now >= entry.until || now < entry.next_answer || entry.peer != from) return nullptr;
   entry.next_answer = now + kAnswerGap;
   return &entry.goodbye;
 }

@@ -83,7 +83,7 @@ void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> pack
                                   const std::optional<Endpoint>& to, const Arrival& arrival) {
   if (state_ != State::open && state_ != State::draining) return;
   const bool control = is_control(packet);
-  if (!(from == path_.peer())) {
+  if (from != path_.peer()) {
     if (!peer_.extended) return;
     if (control && proves_a_path(decode_control_header(packet))) return handle_control(now, packet, from);
     if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
@@ -153,7 +153,7 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
       if (!path_.on_response(from, body)) return;
       last_heard_ = now;
       // Another port of the same host is the same path behind a NAT that forgot.
-      if (!(before.with_port(0) == from.with_port(0))) sender_.on_new_path(now);
+      if (before.with_port(0) != from.with_port(0)) sender_.on_new_path(now);
       return;
     }
     case Extension::mtu_probe:

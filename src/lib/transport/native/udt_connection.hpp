@@ -103,11 +103,10 @@ class UdtConnection {
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
   /// The system refuses our own address: it is to choose one.
   void forget_local_address() { path_.forget_local(); }
-  /// Smoothed; zero until it was measured.
+  /// Smoothed; RttEstimator::kInitial until it was measured.
   [[nodiscard]] Duration rtt() const { return sender_.rtt().smoothed(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return settings_.options.memory_bytes; }
   [[nodiscard]] std::uint32_t local_id() const { return settings_.local_id; }
-  [[nodiscard]] std::uint32_t peer_id() const { return settings_.peer_id; }
   /// See Channel::port_closed_since().
   [[nodiscard]] std::optional<TimePoint> port_closed_since() const;
   /// The packet that tells the peer, or what is left of it, that this connection is no more.

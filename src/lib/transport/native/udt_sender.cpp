@@ -206,7 +206,6 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
 void UdtSender::report(TimePoint now, LossEvent event) {
   if (event.new_epoch) loss_epoch_ = now;
   event.now = now;
-  event.lost_total_bytes = lost_bytes_;
   event.delivered_total_bytes = delivery_.delivered_bytes();
   event.in_flight_bytes = in_flight_bytes();
   congestion_->on_loss(event);
@@ -282,7 +281,7 @@ void UdtSender::update_pacing() {
   pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
 }
 
-/// Where the peer asks once for a gap: what its one NAK, or the copy, must have missed.
+/// A peer that asks once for a gap: marks what its one NAK, or our copy, must have missed.
 void UdtSender::mark_lost_again(TimePoint now, LossEvent& event) {
   const auto mark = [&](PacketIndex index) { mark_lost(now, index, event); };
   if (!guess_.suspect(packets_, now, rtt_.timeout(), mark)) return;

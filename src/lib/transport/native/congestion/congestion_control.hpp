@@ -40,7 +40,6 @@ struct AckEvent {
 struct LossEvent {
   TimePoint now{};
   std::uint64_t lost_bytes = 0;  ///< newly found
-  std::uint64_t lost_total_bytes = 0;
   std::uint64_t delivered_total_bytes = 0;
   std::uint64_t in_flight_bytes = 0;  ///< after taking the lost ones out
   /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002

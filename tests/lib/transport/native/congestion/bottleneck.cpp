@@ -164,7 +164,6 @@ void Flow::on_nak(std::uint64_t first, std::uint64_t end) {
   in_flight_bytes_ -= event.lost_bytes;
   // Lost data must be sent once more, as new packets of this simulation.
   if (unsent_bytes_ != std::numeric_limits<std::uint64_t>::max()) unsent_bytes_ += event.lost_bytes;
-  event.lost_total_bytes = lost_bytes_;
   event.delivered_total_bytes = delivered_bytes_;
   event.in_flight_bytes = in_flight_bytes_;
   control_->on_loss(event);
