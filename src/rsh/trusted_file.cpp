@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <udtcat/units.hpp>
+
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -14,7 +16,7 @@ namespace udtcat::rsh {
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 1 << 20;  // guess: ten thousand lines
+constexpr std::size_t kMaxFileBytes = 1 * kMiB;  // guess: ten thousand lines
 
 tl::unexpected<Error> refused(const std::string& path, std::string why) {
   return fail(Errc::bad_argument, "read " + path, std::move(why));

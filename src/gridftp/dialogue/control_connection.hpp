@@ -11,6 +11,7 @@
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
@@ -26,7 +27,7 @@ class ControlConnection {
  public:
   /// Counts the bytes on the data connections: while it grows, silence on the control connection is none.
   using Moved = std::function<std::uint64_t()>;
-  static constexpr std::size_t kMostUnheardBytes = 262'144;  // guess: then the peer waits
+  static constexpr std::size_t kMostUnheardBytes = 256 * kKiB;  // guess: then the peer waits
 
   ControlConnection(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer);
   ~ControlConnection();

@@ -10,6 +10,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include <udtcat/units.hpp>
+
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 #include "lib/core/log.hpp"
@@ -18,7 +20,7 @@
 namespace udtcat::gridftp {
 
 namespace {
-constexpr std::size_t kPieceBytes = 262'144;  // guess: a block of Globus' server
+constexpr std::size_t kPieceBytes = 256 * kKiB;  // guess: a block of Globus' server
 }  // namespace
 
 struct FileReceiver::State {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <udtcat/units.hpp>
+
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -14,7 +16,7 @@ Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& ha
   for (;;) {
     if (piece.empty()) {
       co_await from.wait_readable();  // before there is memory for it
-      piece.resize(262'144);          // guess: as a block of Globus' server
+      piece.resize(256 * kKiB);       // guess: as a block of Globus' server
     }
     UDTCAT_CO_TRY(const auto taken, from.take(piece));
     if (!taken) {

@@ -9,6 +9,8 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/units.hpp>
+
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/server/served_root.hpp"
@@ -30,8 +32,8 @@ enum class ListingForm { facts, names, long_lines };
 /// Threads: confined to the io_context thread; several connections may ask at a time.
 class ListingSource final : public BlockSource {
  public:
-  static constexpr std::size_t kSliceEntries = 512;   // guess: a millisecond or two of a disk thread
-  static constexpr std::size_t kBlockBytes = 65'536;  // guess: a slice
+  static constexpr std::size_t kSliceEntries = 512;      // guess: a millisecond or two of a disk thread
+  static constexpr std::size_t kBlockBytes = 64 * kKiB;  // guess: a slice
 
   ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingForm form, bool read_only)
       : io_(io), walk_(std::move(walk)), form_(form), read_only_(read_only), free_(io) {}

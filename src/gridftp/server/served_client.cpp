@@ -13,6 +13,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <udtcat/units.hpp>
+
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/reply.hpp"
@@ -28,7 +30,7 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr std::size_t kMostCommands = 64;                    // spec: docs/spec/gridftp.md §4: that wait
-constexpr std::size_t kMostAheadBytes = 262'144;             // spec: the same: of all that waits; then the client waits
+constexpr std::size_t kMostAheadBytes = 256 * kKiB;          // spec: the same: of all that waits; then the client waits
 constexpr std::chrono::milliseconds kReplyPatience{60'000};  // guess: how long a client may refuse to read
 constexpr std::chrono::milliseconds kDismissalPatience{1'000};  // guess: one line, which the system takes at once
 

@@ -18,6 +18,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "lib/bridge/byte_ring.hpp"
 #include "lib/bridge/wake_event.hpp"
@@ -27,7 +28,7 @@ namespace udtcat::gridftp::xio {
 
 /// Bytes written and not yet taken for the wire. Full: a write goes on when half of it, or all that the write lacks, is
 /// free.
-inline constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // guess: a MODE E block of globus-url-copy, twice
+inline constexpr std::size_t kRingBytes = 2 * kMiB;  // guess: a MODE E block of globus-url-copy, twice
 /// How long a close waits for a peer that is there and takes nothing.
 inline constexpr auto kDeliveryWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
 

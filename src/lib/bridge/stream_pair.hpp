@@ -9,11 +9,12 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/local_stream.hpp>
+#include <udtcat/units.hpp>
 
 namespace udtcat::bridge {
 
-inline constexpr std::size_t kPairBytes = 1'048'576;   // guess: four blocks; a writer waits when so many are unread
-inline constexpr std::size_t kUncopiedBytes = 65'536;  // guess: a copy that costs more than to wait for the reader
+inline constexpr std::size_t kPairBytes = 1 * kMiB;       // guess: four blocks; a writer waits when so many are unread
+inline constexpr std::size_t kUncopiedBytes = 64 * kKiB;  // guess: a copy that costs more than to wait for the reader
 
 /// A write of kUncopiedBytes or more.
 enum class LargeWrites {

@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include <udtcat/units.hpp>
+
 #include "lib/connection/frame.hpp"
 #include "lib/connection/mux_stream.hpp"
 
@@ -21,9 +23,9 @@ namespace udtcat::connection {
 class BlockWriter {
  public:
   /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
-  static constexpr std::size_t kMaxControlBytes = 256 * 1024;  // guess: 1024 streams' resets
+  static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
   /// The most that one stream puts into a block while others wait.
-  static constexpr std::size_t kTurnBytes = 64 * 1024;  // guess: four turns in a block of the default size
+  static constexpr std::size_t kTurnBytes = 64 * kKiB;  // guess: four turns in a block of the default size
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <udtcat/units.hpp>
+
 #include "lib/core/invariant.hpp"
 
 namespace udtcat::connection {
@@ -10,10 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // A consumer that takes anything is granted this much at once: slow start over a long path must not wait for credit.
-constexpr std::uint64_t kFirstGrowthBytes = 4 * 1024 * 1024;  // measured: on a LAN more only leaves the caches
-constexpr std::uint64_t kFarFirstGrowthBytes =
-    16 * 1024 * 1024;                                // measured: at 75 ms and 1 % loss it is full a second sooner
-constexpr std::chrono::microseconds kFarRtt = 10ms;  // guess
+constexpr std::uint64_t kFirstGrowthBytes = 4 * kMiB;      // measured: on a LAN more only leaves the caches
+constexpr std::uint64_t kFarFirstGrowthBytes = 16 * kMiB;  // measured: at 75 ms and 1 % loss it is full a second sooner
+constexpr std::chrono::microseconds kFarRtt = 10ms;        // guess
 // Half a window in so few round trips is eight bandwidth-delay products or less: one is in flight, some wait behind a
 // repair and that of a repair, and growth itself must not wait.
 constexpr int kGrowthRtts = 4;            // measured: 2 is reached late where one packet in a hundred is lost

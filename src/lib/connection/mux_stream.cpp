@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <udtcat/units.hpp>
+
 #include "lib/connection/local_io.hpp"
 #include "lib/core/invariant.hpp"
 
@@ -114,7 +116,7 @@ Status MuxStream::on_data(Slice slice) {
 
 /// Behind what waits already; a small piece joins the small one before it, unless that is being written.
 void MuxStream::keep(Slice slice) {
-  constexpr std::size_t kGatherBytes = 64 * 1024;  // guess: a write of this size is no longer small
+  constexpr std::size_t kGatherBytes = 64 * kKiB;  // guess: a write of this size is no longer small
   const bool last_is_idle = arrived_.size() > 1 || (arrived_.size() == 1 && !writing_);
   if (!last_is_idle || !slice.memory.empty() || !arrived_.back().memory.empty() ||
       arrived_.back().copy.size() + slice.copy.size() > kGatherBytes)

@@ -61,7 +61,7 @@ class Lane {
 
 /// A block whose payload is at most this is worked on the caller's thread when its direction is idle: waking
 /// another would take longer than the cipher.
-inline constexpr std::size_t kInlinePayloadBytes = 16 * 1024;  // measured: bench/lanes, ADR-0004
+inline constexpr std::size_t kInlinePayloadBytes = 16 * kKiB;  // measured: bench/lanes, ADR-0004
 
 struct LaneSetup {
   Protection protection = Protection::private_;

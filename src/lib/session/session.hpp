@@ -15,6 +15,7 @@
 
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "lib/core/buffer.hpp"
 #include "lib/core/lifetime.hpp"
@@ -31,7 +32,7 @@
 namespace udtcat::session {
 
 /// The credit of a new stream; each end names its own in the handshake.
-inline constexpr std::uint32_t kInitialWindowBytes = 256 * 1024;  // spec: stream.md §4
+inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: stream.md §4
 
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess

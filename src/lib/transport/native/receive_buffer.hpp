@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <udtcat/units.hpp>
+
 #include "lib/core/chunk.hpp"
 #include "lib/transport/native/sequence.hpp"
 
@@ -126,7 +128,7 @@ class ReceiveBuffer {
   // A flight at a time is read while the next, twice as large, is on its way and a third waits for repair.
   static constexpr std::uint64_t kFlightsAhead = 8;              // guess: room for one more
   static constexpr std::uint64_t kBookkeepingShare = 32;         // guess: a slot beside a packet of 1280 bytes
-  static constexpr std::uint64_t kFirstLimitBytes = 512 * 1024;  // guess: more than any first flight
+  static constexpr std::uint64_t kFirstLimitBytes = 512 * kKiB;  // guess: more than any first flight
 
   const std::uint64_t most_bytes_;
   core::ChunkPool& chunks_;

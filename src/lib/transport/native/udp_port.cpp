@@ -6,6 +6,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <udtcat/units.hpp>
+
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -18,13 +20,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kChunkBytes = 65'536;     // spec: a GRO train is at most this, as is a datagram
+constexpr std::size_t kChunkBytes = 64 * kKiB;  // spec: a GRO train is at most this, as is a datagram
 constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest datagram takes of Linux's receive buffer
 constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
 constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
-constexpr std::size_t kReceiveBufferBytes = 8
-                                            << 20;  // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
-constexpr std::size_t kSendBufferBytes = 4 << 20;   // guess
+constexpr std::size_t kReceiveBufferBytes =
+    8 * kMiB;                                       // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
+constexpr std::size_t kSendBufferBytes = 4 * kMiB;  // guess
 constexpr std::size_t kMostTrainBytes = 65'000;     // spec: UDP over IPv4 carries 65507
 constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
 constexpr std::uint32_t kWakesPerErrorCheck = 256;  // guess: a busy socket does not tell of errors by itself

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <udtcat/units.hpp>
+
 #include "lib/transport/native/acknowledgement.hpp"
 
 namespace udtcat::transport::native {
@@ -11,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kOwnAckBytes = 128 * 1024;  // guess: two trains
+constexpr std::uint64_t kOwnAckBytes = 128 * kKiB;  // guess: two trains
 constexpr Duration kLeastAckDelay = 1ms;            // guess: well above what a timer costs
 constexpr Duration kShortPacketAckGap = 1ms;        // guess: chatty streams of short packets
 constexpr Duration kFirstRepeat = 20ms;             // measured: libudt swallows what comes within 8 ms of its handshake

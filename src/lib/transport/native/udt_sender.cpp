@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <udtcat/units.hpp>
+
 #include "lib/core/invariant.hpp"
 
 namespace udtcat::transport::native {
@@ -85,7 +87,7 @@ void UdtSender::take_windows(PacketIndex next, const Acknowledgement& ack) {
   window_end_ = next + std::min(*ack.window_packets, kMaxWindowPackets);
   if (!ack.extended) return;
   const std::uint64_t offset = packets_.contains(next) ? packets_[next].offset : sent_offset_;
-  window_end_offset_ = offset + std::uint64_t{ack.extended->free_kib} * 1024;
+  window_end_offset_ = offset + std::uint64_t{ack.extended->free_kib} * kKiB;
 }
 
 /// A full libudt receiver still says that it has room for two.
