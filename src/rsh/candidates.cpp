@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/text.hpp"
 
 namespace udtcat::rsh {
 
@@ -37,35 +37,32 @@ std::set<std::string> sockets_of(pid_t pid) {
   return inodes;
 }
 
-template <typename Number>
-bool from_hex(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 /// "0100007F:1F90": the address as the kernel prints it, each 32-bit word in the host's byte order.
 Result<Endpoint> parse_proc_address(std::string_view text) {
   const auto malformed = [&] { return fail(Errc::bad_argument, fmt::format("address {} in /proc", text)); };
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return malformed();
-  std::uint16_t port = 0;
-  if (!from_hex(text.substr(colon + 1), port)) return malformed();
+  const auto port = core::parse_number<std::uint16_t>(text.substr(colon + 1), 16);
+  if (!port) return malformed();
   constexpr std::size_t kWordDigits = 8;
   std::array<std::uint32_t, 4> words{};
   const std::size_t count = colon / kWordDigits;
   if (colon % kWordDigits != 0 || (count != 1 && count != words.size())) return malformed();
-  for (std::size_t i = 0; i < count; ++i)
-    if (!from_hex(text.substr(i * kWordDigits, kWordDigits), words[i])) return malformed();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto word = core::parse_number<std::uint32_t>(text.substr(i * kWordDigits, kWordDigits), 16);
+    if (!word) return malformed();
+    words[i] = *word;
+  }
   if (count == 1) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(port);
+    address.sin_port = htons(*port);
     address.sin_addr.s_addr = words[0];
     return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
   }
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
-  address.sin6_port = htons(port);
+  address.sin6_port = htons(*port);
   std::memcpy(&address.sin6_addr, words.data(), sizeof words);
   return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }

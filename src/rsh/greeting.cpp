@@ -1,6 +1,5 @@
 #include "rsh/greeting.hpp"
 
-#include <charconv>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 
 namespace udtcat::rsh {
 
@@ -24,13 +24,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
     if (space == std::string_view::npos) return words;
     line.remove_prefix(space + 1);
   }
-}
-
-std::optional<std::uint16_t> port_of(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return port;
 }
 
 /// A numeric address; none for "-" and any other text.
@@ -53,7 +46,7 @@ std::optional<GreetingReader::Words> parse(std::string_view line) {
   if (words[1] != "CONNECT" || words[2].find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   if (words[2] != kVersion) return OtherVersionLine{core::printable(words[2], 16)};
   if (words.size() != kConnectWords) return std::nullopt;
-  const auto port = port_of(words[3]);
+  const auto port = core::parse_number<std::uint16_t>(words[3]);
   auto key = Key::parse(words[4]);
   if (!port || !key) return std::nullopt;
   return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};

@@ -1,7 +1,6 @@
 #include "tool/command_line.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <list>
 
@@ -10,19 +9,12 @@
 #include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
+#include "lib/core/text.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
 
 namespace {
-
-std::optional<std::size_t> whole_number(std::string_view text) {
-  std::size_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || rest != end || text.empty()) return std::nullopt;
-  return number;
-}
 
 /// As a user would write it.
 std::string size_text(std::size_t bytes) {
@@ -155,7 +147,7 @@ std::optional<bool> CommandLine::takes_value(const std::string& name) const {
 
 Result<std::size_t> number_value(std::string_view option, const std::string& text, std::size_t least,
                                  std::size_t most) {
-  const auto number = whole_number(text);
+  const auto number = core::parse_number<std::size_t>(text);
   if (number && *number >= least && *number <= most) return *number;
   return bad_value(option, text, fmt::format("{} to {}", least, most));
 }
@@ -195,7 +187,7 @@ Result<HostPort> remote_address_value(std::string_view option, const std::string
 }
 
 Result<HostPort> host_and_port(const std::string& host, const std::string& port) {
-  const auto number = whole_number(port);
+  const auto number = core::parse_number<std::size_t>(port);
   if (!number || *number == 0 || *number > kMaxPort) return bad_value("PORT", port, fmt::format("1 to {}", kMaxPort));
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   const std::string name = bracketed ? host.substr(1, host.size() - 2) : host;

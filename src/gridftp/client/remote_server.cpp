@@ -1,6 +1,5 @@
 #include "gridftp/client/remote_server.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -136,10 +136,9 @@ bool RemoteServer::serves(const FtpUrl& url) const {
 Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string path) {
   UDTCAT_CO_TRY(const auto answer, co_await control_->ask("SIZE " + path));
   if (!answer.is_completion()) co_return std::nullopt;
-  std::uint64_t size = 0;
   const std::string text = answer.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (error != std::errc{} || end != text.data() + text.size() || size > IncomingFile::kMostBytes)
+  const auto size = core::parse_number<std::uint64_t>(text);
+  if (!size || *size > IncomingFile::kMostBytes)
     co_return fail(Errc::protocol_violated, "read the size of " + path, text);
   co_return size;
 }

@@ -1,12 +1,12 @@
 #include "gridftp/dialogue/url.hpp"
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -29,11 +29,10 @@ std::optional<std::string> unescaped(std::string_view text) {
       continue;
     }
     constexpr std::size_t kDigits = 2;
-    unsigned code = 0;
     const auto digits = text.substr(at + 1, kDigits);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (digits.size() < kDigits || error != std::errc{} || end != digits.data() + kDigits) return std::nullopt;
-    plain += static_cast<char>(code);
+    const auto code = core::parse_number<unsigned>(digits, 16);
+    if (digits.size() < kDigits || !code) return std::nullopt;
+    plain += static_cast<char>(*code);
     at += kDigits;
   }
   return plain;

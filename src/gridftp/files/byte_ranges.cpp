@@ -1,13 +1,13 @@
 #include "gridftp/files/byte_ranges.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -20,18 +20,11 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::optional<std::uint64_t> number_of(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<ByteRange> range_of(std::string_view text) {
   const auto dash = text.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto begin = number_of(text.substr(0, dash));
-  const auto end = number_of(text.substr(dash + 1));
+  const auto begin = core::parse_number<std::uint64_t>(text.substr(0, dash));
+  const auto end = core::parse_number<std::uint64_t>(text.substr(dash + 1));
   if (!begin || !end || *end < *begin) return std::nullopt;
   return ByteRange{*begin, *end};
 }

@@ -3,7 +3,6 @@
 /// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at
 /// once waits for an event that Globus' own loop watches. So it serves programs with and without threads alike
 /// (ADR-0017).
-#include <charconv>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "gridftp/xio/globus.hpp"
 #include "gridftp/xio/process.hpp"
 #include "gridftp/xio/settings.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp::xio {
@@ -89,10 +89,9 @@ void on_open_event(globus_result_t result, globus_size_t, void* argument) {
 
 Result<std::shared_ptr<XioLink>> dial(const globus_xio_contact_t* contact, const Settings& settings) {
   const std::string port_text = contact->port == nullptr ? "" : contact->port;
-  Contact to{contact->host == nullptr ? "" : contact->host, 0};
-  const char* const end = port_text.data() + port_text.size();
-  const auto number = std::from_chars(port_text.data(), end, to.port);
-  if (to.host.empty() || number.ec != std::errc() || number.ptr != end || to.port == 0)
+  const Contact to{contact->host == nullptr ? "" : contact->host,
+                   core::parse_number<std::uint16_t>(port_text).value_or(0)};
+  if (to.host.empty() || to.port == 0)
     return fail(Errc::bad_argument, "open a data connection", "the contact has no host or no port");
   UDTCAT_TRY(auto key, Process::self().key(settings));
   UDTCAT_TRY(auto request, XioEngine::request_for(to, settings, std::move(key)));

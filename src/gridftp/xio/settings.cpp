@@ -8,6 +8,7 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -19,11 +20,10 @@ tl::unexpected<Error> refused(std::string_view name, std::string why) {
 }
 
 Result<std::size_t> parse_number(std::string_view name, std::string_view text, std::size_t least, std::size_t most) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+  const auto number = core::parse_number<std::size_t>(text);
+  if (!number || *number < least || *number > most)
     return refused(name, "must be a number of " + std::to_string(least) + " to " + std::to_string(most));
-  return number;
+  return *number;
 }
 
 std::optional<Protection> parse_level(std::string_view text) {

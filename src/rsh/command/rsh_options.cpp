@@ -1,12 +1,12 @@
 #include "rsh/command/rsh_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "rsh/user_config.hpp"
 #include "tool/shell_words.hpp"
@@ -199,15 +199,10 @@ Result<PortRange> parse_port_range(const std::string& text) {
     return tool::bad_value("--port", text,
                            "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
   };
-  const auto number = [](std::string_view digits) -> std::optional<std::uint16_t> {
-    std::uint16_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
   const auto dash = text.find_first_of("-:");
-  const auto first = number(std::string_view(text).substr(0, dash));
-  const auto last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));
+  const auto first = core::parse_number<std::uint16_t>(std::string_view(text).substr(0, dash));
+  const auto last =
+      dash == std::string::npos ? first : core::parse_number<std::uint16_t>(std::string_view(text).substr(dash + 1));
   if (!first || !last || *first > *last || (*first == 0 && *last != 0)) return malformed();
   return PortRange{*first, *last};
 }
