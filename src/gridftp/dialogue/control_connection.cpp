@@ -9,6 +9,7 @@
 #include <boost/asio/ip/udp.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/core/text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -58,8 +59,7 @@ Task<void> ControlConnection::State::read_on(std::shared_ptr<State> state) {
       continue;
     }
     if (**taken == 0) co_return state->end({Errc::connection_broken, "hear " + state->stream->name(), "it hung up"});
-    // SAFETY: any byte is a char.
-    state->heard.append(reinterpret_cast<const char*>(piece.data()), **taken);
+    state->heard += core::as_text(std::span(piece).first(**taken));
     state->changed.notify();
   }
 }

@@ -6,16 +6,13 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/text.hpp"
+
 namespace udtcat::gridftp {
 
 namespace {
 
 constexpr std::size_t kPieceBytes = 16'384;  // guess: a marker of many ranges
-
-std::string_view text_of(std::span<const std::byte> bytes) {
-  // SAFETY: bytes may be looked at as chars.
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 }  // namespace
 
@@ -40,7 +37,7 @@ LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
     given_bytes_ = 0;
     const ReadResult read = inner().read_some(piece_);
     if (read.state != ReadState::data) return read;
-    const auto error = report(relay_.from_local(text_of(std::span(piece_).first(read.bytes)), out_));
+    const auto error = report(relay_.from_local(core::as_text(std::span(piece_).first(read.bytes)), out_));
     if (error) return {.state = ReadState::failed, .error = error};
     write_on();  // the relay may have answered
   }
@@ -53,7 +50,7 @@ LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
 void ControlStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   writing_ = std::move(handler);
   writing_bytes_ = from.size();
-  if (const auto error = report(relay_.from_session(text_of(from), out_))) return settle(error);
+  if (const auto error = report(relay_.from_session(core::as_text(from), out_))) return settle(error);
   write_on();
   if (!writes_) settle({});
 }

@@ -8,6 +8,7 @@
 #include "gridftp/dialogue/url.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -85,9 +86,7 @@ Result<Statement> decode_statement_body(std::span<const std::byte> body) {
   statement.offset = core::load_be<std::uint64_t>(body.subspan(kOffsetAt));
   statement.moved_bytes = core::load_be<std::uint64_t>(body.subspan(kMovedAt));
   statement.file_bytes = core::load_be<std::uint64_t>(body.subspan(kFileAt));
-  const auto path = body.subspan(kPathAt);
-  // SAFETY: char may alias anything, std::byte included.
-  statement.path.assign(reinterpret_cast<const char*>(path.data()), path.size());
+  statement.path = core::as_text(body.subspan(kPathAt));
   return statement;
 }
 
