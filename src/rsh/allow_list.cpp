@@ -6,18 +6,14 @@
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
 
 namespace {
 
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const auto begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
-}
+constexpr std::string_view kBlanks = " \t\r";
 
 }  // namespace
 
@@ -26,11 +22,11 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& nam
   std::istringstream lines{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    const std::string content = trimmed(line);
+    const std::string content(core::trimmed(line, kBlanks));
     if (content.empty() || content.starts_with('#')) continue;
     constexpr std::string_view kIs = " = ";
     const auto is = content.find(kIs);
-    const std::string asked = trimmed(content.substr(0, is));
+    const std::string asked(core::trimmed(content.substr(0, is), kBlanks));
     auto words =
         is == std::string::npos ? std::vector<std::string>{} : tool::split_words(content.substr(is + kIs.size()));
     if (asked.empty() || words.empty())

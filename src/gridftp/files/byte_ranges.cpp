@@ -14,12 +14,6 @@ namespace udtcat::gridftp {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 std::optional<ByteRange> range_of(std::string_view text) {
   const auto dash = text.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
@@ -88,14 +82,15 @@ std::string ByteRanges::to_text() const {
 }
 
 Result<ByteRanges> ByteRanges::parse(std::string_view text) {
+  constexpr std::string_view kSpaces = " ";
   ByteRanges parsed;
-  text = trimmed(text);
+  text = core::trimmed(text, kSpaces);
   while (!text.empty()) {
     const auto comma = text.find(',');
-    const auto range = range_of(trimmed(text.substr(0, comma)));
+    const auto range = range_of(core::trimmed(text.substr(0, comma), kSpaces));
     if (!range) return fail(Errc::protocol_violated, "read a range", core::printable(text, 80));
     UDTCAT_CHECK(parsed.add(*range));
-    text = comma == std::string_view::npos ? std::string_view() : trimmed(text.substr(comma + 1));
+    text = comma == std::string_view::npos ? std::string_view() : core::trimmed(text.substr(comma + 1), kSpaces);
     if (comma != std::string_view::npos && text.empty())
       return fail(Errc::protocol_violated, "read ranges", "nothing follows the last comma");
   }

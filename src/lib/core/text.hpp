@@ -1,4 +1,4 @@
-/// Bytes seen as text, and numbers read from text.
+/// Bytes seen as text, numbers read from text, and text without the blanks around it.
 #pragma once
 
 #include <charconv>
@@ -25,6 +25,13 @@ template <typename Number>
   const auto [rest, error] = std::from_chars(text.data(), end, number, base);
   if (error != std::errc{} || rest != end) return std::nullopt;
   return number;
+}
+
+/// Borrows of `text` what lies between the first and the last character that is none of `blanks`.
+[[nodiscard]] inline std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 }  // namespace udtcat::core

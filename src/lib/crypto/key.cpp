@@ -15,6 +15,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/secret_text.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "lib/crypto/openssl.hpp"
@@ -33,13 +34,6 @@ constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";  // spec: RFC 4648 §5
 
 using Raw = crypto::SecretBytes<kRawBytes>;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 // Three bytes are four characters of six bits.
 std::string to_base64url(const Raw& raw) {
@@ -129,7 +123,7 @@ Result<Key> Key::generate() {
 }
 
 Result<Key> Key::parse(std::string_view text) {
-  text = trimmed(text);
+  text = core::trimmed(text, " \t\r\n\v\f");
   if (!text.starts_with(kPrefix)) return not_a_key("it does not begin with " + std::string(kPrefix));
   text.remove_prefix(kPrefix.size());
   if (text.size() != kCharacters)

@@ -33,5 +33,16 @@ TEST(ParseNumber, ReadsOtherBases) {
   EXPECT_EQ(parse_number<std::uint32_t>("G", 16), std::nullopt);
 }
 
+TEST(Trimmed, LeavesOutTheBlanksAroundAText) {
+  EXPECT_EQ(trimmed(" \ta b\t ", " \t"), "a b");
+  EXPECT_EQ(trimmed("a", " "), "a");
+  EXPECT_EQ(trimmed("\ta ", " "), "\ta") << "only the blanks that it is told count";
+}
+
+TEST(Trimmed, LeavesNothingOfBlanks) {
+  EXPECT_EQ(trimmed("", " "), "");
+  EXPECT_EQ(trimmed(" \t ", " \t"), "");
+}
+
 }  // namespace
 }  // namespace udtcat::core
