@@ -91,7 +91,7 @@ Status Download::open_file(bool has_time) {
   if (store.size() && expected_ && !options_.range && has_time) {
     journal.emplace(place.with_suffix(".part.have"), identity_);
     have_ = journal->load().value_or(ByteRanges());
-    if (store.size() < (have_.empty() ? 0 : have_.ranges().back().end)) have_ = {};
+    if (store.size() < have_.end()) have_ = {};
   }
   file_ = std::make_shared<FileSink>(io_, std::move(store), have_, std::move(journal));
   return {};

@@ -133,7 +133,7 @@ Task<Status> Upload::find_received(RemoteServer& server, ByteRange range) {
   }
   if (begins_anew_) *have_ = {};
   if (have_->empty()) co_return Status{};
-  const std::uint64_t end = have_->ranges().back().end;
+  const std::uint64_t end = have_->end();
   if (end > range.end) *have_ = {};
   if (!there) {
     UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));

@@ -37,6 +37,8 @@ class ByteRanges {
   [[nodiscard]] bool touches(ByteRange range) const;
   /// How far it goes without a gap from byte `from` on: `from` itself if that is missing.
   [[nodiscard]] std::uint64_t contiguous_from(std::uint64_t from) const;
+  /// Where the last range ends; 0 where there are none.
+  [[nodiscard]] std::uint64_t end() const { return ranges_.empty() ? 0 : ranges_.rbegin()->second; }
   /// The ranges that are missing from `whole`, in order.
   [[nodiscard]] std::vector<ByteRange> missing_from(ByteRange whole) const;
   [[nodiscard]] std::vector<ByteRange> ranges() const;

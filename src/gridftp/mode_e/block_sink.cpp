@@ -49,7 +49,7 @@ Task<Status> FileSink::save_journal() {
 
 Status FileSink::save(const ByteRanges& have) const {
   // A range that ends beyond the file is not believed: the file has to reach as far first.
-  UDTCAT_CHECK(store_.reach(end_of(have)));
+  UDTCAT_CHECK(store_.reach(have.end()));
   if (RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
   return journal_->save(have);
 }

@@ -59,16 +59,13 @@ class FileSink final : public BlockSink {
   /// A call of store() waits for the disk.
   [[nodiscard]] bool is_storing() const { return storing_ > 0; }
   /// How far it goes.
-  [[nodiscard]] std::uint64_t end() const { return end_of(have_); }
+  [[nodiscard]] std::uint64_t end() const { return have_.end(); }
   /// Drops all blocks: the next attempt begins anew.
   [[nodiscard]] Task<void> forget();
   /// Keeps FILE.part for the next attempt, unless it is empty.
   [[nodiscard]] Task<void> set_aside();
 
  private:
-  [[nodiscard]] static std::uint64_t end_of(const ByteRanges& have) {
-    return have.empty() ? 0 : have.ranges().back().end;
-  }
   enum class State { open, saving, closed };
 
   [[nodiscard]] Task<Status> save_journal();

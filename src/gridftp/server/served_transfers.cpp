@@ -35,7 +35,7 @@ RestartJournal journal_of(const FileLocation& place, const std::string& path, co
 ByteRanges ranges_on_disk(const RestartJournal& journal, const FileLocation& place) {
   auto have = journal.load().value_or(ByteRanges());
   const auto size = place.with_suffix(".part").size();
-  if (!have.empty() && size.value_or(0) < have.ranges().back().end) return {};
+  if (size.value_or(0) < have.end()) return {};
   return have;
 }
 

@@ -31,6 +31,11 @@ TEST(ByteRanges, JoinWhatOverlapsAndWhatTouches) {
   EXPECT_EQ(ranges.to_text(), "5-40") << "empty ones change nothing";
 }
 
+TEST(ByteRanges, EndWhereTheLastRangeEnds) {
+  EXPECT_EQ(ByteRanges().end(), 0U);
+  EXPECT_EQ(ranges_of("10-20,30-40").end(), 40U);
+}
+
 TEST(ByteRanges, SayWhatIsMissing) {
   const ByteRanges ranges = ranges_of("10-20,30-40");
   EXPECT_EQ(ranges.missing_from({0, 50}), (std::vector<ByteRange>{{0, 10}, {20, 30}, {40, 50}}));
