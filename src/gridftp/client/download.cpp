@@ -39,7 +39,6 @@ class Download {
   [[nodiscard]] Task<Status> receive(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_blocks(RemoteServer& server);
   [[nodiscard]] Task<Status> receive_stream(RemoteServer& server);
-  [[nodiscard]] std::string command() const;
   [[nodiscard]] std::shared_ptr<BlockSink> sink() const;
 
   boost::asio::io_context& io_;
@@ -104,18 +103,14 @@ std::shared_ptr<BlockSink> Download::sink() const {
                                         [progress = progress_](std::size_t bytes) { progress->bytes += bytes; });
 }
 
-std::string Download::command() const {
-  if (!options_.range) return "RETR " + job_.remote.path;
-  return fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), job_.remote.path);
-}
-
 Task<Status> Download::receive_blocks(RemoteServer& server) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::passive || !path.has_kept())
     UDTCAT_CO_CHECK(co_await server.announce_ports(options_.stripes));
   UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
-  UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
+  UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(job_.remote.path, options_.range), counter_of(progress_),
+                                        ignore_markers(), done));
   const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
@@ -145,7 +140,8 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
   server.path().aim(std::move(where));
   UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
-  UDTCAT_CO_CHECK(co_await server.begin(command(), counter_of(progress_), ignore_markers(), done));
+  UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(job_.remote.path, options_.range), counter_of(progress_),
+                                        ignore_markers(), done));
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await outcome_of(server, tl::unexpected(connection.error()), done);
   const auto to = sink();

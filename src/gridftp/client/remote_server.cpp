@@ -160,6 +160,14 @@ Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
   co_return Status{};
 }
 
+std::string retrieve_command(const std::string& path, const std::optional<ByteRange>& range) {
+  return range ? fmt::format("ERET P {} {} {}", range->begin, range->bytes(), path) : "RETR " + path;
+}
+
+std::string store_command(const std::string& path, const std::optional<ByteRange>& range) {
+  return range ? fmt::format("ESTO A {} {}", range->begin, path) : "STOR " + path;
+}
+
 Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
   const std::string command = striped ? "SPAS" : "PASV";
   UDTCAT_CO_TRY(const auto reply, co_await control_->demand(command));

@@ -28,6 +28,11 @@ class RemoteServer;
 /// Gets the ranges of each restart marker (111).
 using MarkerHandler = std::function<void(const ByteRanges&)>;
 
+/// RETR, or ERET where `range` says which part.
+[[nodiscard]] std::string retrieve_command(const std::string& path, const std::optional<ByteRange>& range);
+/// STOR, or ESTO where `range` says which part.
+[[nodiscard]] std::string store_command(const std::string& path, const std::optional<ByteRange>& range);
+
 /// Threads: confined to the io_context thread; one call at a time.
 class RemoteServer {
  public:

@@ -76,13 +76,9 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
     progress->bytes += have->bytes() - before;
     progress->kept_bytes = have->bytes();
   };
-  const std::string store =
-      options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, to_.path) : "STOR " + to_.path;
-  const std::string retrieve =
-      options_.range ? fmt::format("ERET P {} {} {}", options_.range->begin, options_.range->bytes(), from_.path)
-                     : "RETR " + from_.path;
-  UDTCAT_CO_CHECK(co_await target.begin(store, moved, markers, stored));
-  UDTCAT_CO_CHECK(co_await source.begin(retrieve, moved, ignore_markers(), retrieved));
+  UDTCAT_CO_CHECK(co_await target.begin(store_command(to_.path, options_.range), moved, markers, stored));
+  UDTCAT_CO_CHECK(
+      co_await source.begin(retrieve_command(from_.path, options_.range), moved, ignore_markers(), retrieved));
   // A server whose partner has failed would wait for ever: the target for data, the source for a reader.
   source.close_if_fails(stored);
   target.close_if_fails(retrieved);

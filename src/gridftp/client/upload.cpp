@@ -230,9 +230,8 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   const bool anew = have_->empty();
   const std::uint64_t sent_before = progress_->bytes;
   const auto done = std::make_shared<Promise<Status>>(io_);
-  const std::string command = options_.range ? fmt::format("ESTO A {} {}", options_.range->begin, job_.remote.path)
-                                             : "STOR " + job_.remote.path;
-  UDTCAT_CO_CHECK(co_await server.begin(command, counter_of(progress_), markers(), done));
+  UDTCAT_CO_CHECK(
+      co_await server.begin(store_command(job_.remote.path, options_.range), counter_of(progress_), markers(), done));
   Status moved;
   if (server.has_mode_e()) {
     moved = co_await path.send(options_.parallelism, request_for(content));
