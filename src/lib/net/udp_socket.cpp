@@ -25,6 +25,7 @@
 #include <ctime>  // errqueue.h uses timespec without saying so
 
 #include "lib/net/system_error.hpp"
+#include "lib/net/train.hpp"
 
 namespace udtcat::net {
 
@@ -120,8 +121,7 @@ bool is_path_error(const cmsghdr& header) {
 std::optional<PathError> read_path_error(msghdr& message) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (!is_path_error(*header)) continue;
-    sock_extended_err error{};
-    std::memcpy(&error, CMSG_DATA(header), sizeof error);
+    const auto error = ancillary_value<sock_extended_err>(*header);
     auto peer = Endpoint::from_sockaddr(static_cast<const sockaddr*>(message.msg_name), message.msg_namelen);
     if (!peer) return std::nullopt;
     return PathError{*peer, static_cast<int>(error.ee_errno), says_port_unreachable(error)};
