@@ -79,7 +79,7 @@ using Json = nlohmann::ordered_json;
 std::string to_json(const RunReport& report) {
   using Seconds = std::chrono::duration<double>;
   const ConnectionStats& stats = report.end.stats;
-  const auto rate = BitRate::from_bytes_per(stats.bytes_sent + stats.bytes_received, report.end.elapsed);
+  const auto rate = BitRate::from_bytes_per(payload_bytes(stats), report.end.elapsed);
   Json json;
   json["bytes_sent"] = stats.bytes_sent;
   json["bytes_received"] = stats.bytes_received;
