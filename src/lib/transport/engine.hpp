@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "lib/transport/channel.hpp"
 
 namespace udtcat::transport {
+
+inline constexpr std::size_t kInternetMtu = 1500;   // spec: RFC 894
+inline constexpr std::size_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC 791 §3.1
 
 using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
 

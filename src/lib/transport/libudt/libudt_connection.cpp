@@ -9,6 +9,7 @@
 #include <udt/udt.h>
 
 #include "lib/core/try.hpp"
+#include "lib/transport/engine.hpp"
 
 namespace udtcat::transport::libudt {
 

@@ -16,6 +16,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/net/system_error.hpp"
+#include "lib/transport/engine.hpp"
 
 namespace udtcat::transport::libudt {
 

@@ -19,13 +19,10 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kInternetMtu = 1500;     // spec: RFC 894
-constexpr std::uint32_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC 791 §3.1
-
 /// The MSS to offer on an interface that carries `mtu`: it counts the headers of IPv4, for IPv6 too.
 std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
-  const auto bytes = static_cast<std::uint32_t>(std::clamp<std::size_t>(mtu.value_or(kInternetMtu), 576, kMaxMss));
-  return family == AddressFamily::ipv6 ? bytes - kIpv6ExtraBytes : bytes;
+  const auto bytes = std::clamp<std::size_t>(mtu.value_or(kInternetMtu), 576, kMaxMss);
+  return static_cast<std::uint32_t>(family == AddressFamily::ipv6 ? bytes - kIpv6ExtraBytes : bytes);
 }
 
 constexpr std::size_t kBacklog = 16;  // guess: a client beyond it is not answered, and asks again
