@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,6 +31,12 @@ struct DataOptions {
   TransportOptions transport;
   std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
   std::chrono::milliseconds connect_patience = kConnectPatience;
+};
+
+/// A data connection, and which of our addresses it was made to, or which of the peer's it goes to.
+struct DataConnection {
+  std::shared_ptr<StreamIo> io;
+  std::size_t address = 0;
 };
 
 /// A data port: connections come to it while it lives.

@@ -10,18 +10,12 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
+#include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/mode_e/incoming_file.hpp"
 
 namespace udtcat::gridftp {
-
-/// A data connection, and which of our addresses it was made to, or which of the peer's it goes to.
-struct DataConnection {
-  std::shared_ptr<StreamIo> io;
-  std::size_t address = 0;
-};
 
 /// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the
 /// file is there. A connection that ends before it has said anything was a stranger's, and is forgotten.

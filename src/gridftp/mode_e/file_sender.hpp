@@ -13,7 +13,7 @@
 
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_source.hpp"
-#include "gridftp/mode_e/file_receiver.hpp"
+#include "gridftp/mode_e/data_stack.hpp"
 
 namespace udtcat::gridftp {
 
