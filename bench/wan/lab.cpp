@@ -22,7 +22,7 @@ namespace {
 constexpr int kEndedBySignal = 128;  // spec: POSIX sh, "exit status for commands"
 
 constexpr std::chrono::nanoseconds kLongSleep = std::chrono::milliseconds(1);  // guess: a busy machine has none
-constexpr std::chrono::nanoseconds kMostWakeDelay =
+constexpr std::chrono::nanoseconds kMaxWakeDelay =
     std::chrono::microseconds(250);               // guess: later is a neighbour's doing
 constexpr auto kGrace = std::chrono::seconds(2);  // guess: to write a last line takes less
 
@@ -184,7 +184,7 @@ bool Lab::wait(TimePoint at) {
   const int events = ::ppoll(watched.data(), watched.size(), due ? &limit : nullptr, nullptr);
   const auto took = now() - at;
   if (due && events == 0 && left > kLongSleep)
-    wake_delay_ += (std::clamp<std::chrono::nanoseconds>(took - left, {}, kMostWakeDelay) - wake_delay_) / 8;
+    wake_delay_ += (std::clamp<std::chrono::nanoseconds>(took - left, {}, kMaxWakeDelay) - wake_delay_) / 8;
   return took > kLongSleep;
 }
 

@@ -38,9 +38,9 @@ Result<double> parse_burst(std::string_view text) {
 }
 
 Result<BitRate> parse_link_rate(std::string_view text) {
-  constexpr std::uint64_t kMostBits = 1'000'000'000'000;  // a byte takes eight picoseconds then, the clock of the model
+  constexpr std::uint64_t kMaxBits = 1'000'000'000'000;  // a byte takes eight picoseconds then, the clock of the model
   auto rate = core::parse_rate(text);
-  if (rate && rate->bits_per_second() > kMostBits) return bad("rate", text, "up to 1000G");
+  if (rate && rate->bits_per_second() > kMaxBits) return bad("rate", text, "up to 1000G");
   return rate;
 }
 
@@ -74,8 +74,8 @@ Result<nanoseconds> parse_delay(std::string_view text) {
                         : number->unit == "s"  ? 1e9
                         : number->value == 0   ? 1
                                                : 0;
-  constexpr double kMostNanoseconds = 60e9;
-  if (factor == 0 || number->value * factor > kMostNanoseconds)
+  constexpr double kMaxNanoseconds = 60e9;
+  if (factor == 0 || number->value * factor > kMaxNanoseconds)
     return bad("time", text, "a number with us, ms or s, up to 60s");
   return nanoseconds(static_cast<std::int64_t>(std::llround(number->value * factor)));
 }

@@ -22,9 +22,8 @@ namespace udtcat::tool {
 namespace {
 
 constexpr std::chrono::milliseconds kLinePatience{
-    200};  // guess: a reader that is alive; below the time a signal leaves us
-constexpr std::size_t kMostAtOnceBytes =
-    4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
+    200};                                      // guess: a reader that is alive; below the time a signal leaves us
+constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
 
 }  // namespace
 
@@ -63,7 +62,7 @@ void Console::write(std::string_view text, std::chrono::milliseconds patience) {
     pollfd ready{descriptor_, POLLOUT, 0};
     stuck_ = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(patience.count())) <= 0;
     if (stuck_) return;
-    const ssize_t written = ::write(descriptor_, text.data(), std::min(text.size(), kMostAtOnceBytes));
+    const ssize_t written = ::write(descriptor_, text.data(), std::min(text.size(), kMaxAtOnceBytes));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));

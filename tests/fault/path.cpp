@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 
 constexpr unsigned kMtuBytes = 1500;             // spec: Ethernet
 constexpr int kPacketsATurn = 32;                // guess: the other direction must not wait long
-constexpr std::size_t kMostUnderWay = 20'000;    // guess: 30 MB, more than any run has
-constexpr std::uint64_t kMostLateMs = 30;        // guess: dozens of packets overtake
+constexpr std::size_t kMaxUnderWay = 20'000;     // guess: 30 MB, more than any run has
+constexpr std::uint64_t kMaxLateMs = 30;         // guess: dozens of packets overtake
 constexpr std::size_t kUdpHeaderBytes = 8;       // spec: RFC 768
 constexpr std::size_t kUdtHeaderBytes = 16;      // spec: UDT draft §3
 constexpr std::byte kUdtControlBit{0x80};        // spec: UDT draft §3.1
@@ -162,13 +162,13 @@ void Path::take(Side from) {
 }
 
 void Path::pass(Direction& direction, std::span<std::byte> packet) {
-  if (!strike(direction, packet) || direction.under_way.size() >= kMostUnderWay) return;
+  if (!strike(direction, packet) || direction.under_way.size() >= kMaxUnderWay) return;
   auto due = Clock::now() + one_way_delay_;
-  if (dice_.happens(direction.trouble.late)) due += milliseconds(dice_.between(1, kMostLateMs));
+  if (dice_.happens(direction.trouble.late)) due += milliseconds(dice_.between(1, kMaxLateMs));
   const Packet copy(packet.begin(), packet.end());
   direction.under_way.emplace(due, copy);
   if (dice_.happens(direction.trouble.repeat))
-    direction.under_way.emplace(due + milliseconds(dice_.between(0, kMostLateMs)), copy);
+    direction.under_way.emplace(due + milliseconds(dice_.between(0, kMaxLateMs)), copy);
 }
 
 bool Path::strike(Direction& direction, std::span<std::byte> packet) {

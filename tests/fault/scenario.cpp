@@ -12,10 +12,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kKiB = 1024;
-constexpr std::uint64_t kMostBytes = 3 * kKiB * kKiB;
+constexpr std::uint64_t kMaxBytes = 3 * kKiB * kKiB;
 
 std::uint64_t draw_bytes(Dice& dice) {
-  constexpr std::array<std::uint64_t, 6> kUpTo{0, 1000, 64 * kKiB, kKiB * kKiB, kKiB * kKiB, kMostBytes};
+  constexpr std::array<std::uint64_t, 6> kUpTo{0, 1000, 64 * kKiB, kKiB * kKiB, kKiB * kKiB, kMaxBytes};
   return dice.below(dice.pick(kUpTo) + 1);
 }
 

@@ -28,8 +28,7 @@ void read_replies(std::string_view text) {
       if (!*reply) break;
       require((*reply)->code >= 100 && (*reply)->code < 600 && !(*reply)->lines.empty());
       std::ignore = passive_port(**reply);
-      if (const auto ports = striped_passive_ports(**reply))
-        require(!ports->empty() && ports->size() <= kMostDataPorts);
+      if (const auto ports = striped_passive_ports(**reply)) require(!ports->empty() && ports->size() <= kMaxDataPorts);
     }
   }
 }
@@ -41,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_replies(text);
   if (const auto port = parse_data_port(text)) require(parse_data_port(to_data_port(*port)).value() == *port);
   if (const auto ranges = ByteRanges::parse(text)) {
-    require(ranges->size() <= ByteRanges::kMostRanges);
+    require(ranges->size() <= ByteRanges::kMaxRanges);
     require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
   }
   if (const auto url = parse_ftp_url(text)) require(url->path.find_first_of("\r\n") == std::string::npos);

@@ -20,9 +20,9 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMemoryBytes = 1 << 20;
 constexpr std::size_t kChunkBytes = 65'536;
-constexpr std::size_t kMostTrains = 20'000;  // of one turn: a window of small packets, and a repair of each
-constexpr Duration kLeastTimer = 20us;       // as the driver's
-constexpr std::uint64_t kMostWritten = 4 << 20;
+constexpr std::size_t kMaxTrains = 20'000;  // of one turn: a window of small packets, and a repair of each
+constexpr Duration kLeastTimer = 20us;      // as the driver's
+constexpr std::uint64_t kMaxWritten = 4 << 20;
 constexpr std::uint32_t kPeerId = 9;
 constexpr std::uint64_t kToken = 0x1111'2222'3333'4444;
 
@@ -92,7 +92,7 @@ class World {
 
   /// The driver's turn after whatever happened.
   void settle() {
-    for (std::size_t trains = 0; transmit(); ++trains) require(trains < kMostTrains);
+    for (std::size_t trains = 0; transmit(); ++trains) require(trains < kMaxTrains);
     const auto deadline = connection_.deadline(now_);
     require(deadline.has_value() || connection_.over());
     require(connection_.sent_offset() <= connection_.written_bytes());
@@ -181,14 +181,14 @@ class World {
       now_ = std::max(*due, now_ + kLeastTimer);
       connection_.handle_timeout(now_);
       std::size_t trains = 0;
-      for (; transmit(); ++trains) require(trains < kMostTrains);
+      for (; transmit(); ++trains) require(trains < kMaxTrains);
       idle = trains == 0 ? idle + 1 : 0;
       require(idle < 50);
     }
     now_ = std::max(now_, end);
   }
   void write(std::size_t bytes) {
-    if (connection_.written_bytes() + bytes > kMostWritten || connection_.over()) return;
+    if (connection_.written_bytes() + bytes > kMaxWritten || connection_.over()) return;
     connection_.write(core::SharedBytes::adopt(std::vector<std::byte>(bytes)));
   }
   void read(std::size_t bytes) {

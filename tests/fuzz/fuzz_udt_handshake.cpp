@@ -21,7 +21,7 @@ namespace {
 constexpr TimePoint kStart{std::chrono::hours(1)};
 constexpr std::size_t kCookieOffset = kHeaderBytes + 28;
 constexpr std::size_t kSocketOffset = kHeaderBytes + 24;
-constexpr std::size_t kMostAdded = 12;  // the words behind the 48 bytes
+constexpr std::size_t kMaxAdded = 12;  // the words behind the 48 bytes
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -41,7 +41,7 @@ class Ends {
   }
   void listener_hears(std::span<const std::byte> packet) {
     const auto verdict = listener_.handle(now_, packet, address_, [](bool) { return PassiveOpen::Numbers{42, 4242}; });
-    require(verdict.reply.size() <= packet.size() + kMostAdded);
+    require(verdict.reply.size() <= packet.size() + kMaxAdded);
     require(PassiveOpen::refusal(packet).size() <= packet.size());
     if (verdict.accepted) check(*verdict.accepted);
   }

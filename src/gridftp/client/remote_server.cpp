@@ -138,7 +138,7 @@ Task<Result<std::optional<std::uint64_t>>> RemoteServer::size_of(std::string pat
   if (!answer.is_completion()) co_return std::nullopt;
   const std::string text = answer.text();
   const auto size = core::parse_number<std::uint64_t>(text);
-  if (!size || *size > IncomingFile::kMostBytes)
+  if (!size || *size > IncomingFile::kMaxBytes)
     co_return fail(Errc::protocol_violated, "read the size of " + path, text);
   co_return size;
 }

@@ -17,9 +17,9 @@ using tool::CommandLine;
 using tool::misplaced;
 using tool::Words;
 
-constexpr std::size_t kMostParallelism = 64;  // guess: as many as Globus sites allow
-constexpr std::size_t kMostStripes = 64;      // guess
-constexpr std::size_t kMostRetries = 1'000'000;
+constexpr std::size_t kMaxParallelism = 64;  // guess: as many as Globus sites allow
+constexpr std::size_t kMaxStripes = 64;      // guess
+constexpr std::size_t kMaxRetries = 1'000'000;
 
 /// "A-B": the bytes from A up to, and not including, B.
 Result<ByteRange> range_value(const std::string& text) {
@@ -117,9 +117,9 @@ Status check_over(const CommandLine& line, const ClientOptions& options) {
 
 void add_client_options(CommandLine& line, ClientOptions& options) {
   auto& transfer = options.transfer;
-  add_number(line, "-p,--parallelism", "--parallelism", 1, kMostParallelism, transfer.parallelism);
-  add_number(line, "-s,--stripes", "--stripes", 1, kMostStripes, transfer.stripes);
-  add_number(line, "--retries", "--retries", 0, kMostRetries, transfer.retries);
+  add_number(line, "-p,--parallelism", "--parallelism", 1, kMaxParallelism, transfer.parallelism);
+  add_number(line, "-s,--stripes", "--stripes", 1, kMaxStripes, transfer.stripes);
+  add_number(line, "--retries", "--retries", 0, kMaxRetries, transfer.retries);
   line.value("--range", [&](const std::string& text) { return tool::store(range_value(text), transfer.range); });
   line.value("--over", [&](const std::string& text) -> Status {
     if (text == "tcp") options.over = DataKind::tcp;

@@ -38,7 +38,7 @@ void CommandReader::push(std::string_view bytes) {
 Result<std::optional<FtpCommand>> CommandReader::next() {
   if (!failed_) {
     const auto end = arrived_.find('\n', searched_);
-    if (end != std::string::npos && end - taken_ <= kMostBytes) {
+    if (end != std::string::npos && end - taken_ <= kMaxBytes) {
       std::string_view line = std::string_view(arrived_).substr(taken_, end - taken_);
       searched_ = taken_ = end + 1;
       if (line.ends_with('\r')) line.remove_suffix(1);
@@ -46,7 +46,7 @@ Result<std::optional<FtpCommand>> CommandReader::next() {
     }
     arrived_.erase(0, std::exchange(taken_, 0));  // not a line at a time: there may be very many
     searched_ = arrived_.size();
-    if (end == std::string::npos && arrived_.size() <= kMostBytes) return std::nullopt;
+    if (end == std::string::npos && arrived_.size() <= kMaxBytes) return std::nullopt;
     failed_ = true;
   }
   return fail(Errc::protocol_violated, "read an FTP command", "it is too long");

@@ -23,7 +23,7 @@ struct FtpCommand {
 /// Threads: unsynchronised.
 class CommandReader {
  public:
-  static constexpr std::size_t kMostBytes = 131'072;  // spec: docs/spec/gridftp.md §4, for REST with some 4000 ranges
+  static constexpr std::size_t kMaxBytes = 131'072;  // spec: docs/spec/gridftp.md §4, for REST with some 4000 ranges
 
   void push(std::string_view bytes);
   /// Bytes pushed that no command has taken.

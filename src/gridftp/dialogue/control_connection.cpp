@@ -51,7 +51,7 @@ Task<void> ControlConnection::State::read_on(std::shared_ptr<State> state) {
   constexpr std::size_t kPieceBytes = 16'384;  // guess
   std::array<std::byte, kPieceBytes> piece{};
   while (!state->ended) {
-    while (!state->ended && state->heard.size() > kMostUnheardBytes) co_await state->taken.wait();
+    while (!state->ended && state->heard.size() > kMaxUnheardBytes) co_await state->taken.wait();
     const auto taken = state->stream->take(piece);
     if (!taken) co_return state->end(taken.error());
     if (!*taken) {

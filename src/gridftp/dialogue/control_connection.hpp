@@ -27,7 +27,7 @@ class ControlConnection {
  public:
   /// Counts the bytes on the data connections: while it grows, silence on the control connection is none.
   using Moved = std::function<std::uint64_t()>;
-  static constexpr std::size_t kMostUnheardBytes = 256 * kKiB;  // guess: then the peer waits
+  static constexpr std::size_t kMaxUnheardBytes = 256 * kKiB;  // guess: then the peer waits
 
   ControlConnection(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local, Endpoint peer);
   ~ControlConnection();

@@ -123,7 +123,7 @@ Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply) {
   std::vector<Endpoint> ports;
   for (const std::string& line : reply.lines)
     if (auto port = find_data_port(line)) ports.push_back(port->endpoint);
-  if (ports.empty() || ports.size() > kMostDataPorts) return no_data_port(reply.text());
+  if (ports.empty() || ports.size() > kMaxDataPorts) return no_data_port(reply.text());
   return ports;
 }
 

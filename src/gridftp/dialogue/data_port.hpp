@@ -14,7 +14,7 @@
 
 namespace udtcat::gridftp {
 
-inline constexpr std::size_t kMostDataPorts = 256;  // guess: hosts of a striped server
+inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped server
 
 /// "127,0,0,1,11,3". `endpoint` is IPv4: the notation has no room for anything else.
 [[nodiscard]] std::string to_data_port(const Endpoint& endpoint);
@@ -40,7 +40,7 @@ struct WrittenDataPort {
 
 /// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);
-/// Of a 229 to SPAS: a line each, at most kMostDataPorts.  errors: Errc::protocol_violated
+/// Of a 229 to SPAS: a line each, at most kMaxDataPorts.  errors: Errc::protocol_violated
 [[nodiscard]] Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply);
 
 }  // namespace udtcat::gridftp

@@ -12,8 +12,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kCodeDigits = 3;       // spec: RFC 959 §4.2
-constexpr std::size_t kMostTextBytes = 512;  // guess: for a person
+constexpr std::size_t kCodeDigits = 3;      // spec: RFC 959 §4.2
+constexpr std::size_t kMaxTextBytes = 512;  // guess: for a person
 
 tl::unexpected<Error> not_a_reply(std::string_view line) {
   return fail(Errc::protocol_violated, "read a reply of the FTP server", core::printable(line, 80));
@@ -48,7 +48,7 @@ std::string Reply::text() const {
     if (!all.empty() && !line.empty()) all += ' ';
     all += line;
   }
-  return core::printable(all, kMostTextBytes);
+  return core::printable(all, kMaxTextBytes);
 }
 
 namespace {
@@ -79,7 +79,7 @@ Result<std::optional<Reply>> ReplyReader::next() {
     const auto end = arrived_.find('\n', searched_);
     if (end == std::string::npos) {
       searched_ = arrived_.size();
-      if (pending_bytes_ + arrived_.size() <= kMostBytes) return std::nullopt;
+      if (pending_bytes_ + arrived_.size() <= kMaxBytes) return std::nullopt;
       failed_ = true;
       break;
     }
@@ -98,7 +98,7 @@ Result<std::optional<Reply>> ReplyReader::next() {
 Result<std::optional<Reply>> ReplyReader::take(const std::string& line) {
   const auto start = read_reply_start(line);
   pending_bytes_ += line.size();
-  if (pending_bytes_ > kMostBytes) return not_a_reply("too long");
+  if (pending_bytes_ > kMaxBytes) return not_a_reply("too long");
   if (!pending_) {
     if (!start) return not_a_reply(line);
     pending_ = Reply{start->code, {text_of(line)}};

@@ -41,7 +41,7 @@ struct ReplyStart {
 /// Threads: unsynchronised.
 class ReplyReader {
  public:
-  static constexpr std::size_t kMostBytes = 1 * kMiB;  // guess: Globus' longest, a range a block, is some 10 KB
+  static constexpr std::size_t kMaxBytes = 1 * kMiB;  // guess: Globus' longest, a range a block, is some 10 KB
 
   void push(std::string_view bytes) { arrived_ += bytes; }
   /// returns  none: more bytes are needed.  errors: Errc::protocol_violated, from then on each time

@@ -38,7 +38,7 @@ Status ByteRanges::add(ByteRange range) {
   ranges_.erase(first, last);
   ranges_.emplace(range.begin, range.end);
   bytes_ += range.bytes();
-  if (ranges_.size() > kMostRanges)
+  if (ranges_.size() > kMaxRanges)
     return fail(Errc::protocol_violated, "keep what has arrived", "it is in more pieces than anybody needs");
   return {};
 }

@@ -24,10 +24,10 @@ struct ByteRange {
 /// Threads: unsynchronised.
 class ByteRanges {
  public:
-  static constexpr std::size_t kMostRanges =
+  static constexpr std::size_t kMaxRanges =
       65'536;  // guess: some 5 MB; an 8 TiB file in blocks of 64 MiB, every other one
 
-  /// Empty ranges change nothing.  errors: Errc::protocol_violated beyond kMostRanges
+  /// Empty ranges change nothing.  errors: Errc::protocol_violated beyond kMaxRanges
   [[nodiscard]] Status add(ByteRange range);
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] std::size_t size() const { return ranges_.size(); }

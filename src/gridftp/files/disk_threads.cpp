@@ -22,7 +22,7 @@ DiskThreads::DiskThreads(boost::asio::io_context& io) : service(io), io_(io), le
 DiskThreads::~DiskThreads() = default;
 
 Task<void> DiskThreads::room() {
-  while (calls_ >= kMostCalls) co_await less_.wait();
+  while (calls_ >= kMaxCalls) co_await less_.wait();
 }
 
 void DiskThreads::give(std::function<void()> call, std::function<void()> done) {

@@ -29,8 +29,8 @@ class DiskThreads final : public boost::asio::execution_context::service {
  public:
   static constexpr std::size_t kThreads = 4;  // measured: ADR-0024: 30 listings of 100 000 entries add 0.1 ms to a NOOP
   /// Running and waiting; a caller beyond it waits until one is done.
-  static constexpr std::size_t kMostCalls = 256;  // guess: one for each client that a server takes
-  static boost::asio::execution_context::id id;   // spec: Asio: by which an io_context finds its services
+  static constexpr std::size_t kMaxCalls = 256;  // guess: one for each client that a server takes
+  static boost::asio::execution_context::id id;  // spec: Asio: by which an io_context finds its services
 
   explicit DiskThreads(boost::asio::io_context& io);
   ~DiskThreads() override;
@@ -82,11 +82,11 @@ template <typename Call>
 template <typename Call>
 [[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call) {
   constexpr auto kRetryAfter = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
-  constexpr int kMaxRetries = 20;                               // guess: a disk has stored a few blocks by then
+  constexpr int kRetries = 20;                                  // guess: a disk has stored a few blocks by then
   boost::asio::steady_timer timer(io);
   for (int retries = 0;; ++retries) {
     auto done = co_await on_disk(io, std::ref(call));
-    if (done || done.error().code != Errc::out_of_resources || retries == kMaxRetries) co_return done;
+    if (done || done.error().code != Errc::out_of_resources || retries == kRetries) co_return done;
     timer.expires_after(kRetryAfter);
     boost::system::error_code ignored;
     co_await timer.async_wait(into(ignored));

@@ -17,8 +17,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr mode_t kNewFileMode = 0666;        // spec: POSIX: the umask takes from it
-constexpr std::size_t kMostNameBytes = 255;  // spec: Linux NAME_MAX
+constexpr mode_t kNewFileMode = 0666;       // spec: POSIX: the umask takes from it
+constexpr std::size_t kMaxNameBytes = 255;  // spec: Linux NAME_MAX
 
 /// FNV-1a: the same in every process. A collision does no harm, as a journal names its file by more than this.
 std::uint64_t hash_of(std::string_view text) {
@@ -34,9 +34,9 @@ std::string with_room(const std::string& path, const std::string& suffix) {
   const auto slash = path.rfind('/');
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
   const std::string_view name = std::string_view(path).substr(begin);
-  if (name.size() + suffix.size() <= kMostNameBytes || name.size() > kMostNameBytes) return path + suffix;
+  if (name.size() + suffix.size() <= kMaxNameBytes || name.size() > kMaxNameBytes) return path + suffix;
   const std::string hash = fmt::format("~{:016x}", hash_of(name));
-  std::size_t kept = kMostNameBytes - hash.size() - suffix.size();
+  std::size_t kept = kMaxNameBytes - hash.size() - suffix.size();
   while (kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0U) == 0x80U) --kept;
   return path.substr(0, begin + kept) + hash + suffix;
 }

@@ -15,7 +15,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 4'194'304;                       // guess: ByteRanges::kMostRanges of 64 bytes
+constexpr std::size_t kMaxBytes = 4'194'304;                        // guess: ByteRanges::kMaxRanges of 64 bytes
 constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
@@ -23,7 +23,7 @@ constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: pro
 std::string read_all(const bridge::Descriptor& descriptor) {
   std::string text;
   std::array<char, 4'096> piece{};
-  while (text.size() < kMostBytes) {
+  while (text.size() < kMaxBytes) {
     const ssize_t got = ::read(descriptor.number(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;

@@ -14,7 +14,7 @@ using boost::asio::ip::tcp;
 namespace {
 
 tl::unexpected<Error> no_room() {
-  return fail(Errc::bad_argument, "open data ports", "more than " + std::to_string(kMostDataPorts));
+  return fail(Errc::bad_argument, "open data ports", "more than " + std::to_string(kMaxDataPorts));
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ tl::unexpected<Error> no_room() {
 Status ControlPorts::announce(const Endpoint& endpoint, bool first) {
   UDTCAT_CHECK(may_connect(endpoint, peer_));
   if (first) announced_.clear();
-  if (announced_.size() == kMostDataPorts) return no_room();
+  if (announced_.size() == kMaxDataPorts) return no_room();
   announced_.push_back(endpoint);
   return {};
 }
@@ -33,7 +33,7 @@ bool ControlPorts::has_announced(const Endpoint& endpoint) const {
 
 Result<Endpoint> ControlPorts::stand_in(const Endpoint& announced, bool first) {
   if (first) listening_.clear();
-  if (listening_.size() == kMostDataPorts) return no_room();
+  if (listening_.size() == kMaxDataPorts) return no_room();
   auto bound = bridge::TcpAcceptor::bind(io_, local_.with_port(0), bridge::TcpEnd::receipted);
   if (!bound)
     return fail(Errc::cannot_bind, "listen for data on tcp " + local_.host_to_string(),

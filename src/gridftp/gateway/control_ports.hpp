@@ -17,7 +17,7 @@
 
 namespace udtcat::gridftp {
 
-/// At most kMostDataPorts each way; a new first one takes the place of all before it. A port takes connections from any
+/// At most kMaxDataPorts each way; a new first one takes the place of all before it. A port takes connections from any
 /// host, as a stock peer's does: in a transfer between two servers they come from a third. See docs/threat-model.md.
 /// Threads: confined to the io_context thread.
 class ControlPorts final : public DataPorts {

@@ -55,7 +55,7 @@ std::optional<std::vector<Endpoint>> read_ports(const Words& command) {
   while (!rest.empty()) {
     const auto end = std::min(rest.find(' '), rest.size());
     const auto port = parse_data_port(rest.substr(0, end));
-    if (!port || ports.size() == kMostDataPorts) return std::nullopt;
+    if (!port || ports.size() == kMaxDataPorts) return std::nullopt;
     ports.push_back(*port);
     rest.remove_prefix(std::min(rest.find_first_not_of(' ', end), rest.size()));
   }
@@ -107,17 +107,17 @@ Status ControlRelay::each_line(Lines& lines, std::string_view bytes, std::size_t
 
 Status ControlRelay::from_local(std::string_view bytes, Output& out) {
   if (local_ == LocalPeer::client)
-    return each_line(from_local_, bytes, kMostCommandBytes,
+    return each_line(from_local_, bytes, kMaxCommandBytes,
                      [&](std::string_view line) { return observe_command(line, out); });
-  return each_line(from_local_, bytes, kMostReplyLineBytes,
+  return each_line(from_local_, bytes, kMaxReplyLineBytes,
                    [&](std::string_view line) { return observe_reply(line, out); });
 }
 
 Status ControlRelay::from_session(std::string_view bytes, Output& out) {
   if (local_ == LocalPeer::client)
-    return each_line(from_session_, bytes, kMostReplyLineBytes,
+    return each_line(from_session_, bytes, kMaxReplyLineBytes,
                      [&](std::string_view line) { return rewrite_reply(line, out); });
-  return each_line(from_session_, bytes, kMostCommandBytes,
+  return each_line(from_session_, bytes, kMaxCommandBytes,
                    [&](std::string_view line) { return rewrite_command(line, out); });
 }
 
@@ -203,7 +203,7 @@ ControlRelay::ReplyLine ControlRelay::place(std::string_view line) {
 
 /// Our own, when the server has answered all that was asked before.
 Status ControlRelay::answer(std::string text, Output& out) {
-  if (answers_.size() == kMostAnswers)
+  if (answers_.size() == kMaxAnswers)
     return fail(Errc::protocol_violated, "refuse a command", "the client waits for too many answers");
   answers_.push_back({asked_, std::move(text)});
   give_due_answers(out);

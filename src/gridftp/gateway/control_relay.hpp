@@ -39,9 +39,9 @@ enum class LocalPeer { client, server };
 /// Threads: unsynchronised. The ports must outlive it.
 class ControlRelay {
  public:
-  static constexpr std::size_t kMostCommandBytes = 131'072;  // guess: DCSC brings a key with its chain, some 10 KB
-  static constexpr std::size_t kMostReplyLineBytes = ReplyReader::kMostBytes;
-  static constexpr std::size_t kMostAnswers = 64;  // guess: clients ask for AUTH once and wait
+  static constexpr std::size_t kMaxCommandBytes = 131'072;  // guess: DCSC brings a key with its chain, some 10 KB
+  static constexpr std::size_t kMaxReplyLineBytes = ReplyReader::kMaxBytes;
+  static constexpr std::size_t kMaxAnswers = 64;  // guess: clients ask for AUTH once and wait
 
   struct Output {
     std::string to_session;

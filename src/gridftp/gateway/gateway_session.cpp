@@ -16,7 +16,7 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-constexpr std::size_t kMostArrivals = 256;  // guess: a quarter of the descriptors a process has by default
+constexpr std::size_t kMaxArrivals = 256;  // guess: a quarter of the descriptors a process has by default
 constexpr auto kServerPatience = std::chrono::seconds(10);  // guess: a server that is up answers in a round trip
 
 Endpoint peer_of(const tcp::socket& socket) {
@@ -75,7 +75,7 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
 
 void GatewaySession::take_stream(StreamId id) {
   // A peer could open and give up streams faster than they are connected.
-  if (arrivals_.size() >= kMostArrivals) {
+  if (arrivals_.size() >= kMaxArrivals) {
     const Error busy{Errc::stream_refused, "take a stream of GridFTP", "too many at once"};
     connection_.refuse_stream(id, busy);
     return on_trouble_(connection_.peer(), busy);
@@ -88,7 +88,7 @@ void GatewaySession::take_stream(StreamId id) {
   const auto line = [this, id](const Result<std::string>& said, const LateStream::Attach& attach) {
     on_line(id, said, attach);
   };
-  connection_.accept_stream(id, std::make_unique<LateStream>(io_, kMostGreetingBytes, lifetime_.guard(line)),
+  connection_.accept_stream(id, std::make_unique<LateStream>(io_, kMaxGreetingBytes, lifetime_.guard(line)),
                             lifetime_.guard([this, id](const StreamOutcome& outcome) {
                               arrivals_.erase(id);
                               on_stream_ended(connection_.peer(), outcome);

@@ -75,7 +75,7 @@ class GatewaySession {
   const std::optional<ServerBehind> server_;
   const TroubleHandler on_trouble_;
   const std::chrono::milliseconds greeting_patience_;
-  std::map<StreamId, Arrival> arrivals_;               // at most kMostArrivals
+  std::map<StreamId, Arrival> arrivals_;               // at most kMaxArrivals
   std::vector<std::weak_ptr<ControlPorts>> controls_;  // each belongs to its control stream: at most as many as streams
   core::Lifetime lifetime_;
 };

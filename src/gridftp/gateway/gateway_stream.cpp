@@ -18,8 +18,8 @@ constexpr std::string_view kControl = "control";
 constexpr std::string_view kData = "data ";
 
 tl::unexpected<Error> no_greeting(std::string_view line, std::string why) {
-  return fail(Errc::stream_refused,
-              "take \"" + core::printable(line, kMostGreetingBytes) + "\" for a stream of GridFTP", std::move(why));
+  return fail(Errc::stream_refused, "take \"" + core::printable(line, kMaxGreetingBytes) + "\" for a stream of GridFTP",
+              std::move(why));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 
 namespace udtcat::gridftp {
 
-inline constexpr std::size_t kMostGreetingBytes = 64;  // spec: docs/spec/gridftp.md §6, with the line end
+inline constexpr std::size_t kMaxGreetingBytes = 64;  // spec: docs/spec/gridftp.md §6, with the line end
 
 struct GatewayGreeting {
   std::optional<Endpoint> data;  ///< a data connection to what was announced so; none: a control connection

@@ -107,7 +107,7 @@ Task<Status> CountingSink::store(std::uint64_t offset, std::span<const std::byte
 }
 
 Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + bytes.size() + kPieceCost > kMostEarlyBytes)
+  while (!failure_ && (offset > next_ || writing_) && early_bytes_ + bytes.size() + kPieceCost > kMaxEarlyBytes)
     co_await changed_.wait();
   if (!failure_ && !writing_ && offset <= next_) {
     writing_ = true;

@@ -98,11 +98,11 @@ class CountingSink final : public BlockSink {
   const Count count_;
 };
 
-/// A stream, which takes bytes in order only. Blocks that come too early are kept, at most kMostEarlyBytes of them;
+/// A stream, which takes bytes in order only. Blocks that come too early are kept, at most kMaxEarlyBytes of them;
 /// then their callers wait until the next bytes in order have come, which always have room.
 class PipeSink final : public BlockSink {
  public:
-  static constexpr std::size_t kMostEarlyBytes = 64'000'000;  // guess: 16 connections, four blocks of 1 MiB each
+  static constexpr std::size_t kMaxEarlyBytes = 64'000'000;  // guess: 16 connections, four blocks of 1 MiB each
 
   static constexpr std::size_t kPieceCost = 256;  // guess: what keeping a piece costs beside its bytes
 

@@ -94,7 +94,7 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   connection.io->settle(std::move(*its_place), moved_bytes_);
   peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->take(std::move(connection));
-  if (early.size() >= kMostEarly)
+  if (early.size() >= kMaxEarly)
     return core::log().warn("data from {} dropped: too many connections", peer.to_string());
   early.push_back(std::move(connection));
   came_.notify();

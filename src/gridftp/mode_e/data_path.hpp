@@ -35,8 +35,8 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; one transfer at a time.
 class DataPath {
  public:
-  enum class Stance { none, passive, active };   // the order of stance_
-  static constexpr std::size_t kMostEarly = 64;  // guess: as many connections as a peer may be told to make
+  enum class Stance { none, passive, active };  // the order of stance_
+  static constexpr std::size_t kMaxEarly = 64;  // guess: as many connections as a peer may be told to make
 
   /// A place for one connection more, which has it as long as it lives.
   using Admit = std::function<Result<std::shared_ptr<void>>()>;
@@ -99,7 +99,7 @@ class DataPath {
   struct Passive {
     std::vector<std::unique_ptr<DataListener>> listeners;
     std::optional<Endpoint> only_from;
-    std::deque<DataConnection> early{};  // came before receive() or single(); beyond kMostEarly they are dropped
+    std::deque<DataConnection> early{};  // came before receive() or single(); beyond kMaxEarly they are dropped
     std::optional<Error> refused{};      // why a connection was refused that the next transfer would have needed
   };
   struct Active {

@@ -136,7 +136,7 @@ FileReceiver::~FileReceiver() {
 }
 
 void FileReceiver::take(DataConnection connection) {
-  if (state_->result.is_set() || state_->running.size() >= IncomingFile::kMostConnections) return;
+  if (state_->result.is_set() || state_->running.size() >= IncomingFile::kMaxConnections) return;
   state_->running.push_back(connection.io);
   boost::asio::co_spawn(
       state_->io,

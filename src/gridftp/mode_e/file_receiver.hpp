@@ -28,7 +28,7 @@ class FileReceiver {
   FileReceiver(const FileReceiver&) = delete;
   FileReceiver& operator=(const FileReceiver&) = delete;
 
-  /// One more connection. Beyond IncomingFile::kMostConnections it is dropped.
+  /// One more connection. Beyond IncomingFile::kMaxConnections it is dropped.
   void take(DataConnection connection);
   /// Waits until the file is there, and whole, or never will be.
   /// errors: Errc::protocol_violated, Errc::connection_broken, those of the sink, that of fail()

@@ -17,7 +17,7 @@ tl::unexpected<Error> violation(std::string why) {
 Status IncomingFile::on_header(const BlockHeader& header, std::size_t address) {
   if (header.ends_file()) {
     auto& [seen, said] = ends_[address];
-    if (header.offset == 0 || header.offset > kMostConnections)
+    if (header.offset == 0 || header.offset > kMaxConnections)
       return violation(fmt::format("{} connections are said to bring it", header.offset));
     if (said && *said != header.offset)
       return violation(fmt::format("first {} connections are said to bring it, then {}", *said, header.offset));
@@ -26,7 +26,7 @@ Status IncomingFile::on_header(const BlockHeader& header, std::size_t address) {
     said = header.offset;
     return {};
   }
-  const std::uint64_t end = expected_ ? expected_->end : kMostBytes;
+  const std::uint64_t end = expected_ ? expected_->end : kMaxBytes;
   const std::uint64_t begin = expected_ ? expected_->begin : 0;
   if (header.count == 0) return {};
   if (header.offset < begin || header.offset > end || header.count > end - header.offset)
@@ -37,7 +37,7 @@ Status IncomingFile::on_header(const BlockHeader& header, std::size_t address) {
 
 Status IncomingFile::on_end_of_data(std::size_t address) {
   auto& [seen, said] = ends_[address];
-  if (++seen > said.value_or(kMostConnections)) return violation("it ends on more connections than were said");
+  if (++seen > said.value_or(kMaxConnections)) return violation("it ends on more connections than were said");
   return {};
 }
 

@@ -20,8 +20,8 @@ namespace udtcat::gridftp {
 /// Threads: unsynchronised.
 class IncomingFile {
  public:
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;  // guess: far above any file, far below overflow
-  static constexpr std::uint64_t kMostConnections = 4096;              // guess
+  static constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;  // guess: far above any file, far below overflow
+  static constexpr std::uint64_t kMaxConnections = 4096;              // guess
 
   /// expected    which bytes there must be at the end; none: those before the last that comes
   /// have        what is there already

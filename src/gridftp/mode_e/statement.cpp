@@ -53,7 +53,7 @@ std::string text_of(const Request& asked, const std::string& path) {
 }  // namespace
 
 std::vector<std::byte> encode(const Statement& statement) {
-  const std::string_view path = std::string_view(statement.path).substr(0, kMostStatementPathBytes);
+  const std::string_view path = std::string_view(statement.path).substr(0, kMaxStatementPathBytes);
   std::vector<std::byte> message(kStatementPrefixBytes + kPathAt + path.size());
   const auto body = std::span(message).subspan(kStatementPrefixBytes);
   core::store_be(std::span(message), static_cast<std::uint16_t>(body.size()));
@@ -69,13 +69,13 @@ std::vector<std::byte> encode(const Statement& statement) {
 
 Result<std::size_t> statement_body_bytes(std::span<const std::byte, kStatementPrefixBytes> prefix) {
   const std::size_t bytes = core::load_be<std::uint16_t>(prefix);
-  if (bytes <= kPathAt || bytes > kPathAt + kMostStatementPathBytes)
+  if (bytes <= kPathAt || bytes > kPathAt + kMaxStatementPathBytes)
     return no_statement(fmt::format("{} bytes are none", bytes));
   return bytes;
 }
 
 Result<Statement> decode_statement_body(std::span<const std::byte> body) {
-  if (body.size() <= kPathAt || body.size() > kPathAt + kMostStatementPathBytes) return no_statement("it is cut off");
+  if (body.size() <= kPathAt || body.size() > kPathAt + kMaxStatementPathBytes) return no_statement("it is cut off");
   if (body[0] != kVersion) return no_statement(fmt::format("its version is {}", std::to_integer<int>(body[0])));
   const auto deed = std::to_integer<std::uint8_t>(body[kDeedAt]);
   if (deed < static_cast<std::uint8_t>(Statement::Deed::sent) ||

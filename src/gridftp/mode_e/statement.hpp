@@ -15,7 +15,7 @@
 namespace udtcat::gridftp {
 
 inline constexpr std::size_t kStatementPrefixBytes = 2;                // spec: docs/spec/gridftp.md §8
-inline constexpr std::size_t kMostStatementPathBytes = 4'096;          // spec: Linux PATH_MAX
+inline constexpr std::size_t kMaxStatementPathBytes = 4'096;           // spec: Linux PATH_MAX
 inline constexpr std::uint64_t kUnknownFileBytes = ~std::uint64_t{0};  // spec: docs/spec/gridftp.md §8
 
 struct Statement {

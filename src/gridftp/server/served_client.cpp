@@ -29,8 +29,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 64;                    // spec: docs/spec/gridftp.md §4: that wait
-constexpr std::size_t kMostAheadBytes = 256 * kKiB;          // spec: the same: of all that waits; then the client waits
+constexpr std::size_t kMaxCommands = 64;                     // spec: docs/spec/gridftp.md §4: that wait
+constexpr std::size_t kMaxAheadBytes = 256 * kKiB;           // spec: the same: of all that waits; then the client waits
 constexpr std::chrono::milliseconds kReplyPatience{60'000};  // guess: how long a client may refuse to read
 constexpr std::chrono::milliseconds kDismissalPatience{1'000};  // guess: one line, which the system takes at once
 
@@ -60,7 +60,7 @@ std::optional<PartialOperand> partial_operand(const std::string& text, char kind
   while (operand.numbers.size() < count) {
     std::uint64_t number = 0;
     const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc{} || next == end || *next != ' ' || number > IncomingFile::kMostBytes) return std::nullopt;
+    if (error != std::errc{} || next == end || *next != ' ' || number > IncomingFile::kMaxBytes) return std::nullopt;
     operand.numbers.push_back(number);
     at = next + 1;
   }
@@ -148,7 +148,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
 
 /// Bytes become commands as far as there is room for them.
 void ServedClient::Dialogue::queue_commands() {
-  while (input_ != Input::garbled && queue_.size() < kMostCommands) {
+  while (input_ != Input::garbled && queue_.size() < kMaxCommands) {
     auto command = reader_.next();
     if (!command) input_ = Input::garbled;  // commands before it are still answered
     if (!command || !*command) break;
@@ -162,7 +162,7 @@ void ServedClient::Dialogue::queue_commands() {
 
 Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self) {
   while (self->input_ == Input::open) {
-    while (self->ahead_bytes() > kMostAheadBytes && self->input_ == Input::open) co_await self->changed_.wait();
+    while (self->ahead_bytes() > kMaxAheadBytes && self->input_ == Input::open) co_await self->changed_.wait();
     const auto patience = self->is_logged_in() ? self->options_.idle_patience : self->options_.login_patience;
     // A client is not silent while its data move.
     const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };

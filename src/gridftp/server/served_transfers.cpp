@@ -17,7 +17,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostSourceBytes = 100;  // spec: docs/spec/gridftp.md §5
+constexpr std::size_t kMaxSourceBytes = 100;  // spec: docs/spec/gridftp.md §5
 
 /// The reply to a transfer that broke after its 150.  spec: RFC 959 §4.2.2: 550 would say that the file is not to be
 /// had at all
@@ -210,7 +210,7 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
 }
 
 Reply ServedTransfers::name_source(const std::string& source) {
-  if (source.empty() || source.size() > kMostSourceBytes || core::printable(source, kMostSourceBytes) != source)
+  if (source.empty() || source.size() > kMaxSourceBytes || core::printable(source, kMaxSourceBytes) != source)
     return make_reply(501, "A source is named by a line of at most 100 characters.");
   source_ = source;
   return make_reply(200, "The next upload has this source.");

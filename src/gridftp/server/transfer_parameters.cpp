@@ -14,15 +14,16 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostConnections = 64;         // guess: that we make for one client, over all addresses
-constexpr std::size_t kMostBlockBytes = 16'777'216;  // guess: on them: 1 MiB each on 16, as much as Globus' has on 64
+constexpr std::size_t kMaxConnections = 64;  // guess: that we make for one client, over all addresses
+constexpr std::size_t kMaxModeEBlockBytes =
+    16'777'216;  // guess: on them: 1 MiB each on 16, as much as Globus' has on 64
 
 }  // namespace
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number > IncomingFile::kMostBytes) return std::nullopt;
+  if (error != std::errc{} || number > IncomingFile::kMaxBytes) return std::nullopt;
   return number;
 }
 
@@ -75,7 +76,7 @@ Reply TransferParameters::set_parallelism(const std::string& options) {
     return make_reply(200, "Ignored.");  // stripe layouts and the like, which change nothing here
   const auto count = read_number(std::string_view(options).substr(at + kName.size()));
   if (!count || *count == 0) return make_reply(501, "Parallelism takes a number above 0.");
-  parallelism_ = std::min<std::size_t>(*count, kMostConnections);
+  parallelism_ = std::min<std::size_t>(*count, kMaxConnections);
   path_.close();
   return make_reply(200, fmt::format("Parallelism {}.", parallelism_));
 }
@@ -197,7 +198,7 @@ Reply TransferParameters::aim(const std::string& ports) {
   while (!rest.empty()) {
     const auto blank = rest.find(' ');
     const auto port = parse_data_port(rest.substr(0, blank));
-    if (!port || at.size() >= kMostConnections) return make_reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
+    if (!port || at.size() >= kMaxConnections) return make_reply(501, "A port is written h1,h2,h3,h4,p1,p2.");
     if (auto cannot = cannot_aim(*port)) return *cannot;
     at.push_back(*port);
     rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
@@ -229,11 +230,11 @@ std::optional<Reply> TransferParameters::refusal(DataPath::Stance needed) const 
 
 std::size_t TransferParameters::connections_to_each() const {
   const std::size_t addresses = std::max<std::size_t>(1, path_.addresses());
-  return std::min(parallelism_, std::max<std::size_t>(1, kMostConnections / addresses));
+  return std::min(parallelism_, std::max<std::size_t>(1, kMaxConnections / addresses));
 }
 
 std::size_t TransferParameters::most_block_bytes() const {
-  return kMostBlockBytes / (connections_to_each() * std::max<std::size_t>(1, path_.addresses()));
+  return kMaxModeEBlockBytes / (connections_to_each() * std::max<std::size_t>(1, path_.addresses()));
 }
 
 }  // namespace udtcat::gridftp

@@ -22,7 +22,7 @@
 namespace udtcat::bridge {
 namespace {
 
-constexpr std::size_t kMostAttempts = 256;  // guess: a quarter of the descriptors a process has by default
+constexpr std::size_t kMaxAttempts = 256;  // guess: a quarter of the descriptors a process has by default
 constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
 
 /// Once this is gone, streams that wait for the service, and those that come, stay unanswered: close the connections
@@ -69,7 +69,7 @@ void ConnectingService::serve(Connection& connection) {
 
 void ConnectingService::connect(const std::shared_ptr<Served>& served, StreamId id) {
   // A peer could open and give up streams faster than the target answers.
-  if (attempts_.size() >= kMostAttempts) {
+  if (attempts_.size() >= kMaxAttempts) {
     const Error busy{Errc::local_connect_failed, "connect tcp " + target_name_, "too many attempts at once"};
     served->connection.refuse_stream(id, busy);
     return trouble_.report(served->peer, busy);

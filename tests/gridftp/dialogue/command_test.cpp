@@ -54,19 +54,19 @@ TEST(CommandReader, DropsWhatTelnetPutsBeforeAnAbort) {
 
 TEST(CommandReader, KeepsNoMoreThanItsBound) {
   CommandReader endless;
-  endless.push("RETR " + std::string(CommandReader::kMostBytes, 'x'));
+  endless.push("RETR " + std::string(CommandReader::kMaxBytes, 'x'));
   EXPECT_FALSE(endless.next());
   endless.push("\r\nNOOP\r\n");
   EXPECT_FALSE(endless.next()) << "from then on";
   CommandReader longest;
-  longest.push("RETR " + std::string(CommandReader::kMostBytes - 6, 'x') + "\r\n");
+  longest.push("RETR " + std::string(CommandReader::kMaxBytes - 6, 'x') + "\r\n");
   EXPECT_TRUE(longest.next());
 }
 
 TEST(CommandReader, ReadsManyEmptyLinesInLittleTime) {
   CommandReader reader;
-  reader.push(std::string(CommandReader::kMostBytes, '\n'));
-  EXPECT_EQ(all_of(reader).size(), CommandReader::kMostBytes);
+  reader.push(std::string(CommandReader::kMaxBytes, '\n'));
+  EXPECT_EQ(all_of(reader).size(), CommandReader::kMaxBytes);
 }
 
 TEST(CommandReader, SaysHowMuchWaits) {

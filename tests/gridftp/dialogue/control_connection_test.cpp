@@ -91,8 +91,8 @@ TEST_F(ControlConnections, LetAPeerWaitThatIsNotHeard) {
     taken += written;
   }
   EXPECT_TRUE(waits);
-  EXPECT_LE(taken, ControlConnection::kMostUnheardBytes + bridge::kPairBytes + 2 * piece.size());
-  EXPECT_GE(run(io, control->hear(kLong)).value().size(), ControlConnection::kMostUnheardBytes);
+  EXPECT_LE(taken, ControlConnection::kMaxUnheardBytes + bridge::kPairBytes + 2 * piece.size());
+  EXPECT_GE(run(io, control->hear(kLong)).value().size(), ControlConnection::kMaxUnheardBytes);
 }
 
 TEST_F(ControlConnections, TellWhoWaitsThatTheyAreClosed) {

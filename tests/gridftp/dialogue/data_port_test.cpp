@@ -65,7 +65,7 @@ TEST(StripedPassivePorts, AreOneALine) {
   ASSERT_EQ(ports.size(), 2U);
   EXPECT_EQ(ports[1].to_string(), "127.0.0.2:2820");
   EXPECT_FALSE(striped_passive_ports({229, {"none"}}));
-  EXPECT_FALSE(striped_passive_ports({229, std::vector<std::string>(kMostDataPorts + 1, "1,2,3,4,5,6")})) << "bounded";
+  EXPECT_FALSE(striped_passive_ports({229, std::vector<std::string>(kMaxDataPorts + 1, "1,2,3,4,5,6")})) << "bounded";
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(ReplyReader, RefusesWhatIsNoReplyForGood) {
 
 TEST(ReplyReader, KeepsNoMoreThanItsBound) {
   ReplyReader endless;
-  endless.push("111-Range Marker " + std::string(ReplyReader::kMostBytes, '1'));
+  endless.push("111-Range Marker " + std::string(ReplyReader::kMaxBytes, '1'));
   EXPECT_FALSE(endless.next());
   ReplyReader many;
   many.push("111-Range Marker\r\n");

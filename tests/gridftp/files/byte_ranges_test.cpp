@@ -86,9 +86,9 @@ TEST(ByteRanges, AreBoundedHoweverManyPiecesAPeerSends) {
   ByteRanges ranges;
   Status status;
   std::uint64_t at = 0;
-  for (; status && at < 4 * ByteRanges::kMostRanges; at += 2) status = ranges.add({at, at + 1});
+  for (; status && at < 4 * ByteRanges::kMaxRanges; at += 2) status = ranges.add({at, at + 1});
   EXPECT_FALSE(status);
-  EXPECT_EQ(ranges.size(), ByteRanges::kMostRanges + 1);
+  EXPECT_EQ(ranges.size(), ByteRanges::kMaxRanges + 1);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_F(DiskThreadsTest, LeaveTheLoopFreeWhileACallWaits) {
 
 TEST_F(DiskThreadsTest, KeepAsManyCallsAsTheyPromiseAndLetTheOthersWait) {
   std::vector<Outcome<int>> calls;
-  for (std::size_t i = 0; i < DiskThreads::kMostCalls; ++i) calls.push_back(begin_slow_call());
+  for (std::size_t i = 0; i < DiskThreads::kMaxCalls; ++i) calls.push_back(begin_slow_call());
   run_ready(io);
   const auto room = begin(io, [](boost::asio::io_context& loop) -> Task<bool> {
     co_await DiskThreads::of(loop).room();

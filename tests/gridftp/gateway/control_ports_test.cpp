@@ -76,7 +76,7 @@ TEST_F(ControlPortsTest, ListenForEachAnnouncedAndCloseWithTheNextFirst) {
 }
 
 TEST_F(ControlPortsTest, AreBounded) {
-  for (std::size_t i = 0; i < kMostDataPorts; ++i) {
+  for (std::size_t i = 0; i < kMaxDataPorts; ++i) {
     ASSERT_TRUE(ports.announce(port("10,0,0,1,195,80"), i == 0));
     ASSERT_TRUE(ports.stand_in(port("10,0,0,1,195,80"), i == 0));
   }

@@ -196,13 +196,13 @@ TEST(ControlRelay, EndsAConnectionWhosePeerNamesNoAddress) {
 
 TEST(ControlRelay, KeepsNoMoreThanItsBounds) {
   EXPECT_TRUE(Near().session("111 Range Marker " + std::string(100'000, '1') + "\r\n").status);
-  EXPECT_FALSE(Near().session(std::string(ControlRelay::kMostReplyLineBytes + 1, '1')).status);
-  EXPECT_FALSE(Far().local(std::string(ControlRelay::kMostReplyLineBytes, '1') + "\r\n", 65'536).status);
-  EXPECT_TRUE(Near().local(std::string(ControlRelay::kMostCommandBytes - 2, '1') + "\r\n").status);
-  EXPECT_FALSE(Near().local(std::string(ControlRelay::kMostCommandBytes + 1, '1')).status);
-  EXPECT_FALSE(Far().session(std::string(ControlRelay::kMostCommandBytes, '1') + "\r\n", 1000).status);
+  EXPECT_FALSE(Near().session(std::string(ControlRelay::kMaxReplyLineBytes + 1, '1')).status);
+  EXPECT_FALSE(Far().local(std::string(ControlRelay::kMaxReplyLineBytes, '1') + "\r\n", 65'536).status);
+  EXPECT_TRUE(Near().local(std::string(ControlRelay::kMaxCommandBytes - 2, '1') + "\r\n").status);
+  EXPECT_FALSE(Near().local(std::string(ControlRelay::kMaxCommandBytes + 1, '1')).status);
+  EXPECT_FALSE(Far().session(std::string(ControlRelay::kMaxCommandBytes, '1') + "\r\n", 1000).status);
   Near near;
-  for (std::size_t i = 0; i < ControlRelay::kMostAnswers; ++i) EXPECT_TRUE(near.local("AUTH x\r\n").status);
+  for (std::size_t i = 0; i < ControlRelay::kMaxAnswers; ++i) EXPECT_TRUE(near.local("AUTH x\r\n").status);
   EXPECT_FALSE(near.local("AUTH x\r\n").status);
 }
 

@@ -32,7 +32,7 @@ TEST(GatewayGreeting, IsThatOfTheWorkedExample) {
 TEST(GatewayGreeting, ComesBackAsItWas) {
   for (const auto& greeting : {GatewayGreeting{}, data_to("0,0,0,0,0,0"), data_to("255,255,255,255,255,255")}) {
     std::string line = to_line(greeting);
-    EXPECT_LE(line.size(), kMostGreetingBytes);
+    EXPECT_LE(line.size(), kMaxGreetingBytes);
     line.pop_back();
     EXPECT_EQ(parse_gateway_greeting(line).value(), greeting);
   }

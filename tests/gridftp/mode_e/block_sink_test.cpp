@@ -172,7 +172,7 @@ TEST_F(PipeSinks, GiveEachByteOnceWhereBlocksOverlap) {
 }
 
 TEST_F(PipeSinks, LetWaitWhoComesTooEarlyWithTooMuch) {
-  const Bytes large(PipeSink::kMostEarlyBytes - PipeSink::kPieceCost);
+  const Bytes large(PipeSink::kMaxEarlyBytes - PipeSink::kPieceCost);
   const auto first = begin(io, sink->store(1, large));
   run_ready(io);
   EXPECT_TRUE(first->has_value()) << "there is room for so much";
@@ -204,7 +204,7 @@ TEST_F(PipeSinks, AreBoundedAlsoWhereBytesComeAgainWhileNobodyReads) {
     run_ready(io);
     if (stored->has_value()) accepted += again.size();
   }
-  EXPECT_LE(accepted, PipeSink::kMostEarlyBytes);
+  EXPECT_LE(accepted, PipeSink::kMaxEarlyBytes);
 }
 
 TEST_F(PipeSinks, TellEverybodyThatThePipeIsBroken) {

@@ -180,7 +180,7 @@ TEST_F(DataPaths, TakeConnectionsThatCameBeforeAnybodyReceived) {
 
 TEST_F(DataPaths, DropConnectionsBeyondTheirBound) {
   meet();
-  const std::size_t many = DataPath::kMostEarly + 10;
+  const std::size_t many = DataPath::kMaxEarly + 10;
   EXPECT_TRUE(await(io, begin(io, there.send(many, request()))));
   run_ready(io);
   const auto received = receive();

@@ -54,12 +54,12 @@ TEST(IncomingFile, RefusesHeadersThatCannotBeTrue) {
   EXPECT_TRUE(file.on_header(data(kMost, 0))) << "nothing, wherever it is";
   EXPECT_TRUE(file.on_header(data(100, 100)));
   IncomingFile unknown(std::nullopt);
-  EXPECT_FALSE(unknown.on_header(data(IncomingFile::kMostBytes, 1)));
+  EXPECT_FALSE(unknown.on_header(data(IncomingFile::kMaxBytes, 1)));
   EXPECT_FALSE(unknown.on_header(data(1, kMost)));
 }
 
 TEST(IncomingFile, RefusesAnEndThatContradictsItself) {
-  for (const std::uint64_t wrong : {std::uint64_t{0}, IncomingFile::kMostConnections + 1, kMost})
+  for (const std::uint64_t wrong : {std::uint64_t{0}, IncomingFile::kMaxConnections + 1, kMost})
     EXPECT_FALSE(IncomingFile(std::nullopt).on_header(end_of_file(wrong))) << wrong;
   IncomingFile file(std::nullopt);
   EXPECT_TRUE(file.on_header(end_of_file(2)));

@@ -32,7 +32,7 @@ TEST(Statement, HasTheBytesOfTheSpec) {
 TEST(Statement, ComesBackAsItWas) {
   const std::uint64_t most = ~std::uint64_t{0};
   for (const Statement& statement :
-       {kSent, Statement{Statement::Deed::stored, most, most, most, std::string(kMostStatementPathBytes, '/')},
+       {kSent, Statement{Statement::Deed::stored, most, most, most, std::string(kMaxStatementPathBytes, '/')},
         Statement{Statement::Deed::published, 1, 2, 3, std::string("\0\n", 2)}}) {
     const auto message = encode(statement);
     EXPECT_EQ(prefix_says(static_cast<std::uint16_t>(message.size() - kStatementPrefixBytes)).value(),

@@ -62,7 +62,7 @@ TEST_F(TransferParametersTest, RefusePortsThatAreNone) {
   for (const char* wrong : {"PORT", "PORT 1,2,3", "PORT 1,2,3,4,5,256", "SPOR", "SPOR 127,0,0,1,100,0 x"})
     EXPECT_EQ(ask(wrong).code, 501) << wrong;
   std::string many = "SPOR";
-  for (std::size_t i = 0; i <= kMostDataPorts; ++i) many += " 127,0,0,1,100,0";
+  for (std::size_t i = 0; i <= kMaxDataPorts; ++i) many += " 127,0,0,1,100,0";
   EXPECT_EQ(ask(many).code, 501);
 }
 

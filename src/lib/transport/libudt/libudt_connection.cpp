@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kCheckInterval{250};  // guess: one call of 
 constexpr std::chrono::seconds kMissedChecks{2};          // guess: this process did not run
 constexpr int kFullWindowPackets = 16;  // spec: udt4.md §8: a peer whose reader takes nothing announces fewer
 
-constexpr std::size_t kMostBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
+constexpr std::size_t kMaxBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 
 std::size_t payload_bytes_of(const UdtSocket& socket) {
   int mss = 0;
@@ -54,7 +54,7 @@ LibudtConnection::~LibudtConnection() { port_watch_->unwatch(peer_); }
 
 Result<std::size_t> LibudtConnection::receive(std::span<std::byte> into) {
   UDTCAT_CHECK(check_answers());
-  const auto most = static_cast<int>(std::min(into.size(), kMostBytesAtOnce));
+  const auto most = static_cast<int>(std::min(into.size(), kMaxBytesAtOnce));
   // SAFETY: libudt writes plain bytes.
   const int received = UDT::recv(socket_.id(), reinterpret_cast<char*>(into.data()), most, 0);
   if (received == UDT::ERROR && !last_error_is_try_again()) {
@@ -75,7 +75,7 @@ Result<std::size_t> LibudtConnection::receive(std::span<std::byte> into) {
 }
 
 Result<std::size_t> LibudtConnection::send(std::span<const std::byte> from, bool last) {
-  std::size_t most = std::min(from.size(), kMostBytesAtOnce);
+  std::size_t most = std::min(from.size(), kMaxBytesAtOnce);
   // The receiver's libudt hands up a full packet only 100 ms later unless a short one follows: leave one byte for that.
   if (last && most > 1 && most % payload_bytes_ == 0) --most;
   // SAFETY: libudt reads plain bytes.

@@ -48,13 +48,13 @@ PacketSize listening_packet_size(AddressFamily family, std::optional<std::size_t
 
 namespace {
 
-constexpr rlim_t kMostDescriptors = 4096;  // guess: the kernel's table is as large as its highest number
+constexpr rlim_t kMaxDescriptors = 4096;  // guess: the kernel's table is as large as its highest number
 
 int next_floor() {
   static std::atomic<unsigned> turn{0};
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  const auto numbers = static_cast<unsigned>(std::min(limit.rlim_cur, kMostDescriptors));
+  const auto numbers = static_cast<unsigned>(std::min(limit.rlim_cur, kMaxDescriptors));
   const unsigned quarter = std::max(numbers / 4, 1U);
   return static_cast<int>(numbers / 2 + turn.fetch_add(1) % quarter);
 }

@@ -11,10 +11,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLeastTolerance = 500us;  // guess: a train split over two reads of a busy host
-constexpr Duration kMostTolerance = 250ms;   // guess: later than that is lost for any purpose
+constexpr Duration kMaxTolerance = 250ms;    // guess: later than that is lost for any purpose
 constexpr int kRttShare = 8;                 // guess: half of RFC 8985's quarter; repair costs a round trip anyhow
 constexpr Duration kDueSlack = 500us;        // guess: what is due so soon goes along
-constexpr std::uint32_t kMostBackoff = 4;    // guess: an outage answers nothing, however often it is asked
+constexpr std::uint32_t kMaxBackoff = 4;     // guess: an outage answers nothing, however often it is asked
 constexpr std::uint32_t kHalfClock = 1U << 31;
 
 /// Whether a timestamp is older than another, on a clock that wraps.
@@ -23,7 +23,7 @@ bool older(std::uint32_t a, std::uint32_t b) { return a != b && b - a < kHalfClo
 }  // namespace
 
 Duration HoleList::tolerance() const {
-  return std::clamp(std::max(lateness_ + lateness_ / 4, rtt_ / kRttShare), kLeastTolerance, kMostTolerance);
+  return std::clamp(std::max(lateness_ + lateness_ / 4, rtt_ / kRttShare), kLeastTolerance, kMaxTolerance);
 }
 
 std::optional<TimePoint> HoleList::deadline() const {
@@ -69,7 +69,7 @@ std::vector<HoleList::Range> HoleList::take_due(TimePoint now, std::size_t most,
     const PacketIndex first = by_due_.extract(by_due_.begin()).value().second;
     Hole& hole = holes_.find(first)->second;
     due.push_back({first, hole.last});
-    hole.asked = std::min(hole.asked + 1, kMostBackoff);
+    hole.asked = std::min(hole.asked + 1, kMaxBackoff);
     hole.due = now + repeat_after * hole.asked;
     by_due_.emplace(hole.due, first);
   }

@@ -25,7 +25,7 @@ class HoleList {
     PacketIndex last;
   };
 
-  [[nodiscard]] bool full() const { return holes_.size() >= kMostHoles; }
+  [[nodiscard]] bool full() const { return holes_.size() >= kMaxHoles; }
   /// [first, last] was skipped by a packet that its sender stamped `timestamp_us`.
   void add(TimePoint now, PacketIndex first, PacketIndex last, std::uint32_t timestamp_us);
   /// A missing packet came. One sent before the packet that revealed the gap was not lost but late: tolerance grows.
@@ -50,8 +50,8 @@ class HoleList {
     std::uint32_t revealed_by_us;
     std::uint32_t asked = 0;
   };
-  using Holes = std::map<PacketIndex, Hole>;         // by first missing packet
-  static constexpr std::size_t kMostHoles = 16'384;  // guess: 10 Gbit/s at 100 ms with every fifth packet lost
+  using Holes = std::map<PacketIndex, Hole>;        // by first missing packet
+  static constexpr std::size_t kMaxHoles = 16'384;  // guess: 10 Gbit/s at 100 ms with every fifth packet lost
 
   void insert(PacketIndex first, const Hole& hole);
   void on_late(Duration lateness);

@@ -51,7 +51,7 @@ class LossGuess {
  private:
   static constexpr std::size_t kProofs =
       8;  // guess: four are lost again before others are suspected, or 5 % of loss costs a lot
-  static constexpr int kMostPatience = 4;  // guess: round trips, for what was sent often
+  static constexpr int kMaxPatience = 4;  // guess: round trips, for what was sent often
 
   void take_back_gone(SentPacket& packet) {
     if (std::exchange(packet.gone, false)) gone_bytes_ -= packet.bytes;
@@ -68,7 +68,7 @@ template <typename Mark>
 bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, Mark mark) {
   if (!misses_oldest(flight)) return false;
   const auto overdue = [&](const SentPacket& packet) {
-    return !packet.waits_for_repair && now - packet.sent_at >= timeout * std::clamp(packet.sends - 1, 1, kMostPatience);
+    return !packet.waits_for_repair && now - packet.sent_at >= timeout * std::clamp(packet.sends - 1, 1, kMaxPatience);
   };
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;

@@ -9,7 +9,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::uint64_t kMostHeldPerKept = 2;    // guess: two bytes of chunks held for one kept: trains are half full
+constexpr std::uint64_t kMaxHeldPerKept = 2;     // guess: two bytes of chunks held for one kept: trains are half full
 constexpr std::size_t kMaxPartialPackets = 256;  // guess: a black hole's burst; the others come again
 constexpr std::size_t kMaxCrumbs = 64;           // spec: udt4.md §9: 64 KiB in pieces of 1280 bytes have no more gaps
 
@@ -73,7 +73,7 @@ bool ReceiveBuffer::worth_keeping(const Arrival& arrival) const {
   if (arrival.chunk.empty()) return false;
   if (ledger_.holds(arrival.chunk)) return true;
   const std::uint64_t held = ledger_.held_bytes() + arrival.chunk.bytes().size();
-  return held <= kMostHeldPerKept * (readable_bytes_ + waiting_bytes_ + arrival.payload.size()) + limit_bytes() / 2;
+  return held <= kMaxHeldPerKept * (readable_bytes_ + waiting_bytes_ + arrival.payload.size()) + limit_bytes() / 2;
 }
 
 ReceiveBuffer::Slot ReceiveBuffer::slot_for(PacketIndex index, const Arrival& arrival) {

@@ -27,7 +27,7 @@ constexpr int kTurns = 4;                       // guess: then others on this th
 constexpr std::size_t kReceiveBufferBytes =
     8 * kMiB;                                       // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
 constexpr std::size_t kSendBufferBytes = 4 * kMiB;  // guess
-constexpr std::size_t kMostTrainBytes = 65'000;     // spec: UDP over IPv4 carries 65507
+constexpr std::size_t kMaxTrainBytes = 65'000;      // spec: UDP over IPv4 carries 65507
 constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
 constexpr std::uint32_t kWakesPerErrorCheck = 256;  // guess: a busy socket does not tell of errors by itself
 constexpr std::uint64_t kDropsWorthALine = 100;     // guess
@@ -66,8 +66,8 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
                      .connect = [this](TimePoint now, const ConnectionSettings& agreed) -> UdtLink& {
                        return connect(now, agreed);
                      }}),
-      builder_(socket_.max_train_datagrams(), kMostTrainBytes),
-      stray_(1, kMostTrainBytes) {
+      builder_(socket_.max_train_datagrams(), kMaxTrainBytes),
+      stray_(1, kMaxTrainBytes) {
   wait_readable();
 }
 
@@ -78,7 +78,7 @@ UdpPort::~UdpPort() {
 // ---- Datagrams in -------------------------------------------------------------------------------------------------
 
 void UdpPort::wait_readable() {
-  if (!watch()) return wait_gathered(WakeModeration::kMostGather);
+  if (!watch()) return wait_gathered(WakeModeration::kMaxGather);
   descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                          lifetime_.guard([this](const boost::system::error_code& error) {
                            if (!error) on_readable();

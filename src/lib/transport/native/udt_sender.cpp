@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMaxPieces = 16;  // guess: of one packet: a storm of tiny writes is cut a little shorter
-constexpr Duration kMostQueue = 500ms;  // guess: an answer that takes longer than this and four round trips is none
+constexpr Duration kMaxQueue = 500ms;   // guess: an answer that takes longer than this and four round trips is none
 constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
@@ -222,7 +222,7 @@ void UdtSender::arm_probe(TimePoint now) {
     probe_.disarm();
     return;
   }
-  const Duration answer = std::min<Duration>(rtt_.timeout(), 4 * rtt_.minimum().value_or(rtt_.smoothed()) + kMostQueue);
+  const Duration answer = std::min<Duration>(rtt_.timeout(), 4 * rtt_.minimum().value_or(rtt_.smoothed()) + kMaxQueue);
   // Of a packet that fills a gap libudt tells as soon as one of ours would.
   const bool fills_gap = guess_.misses_oldest(packets_) && !packets_[packets_.begin_index()].waits_for_repair;
   const Duration wait = answer + (fills_gap ? kSyn : peer_.ack_wait);

@@ -15,11 +15,11 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class WakeModeration {
  public:
-  static constexpr Duration kMostGather = std::chrono::milliseconds(2);  // guess: as late as a busy machine wakes
+  static constexpr Duration kMaxGather = std::chrono::milliseconds(2);  // guess: as late as a busy machine wakes
   static constexpr Duration kLeastGather =
-      std::chrono::microseconds(100);                   // guess: to arm a timer for less costs more than it saves
-  static constexpr Duration kStream = 2 * kMostGather;  // wake-ups that follow each other so closely are a stream's
-  static constexpr int kRttShare = 16;                  // guess
+      std::chrono::microseconds(100);                  // guess: to arm a timer for less costs more than it saves
+  static constexpr Duration kStream = 2 * kMaxGather;  // wake-ups that follow each other so closely are a stream's
+  static constexpr int kRttShare = 16;                 // guess
   static constexpr std::uint64_t kBufferShare = 8;  // guess: what gathers must not come near what the system would drop
 
   /// buffer_bytes   the socket's receive buffer
@@ -34,7 +34,7 @@ class WakeModeration {
     const auto share =
         static_cast<std::int64_t>(static_cast<double>(since.count()) * static_cast<double>(buffer_bytes_) /
                                   static_cast<double>(bytes * kBufferShare));
-    const Duration gather = std::min({kMostGather, rtt / kRttShare, Duration(share)});
+    const Duration gather = std::min({kMaxGather, rtt / kRttShare, Duration(share)});
     return gather < kLeastGather ? Duration::zero() : gather;
   }
 

@@ -14,10 +14,10 @@ constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves 
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
-constexpr double kBeta = 0.7;                   // spec: draft-ietf-ccwg-bbr, BBR.Beta
-constexpr Duration kLeastProbeWait = 2s;        // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
-constexpr unsigned kProbeWaitSpreadMs = 1000;   // spec: the same
-constexpr std::uint64_t kMostProbeRounds = 63;  // spec: draft-ietf-ccwg-bbr, "BBRIsRenoCoexistenceProbeTime"
+constexpr double kBeta = 0.7;                  // spec: draft-ietf-ccwg-bbr, BBR.Beta
+constexpr Duration kLeastProbeWait = 2s;       // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
+constexpr unsigned kProbeWaitSpreadMs = 1000;  // spec: the same
+constexpr std::uint64_t kMaxProbeRounds = 63;  // spec: draft-ietf-ccwg-bbr, "BBRIsRenoCoexistenceProbeTime"
 // Next to unresponsive flows we probe as often as they do, and are done as quickly.
 constexpr unsigned kUnresponsiveCycleRounds = 8;  // spec: BBRv1's cycle
 constexpr unsigned kUnresponsiveDownRounds =
@@ -28,18 +28,18 @@ constexpr Duration kLeastCycle = 250ms;
 
 // spec: twice the 64 after which UDT's light ACK comes, so that some are on their way.
 constexpr std::uint64_t kAckPackets = 128;
-constexpr double kStartupPacingGain = 2.77;             // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
-constexpr double kPacingMargin = 0.99;                  // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
-constexpr double kDrainPacingGain = 0.5;                // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
-constexpr double kDownPacingGain = 0.9;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
-constexpr double kUpPacingGain = 1.25;                  // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
-constexpr double kWindowGain = 2;                       // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
-constexpr double kUpWindowGain = 2.25;                  // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
-constexpr double kProbeRttWindowGain = 0.5;             // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
-constexpr Duration kQuantumTime = 1ms;                  // spec: draft-ietf-ccwg-bbr, "Send Quantum: BBR.send_quantum"
-constexpr std::uint64_t kMostQuantumBytes = 64 * kKiB;  // spec: the same
-constexpr std::uint64_t kQuantaInFlight = 3;            // spec: draft-ietf-ccwg-bbr, "BBR.offload_budget"
-constexpr std::uint64_t kLeastWindowPackets = 4;        // spec: draft-ietf-ccwg-bbr, BBR.MinPipeCwnd
+constexpr double kStartupPacingGain = 2.77;            // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
+constexpr double kPacingMargin = 0.99;                 // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
+constexpr double kDrainPacingGain = 0.5;               // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
+constexpr double kDownPacingGain = 0.9;                // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
+constexpr double kUpPacingGain = 1.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kWindowGain = 2;                      // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
+constexpr double kUpWindowGain = 2.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kProbeRttWindowGain = 0.5;            // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
+constexpr Duration kQuantumTime = 1ms;                 // spec: draft-ietf-ccwg-bbr, "Send Quantum: BBR.send_quantum"
+constexpr std::uint64_t kMaxQuantumBytes = 64 * kKiB;  // spec: the same
+constexpr std::uint64_t kQuantaInFlight = 3;           // spec: draft-ietf-ccwg-bbr, "BBR.offload_budget"
+constexpr std::uint64_t kLeastWindowPackets = 4;       // spec: draft-ietf-ccwg-bbr, BBR.MinPipeCwnd
 
 }  // namespace
 
@@ -256,7 +256,7 @@ bool Bbr::time_to_probe(TimePoint now) const {
     return true;
   // Reno needs as many round trips as it has packets in flight to grow by half; a flow beside it probes as often.
   const auto reno_rounds = model_.bdp_bytes(model_.bandwidth()) / payload_bytes_;
-  return waited >= kLeastCycle && rounds_since_probe_ >= std::min(reno_rounds, kMostProbeRounds);
+  return waited >= kLeastCycle && rounds_since_probe_ >= std::min(reno_rounds, kMaxProbeRounds);
 }
 
 bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
@@ -328,7 +328,7 @@ std::uint64_t Bbr::least_cap() const {
 
 std::uint64_t Bbr::send_quantum_bytes() const {
   // On loopback two packets are more than that.
-  return std::max<std::uint64_t>(std::min(bytes_during(pacing_rate_, kQuantumTime), kMostQuantumBytes),
+  return std::max<std::uint64_t>(std::min(bytes_during(pacing_rate_, kQuantumTime), kMaxQuantumBytes),
                                  2 * payload_bytes_);
 }
 

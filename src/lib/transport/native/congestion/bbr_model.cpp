@@ -13,23 +13,23 @@ using namespace std::chrono_literals;
 
 constexpr Duration kProbeInterval = 5s;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTInterval
 constexpr Duration kLifetime = 10s;      // spec: draft-ietf-ccwg-bbr, BBR.MinRTTFilterLen
-constexpr Duration kMostSlack = 1ms;     // guess: a queue of a millisecond is worth no measurement
+constexpr Duration kMaxSlack = 1ms;      // guess: a queue of a millisecond is worth no measurement
 constexpr Duration kLeastSlack = 300us;  // measured: timers of virtual machines are 50 to 300 us late
 
 // How far above the minimum a sample may be and still confirm it.
-Duration slack(Duration least) { return std::clamp<Duration>(least / 16, kLeastSlack, kMostSlack); }
+Duration slack(Duration least) { return std::clamp<Duration>(least / 16, kLeastSlack, kMaxSlack); }
 
 constexpr unsigned kPeriodRounds =
     5;  // spec: draft-ietf-ccwg-bbr, BBR.ExtraAckedFilterLen is ten, of which this is half
 // spec: Linux's BBRv3, bbr_extra_acked_max_us. The draft has no such limit; a rate estimated too low would then feed
 // itself.
-constexpr Duration kMostTime = std::chrono::milliseconds(100);
+constexpr Duration kMaxTime = std::chrono::milliseconds(100);
 
 constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 constexpr double kLossWithoutQueue =
     0.1;  // guess: far paths lose up to 5 %; probing at 1.25 into a full buffer loses 20 %
 constexpr std::uint64_t kFewPackets = 4;         // guess: of a small flight, single losses are a large share
-constexpr double kMostPathLoss = 0.05;           // guess: more than that is not random
+constexpr double kMaxPathLoss = 0.05;            // guess: more than that is not random
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;  // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
@@ -71,7 +71,7 @@ void AckAggregation::on_ack(TimePoint now, std::uint64_t newly_delivered_bytes, 
   }
   interval_delivered_bytes_ += newly_delivered_bytes;
   const auto extra_bytes = interval_delivered_bytes_ - std::min(interval_delivered_bytes_, expected_bytes);
-  extra_.update(std::min({extra_bytes, window_bytes, bytes_during(bandwidth, kMostTime)}));
+  extra_.update(std::min({extra_bytes, window_bytes, bytes_during(bandwidth, kMaxTime)}));
 }
 
 void AckAggregation::on_round_trip(bool starting) {
@@ -101,7 +101,7 @@ void BbrModel::on_round_trip(std::uint64_t window_bytes) {
   if (!phase_.own_queue && congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes))
     lower_short_term(window_bytes);
   if (phase_.cruising && !queue_overflowed())
-    path_loss_ += kPathLossSmoothing * (std::min(round.loss_rate(), kMostPathLoss) - path_loss_);
+    path_loss_ += kPathLossSmoothing * (std::min(round.loss_rate(), kMaxPathLoss) - path_loss_);
   aggregation_.on_round_trip(phase_.starting);
 }
 

@@ -8,7 +8,7 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr unsigned kMostDoublings = 30;  // spec: draft-ietf-ccwg-bbr, "BBRRaiseInflightLongtermSlope"
+constexpr unsigned kMaxDoublings = 30;  // spec: draft-ietf-ccwg-bbr, "BBRRaiseInflightLongtermSlope"
 
 // All measured on a simulated 1 Gbit/s, 20 ms, with a buffer of half to two bandwidth-delay products, next to CUBIC,
 // BBRv1 and another of us for a minute (tests/lib/transport/native/congestion). Others around them give much the same.
@@ -22,7 +22,7 @@ constexpr double kGainFromOthers = 1.04;         // measured: 1.02 to 1.07 make 
 
 void InFlightCeiling::steepen(std::uint64_t window_bytes, std::size_t payload_bytes) {
   const std::uint64_t packets = std::uint64_t{1} << probe_rounds_;
-  probe_rounds_ = std::min(probe_rounds_ + 1, kMostDoublings);
+  probe_rounds_ = std::min(probe_rounds_ + 1, kMaxDoublings);
   delivered_per_packet_ = std::max<std::uint64_t>(window_bytes / packets, payload_bytes);
   delivered_bytes_ = 0;
 }

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr double kWindowMargin = 16;           // spec: draft-gg-udt, "UDT's Native Control Algorithm"; packets
 constexpr double kDecrease = 1.125;            // spec: the same
-constexpr unsigned kMostDecreases = 5;         // spec: the same, in one epoch
+constexpr unsigned kMaxDecreases = 5;          // spec: the same, in one epoch
 constexpr double kIncreasePerPacket = 1.5e-6;  // spec: the same
 constexpr double kLeastGrowth = 0.01;          // spec: libudt 4.11, packets in 10 ms; the draft says one byte
 constexpr double kCapacityShare = 1.0 / 9;     // spec: libudt 4.11, after a decrease
@@ -68,7 +68,7 @@ void UdtRateLaw::on_loss(const LossEvent& event) {
   // The loss that ends slow start needs no decrease: the rate that follows is one that has arrived.
   if (slow_start_) return leave_slow_start();
   if (event.new_epoch) return begin_loss_epoch();
-  if (decreases_ < kMostDecreases && ++losses_ % spacing_ == 0) decrease();
+  if (decreases_ < kMaxDecreases && ++losses_ % spacing_ == 0) decrease();
 }
 
 void UdtRateLaw::begin_loss_epoch() {

@@ -16,7 +16,7 @@ using std::chrono_literals::operator""ms;
 constexpr std::uint64_t kTrainBytes = 64 * kKiB;
 constexpr Duration kTrainTime = std::chrono::microseconds(500);
 constexpr Duration kLeastTimeout = 300ms;
-constexpr Duration kMostTimeout = 2'000ms;
+constexpr Duration kMaxTimeout = 2'000ms;
 
 Duration time_for(std::uint64_t bytes, BitRate rate) {
   return duration_of(static_cast<double>(bytes) / static_cast<double>(rate.bytes_per_second()));
@@ -80,7 +80,7 @@ void Flow::send_packet() {
 void Flow::arm_timeout() {
   if (timeout_at_ > path_.now()) return;
   const auto wait =
-      std::min(std::max(kLeastTimeout, path_.path().rtt * 4) * (1U << std::min(timeouts_, 4U)), kMostTimeout);
+      std::min(std::max(kLeastTimeout, path_.path().rtt * 4) * (1U << std::min(timeouts_, 4U)), kMaxTimeout);
   timeout_at_ = path_.now() + wait;
   path_.schedule(timeout_at_, Bottleneck::What::timeout, index_);
 }

@@ -18,15 +18,15 @@ namespace rfc {
 
 // A round trip here has a sample for each batch of acknowledgements, not for each packet: the eight samples that RFC
 // 9406 waits for might not come. The rest is its §4.3.
-inline constexpr Duration kLeastGrowth = std::chrono::milliseconds(4);     // spec: RFC 9406 §4.3, MIN_RTT_THRESH
-inline constexpr Duration kMostRttGrowth = std::chrono::milliseconds(16);  // spec: RFC 9406 §4.3, MAX_RTT_THRESH
-inline constexpr int kGrowthDivisor = 8;                                   // spec: RFC 9406 §4.3, MIN_RTT_DIVISOR
-inline constexpr double kCarefulGrowth = 0.25;    // spec: RFC 9406 §4.3, 1 / CSS_GROWTH_DIVISOR
-inline constexpr unsigned kCarefulRounds = 5;     // spec: RFC 9406 §4.3, CSS_ROUNDS
-inline constexpr double kC = 0.4;                 // spec: RFC 9438 §5.1
-inline constexpr double kCubicBeta = 0.7;         // spec: RFC 9438 §4.6
-inline constexpr double kMostTargetGrowth = 1.5;  // spec: RFC 9438 §4.2, of the target within a round trip
-inline constexpr double kLeastPackets = 2;        // spec: RFC 9438 §4.6
+inline constexpr Duration kLeastGrowth = std::chrono::milliseconds(4);    // spec: RFC 9406 §4.3, MIN_RTT_THRESH
+inline constexpr Duration kMaxRttGrowth = std::chrono::milliseconds(16);  // spec: RFC 9406 §4.3, MAX_RTT_THRESH
+inline constexpr int kGrowthDivisor = 8;                                  // spec: RFC 9406 §4.3, MIN_RTT_DIVISOR
+inline constexpr double kCarefulGrowth = 0.25;   // spec: RFC 9406 §4.3, 1 / CSS_GROWTH_DIVISOR
+inline constexpr unsigned kCarefulRounds = 5;    // spec: RFC 9406 §4.3, CSS_ROUNDS
+inline constexpr double kC = 0.4;                // spec: RFC 9438 §5.1
+inline constexpr double kCubicBeta = 0.7;        // spec: RFC 9438 §4.6
+inline constexpr double kMaxTargetGrowth = 1.5;  // spec: RFC 9438 §4.2, of the target within a round trip
+inline constexpr double kLeastPackets = 2;       // spec: RFC 9438 §4.6
 inline constexpr double kSlowStartPacingGain =
     2;                                       // spec: RFC 9002 §7.7 asks for more than 1; two lets the window double
 inline constexpr double kPacingGain = 1.25;  // spec: RFC 9002 §7.7
@@ -130,7 +130,7 @@ inline void HyStart::on_round_trip(std::optional<Duration> min_rtt) {
       phase_ = Phase::done;
   } else if (phase_ == Phase::exponential && last_min_rtt_) {
     const auto growth =
-        std::clamp<Duration>(*last_min_rtt_ / rfc::kGrowthDivisor, rfc::kLeastGrowth, rfc::kMostRttGrowth);
+        std::clamp<Duration>(*last_min_rtt_ / rfc::kGrowthDivisor, rfc::kLeastGrowth, rfc::kMaxRttGrowth);
     if (*min_rtt >= *last_min_rtt_ + growth) {
       phase_ = Phase::careful;
       careful_rounds_ = 0;
@@ -213,7 +213,7 @@ inline void Cubic::grow(TimePoint now, double delivered_packets) {
   const double elapsed = seconds_of(now - epoch_->start);
   const double in_a_round_trip = elapsed + seconds_of(rtt_.value().value_or(Duration{0}));
   const double target =
-      std::clamp(cubic_packets(in_a_round_trip), window_packets_, rfc::kMostTargetGrowth * window_packets_);
+      std::clamp(cubic_packets(in_a_round_trip), window_packets_, rfc::kMaxTargetGrowth * window_packets_);
   epoch_->reno_packets += epoch_->reno_growth * delivered_packets / window_packets_;
   if (epoch_->reno_packets >= before_reduction_packets_) epoch_->reno_growth = 1;
   window_packets_ += (target - window_packets_) * std::min(delivered_packets / window_packets_, 1.0);
