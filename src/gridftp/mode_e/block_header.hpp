@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <span>
 
+#include <udtcat/units.hpp>
+
 #include "lib/core/byte_order.hpp"
 
 namespace udtcat::gridftp {
 
-inline constexpr std::size_t kBlockHeaderBytes = 17;  // spec: docs/spec/gridftp.md §2
+inline constexpr std::size_t kBlockHeaderBytes = 17;              // spec: docs/spec/gridftp.md §2
+inline constexpr std::size_t kDefaultModeEBlockBytes = 1 * kMiB;  // guess: of payload at most
 
 struct BlockHeader {
   // spec: docs/spec/gridftp.md §2. Bits that are not here mean nothing to us, as to Globus.

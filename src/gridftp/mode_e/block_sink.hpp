@@ -14,6 +14,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
@@ -26,6 +27,9 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; several connections may store at a time.
 class BlockSink {
  public:
+  /// How much a connection stores at a time.
+  static constexpr std::size_t kPieceBytes = 256 * kKiB;  // guess: a block of Globus' server
+
   virtual ~BlockSink() = default;
   /// `bytes`, which are the file's from `offset` on, are valid until it returns, which is when there is room for more.
   /// errors: Errc::local_write_failed, Errc::protocol_violated

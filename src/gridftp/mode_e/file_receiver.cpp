@@ -10,18 +10,12 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
-#include <udtcat/units.hpp>
-
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
-
-namespace {
-constexpr std::size_t kPieceBytes = 256 * kKiB;  // guess: a block of Globus' server
-}  // namespace
 
 struct FileReceiver::State {
   State(boost::asio::io_context& context, IncomingFile what, std::shared_ptr<BlockSink> where)
@@ -96,7 +90,7 @@ Task<Status> FileReceiver::State::receive(DataConnection from) {
 }
 
 std::vector<std::byte> FileReceiver::State::take_piece() {
-  if (pieces.empty()) return std::vector<std::byte>(kPieceBytes);
+  if (pieces.empty()) return std::vector<std::byte>(BlockSink::kPieceBytes);
   auto piece = std::move(pieces.back());
   pieces.pop_back();
   return piece;

@@ -9,9 +9,9 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/result.hpp>
-#include <udtcat/units.hpp>
 
 #include "gridftp/coroutine/task.hpp"
+#include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 
@@ -20,8 +20,8 @@ namespace udtcat::gridftp {
 /// How a file is sent.
 struct SendRequest {
   std::shared_ptr<BlockSource> source;
-  std::uint64_t offset_on_wire = 0;    ///< is subtracted from offsets: what the receiver counts from
-  std::size_t block_bytes = 1 * kMiB;  ///< of payload at most
+  std::uint64_t offset_on_wire = 0;                   ///< is subtracted from offsets: what the receiver counts from
+  std::size_t block_bytes = kDefaultModeEBlockBytes;  ///< of payload at most
   std::function<void(std::size_t bytes)> sent = [](std::size_t) {};  ///< is told of each block
 };
 

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <udtcat/units.hpp>
-
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -16,7 +14,7 @@ Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& ha
   for (;;) {
     if (piece.empty()) {
       co_await from.wait_readable();  // before there is memory for it
-      piece.resize(256 * kKiB);       // guess: as a block of Globus' server
+      piece.resize(BlockSink::kPieceBytes);
     }
     UDTCAT_CO_TRY(const auto taken, from.take(piece));
     if (!taken) {
