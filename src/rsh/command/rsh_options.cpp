@@ -1,7 +1,6 @@
 #include "rsh/command/rsh_options.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
