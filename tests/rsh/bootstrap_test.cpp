@@ -53,17 +53,17 @@ TEST(Bootstrap, FailsWithTheStatusOfSshWhereItsOutputEndsAmidThePush) {
   const test::TempDir folder;
   const auto program = folder.write("program", std::string(4'000'000, 'x'));
   std::optional<int> status;
-  const auto bootstrap =
-      Bootstrap::start(io,
-                       {.program = "sh",
-                        .words = {"sh", "-c",
-                                  "printf '\\nUDTCAT MISSING Linux x86_64\\n'; exec >&-; head -c 3000000 >/dev/null; "
-                                  "sleep 0.2; cat >/dev/null; exit 3"},
-                        .pipe_stderr = false},
-                       PushedProgram{.path = program.string(), .system = "Linux x86_64"},
-                       {.on_connect = [](const ConnectLine&) {},
-                        .on_noise = [](const std::string&) {},
-                        .on_failure = [&](const Error&, std::optional<int> ended_with) { status = ended_with; }});
+  const auto bootstrap = Bootstrap::start(
+      io,
+      {.program = "sh",
+       .words = {"sh", "-c",
+                 "printf '\\nUDTCAT MISSING Linux x86_64\\n'; exec >&-; head -c 4000000 >/dev/null; exit 3"},
+       .pipe_stderr = false,
+       .core_limit_bytes = {}},
+      PushedProgram{.path = program.string(), .system = "Linux x86_64"},
+      {.on_connect = [](const ConnectLine&) {},
+       .on_noise = [](const std::string&) {},
+       .on_failure = [&](const Error&, std::optional<int> ended_with) { status = ended_with; }});
   ASSERT_TRUE(bootstrap);
   ASSERT_TRUE(run_until(
       io, [&] { return status.has_value(); }, std::chrono::seconds(10)));
