@@ -50,7 +50,7 @@ Task<Status> ControlClient::send(std::string line) {
     co_return fail(Errc::bad_argument, core::printable(line, core::kShownBytes),
                    "FTP has no way to say a line end, a zero byte or 0xFF");
   core::log().debug("{}: > {}", name_, line);
-  co_return co_await control_->say(line + "\r\n", patience_);
+  co_return co_await control_->write(line + "\r\n", patience_);
 }
 
 Task<Result<Reply>> ControlClient::reply(ControlConnection::Moved moved) {
@@ -60,7 +60,7 @@ Task<Result<Reply>> ControlClient::reply(ControlConnection::Moved moved) {
       core::log().debug("{}: < {} {}", name_, reply->code, reply->text());
       co_return std::move(*reply);
     }
-    const auto heard = co_await control_->hear(patience_, moved);
+    const auto heard = co_await control_->read(patience_, moved);
     if (!heard) co_return fail(heard.error().code, "hear the " + name_, heard.error().cause);
     reader_.push(*heard);
   }

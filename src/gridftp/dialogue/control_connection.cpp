@@ -66,7 +66,7 @@ Task<void> ControlConnection::State::read_on(std::shared_ptr<State> state) {
 
 Task<void> ControlConnection::State::write(std::shared_ptr<State> state, std::string text) {
   const auto written = co_await state->stream->write(std::as_bytes(std::span(text)));
-  if (!written) co_return state->end(written.error());  // and say() fails
+  if (!written) co_return state->end(written.error());  // and write() fails
   state->writing = false;
   state->changed.notify();
 }
@@ -79,7 +79,7 @@ ControlConnection::ControlConnection(boost::asio::io_context& io, std::shared_pt
 
 ControlConnection::~ControlConnection() { close(); }
 
-Task<Result<std::string>> ControlConnection::hear(std::chrono::milliseconds patience, Moved moved) {
+Task<Result<std::string>> ControlConnection::read(std::chrono::milliseconds patience, Moved moved) {
   const auto state = state_;
   const SilenceWatch watch(state->io, patience, std::move(moved), [state] { state->changed.notify(); });
   while (state->heard.empty() && !state->ended && !watch.is_over()) co_await state->changed.wait();
@@ -91,7 +91,7 @@ Task<Result<std::string>> ControlConnection::hear(std::chrono::milliseconds pati
   co_return tl::unexpected(*state->ended);
 }
 
-Task<Status> ControlConnection::say(std::string text, std::chrono::milliseconds patience) {
+Task<Status> ControlConnection::write(std::string text, std::chrono::milliseconds patience) {
   const auto state = state_;
   if (state->ended) co_return tl::unexpected(*state->ended);
   state->writing = true;

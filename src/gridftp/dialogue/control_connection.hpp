@@ -22,7 +22,7 @@ namespace udtcat::gridftp {
 /// no way to the peer.
 [[nodiscard]] Endpoint local_address_towards(boost::asio::io_context& io, const Endpoint& peer);
 
-/// Threads: confined to the io_context thread; one hear() and one say() at a time.
+/// Threads: confined to the io_context thread; one read() and one write() at a time.
 class ControlConnection {
  public:
   /// Counts the bytes on the data connections: while it grows, silence on the control connection is none.
@@ -36,12 +36,12 @@ class ControlConnection {
 
   /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without
   /// a byte
-  [[nodiscard]] Task<Result<std::string>> hear(std::chrono::milliseconds patience, Moved moved = {});
+  [[nodiscard]] Task<Result<std::string>> read(std::chrono::milliseconds patience, Moved moved = {});
   /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `patience`
-  [[nodiscard]] Task<Status> say(std::string text, std::chrono::milliseconds patience);
+  [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds patience);
   /// Nothing more will be said. Returns when the system has taken all that was.
   [[nodiscard]] Task<void> finish();
-  /// Ends it at once; hear() and say() fail.
+  /// Ends it at once; read() and write() fail.
   void close();
 
   [[nodiscard]] const Endpoint& local() const { return local_; }

@@ -20,7 +20,7 @@ constexpr std::chrono::minutes kGoodbyePatience{10};  // guess: bytes sent befor
 
 /// Closes a kept connection with a block that says so, which tells an orderly end from a break. A peer that never takes
 /// it loses the connection after kGoodbyePatience.
-void say_goodbye(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
+void finish(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,
       [&io, connection]() -> Task<void> {
@@ -75,7 +75,7 @@ std::size_t DataPath::addresses() const {
 
 void DataPath::close() {
   if (kept_to_send_)
-    for (const DataConnection& connection : kept_) say_goodbye(io_, connection.io);
+    for (const DataConnection& connection : kept_) finish(io_, connection.io);
   lifetime_.end();
   kept_.clear();
   stance_ = {};
@@ -89,9 +89,9 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   if (only_from && only_from->with_port(0) != peer.with_port(0))
     return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
                             only_from->host_to_string());
-  auto its_place = place();
-  if (!its_place) return refuse(std::move(its_place.error()));
-  connection.io->settle(std::move(*its_place), moved_bytes_);
+  auto slot = take_slot();
+  if (!slot) return refuse(std::move(slot.error()));
+  connection.io->settle(std::move(*slot), moved_bytes_);
   peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->take(std::move(connection));
   if (early.size() >= kMaxEarly)
@@ -127,9 +127,9 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
 }
 
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
-  UDTCAT_CO_TRY(auto its_place, place());
+  UDTCAT_CO_TRY(auto slot, take_slot());
   auto made = co_await stack_->connect(to);
-  if (made) (*made)->settle(std::move(its_place), moved_bytes_);
+  if (made) (*made)->settle(std::move(slot), moved_bytes_);
   co_return made;
 }
 

@@ -113,7 +113,7 @@ class DataPath {
     const auto* receiving = std::get_if<Receiver>(&transfer_);
     return receiving != nullptr ? receiving->get() : nullptr;
   }
-  [[nodiscard]] Result<std::shared_ptr<void>> place() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
+  [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to);
   void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);

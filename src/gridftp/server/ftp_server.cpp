@@ -95,7 +95,7 @@ void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
       io_,
       [kept = std::shared_ptr<ControlConnection>(std::move(control))]() -> Task<void> {
         constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
-        if (co_await kept->say("421 Too many clients: try again later.\r\n", kPatience)) co_await kept->finish();
+        if (co_await kept->write("421 Too many clients: try again later.\r\n", kPatience)) co_await kept->finish();
       },
       boost::asio::detached);
 }

@@ -114,7 +114,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   enum class Input { open, garbled, ended };
   ///  none ── USER ──► named ── PASS ──► done
   enum class Login { none, named, done };
-  [[nodiscard]] Task<Status> send(Reply reply) { return control_->say(to_wire(reply), kReplyPatience); }
+  [[nodiscard]] Task<Status> send(Reply reply) { return control_->write(to_wire(reply), kReplyPatience); }
   void end_input() {
     if (input_ == Input::open) input_ = Input::ended;
   }
@@ -166,7 +166,7 @@ Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self)
     const auto patience = self->is_logged_in() ? self->options_.idle_patience : self->options_.login_patience;
     // A client is not silent while its data move.
     const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };
-    const auto bytes = co_await self->control_->hear(patience, moved);
+    const auto bytes = co_await self->control_->read(patience, moved);
     if (!bytes) {
       core::log().info("{}: {}", self->name_, bytes.error().message());
       break;
@@ -216,8 +216,8 @@ Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> sel
     sent = co_await self->send(std::move(reply));
   }
   if (self->is_dismissed())
-    sent =
-        co_await self->control_->say("421 Too many clients: closing this control connection.\r\n", kDismissalPatience);
+    sent = co_await self->control_->write("421 Too many clients: closing this control connection.\r\n",
+                                          kDismissalPatience);
   if (sent && (self->state_ == State::quits || self->is_dismissed())) co_await self->control_->finish();
   self->end_input();
   self->control_->close();

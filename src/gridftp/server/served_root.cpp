@@ -104,7 +104,7 @@ Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
   return Parted{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
 }
 
-Result<FileLocation> ServedRoot::place_of(const std::string& path) const {
+Result<FileLocation> ServedRoot::location_of(const std::string& path) const {
   UDTCAT_TRY(auto parted, part(path));
   return FileLocation(std::move(parted.directory), std::move(parted.name), path);
 }
@@ -160,8 +160,8 @@ Status ServedRoot::remove(const std::string& path, bool directory) const {
 }
 
 Status ServedRoot::rename(const std::string& from, const std::string& to) const {
-  UDTCAT_TRY(const auto source, place_of(from));
-  UDTCAT_TRY(const auto target, place_of(to));
+  UDTCAT_TRY(const auto source, location_of(from));
+  UDTCAT_TRY(const auto target, location_of(to));
   return source.rename_to(target);
 }
 

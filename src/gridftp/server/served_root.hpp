@@ -53,7 +53,7 @@ class ServedRoot {
 
   [[nodiscard]] Result<bridge::Descriptor> open_to_read(const std::string& path) const;
   /// Where a file of that name goes. Its directory is there.
-  [[nodiscard]] Result<FileLocation> place_of(const std::string& path) const;
+  [[nodiscard]] Result<FileLocation> location_of(const std::string& path) const;
   [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
   [[nodiscard]] Result<DirectoryWalk> list(const std::string& path) const;
   [[nodiscard]] Status make_directory(const std::string& path) const;

@@ -192,7 +192,7 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (parameters.allocated) incoming.expected = ByteRange{0, *parameters.allocated};
-  UDTCAT_TRY(const auto place, root_.place_of(path));
+  UDTCAT_TRY(const auto place, root_.location_of(path));
   UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(place) : BlockStore::open_to_write(place));
   std::optional<RestartJournal> journal;
   if (const auto size = store.size(); !at && size) {
@@ -219,7 +219,7 @@ Reply ServedTransfers::name_source(const std::string& source) {
 Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   const auto have = co_await on_disk(io_, [&]() -> Result<ByteRanges> {
-    UDTCAT_TRY(const auto place, root_.place_of(path));
+    UDTCAT_TRY(const auto place, root_.location_of(path));
     return ranges_on_disk(journal_of(place, path, source_), place);
   });
   co_return have ? make_reply(250, "Range Marker " + have->to_text()) : to_reply(have.error());

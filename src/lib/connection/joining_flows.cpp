@@ -33,7 +33,7 @@ void FlowDialing::connect(Attempt& attempt) {
                         lifetime_.guard([this, &attempt](Result<std::unique_ptr<transport::Channel>> channel) {
                           if (!channel) return try_again(attempt, channel.error());
                           attempt.channel = std::move(*channel);
-                          say_join(attempt);
+                          send_join(attempt);
                         }));
 }
 
@@ -46,7 +46,7 @@ void FlowDialing::try_again(Attempt& attempt, const Error& error) {
   }));
 }
 
-void FlowDialing::say_join(Attempt& attempt) {
+void FlowDialing::send_join(Attempt& attempt) {
   const auto join = session_->join_key()->join(attempt.flow);
   if (!join) return finish(tl::unexpected(join.error()));
   // A write that fails ends the channel, and the read says so.

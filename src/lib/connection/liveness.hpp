@@ -35,13 +35,13 @@ class Liveness {
   /// `total` bytes have come so far that bring the peer's next record nearer, authenticated or not: a slow path must
   /// not look like a dead one.
   void on_bytes_received(std::uint64_t total_bytes, TimePoint now) {
-    if (total_bytes == heard_bytes_) return;
-    heard_bytes_ = total_bytes;
+    if (total_bytes == received_bytes_) return;
+    received_bytes_ = total_bytes;
     last_heard_ = now;
   }
   void on_sent(TimePoint now) { last_sent_ = now; }
 
-  [[nodiscard]] Verdict judge(TimePoint now, std::optional<TimePoint> port_closed_since) const {
+  [[nodiscard]] Verdict verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
     const auto silence = now - last_heard_;
     if (port_closed_since && silence >= kPortClosedSilence) return Verdict::port_closed;
     return silence >= idle_timeout_ ? Verdict::timed_out : Verdict::alive;
@@ -60,7 +60,7 @@ class Liveness {
   TimePoint last_heard_;
   TimePoint last_sent_;
   TimePoint last_tick_;
-  std::uint64_t heard_bytes_ = 0;
+  std::uint64_t received_bytes_ = 0;
 };
 
 }  // namespace udtcat::connection

@@ -322,8 +322,8 @@ void Multiplexer::on_tick() {
   const bool was_quiet = liveness_.quiet(now());
   liveness_.on_tick(now());
   take_rtt();
-  liveness_.on_bytes_received(session_->heard_bytes(), now());
-  const auto verdict = liveness_.judge(now(), session_->port_closed_since());
+  liveness_.on_bytes_received(session_->received_bytes(), now());
+  const auto verdict = liveness_.verdict(now(), session_->port_closed_since());
   if (verdict != Liveness::Verdict::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
     return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",

@@ -28,10 +28,10 @@ struct Flow {
 
   explicit Flow(std::unique_ptr<transport::Channel> from) : channel(std::move(from)) {}
 
-  std::uint64_t untaken_bytes = 0;  ///< written, and not yet taken by the transport
-  BlockNumber least_out = 0;        ///< one more than the number of the last block sent on it
-  BlockNumber least_in = 0;         ///< one more than the number of the last header read from it
-  std::uint64_t heard_bytes = 0;    ///< had come on it when it last could bring the next record
+  std::uint64_t untaken_bytes = 0;   ///< written, and not yet taken by the transport
+  BlockNumber least_out = 0;         ///< one more than the number of the last block sent on it
+  BlockNumber least_in = 0;          ///< one more than the number of the last header read from it
+  std::uint64_t received_bytes = 0;  ///< had come on it when it last could bring the next record
   Incoming incoming = Incoming::idle;
   std::array<std::byte, kRecordHeaderBytes> header{};  ///< being read; clear once in hand
   std::size_t header_bytes = 0;                        ///< of it that came with the body before

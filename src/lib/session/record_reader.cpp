@@ -79,11 +79,11 @@ bool RecordReader::may_bring_next(const Flow& flow) const {
   return flow.incoming != Flow::Incoming::in_hand || flow.in_hand.number == next_;
 }
 
-std::uint64_t RecordReader::heard_bytes() {
+std::uint64_t RecordReader::received_bytes() {
   std::uint64_t sum = 0;
   for (Flow& flow : flows_) {
-    if (may_bring_next(flow)) flow.heard_bytes = flow.channel->stats().bytes_received;
-    sum += flow.heard_bytes;
+    if (may_bring_next(flow)) flow.received_bytes = flow.channel->stats().bytes_received;
+    sum += flow.received_bytes;
   }
   return sum;
 }

@@ -44,7 +44,7 @@ class RecordReader {
 
   /// How many bytes have come that bring the next record nearer: the sign of life. Bytes on flows that are ahead are
   /// none, since the flow that they wait for may be dead.
-  [[nodiscard]] std::uint64_t heard_bytes();
+  [[nodiscard]] std::uint64_t received_bytes();
 
   /// Before the channels are closed: nothing more is waited for, and a read in progress is not answered.
   void stop();

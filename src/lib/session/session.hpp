@@ -95,8 +95,8 @@ class Session {
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
-  /// See RecordReader::heard_bytes.
-  [[nodiscard]] std::uint64_t heard_bytes() { return reader_->heard_bytes(); }
+  /// See RecordReader::received_bytes.
+  [[nodiscard]] std::uint64_t received_bytes() { return reader_->received_bytes(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();
   }

@@ -22,8 +22,8 @@ class ControlConnections : public testing::Test {
 
 TEST_F(ControlConnections, HearWhatIsSaid) {
   peer_says("220 hello\r\n");
-  EXPECT_EQ(run(io, control->hear(kLong)).value(), "220 hello\r\n");
-  const auto heard = begin(io, control->hear(kLong));
+  EXPECT_EQ(run(io, control->read(kLong)).value(), "220 hello\r\n");
+  const auto heard = begin(io, control->read(kLong));
   run_ready(io);
   EXPECT_FALSE(heard->has_value());
   peer_says("x");
@@ -34,26 +34,26 @@ TEST_F(ControlConnections, HearTheLastWordsBeforeTheHangUp) {
   peer_says("221 bye\r\n");
   wire.peer->async_finish([](std::error_code) {});
   run_ready(io);
-  EXPECT_EQ(run(io, control->hear(kLong)).value(), "221 bye\r\n");
-  EXPECT_EQ(run(io, control->hear(kLong)).error().code, Errc::connection_broken);
-  EXPECT_EQ(run(io, control->hear(kLong)).error().code, Errc::connection_broken) << "and so it stays";
+  EXPECT_EQ(run(io, control->read(kLong)).value(), "221 bye\r\n");
+  EXPECT_EQ(run(io, control->read(kLong)).error().code, Errc::connection_broken);
+  EXPECT_EQ(run(io, control->read(kLong)).error().code, Errc::connection_broken) << "and so it stays";
 }
 
 TEST_F(ControlConnections, CallSilenceALoss) {
-  EXPECT_EQ(run(io, control->hear(kShort)).error().code, Errc::peer_lost);
+  EXPECT_EQ(run(io, control->read(kShort)).error().code, Errc::peer_lost);
 }
 
 TEST_F(ControlConnections, AreNotSilentWhileSomethingMoves) {
   std::uint64_t moved = 0;
   std::uint64_t asked = 0;
   const auto moves = [&] { return ++asked < 20 ? ++moved : moved; };
-  EXPECT_EQ(run(io, control->hear(2ms, moves)).error().code, Errc::peer_lost);
+  EXPECT_EQ(run(io, control->read(2ms, moves)).error().code, Errc::peer_lost);
   EXPECT_GE(asked, 20U) << "it was looked at until it stood still";
 }
 
 TEST_F(ControlConnections, SayThingsInFull) {
   const std::string text(3 * bridge::kPairBytes, 'x');
-  const auto said = begin(io, control->say(text, kLong));
+  const auto said = begin(io, control->write(text, kLong));
   std::size_t got = 0;
   Bytes piece(bridge::kPairBytes);
   while (got < text.size()) {
@@ -67,15 +67,15 @@ TEST_F(ControlConnections, SayThingsInFull) {
 
 TEST_F(ControlConnections, CallAPeerThatTakesNothingLost) {
   const std::string text(3 * bridge::kPairBytes, 'x');
-  EXPECT_EQ(run(io, control->say(text, kShort)).error().code, Errc::peer_lost);
-  EXPECT_FALSE(run(io, control->hear(kLong)));
+  EXPECT_EQ(run(io, control->write(text, kShort)).error().code, Errc::peer_lost);
+  EXPECT_FALSE(run(io, control->read(kLong)));
 }
 
 TEST_F(ControlConnections, HearOnWhileTheySpeak) {
-  const auto said = begin(io, control->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
   peer_says("ABOR\r\n");
-  EXPECT_EQ(run(io, control->hear(kLong)).value(), "ABOR\r\n");
+  EXPECT_EQ(run(io, control->read(kLong)).value(), "ABOR\r\n");
   EXPECT_FALSE(said->has_value());
 }
 
@@ -92,12 +92,12 @@ TEST_F(ControlConnections, LetAPeerWaitThatIsNotHeard) {
   }
   EXPECT_TRUE(waits);
   EXPECT_LE(taken, ControlConnection::kMaxUnheardBytes + bridge::kPairBytes + 2 * piece.size());
-  EXPECT_GE(run(io, control->hear(kLong)).value().size(), ControlConnection::kMaxUnheardBytes);
+  EXPECT_GE(run(io, control->read(kLong)).value().size(), ControlConnection::kMaxUnheardBytes);
 }
 
 TEST_F(ControlConnections, TellWhoWaitsThatTheyAreClosed) {
-  const auto heard = begin(io, control->hear(kLong));
-  const auto said = begin(io, control->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  const auto heard = begin(io, control->read(kLong));
+  const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
   control->close();
   EXPECT_EQ(await(io, heard).error().code, Errc::interrupted);
@@ -105,8 +105,8 @@ TEST_F(ControlConnections, TellWhoWaitsThatTheyAreClosed) {
 }
 
 TEST_F(ControlConnections, CanBeDestroyedWhileSomebodyWaits) {
-  const auto heard = begin(io, control->hear(kLong));
-  const auto said = begin(io, control->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  const auto heard = begin(io, control->read(kLong));
+  const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
   control.reset();
   EXPECT_FALSE(await(io, heard));
@@ -114,14 +114,14 @@ TEST_F(ControlConnections, CanBeDestroyedWhileSomebodyWaits) {
 }
 
 TEST_F(ControlConnections, TellWhoSpeaksThatThePeerIsGone) {
-  const auto said = begin(io, control->say(std::string(3 * bridge::kPairBytes, 'x'), kLong));
+  const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
   wire.hang_up();
   EXPECT_EQ(await(io, said).error().code, Errc::connection_broken);
 }
 
 TEST_F(ControlConnections, FinishWhenThePeerHasEverything) {
-  EXPECT_TRUE(run(io, control->say("221 bye\r\n", kLong)));
+  EXPECT_TRUE(run(io, control->write("221 bye\r\n", kLong)));
   const auto finished = begin(io, [](ControlConnection& from) -> Task<bool> {
     co_await from.finish();
     co_return true;

@@ -26,7 +26,7 @@ TEST_F(ServedClients, SayWhoTheyAreAndWhatTheyCan) {
     EXPECT_THAT(features.text(), HasSubstr(feature));
   EXPECT_EQ(ask("NOOP").code, 200);
   EXPECT_EQ(ask("QUIT").code, 221);
-  EXPECT_EQ(hear().code, 0) << "and it hangs up";
+  EXPECT_EQ(next_reply().code, 0) << "and it hangs up";
 }
 
 TEST_F(ServedClients, AreToBeLoggedIn) {
@@ -112,20 +112,20 @@ TEST_F(ServedClients, SayWhatTheyDoNotKnow) {
 TEST_F(ServedClients, AnswerInOrderWhatIsSentAhead) {
   log_in();
   for (int i = 0; i < 300; ++i) EXPECT_TRUE(send(i % 2 == 0 ? "NOOP" : "SIZE /file"));
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(hear().code, i % 2 == 0 ? 200 : 213) << i;
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(next_reply().code, i % 2 == 0 ? 200 : 213) << i;
 }
 
 TEST_F(ServedClients, AreHeardOnlyAsFarAsCommandsMayWait) {
   log_in();
   for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(send("SIZE /" + std::string(1'000, 'x')));
-  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(hear().code, 550) << i;
+  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(next_reply().code, 550) << i;
   EXPECT_EQ(ask("NOOP").code, 200);
 }
 
 TEST_F(ServedClients, AreSentAwayWhereALineHasNoEnd) {
   log_in();
   EXPECT_TRUE(send("RETR " + std::string(2'000'000, 'x')));
-  EXPECT_EQ(hear().code, 0);
+  EXPECT_EQ(next_reply().code, 0);
   expect_good_service();
 }
 

@@ -65,7 +65,7 @@ TEST_F(ServedRoots, ShowNothingElse) {
 
 TEST_F(ServedRoots, LetNothingBeMadeElsewhere) {
   EXPECT_FALSE(root.make_directory("/directory/new"));
-  EXPECT_FALSE(root.place_of("/directory/new"));
+  EXPECT_FALSE(root.location_of("/directory/new"));
   EXPECT_FALSE(root.rename("/file", "/directory/file"));
   EXPECT_TRUE(root.make_directory("/../../above")) << "\"..\" ends at the root";
   EXPECT_TRUE(std::filesystem::exists(served / "above") && !folder.has("above"));
@@ -73,7 +73,7 @@ TEST_F(ServedRoots, LetNothingBeMadeElsewhere) {
 }
 
 TEST_F(ServedRoots, ReplaceALinkAndNotWhatItLeadsTo) {
-  const auto place = root.place_of("/absolute");
+  const auto place = root.location_of("/absolute");
   ASSERT_TRUE(place);
   EXPECT_FALSE(place->open(O_WRONLY | O_TRUNC, Errc::local_write_failed));
   EXPECT_TRUE(root.rename("/file", "/absolute"));
@@ -119,7 +119,7 @@ TEST_F(ServedRoots, MakeRemoveAndRename) {
 TEST_F(ServedRoots, AreNeitherRemovedNorReplaced) {
   for (const char* path : {"/", "", ".", "/.", "/..", "//", "/inside/.."}) {
     EXPECT_FALSE(root.remove(path, true)) << path;
-    EXPECT_FALSE(root.place_of(path)) << path;
+    EXPECT_FALSE(root.location_of(path)) << path;
     EXPECT_FALSE(root.rename("/inside", path)) << path;
   }
   EXPECT_TRUE(std::filesystem::exists(served / "inside"));
@@ -130,7 +130,7 @@ TEST_F(ServedRoots, DoNotWaitForTheOtherEndOfAPipe) {
   auto opened = root.open_to_read("/pipe");
   ASSERT_TRUE(opened);
   EXPECT_FALSE(BlockStore::of(std::move(*opened), "/pipe"));
-  EXPECT_FALSE(BlockStore::open_to_write(root.place_of("/pipe").value()));
+  EXPECT_FALSE(BlockStore::open_to_write(root.location_of("/pipe").value()));
   EXPECT_EQ(root.facts_of("/pipe").value().kind, FileFacts::Kind::other);
 }
 

@@ -50,9 +50,9 @@ TEST_F(ServedTransfer, UseTheSameConnectionsForTheNextFile) {
   ask_where();
   EXPECT_EQ(put("STOR /x", content).code, 226);
   EXPECT_TRUE(send("STOR /y"));
-  EXPECT_EQ(hear().code, 125);
+  EXPECT_EQ(next_reply().code, 125);
   EXPECT_EQ(put("NOOP", content).code, 226) << "the file, whose blocks come now";
-  EXPECT_EQ(hear().code, 200);
+  EXPECT_EQ(next_reply().code, 200);
   call_us();
   EXPECT_EQ(receive("RETR /x").code, 226);
   EXPECT_EQ(receive("RETR /y").code, 226);
@@ -139,10 +139,10 @@ TEST_F(ServedTransfer, TakeExactlyAsMuchAsWasAllocated) {
 TEST_F(ServedTransfer, EndWhenTheClientAsksForIt) {
   ask_where();
   EXPECT_TRUE(send("STOR /x"));
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   EXPECT_TRUE(send("ABOR"));
   EXPECT_EQ(hear_end().code, 426);
-  EXPECT_EQ(hear().code, 226);
+  EXPECT_EQ(next_reply().code, 226);
   EXPECT_FALSE(folder.has("x"));
   EXPECT_EQ(put("STOR /x", content).code, 226) << "again, at once, over the same port";
 }
@@ -150,14 +150,14 @@ TEST_F(ServedTransfer, EndWhenTheClientAsksForIt) {
 TEST_F(ServedTransfer, LetTheFileGoWhenTheClientHangsUp) {
   ask_where();
   EXPECT_TRUE(send("STOR /good"));
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   expect_good_service();
 }
 
 TEST_F(ServedTransfer, KeepOneFileForOneWriter) {
   ask_where();
   EXPECT_TRUE(send("STOR /x"));
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   const auto first = std::exchange(client, nullptr);
   const auto aim = path.addresses();
   EXPECT_EQ(aim, 1U);
@@ -185,12 +185,12 @@ TEST_F(ServedTransfer, EndInStreamModeWhenTheClientAsksForIt) {
   EXPECT_TRUE(send("STOR /x"));
   const auto connection = run(io, path.single());
   ASSERT_TRUE(connection);
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   EXPECT_TRUE(run(io, (*connection)->write(content)));
   run_ready(io);
   EXPECT_TRUE(send("ABOR"));
   EXPECT_EQ(hear_end().code, 426);
-  EXPECT_EQ(hear().code, 226);
+  EXPECT_EQ(next_reply().code, 226);
   EXPECT_FALSE(folder.has("x"));
   expect_good_service();
 }
@@ -201,7 +201,7 @@ TEST_F(ServedTransfer, EndInStreamModeWhenTheClientHangsUp) {
   EXPECT_TRUE(send("STOR /good"));
   const auto connection = run(io, path.single());
   ASSERT_TRUE(connection);
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   expect_good_service();
 }
 
@@ -224,7 +224,7 @@ TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
     folder.write("large", large);
     call_us();
     EXPECT_TRUE(send("RETR /large"));
-    EXPECT_EQ(hear().code, 150);
+    EXPECT_EQ(next_reply().code, 150);
     // The data has no reader yet: most of it is still in the file.
     std::filesystem::resize_file(folder / "large", size);
     std::filesystem::last_write_time(folder / "large", std::filesystem::file_time_type::clock::now());
@@ -264,11 +264,11 @@ TEST_F(ServedTransfer, GoOnAsLongAsAnythingMoves) {
   bridge::tcp::socket slow(io);
   slow.connect(bridge::to_asio(passive_port(ask("PASV")).value()));
   EXPECT_TRUE(send("STOR /x"));
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   const Bytes wire = blocks({data_header(0, content.size()), end_of_file(1)}, content);
   boost::asio::write(slow, boost::asio::buffer(wire, 20));
   for (std::size_t at = 20; at < 24; ++at) {
-    EXPECT_EQ(hear().code, 112) << "a second each";
+    EXPECT_EQ(next_reply().code, 112) << "a second each";
     boost::asio::write(slow, boost::asio::buffer(&wire[at], 1));
   }
   boost::asio::write(slow, boost::asio::buffer(wire) + 24);

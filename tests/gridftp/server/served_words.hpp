@@ -60,11 +60,11 @@ class Served : public testing::Test {
   Reply ask(const std::string& line) { return run(io, client->ask(line)).value_or(Reply{0, {"no reply"}}); }
   Status send(const std::string& line) { return run(io, client->send(line)); }
   /// The next reply of any kind.
-  Reply hear() { return run(io, client->reply()).value_or(Reply{0, {"no reply"}}); }
+  Reply next_reply() { return run(io, client->reply()).value_or(Reply{0, {"no reply"}}); }
   /// The reply that is neither a beginning nor a marker.
   Reply hear_end() {
     for (;;) {
-      Reply reply = hear();
+      Reply reply = next_reply();
       if (!reply.is_preliminary() || reply.code == 0) return reply;
     }
   }

@@ -96,7 +96,7 @@ TEST_F(TransferParametersTest, TakeDataOnlyFromWhereTheClientIs) {
   auto stranger = connect_from("127.0.0.2");
   boost::asio::write(stranger, boost::asio::buffer(blocks({data_header(0, 40), end_of_file(1)}, random_bytes(40))));
   EXPECT_TRUE(send("STOR /x"));
-  EXPECT_EQ(hear().code, 150);
+  EXPECT_EQ(next_reply().code, 150);
   auto own = connect_from("127.0.0.1");
   boost::asio::write(own, boost::asio::buffer(wire));
   EXPECT_EQ(hear_end().code, 226);

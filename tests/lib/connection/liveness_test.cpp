@@ -8,26 +8,26 @@ namespace {
 using namespace std::chrono_literals;
 using Verdict = Liveness::Verdict;
 
-const TimePoint kStart{};
+const Liveness::TimePoint kStart{};
 
 TEST(Liveness, LosesAPeerAfterTheIdleTimeout) {
   Liveness liveness(40s, kStart);
-  EXPECT_EQ(liveness.judge(kStart + 39s, {}), Verdict::alive);
-  EXPECT_EQ(liveness.judge(kStart + 40s, {}), Verdict::timed_out);
+  EXPECT_EQ(liveness.verdict(kStart + 39s, {}), Verdict::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 40s, {}), Verdict::timed_out);
 }
 
 TEST(Liveness, TakesAnyByteAsASignOfLife) {
   Liveness liveness(40s, kStart);
   liveness.on_bytes_received(1, kStart + 30s);
-  EXPECT_EQ(liveness.judge(kStart + 69s, {}), Verdict::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 69s, {}), Verdict::alive);
   liveness.on_bytes_received(1, kStart + 69s);
-  EXPECT_EQ(liveness.judge(kStart + 70s, {}), Verdict::timed_out) << "the same count is no new byte";
+  EXPECT_EQ(liveness.verdict(kStart + 70s, {}), Verdict::timed_out) << "the same count is no new byte";
 }
 
 TEST(Liveness, BelievesAClosedPortOnlyBesideSilence) {
   Liveness liveness(40s, kStart);
-  EXPECT_EQ(liveness.judge(kStart + 2s, kStart), Verdict::alive);
-  EXPECT_EQ(liveness.judge(kStart + 3s, kStart), Verdict::port_closed);
+  EXPECT_EQ(liveness.verdict(kStart + 2s, kStart), Verdict::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 3s, kStart), Verdict::port_closed);
 }
 
 TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
@@ -53,8 +53,8 @@ TEST(Liveness, DoesNotBlameThePeerForTimeInWhichWeWereStopped) {
   Liveness liveness(40s, kStart);
   liveness.on_tick(kStart + 1s);
   liveness.on_tick(kStart + 1h);
-  EXPECT_EQ(liveness.judge(kStart + 1h, {}), Verdict::alive);
-  EXPECT_EQ(liveness.judge(kStart + 1h + 39s, {}), Verdict::timed_out) << "the second before the stop counts";
+  EXPECT_EQ(liveness.verdict(kStart + 1h, {}), Verdict::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 1h + 39s, {}), Verdict::timed_out) << "the second before the stop counts";
 }
 
 }  // namespace

@@ -104,22 +104,22 @@ TEST_F(RecordReaderTest, HandsOnInOrderWhateverComesFirst) {
 TEST_F(RecordReaderTest, HearsNothingInWhatComesOnFlowsThatAreAhead) {
   put(1, 1);
   EXPECT_FALSE(read());
-  const std::uint64_t heard = reader->heard_bytes();
+  const std::uint64_t heard = reader->received_bytes();
   for (BlockNumber number = 2; number < 9; ++number) put(1, number);
   put(2, 9);
   settle();
-  const std::uint64_t ahead = reader->heard_bytes();
+  const std::uint64_t ahead = reader->received_bytes();
   put(2, 10);
   settle();
-  EXPECT_EQ(reader->heard_bytes(), ahead) << "both wait for the flow that brings nothing";
+  EXPECT_EQ(reader->received_bytes(), ahead) << "both wait for the flow that brings nothing";
   const auto missing = record(0);
   put(0, {missing.begin(), missing.end() - 1});
   settle();
-  EXPECT_GT(reader->heard_bytes(), heard) << "slow is not dead";
-  const std::uint64_t amid = reader->heard_bytes();
+  EXPECT_GT(reader->received_bytes(), heard) << "slow is not dead";
+  const std::uint64_t amid = reader->received_bytes();
   put(1, 11);
   settle();
-  EXPECT_EQ(reader->heard_bytes(), amid);
+  EXPECT_EQ(reader->received_bytes(), amid);
 }
 
 TEST_F(RecordReaderTest, HandsOnInOrderInEveryInterleaving) {
