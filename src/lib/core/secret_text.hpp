@@ -12,7 +12,9 @@
 namespace udtcat::core {
 
 /// Overwrites memory in a way the optimiser keeps.
-inline void erase(std::span<std::byte> bytes) noexcept { ::explicit_bzero(bytes.data(), bytes.size()); }
+inline void erase(std::span<std::byte> bytes) noexcept {
+  if (!bytes.empty()) ::explicit_bzero(bytes.data(), bytes.size());
+}
 
 /// Movable, not copyable, erased when it goes. Threads: unsynchronised.
 class SecretText {
