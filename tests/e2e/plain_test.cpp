@@ -7,7 +7,7 @@
 namespace udtcat::test::e2e {
 namespace {
 
-/// Whose program is at which end, and by which transport ours speaks; empty: the default.
+/// The programs at both ends, and the transport by which ours speaks; empty: the default.
 class PlainTest : public UdtcatTest {
  protected:
   [[nodiscard]] Process plain_listener(End end = {}) const { return listen(plain(std::move(end))); }

@@ -24,7 +24,7 @@ const std::map<std::string_view, std::vector<std::string_view>> kWings{
     {"tool", {"tool/"}}, {"rsh", {"rsh/", "tool/"}}, {"gridftp", {"gridftp/", "tool/"}}};
 const std::vector<std::string_view> kOpenToWings{"lib/core/", "lib/bridge/"};
 
-/// Whose headers only few may include: the prefix of the header, and of the files that may.
+/// Headers that only few may include: the prefix of the header, and of the files that may.
 struct Fence {
   std::string_view header;
   std::vector<std::string_view> inside;

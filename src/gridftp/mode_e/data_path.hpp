@@ -38,10 +38,10 @@ class DataPath {
   enum class Stance { none, passive, active };  // the order of stance_
   static constexpr std::size_t kMaxEarly = 64;  // guess: as many connections as a peer may be told to make
 
-  /// A place for one connection more, which has it as long as it lives.
+  /// A slot for one connection more, which has it as long as it lives.
   using Admit = std::function<Result<std::shared_ptr<void>>()>;
 
-  /// admit   none: there is always a place
+  /// admit   none: there is always a slot
   DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, Admit admit = {})
       : io_(io), stack_(std::move(stack)), admit_(std::move(admit)), came_(io) {}
   /// Ends everything, and says so to the peer where it waits for more.
@@ -66,13 +66,13 @@ class DataPath {
   [[nodiscard]] std::size_t addresses() const;
 
   /// In MODE E; passive. `file` counts as many addresses as we have.
-  /// errors: those of FileReceiver::result(); that of a connection that had no place
+  /// errors: those of FileReceiver::result(); that of a connection that had no slot
   [[nodiscard]] Task<Status> receive(IncomingFile file, std::shared_ptr<BlockSink> sink);
-  /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have places.
-  /// errors: those of FileSender::result() and DataStack::connect(); that of having no place for one to each address
+  /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have slots.
+  /// errors: those of FileSender::result() and DataStack::connect(); that of having no slot for one to each address
   [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
   /// In stream mode, with either stance: the one connection, which is made or awaited.
-  /// errors: those of DataStack::connect(), that of cancel(), that of having no place
+  /// errors: those of DataStack::connect(), that of cancel(), that of having no slot
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
   /// Runs `moving` on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
   [[nodiscard]] Task<Status> alone(std::shared_ptr<StreamIo> over, Task<Status> moving);

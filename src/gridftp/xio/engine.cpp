@@ -198,9 +198,9 @@ void XioEngine::leave_if_over() {
   if (leaving_ == Leaving::no) return;
   drop_over_acceptors();
   if (leaving_ == Leaving::delivering && settled()) return close_sessions();
-  const bool dialling =
+  const bool connected =
       std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.carrier != nullptr; });
-  if (leaving_ == Leaving::closing && !dialling && acceptors_.empty()) return io_->stop();
+  if (leaving_ == Leaving::closing && !connected && acceptors_.empty()) return io_->stop();
   poll_.expires_after(kPollEvery);
   poll_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) leave_if_over();

@@ -31,7 +31,7 @@ struct GatewaySessionTest : ::testing::Test {
     return {io, connection, std::move(server),
             [this](const Endpoint&, const Error& error) { trouble.push_back(error.message()); }, greeting_patience};
   }
-  /// Whom the gateway has connected to.
+  /// The server that the gateway has connected to.
   tcp::socket accept() {
     std::optional<tcp::socket> accepted;
     listening.async_accept([&](boost::system::error_code, tcp::socket socket) { accepted = std::move(socket); });
