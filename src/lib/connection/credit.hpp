@@ -63,7 +63,7 @@ class ReceiveCredit {
 
   /// False if the peer sent more than it was granted: a violation.
   [[nodiscard]] bool on_received(std::uint64_t bytes);
-  /// The consumer took bytes. Gives the new limit when it is time to announce one.
+  /// Grants credit: the consumer took bytes. Gives the new limit when it is time to announce one.
   /// rtt   of the connection, as far as it is known
   [[nodiscard]] std::optional<std::uint64_t> on_consumed(std::uint64_t bytes, TimePoint now,
                                                          std::chrono::microseconds rtt);
