@@ -10,26 +10,42 @@ ROOT = File(__file__).resolve().parents[2]
 BUILD = File(os.environ.get("UDTCAT_BENCH_BUILD", ROOT / "build" / "release"))
 WANLAB = BUILD / "bench" / "wan" / "wanlab"
 
-# Linux's own, and what a person with root would set for a long fat path.
+# Linux's own, and what a person with root would set for a long fat path. Those of net.core are the whole machine's.
+ORDINARY_LIMITS = {f"net.core.{way}mem_{which}": "212992" for way in "rw" for which in ("default", "max")}
 DEFAULT_BUFFERS = {"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_wmem": "4096 16384 4194304"}
 TUNED_BUFFERS = {"net.ipv4.tcp_rmem": "4096 131072 536870912", "net.ipv4.tcp_wmem": "4096 131072 536870912"}
 
 
+# Programs have root's files and the rights of an ordinary user: no buffers past net.core.rmem_max, no larger pipes, no priority.
+RIGHTS = ",".join(f"-{right}" for right in ("net_admin", "net_raw", "sys_admin", "sys_resource", "sys_nice", "ipc_lock"))
+AS_USER = ["setpriv", f"--bounding-set={RIGHTS}", f"--inh-caps={RIGHTS}", "--"]
+
+
+def setting(name):
+    return File("/proc/sys") / name.replace(".", "/")
+
+
 @contextlib.contextmanager
-def every_congestion_control():
-    """Lets namespaces choose among all that the kernel has: by default only its own choice is theirs. Put back at the end."""
-    allowed = File("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
-    before = allowed.read_text(encoding="ascii")
-    allowed.write_text(File("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii"), encoding="ascii")
+def machine_set_up(as_root):
+    """Lets namespaces choose among all congestion controls that the kernel has, and gives programs what every system gives its
+    users; with as_root, what root may take. Put back at the end."""
+    Ends.as_root = as_root
+    wanted = {"net.ipv4.tcp_allowed_congestion_control": setting("net.ipv4.tcp_available_congestion_control").read_text(encoding="ascii")}
+    if not as_root:
+        wanted |= ORDINARY_LIMITS
+    before = {name: setting(name).read_text(encoding="ascii") for name in wanted}
     try:
+        for name, value in wanted.items():
+            setting(name).write_text(value, encoding="ascii")
         yield
     finally:
-        allowed.write_text(before, encoding="ascii")
+        for name, value in before.items():
+            setting(name).write_text(value, encoding="ascii")
 
 
 def default_congestion():
     """What a program gets that does not choose."""
-    return File("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="ascii").strip()
+    return setting("net.ipv4.tcp_congestion_control").read_text(encoding="ascii").strip()
 
 
 class Ends:
@@ -38,6 +54,7 @@ class Ends:
     near_address = far_address = "127.0.0.1"
     near_prefix: list = []
     far_prefix: list = []
+    as_root = True
 
     def __enter__(self):
         return self
@@ -46,16 +63,19 @@ class Ends:
         pass
 
     def at_near(self, argv):
-        return [*self.near_prefix, *map(str, argv)]
+        return [*self.near_prefix, *self.rights(), *map(str, argv)]
 
     def at_far(self, argv):
-        return [*self.far_prefix, *map(str, argv)]
+        return [*self.far_prefix, *self.rights(), *map(str, argv)]
+
+    def rights(self):
+        return [] if self.as_root else AS_USER
 
     def set_tcp(self, congestion=None, buffers=None):
         settings = {"net.ipv4.tcp_congestion_control": congestion or default_congestion(), **(buffers or DEFAULT_BUFFERS)}
         script = "set -e; " + "; ".join(f"echo '{value}' > /proc/sys/{name.replace('.', '/')}" for name, value in settings.items())
-        for argv in (self.at_near(["sh", "-c", script]), self.at_far(["sh", "-c", script])):
-            subprocess.run(argv, check=True)
+        for prefix in (self.near_prefix, self.far_prefix):
+            subprocess.run([*prefix, "sh", "-c", script], check=True)
 
     def wire_counters(self):
         """What the link was offered, out and back; None where nobody counts."""
@@ -117,7 +137,7 @@ class Loopback(Ends):
     def __enter__(self):
         self.holder = hold_namespace()
         self.near_prefix = self.far_prefix = inside(self.holder)
-        subprocess.run(self.at_near(["ip", "link", "set", "lo", "mtu", self.mtu]), check=True)
+        subprocess.run([*self.near_prefix, "ip", "link", "set", "lo", "mtu", str(self.mtu)], check=True)
         return self
 
     def __exit__(self, *_):
@@ -136,14 +156,14 @@ class Veth(Ends):
     def __enter__(self):
         self.near, self.far = hold_namespace(), hold_namespace()
         self.near_prefix, self.far_prefix = inside(self.near), inside(self.far)
-        for argv in (
-            self.at_near(["ip", "link", "add", "lan0", "type", "veth", "peer", "name", "lan0", "netns", self.far.pid]),
-            self.at_near(["ip", "address", "add", f"{self.near_address}/24", "dev", "lan0"]),
-            self.at_far(["ip", "address", "add", f"{self.far_address}/24", "dev", "lan0"]),
-            self.at_near(["ip", "link", "set", "lan0", "mtu", self.mtu, "up"]),
-            self.at_far(["ip", "link", "set", "lan0", "mtu", self.mtu, "up"]),
+        for prefix, command in (
+            (self.near_prefix, f"link add lan0 type veth peer name lan0 netns {self.far.pid}"),
+            (self.near_prefix, f"address add {self.near_address}/24 dev lan0"),
+            (self.far_prefix, f"address add {self.far_address}/24 dev lan0"),
+            (self.near_prefix, f"link set lan0 mtu {self.mtu} up"),
+            (self.far_prefix, f"link set lan0 mtu {self.mtu} up"),
         ):
-            subprocess.run(argv, check=True)
+            subprocess.run([*prefix, "ip", *command.split()], check=True)
         return self
 
     def __exit__(self, *_):

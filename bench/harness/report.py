@@ -22,9 +22,9 @@ def commit():
     return told.stdout.strip() or None
 
 
-def new_document(question):
+def new_document(question, as_root):
     return {"question": question, "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": machine(), "commit": commit(),
-            "command": " ".join(sys.argv), "results": []}
+            "command": " ".join(sys.argv), "as_root": as_root, "results": []}
 
 
 def say(text=""):

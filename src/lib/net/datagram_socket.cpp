@@ -1,10 +1,9 @@
 #include "lib/net/datagram_socket.hpp"
 
-#include <sys/socket.h>
-
 #include <utility>
 
 #include "lib/core/try.hpp"
+#include "lib/net/receive_sockets.hpp"
 #include "lib/net/train.hpp"
 
 namespace udtcat::net {
@@ -14,13 +13,13 @@ struct DatagramSocket::State {
 
   UdpSocket socket;
   TrainSender sender;
-  TrainReceiver receiver;
+  std::unique_ptr<ReceiveSockets> receiver;
 };
 
 Result<DatagramSocket> DatagramSocket::make(UdpSocket socket, const Options& options) {
   auto state = std::make_unique<State>(std::move(socket), options.offload);
   state->socket.wish_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
-  UDTCAT_CHECK(state->receiver.prepare(state->socket, options));
+  UDTCAT_TRY(state->receiver, ReceiveSockets::make(state->socket, options));
   return DatagramSocket(std::move(state));
 }
 
@@ -32,17 +31,14 @@ DatagramSocket::~DatagramSocket() = default;
 SendResult DatagramSocket::send(const DatagramTrain& train) { return state_->sender.send(state_->socket, train); }
 
 std::size_t DatagramSocket::receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks) {
-  return state_->receiver.receive(state_->socket, into, most, chunks);
+  return state_->receiver->receive(into, most, chunks);
 }
 
-std::uint64_t DatagramSocket::receive_drops() const { return state_->receiver.drops(); }
+std::uint64_t DatagramSocket::receive_drops() const { return state_->receiver->drops(); }
 
-std::size_t DatagramSocket::receive_buffer_bytes() const {
-  int bytes = 0;
-  socklen_t length = sizeof bytes;
-  const int known = ::getsockopt(state_->socket.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length);
-  return known == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-}
+std::size_t DatagramSocket::receive_buffer_bytes() const { return state_->receiver->buffer_bytes(); }
+
+int DatagramSocket::readable_descriptor() const { return state_->receiver->descriptor(); }
 
 std::size_t DatagramSocket::max_train_datagrams() const { return state_->sender.max_train_datagrams(); }
 

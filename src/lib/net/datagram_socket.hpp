@@ -64,9 +64,10 @@ struct SendResult {
 class DatagramSocket {
  public:
   struct Options {
-    bool offload = true;                   ///< false: neither UDP_SEGMENT nor UDP_GRO (tests, bench)
-    bool tell_local = false;               ///< fill ReceivedTrain::to (IP_PKTINFO)
-    std::size_t receive_buffer_bytes = 0;  ///< wished for; zero: the system's choice
+    bool offload = true;      ///< false: neither UDP_SEGMENT nor UDP_GRO (tests, bench)
+    bool tell_local = false;  ///< fill ReceivedTrain::to (IP_PKTINFO)
+    /// Wished for; zero: the system's choice. Where the system allows a socket less, several share the port.
+    std::size_t receive_buffer_bytes = 0;
     std::size_t send_buffer_bytes = 0;
   };
 
@@ -86,8 +87,10 @@ class DatagramSocket {
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
   /// that reaches the buffer as one counts as one. Known from the last one received.
   [[nodiscard]] std::uint64_t receive_drops() const;
-  /// SO_RCVBUF as the kernel counts it.
+  /// What the system keeps for us, of all sockets, as the kernel counts it.
   [[nodiscard]] std::size_t receive_buffer_bytes() const;
+  /// Readable where there is something to receive; not for writing, which is socket()'s.
+  [[nodiscard]] int readable_descriptor() const;
   /// Most datagrams that one system call takes, with offload or without. A longer train is sent too, by more calls.
   [[nodiscard]] std::size_t max_train_datagrams() const;
   /// True: set DF and let oversize datagrams through to the device (IP_PMTUDISC_PROBE), so that the path is probed.

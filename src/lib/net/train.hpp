@@ -83,6 +83,26 @@ template <typename Call>
   return {SendState::failed, taken, errno_value};
 }
 
+/// The datagrams that one socket had no room for, by what the kernel tells modulo 2^32.
+class DropCounter {
+ public:
+  void tell(std::uint32_t told) {
+    // A datagram may have been queued by another core before a drop that was told already.
+    const auto more = static_cast<std::int32_t>(told - told_);
+    if (more <= 0) return;
+    total_ += static_cast<std::uint64_t>(more);
+    told_ = told;
+  }
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  std::uint64_t total_ = 0;
+  std::uint32_t told_ = 0;
+};
+
+/// Has the kernel join datagrams to trains (UDP_GRO) and say where they were sent to.  errors: Errc::cannot_bind
+[[nodiscard]] Status prepare_to_receive(const UdpSocket& socket, const DatagramSocket::Options& options);
+
 /// The way into a DatagramSocket: what is there, in as few system calls as the kernel gives it.
 /// Threads: unsynchronised.
 class TrainReceiver {
@@ -92,12 +112,9 @@ class TrainReceiver {
   TrainReceiver(const TrainReceiver&) = delete;
   TrainReceiver& operator=(const TrainReceiver&) = delete;
 
-  /// Has the kernel join datagrams to trains (UDP_GRO) and say where they were sent to.  errors: Errc::cannot_bind
-  [[nodiscard]] Status prepare(const UdpSocket& socket, const DatagramSocket::Options& options);
-  /// See DatagramSocket; `socket` is always the one that was prepared.
+  /// See DatagramSocket; `socket` was prepared, and `drops` are its own.
   std::size_t receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
-                      core::ChunkPool& chunks);
-  [[nodiscard]] std::uint64_t drops() const;
+                      core::ChunkPool& chunks, DropCounter& drops);
 
  private:
   struct State;

@@ -56,6 +56,18 @@ std::optional<Endpoint> local_of(const in6_pktinfo& told) {
 
 }  // namespace
 
+Status prepare_to_receive(const UdpSocket& socket, const DatagramSocket::Options& options) {
+  if (options.tell_local && !tell_local(socket))
+    return system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno);
+  if (!turn_on(socket, SOL_SOCKET, SO_RXQ_OVFL))
+    core::log().info("count the datagrams that the system drops: {}: they stay uncounted", core::errno_text(errno));
+  if (!turn_on(socket, SOL_SOCKET, SO_TIMESTAMPNS))
+    core::log().info("ask when datagrams arrived: {}: it stays unknown", core::errno_text(errno));
+  if (options.offload && !turn_on(socket, IPPROTO_UDP, UDP_GRO))
+    core::log().info("receive trains of datagrams: {}: they come one by one", core::errno_text(errno));
+  return {};
+}
+
 struct TrainReceiver::State {
   struct Slot {
     core::ChunkRef chunk;
@@ -65,8 +77,6 @@ struct TrainReceiver::State {
   };
   std::array<Slot, kMaxTrains> slots;
   std::array<mmsghdr, kMaxTrains> messages{};
-  std::uint64_t drops = 0;
-  std::uint32_t kernel_drops = 0;  ///< as last told, modulo 2^32
 
   /// Makes room for `most` trains, as far as there is memory; gives for how many.
   std::size_t load(std::size_t most, core::ChunkPool& chunks) {
@@ -88,21 +98,13 @@ struct TrainReceiver::State {
     return loaded;
   }
 
-  void count_drops(std::uint32_t told) {
-    // A datagram may have been queued by another core before a drop that was told already.
-    const auto more = static_cast<std::int32_t>(told - kernel_drops);
-    if (more <= 0) return;
-    drops += static_cast<std::uint64_t>(more);
-    kernel_drops = told;
-  }
-
-  void read_beside(const cmsghdr& entry, ReceivedTrain& train) {
+  void read_beside(const cmsghdr& entry, ReceivedTrain& train, DropCounter& drops) {
     const auto is = [&](int level, int type) { return entry.cmsg_level == level && entry.cmsg_type == type; };
     if (is(IPPROTO_UDP, UDP_GRO)) {
       const int segment_bytes = ancillary_value<int>(entry);
       if (segment_bytes > 0) train.segment_bytes = std::min(train.total_bytes, static_cast<std::size_t>(segment_bytes));
     } else if (is(SOL_SOCKET, SO_RXQ_OVFL)) {
-      count_drops(ancillary_value<std::uint32_t>(entry));
+      drops.tell(ancillary_value<std::uint32_t>(entry));
     } else if (is(SOL_SOCKET, SCM_TIMESTAMPNS)) {
       const auto when = ancillary_value<timespec>(entry);
       train.arrived = std::chrono::seconds(when.tv_sec) + std::chrono::nanoseconds(when.tv_nsec);
@@ -114,11 +116,11 @@ struct TrainReceiver::State {
   }
 
   /// Appends what the message holds, unless it holds nothing or too little of it.
-  bool take(std::size_t index, std::vector<ReceivedTrain>& into) {
+  bool take(std::size_t index, std::vector<ReceivedTrain>& into, DropCounter& drops) {
     msghdr& message = messages[index].msg_hdr;
     ReceivedTrain train;
     train.total_bytes = train.segment_bytes = messages[index].msg_len;
-    for_each_ancillary(message, [&](const cmsghdr& entry) { read_beside(entry, train); });
+    for_each_ancillary(message, [&](const cmsghdr& entry) { read_beside(entry, train, drops); });
     const auto from = endpoint_of(slots[index].from);
     // Without all that was told beside, a train could not be told from a datagram.
     const bool whole = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
@@ -129,9 +131,9 @@ struct TrainReceiver::State {
     return true;
   }
 
-  std::size_t take_all(std::size_t received, std::vector<ReceivedTrain>& into) {
+  std::size_t take_all(std::size_t received, std::vector<ReceivedTrain>& into, DropCounter& drops) {
     std::size_t taken = 0;
-    for (std::size_t i = 0; i < received; ++i) taken += take(i, into) ? 1U : 0U;
+    for (std::size_t i = 0; i < received; ++i) taken += take(i, into, drops) ? 1U : 0U;
     return taken;
   }
 
@@ -144,20 +146,8 @@ TrainReceiver::TrainReceiver() : state_(std::make_unique<State>()) {}
 
 TrainReceiver::~TrainReceiver() = default;
 
-Status TrainReceiver::prepare(const UdpSocket& socket, const DatagramSocket::Options& options) {
-  if (options.tell_local && !tell_local(socket))
-    return system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno);
-  if (!turn_on(socket, SOL_SOCKET, SO_RXQ_OVFL))
-    core::log().info("count the datagrams that the system drops: {}: they stay uncounted", core::errno_text(errno));
-  if (!turn_on(socket, SOL_SOCKET, SO_TIMESTAMPNS))
-    core::log().info("ask when datagrams arrived: {}: it stays unknown", core::errno_text(errno));
-  if (options.offload && !turn_on(socket, IPPROTO_UDP, UDP_GRO))
-    core::log().info("receive trains of datagrams: {}: they come one by one", core::errno_text(errno));
-  return {};
-}
-
 std::size_t TrainReceiver::receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
-                                   core::ChunkPool& chunks) {
+                                   core::ChunkPool& chunks, DropCounter& drops) {
   std::size_t taken = 0;
   // Again where all that came is dropped, so that zero says that nothing is there; not for ever, anybody can send that.
   for (int attempt = 0; attempt < kCallAttempts && taken == 0; ++attempt) {
@@ -166,12 +156,10 @@ std::size_t TrainReceiver::receive(const UdpSocket& socket, std::vector<Received
     const int received = past_pending_errors(
         [&] { return ::recvmmsg(socket.descriptor(), state_->messages.data(), loaded, MSG_DONTWAIT, nullptr); });
     if (received <= 0) break;
-    taken = state_->take_all(static_cast<std::size_t>(received), into);
+    taken = state_->take_all(static_cast<std::size_t>(received), into, drops);
   }
   state_->give_chunks_back();
   return taken;
 }
-
-std::uint64_t TrainReceiver::drops() const { return state_->drops; }
 
 }  // namespace udtcat::net

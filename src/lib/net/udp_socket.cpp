@@ -83,12 +83,6 @@ Result<UdpSocket> UdpSocket::duplicate(int lowest) const {
   return UdpSocket(copy, family_);
 }
 
-void UdpSocket::wait_readable(std::chrono::nanoseconds limit) const {
-  pollfd waited{descriptor_, POLLIN, 0};
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit);
-  std::ignore = ::poll(&waited, 1, static_cast<int>(milliseconds.count()));  // whatever ended it, the caller looks
-}
-
 void UdpSocket::discard_received() {
   std::array<std::byte, 1> nothing{};
   while (::recv(descriptor_, nothing.data(), nothing.size(), MSG_DONTWAIT | MSG_TRUNC) >= 0) {
@@ -202,6 +196,12 @@ bool carries(const ifaddrs& interface, const Endpoint& local) {
 }
 
 }  // namespace
+
+void wait_readable(int descriptor, std::chrono::nanoseconds limit) {
+  pollfd waited{descriptor, POLLIN, 0};
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit);
+  std::ignore = ::poll(&waited, 1, static_cast<int>(milliseconds.count()));  // whatever ended it, the caller looks
+}
 
 std::optional<std::size_t> interface_mtu(const Endpoint& local) {
   ifaddrs* raw = nullptr;

@@ -50,8 +50,6 @@ class UdpSocket {
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
   /// Throws away whatever has already arrived.
   void discard_received();
-  /// Waits until something may be received, or `limit` is over. Signals end the wait early.
-  void wait_readable(std::chrono::nanoseconds limit) const;
 
   [[nodiscard]] AddressFamily family() const { return family_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
@@ -64,6 +62,9 @@ class UdpSocket {
   int descriptor_;
   AddressFamily family_;
 };
+
+/// Waits until `descriptor` is readable, or `limit` is over. Signals end the wait early.
+void wait_readable(int descriptor, std::chrono::nanoseconds limit);
 
 /// The largest MTU among the interfaces that are up and carry `local`, any of the family for a wildcard.
 [[nodiscard]] std::optional<std::size_t> interface_mtu(const Endpoint& local);

@@ -57,7 +57,8 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       mss_(mss),
       chunks_(kChunkBytes),
       socket_(std::move(socket)),
-      descriptor_(io, socket_.socket().descriptor()),
+      readable_(io),
+      writable_(io),
       gather_timer_(io),
       memory_timer_(io),
       moderation_(socket_.receive_buffer_bytes()),
@@ -72,30 +73,24 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
 }
 
 UdpPort::~UdpPort() {
-  if (descriptor_.is_open()) descriptor_.release();  // the descriptor is socket_'s
+  if (readable_.is_open()) readable_.release();  // the descriptor is socket_'s
 }
 
 // ---- Datagrams in -------------------------------------------------------------------------------------------------
 
 void UdpPort::wait_readable() {
-  if (!watch()) return wait_gathered(WakeModeration::kMaxGather);
-  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                         lifetime_.guard([this](const boost::system::error_code& error) {
-                           if (!error) on_readable();
-                         }));
-}
-
-/// False: the system has no room to watch one more descriptor.
-bool UdpPort::watch() {
-  if (descriptor_.is_open()) return true;
-  boost::system::error_code error;
-  descriptor_.assign(socket_.socket().descriptor(), error);
-  return !error;
+  boost::system::error_code no_room;  // in the system, to watch one more descriptor
+  if (!readable_.is_open()) readable_.assign(socket_.readable_descriptor(), no_room);
+  if (no_room) return wait_gathered(WakeModeration::kMaxGather);
+  readable_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                       lifetime_.guard([this](const boost::system::error_code& error) {
+                         if (!error) on_readable();
+                       }));
 }
 
 void UdpPort::wait_gathered(Duration gather) {
   // A watched socket wakes the io_context with each datagram, also where none is waited for.
-  if (descriptor_.is_open() && !writable_awaited_) descriptor_.release();
+  if (readable_.is_open()) readable_.release();
   gather_timer_.expires_after(gather);
   gather_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
     if (!error) on_readable();
@@ -364,17 +359,18 @@ void UdpPort::wait_for_memory() {
 }
 
 void UdpPort::wait_writable() {
-  if (writable_awaited_) return;
-  if (!watch()) {
-    blocked_ = nullptr;  // as if the path had lost it
-    return;
-  }
-  writable_awaited_ = true;
-  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
-                         lifetime_.guard([this](const boost::system::error_code& error) {
-                           writable_awaited_ = false;
-                           if (!error) send_what_waited();
-                         }));
+  if (writable_.is_open()) return;  // awaited
+  // A descriptor of its own, and only so long: a watched socket wakes the io_context with each datagram.
+  auto watched = socket_.socket().duplicate();
+  boost::system::error_code no_room;
+  if (watched) writable_.assign(watched->descriptor(), no_room);
+  if (!watched || no_room) return wait_for_memory();
+  std::ignore = watched->release();
+  writable_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                       lifetime_.guard([this](const boost::system::error_code& error) {
+                         writable_.close();
+                         if (!error) send_what_waited();
+                       }));
 }
 
 /// Best effort: a peer that does not get the answer asks again.
@@ -450,7 +446,7 @@ void UdpPort::finish() {
         next = std::min(next, *deadline);
     }
     if (links_.empty()) return;
-    socket_.socket().wait_readable(std::max<Duration>(next - clock_now(), kLeastTimer));
+    net::wait_readable(socket_.readable_descriptor(), std::max<Duration>(next - clock_now(), kLeastTimer));
     receive_some(clock_now());
     for (UdtLink* const link : touched_) link->touched = false;
     touched_.clear();

@@ -118,7 +118,6 @@ class UdpPort {
   UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
           const TransportOptions& options, std::uint32_t mss, ListenerGate gate);
   void wait_readable();
-  [[nodiscard]] bool watch();
   void wait_writable();
   void wait_for_memory();
   void send_what_waited();
@@ -156,7 +155,8 @@ class UdpPort {
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
-  boost::asio::posix::stream_descriptor descriptor_;  // socket_'s; open while it is watched
+  boost::asio::posix::stream_descriptor readable_;  // socket_'s; open while it is watched
+  boost::asio::posix::stream_descriptor writable_;  // a duplicate; open while the socket has no room
   boost::asio::steady_timer gather_timer_;
   boost::asio::steady_timer memory_timer_;
   WakeModeration moderation_;
@@ -174,8 +174,7 @@ class UdpPort {
   TrainBuilder builder_;
   TrainBuilder stray_;          // replies to packets of no connection
   UdtLink* blocked_ = nullptr;  // whose train waits in builder_ for room in the socket
-  bool writable_awaited_ = false;
-  bool may_fragment_ = true;  // how the socket is set
+  bool may_fragment_ = true;    // how the socket is set
   std::uint64_t drops_warned_of_ = 0;
   std::uint32_t wakes_ = 0;
   core::Lifetime lifetime_;

@@ -1,0 +1,171 @@
+// Several sockets on one port (SO_REUSEPORT), among which a filter of four instructions steers what arrives.
+#include "lib/net/receive_sockets.hpp"
+
+#include <linux/filter.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "lib/net/system_error.hpp"
+
+namespace udtcat::net {
+
+namespace {
+
+constexpr std::size_t kMaxSockets = 32;  // measured: they hold 12 MiB of full trains where each may hold 380 KiB
+constexpr std::uint32_t kRunPackets =
+    128;  // measured (ADR-0030): three trains of 1500-byte packets, half of what a socket holds
+constexpr std::size_t kTrainsAhead = 2;  // guess: of each socket, whose second train says that there may be a third
+
+Status share_port(const UdpSocket& socket) {
+  const int on = 1;
+  if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return {};
+  return system_error(Errc::cannot_bind, "share a udp port", errno);
+}
+
+/// Has the kernel choose the socket of a datagram by its first word: runs of kRunPackets sequence numbers, in turn.
+/// A control packet's word is its type: one socket gets all of a type.
+Status steer(const UdpSocket& socket, std::size_t sockets) {
+  std::array<sock_filter, 4> code{
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, kRunPackets),
+       BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, static_cast<std::uint32_t>(sockets)), BPF_STMT(BPF_RET | BPF_A, 0)}};
+  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0) return {};
+  return system_error(Errc::cannot_bind, "steer datagrams among the sockets of a port", errno);
+}
+
+Status watch(int epoll, const UdpSocket& socket, std::size_t index) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = index;
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, socket.descriptor(), &event) == 0) return {};
+  return system_error(Errc::cannot_bind, "watch a socket of a udp port", errno);
+}
+
+std::size_t receive_buffer_bytes(const UdpSocket& socket) {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  const int known = ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+  return known == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+}  // namespace
+
+struct ReceiveSockets::Source {
+  explicit Source(UdpSocket& bound) : socket(bound) {}
+  explicit Source(UdpSocket&& owned) : own(std::move(owned)), socket(*own) {}
+
+  std::optional<UdpSocket> own;  // none: the bound socket
+  UdpSocket& socket;
+  DropCounter drops;
+  std::vector<ReceivedTrain> ahead;  // read, and not yet given
+  std::size_t given = 0;             // of ahead
+  bool emptied = true;               // it had nothing more when it was read
+
+  [[nodiscard]] bool has_train() const { return given < ahead.size(); }
+  [[nodiscard]] ReceivedTrain& front() { return ahead[given]; }
+};
+
+ReceiveSockets::ReceiveSockets(UdpSocket& bound) { sources_.push_back(std::make_unique<Source>(bound)); }
+
+ReceiveSockets::~ReceiveSockets() {
+  if (readable_ >= 0) ::close(readable_);
+}
+
+Result<std::unique_ptr<ReceiveSockets>> ReceiveSockets::make(UdpSocket& bound, const DatagramSocket::Options& options) {
+  UDTCAT_CHECK(prepare_to_receive(bound, options));
+  std::unique_ptr<ReceiveSockets> made(new ReceiveSockets(bound));
+  // The kernel gives twice what it is asked for, if it may.
+  const std::size_t wanted = 2 * options.receive_buffer_bytes;
+  const std::size_t given = std::max<std::size_t>(receive_buffer_bytes(bound), 1);
+  const std::size_t sockets = std::min(kMaxSockets, (wanted + given - 1) / given);
+  if (sockets == 1) return made;
+  if (const auto shared = made->share(options, sockets); !shared) core::log().info("{}", shared.error().message());
+  return made;
+}
+
+Status ReceiveSockets::share(const DatagramSocket::Options& options, std::size_t sockets) {
+  UdpSocket& bound = sources_.front()->socket;
+  UDTCAT_TRY(const Endpoint local, bound.local_endpoint());
+  readable_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (readable_ < 0) return system_error(Errc::out_of_resources, "watch the sockets of a port", errno);
+  UDTCAT_CHECK(watch(readable_, bound, 0));
+  UDTCAT_CHECK(share_port(bound));
+  for (Status opened; opened && sources_.size() < sockets;) {
+    opened = open_beside(local, options);
+    if (!opened) core::log().info("{}: {} sockets receive for it", opened.error().message(), sources_.size());
+  }
+  return steer(bound, sources_.size());
+}
+
+Status ReceiveSockets::open_beside(const Endpoint& local, const DatagramSocket::Options& options) {
+  UDTCAT_TRY(UdpSocket socket, UdpSocket::open(local.family()));
+  UDTCAT_CHECK(share_port(socket));
+  UDTCAT_CHECK(socket.bind(local));
+  socket.wish_buffers(options.receive_buffer_bytes, 0);
+  UDTCAT_CHECK(prepare_to_receive(socket, options));
+  UDTCAT_CHECK(watch(readable_, socket, sources_.size()));
+  sources_.push_back(std::make_unique<Source>(std::move(socket)));
+  return {};
+}
+
+std::size_t ReceiveSockets::receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks) {
+  if (sources_.size() == 1)
+    return receiver_.receive(sources_.front()->socket, into, most, chunks, sources_.front()->drops);
+  find_readable();
+  std::size_t taken = 0;
+  for (; taken < most; ++taken) {
+    Source* const source = earliest(chunks);
+    if (source == nullptr) break;
+    into.push_back(std::move(source->front()));
+    ++source->given;
+  }
+  return taken;
+}
+
+void ReceiveSockets::find_readable() {
+  std::array<epoll_event, kMaxSockets> events{};
+  const int ready = ::epoll_wait(readable_, events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < ready; ++i) sources_[events[static_cast<std::size_t>(i)].data.u64]->emptied = false;
+}
+
+/// The source of the train that arrived first, read where nothing of it is ahead; none: there is no train.
+ReceiveSockets::Source* ReceiveSockets::earliest(core::ChunkPool& chunks) {
+  Source* first = nullptr;
+  for (const auto& source : sources_) {
+    if (!source->has_train() && !source->emptied) {
+      source->ahead.clear();
+      source->given = 0;
+      const std::size_t got = receiver_.receive(source->socket, source->ahead, kTrainsAhead, chunks, source->drops);
+      source->emptied = got < kTrainsAhead;
+    }
+    if (source->has_train() && (first == nullptr || source->front().arrived < first->front().arrived))
+      first = source.get();
+  }
+  return first;
+}
+
+std::uint64_t ReceiveSockets::drops() const {
+  std::uint64_t all = 0;
+  for (const auto& source : sources_) all += source->drops.total();
+  return all;
+}
+
+std::size_t ReceiveSockets::buffer_bytes() const {
+  std::size_t all = 0;
+  for (const auto& source : sources_) all += receive_buffer_bytes(source->socket);
+  return all;
+}
+
+int ReceiveSockets::descriptor() const { return readable_ >= 0 ? readable_ : sources_.front()->socket.descriptor(); }
+
+}  // namespace udtcat::net
