@@ -148,10 +148,18 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
   event.app_limited = delivery_.app_limited();
+  if (ack.extended) event.host_dropped = note_host_drops(ack.extended->socket_drops);
   event.peer_rate_packets = ack.rate_packets;
   event.peer_capacity_packets = ack.capacity_packets;
   congestion_->on_ack(event);
   update_pacing();
+}
+
+/// Whether the count, which is of the peer's port and began before this connection, has risen.
+bool UdtSender::note_host_drops(std::uint32_t count) {
+  const bool risen = host_drops_ && static_cast<std::int32_t>(count - *host_drops_) > 0;
+  if (risen || !host_drops_) host_drops_ = count;
+  return risen;
 }
 
 std::uint64_t UdtSender::in_flight_bytes() const {

@@ -100,6 +100,7 @@ class UdtSender {
   void take_windows(PacketIndex next, const Acknowledgement& ack);
   void pop_acknowledged(PacketIndex next);
   void take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest);
+  [[nodiscard]] bool note_host_drops(std::uint32_t count);
   void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
 
   // Losses
@@ -146,6 +147,7 @@ class UdtSender {
   Pacer pacer_;
   std::unique_ptr<CongestionControl> congestion_;
   std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
+  std::optional<std::uint32_t> host_drops_;     // as it last said
   std::uint64_t acknowledged_bytes_ = 0;
   LossGuess guess_;  // of packets beyond, where the peer does not report bytes
   std::uint64_t lost_bytes_ = 0;

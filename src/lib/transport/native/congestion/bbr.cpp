@@ -68,7 +68,7 @@ void Bbr::on_ack(const AckEvent& ack) {
   const bool round_start = model_.on_ack(ack, phase(), window_bytes_);
   if (round_start) on_round_trip();
   if (ack.rate) {
-    check_full_pipe(*ack.rate, round_start);
+    check_full_pipe(ack, round_start);
     check_drained(ack);
     advance_cycle(ack, round_start);
   }
@@ -129,8 +129,8 @@ bool Bbr::probes() const {
          state_ == State::probe_up;
 }
 
-void Bbr::check_full_pipe(const RateSample& sample, bool round_start) {
-  plateau_.on_sample(sample, round_start);
+void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
+  plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
   if (round_start) overwhelmed_rounds_ = model_.overwhelmed() ? overwhelmed_rounds_ + 1 : 0;
   const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds;
@@ -138,7 +138,7 @@ void Bbr::check_full_pipe(const RateSample& sample, bool round_start) {
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
   const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
-  if (!overflowed && !queued && !plateau_.reached()) return;
+  if (!overflowed && !queued && !ack.host_dropped && !plateau_.reached()) return;
   full_pipe_ = true;
   state_ = State::drain;
 }
@@ -234,7 +234,7 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
     ceiling_may_fall_ = false;
     if (probes() && !ack.rate->app_limited) model_.end_bandwidth_cycle();
   }
-  if (model_.in_flight_too_high(*ack.rate)) return lower_ceiling(ack);
+  if (ack.host_dropped || model_.in_flight_too_high(*ack.rate)) return lower_ceiling(ack);
   if (!ceiling_.bounded()) return;
   if (ack.rate->in_flight_at_send_bytes > ceiling_.bytes()) ceiling_.set(ack.rate->in_flight_at_send_bytes);
   if (state_ != State::probe_up || !window_limited() || window_bytes_ < ceiling_.bytes()) return;

@@ -46,7 +46,7 @@ class Bbr final : public CongestionControl {
 
   void on_round_trip();
   // Startup and drain.
-  void check_full_pipe(const RateSample& sample, bool round_start);
+  void check_full_pipe(const AckEvent& ack, bool round_start);
   void check_drained(const AckEvent& ack);
 
   // The cycle of probes for bandwidth.

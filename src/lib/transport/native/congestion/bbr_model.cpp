@@ -98,9 +98,9 @@ bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_byt
 
 void BbrModel::on_round_trip(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
-  if (!phase_.own_queue && congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes))
-    lower_short_term(window_bytes);
-  if (phase_.cruising && !queue_overflowed())
+  const bool congested = round.host_dropped || congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes);
+  if (congested && !phase_.own_queue) lower_short_term(window_bytes);
+  if (phase_.cruising && !queue_overflowed() && !round.host_dropped)
     path_loss_ += kPathLossSmoothing * (std::min(round.loss_rate(), kMaxPathLoss) - path_loss_);
   aggregation_.on_round_trip(phase_.starting);
 }
@@ -130,7 +130,7 @@ void BbrModel::forget_short_term() {
 // Without a queue never below what the last round trip delivered: loss alone says nothing against that.
 void BbrModel::lower_short_term(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
-  const double least = queue_stands() && !host_bound() ? kYield : 1.0;
+  const double least = round.host_dropped || (queue_stands() && !host_bound()) ? kYield : 1.0;
   short_term_bandwidth_ = std::max(scaled(round.bandwidth, least), scaled(bandwidth(), kInflightLoBeta));
   short_term_bytes_ =
       std::max(round.in_flight_bytes, scaled(std::min(short_term_bytes_, window_bytes), kInflightLoBeta));
