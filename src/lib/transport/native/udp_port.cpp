@@ -25,12 +25,11 @@ constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest d
 constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
 constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
 constexpr std::size_t kReceiveBufferBytes =
-    8 * kMiB;                                       // guess: 6 ms at 10 Gbit/s; without privilege the system gives less
+    8 * kMiB;                                       // guess: 6 ms at 10 Gbit/s; of one socket, or of several together
 constexpr std::size_t kSendBufferBytes = 4 * kMiB;  // guess
 constexpr std::size_t kMaxTrainBytes = 65'000;      // spec: UDP over IPv4 carries 65507
 constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
 constexpr std::uint32_t kWakesPerErrorCheck = 256;  // guess: a busy socket does not tell of errors by itself
-constexpr std::uint64_t kDropsWorthALine = 100;     // guess
 constexpr std::size_t kMaxLinks = 4096;             // guess: some 20 kB each
 constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
 
@@ -110,7 +109,6 @@ void UdpPort::on_readable() {
     emptied = trains < kTrainsAtOnce;
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorCheck == 0) take_path_errors(clock_now());
-  warn_of_drops();
   // Packets that are there must not wait until the system has no room for more.
   if (!emptied) return boost::asio::post(io_, lifetime_.guard([this] { on_readable(); }));
   const Duration gather = moderation_.after_wake(clock_now(), woken_bytes_, least_rtt_);
@@ -173,16 +171,6 @@ void UdpPort::take_path_errors(TimePoint now) {
     for (const auto& [id, link] : links_)
       if (link->connection.peer_address() == error.peer) link->connection.handle_port_closed(now);
   }
-}
-
-void UdpPort::warn_of_drops() {
-  const std::uint64_t drops = socket_.receive_drops();
-  if (drops_warned_of_ != 0 || drops < kDropsWorthALine) return;
-  drops_warned_of_ = drops;
-  core::log().info(
-      "udp {}: the system dropped datagrams, its receive buffer of {} is too small for this rate; "
-      "sysctl net.core.rmem_max={} would help",
-      local_.to_string(), core::format_size(socket_.receive_buffer_bytes()), kReceiveBufferBytes);
 }
 
 // ---- Listening ----------------------------------------------------------------------------------------------------

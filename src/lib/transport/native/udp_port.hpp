@@ -147,7 +147,6 @@ class UdpPort {
   net::SendResult send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from);
   void arm(UdtLink& link, TimePoint now);
   void forget(UdtLink& link);
-  void warn_of_drops();
 
   boost::asio::io_context& io_;
   const Endpoint local_;
@@ -175,7 +174,6 @@ class UdpPort {
   TrainBuilder stray_;          // replies to packets of no connection
   UdtLink* blocked_ = nullptr;  // whose train waits in builder_ for room in the socket
   bool may_fragment_ = true;    // how the socket is set
-  std::uint64_t drops_warned_of_ = 0;
   std::uint32_t wakes_ = 0;
   core::Lifetime lifetime_;
 };
