@@ -8,9 +8,7 @@
 
 #include <udtcat/units.hpp>
 
-#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "lib/core/user_text.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/handshake.hpp"
 
