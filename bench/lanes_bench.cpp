@@ -27,18 +27,22 @@ KeySchedule any_keys() {
   return std::move(*KeySchedule::from_exporter(exporter));
 }
 
+std::shared_ptr<CipherThreads> threads(std::size_t count) {
+  return count == 0 ? nullptr : CipherThreads::start(count).value();
+}
+
 /// Two ends of a session without a path between them.
 class Pair {
  public:
   /// One of the two has threads, so that the other's are not asleep on the cores it wants.
   Pair(std::size_t block_bytes, std::size_t seal_threads, std::size_t open_threads)
       : block_bytes_(block_bytes), buffers_(buffer_bytes_for(block_bytes), kBatchBytes / block_bytes) {
-    LaneSetup setup{Protection::private_, Cipher::aes_256_gcm, kLanes, seal_threads, Role::connector};
+    LaneSetup setup{Protection::private_, Cipher::aes_256_gcm, kLanes, threads(seal_threads), Role::connector};
     const auto keys = any_keys();
     const auto collect = [this](Result<Block> block) { finished_.push_back(std::move(*block)); };
     sealer_ = std::move(*LanePool::create(io_, setup, &keys, collect, collect));
     setup.role = Role::listener;
-    setup.threads = open_threads;
+    setup.threads = threads(open_threads);
     opener_ = std::move(*LanePool::create(io_, setup, &keys, collect, collect));
     for (auto memory = buffers_.acquire(); memory; memory = buffers_.acquire())
       batch_.push_back(Block{std::move(*memory), 0, block_bytes});

@@ -1,7 +1,5 @@
 #include "lib/session/lanes.hpp"
 
-#include <system_error>
-
 #include <boost/asio/post.hpp>
 
 #include "lib/core/byte_order.hpp"
@@ -73,14 +71,18 @@ struct LanePool::Job {
   std::atomic<bool> done{false};
 };
 
-/// A lane and the blocks that wait for it. At most one thread has it: it is in ready_, or with a thread, or has no
-/// work.
-struct LanePool::Worked {
+/// A lane and the blocks that wait for it.
+struct LanePool::Worked final : CipherThreads::Strand {
+  Worked(LanePool& its_pool, Lane its_lane, bool it_seals)
+      : pool(its_pool), lane(std::move(its_lane)), seals(it_seals) {}
+
+  LanePool& pool;
   Lane lane;
-  bool seals;
-  std::deque<Job*> waiting UDTCAT_GUARDED_BY(&LanePool::mutex_){};  // the front is being worked
+  const bool seals;
+  std::deque<Job*> waiting UDTCAT_GUARDED_BY(&LanePool::mutex_){};
 
   void run(Job& job) { job.outcome = seals ? lane.seal(job.block) : lane.open(job.block); }
+  void work() override { pool.work(*this); }
 };
 
 /// One direction. Confined to the io thread but for the lanes' waiting queues.
@@ -93,7 +95,7 @@ struct LanePool::Pipeline {
 Result<std::unique_ptr<LanePool>> LanePool::create(boost::asio::io_context& io, const LaneSetup& setup,
                                                    const KeySchedule* keys, BlockHandler on_sealed,
                                                    BlockHandler on_opened) {
-  std::unique_ptr<LanePool> pool(new LanePool(io, std::move(on_sealed), std::move(on_opened)));
+  std::unique_ptr<LanePool> pool(new LanePool(io, setup.threads, std::move(on_sealed), std::move(on_opened)));
   if (keys == nullptr) return pool;
   for (std::size_t i = 0; i < setup.lanes; ++i) {
     for (const bool seals : {true, false}) {
@@ -103,38 +105,24 @@ Result<std::unique_ptr<LanePool>> LanePool::create(boost::asio::io_context& io, 
                  Lane::create(setup.protection, setup.cipher,
                               seals ? crypto::AeadDirection::seal : crypto::AeadDirection::open, std::move(secret)));
       (seals ? *pool->sealing_ : *pool->opening_)
-          .lanes.push_back(std::make_unique<Worked>(Worked{std::move(lane), seals}));
+          .lanes.push_back(std::make_unique<Worked>(*pool, std::move(lane), seals));
     }
   }
-  UDTCAT_CHECK(pool->start_threads(setup.threads));
   return pool;
 }
 
-LanePool::LanePool(boost::asio::io_context& io, BlockHandler on_sealed, BlockHandler on_opened)
+LanePool::LanePool(boost::asio::io_context& io, std::shared_ptr<CipherThreads> threads, BlockHandler on_sealed,
+                   BlockHandler on_opened)
     : io_(io),
+      threads_(std::move(threads)),
       sealing_(std::make_unique<Pipeline>(Pipeline{std::move(on_sealed)})),
       opening_(std::make_unique<Pipeline>(Pipeline{std::move(on_opened)})),
       guarded_delivery_(lifetime_.guard([this] { deliver(); })) {}
 
 LanePool::~LanePool() {
-  {
-    const core::MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  work_there_.notify_all();
-  for (auto& thread : threads_) thread.join();
-}
-
-Status LanePool::start_threads(std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    try {
-      threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error& e) {
-      if (threads_.empty()) return fail(Errc::out_of_resources, "start a cipher thread", e.what());
-      break;  // fewer threads are slower, not wrong
-    }
-  }
-  return {};
+  if (!threads_) return;
+  for (const auto* pipeline : {sealing_.get(), opening_.get()})
+    for (const auto& lane : pipeline->lanes) threads_->remove(*lane);
 }
 
 void LanePool::submit(Pipeline& pipeline, Block block) {
@@ -147,7 +135,7 @@ void LanePool::submit(Pipeline& pipeline, Block block) {
   }
   Worked& lane = *pipeline.lanes[lane_of(job.block.number, pipeline.lanes.size())];
   // With no earlier block on its way, no thread is in any lane of this direction.
-  if (threads_.empty() || (idle && job.block.payload_bytes <= kInlinePayloadBytes)) {
+  if (!threads_ || (idle && job.block.payload_bytes <= kInlinePayloadBytes)) {
     lane.run(job);
     job.done.store(true, std::memory_order_relaxed);
     return schedule_delivery();
@@ -159,33 +147,27 @@ void LanePool::hand_to_workers(Worked& lane, Job& job) {
   {
     const core::MutexLock lock(mutex_);
     lane.waiting.push_back(&job);
-    if (lane.waiting.size() > 1) return;  // its thread goes on with it
-    ready_.push_back(&lane);
+    ++waiting_blocks_;
   }
-  work_there_.notify_one();
+  threads_->add(lane);
 }
 
-void LanePool::work() {
-  core::MutexLock lock(mutex_);
-  for (;;) {
-    while (!stopping_ && ready_.empty()) work_there_.wait(mutex_);
-    if (stopping_) return;
-    Worked& lane = *ready_.front();
-    ready_.pop_front();
-    Job& job = *lane.waiting.front();
-    lock.unlock();
-    lane.run(job);
-    lock.lock();
+/// On one of the threads, which has the lane alone.
+void LanePool::work(Worked& lane) {
+  Job* job = nullptr;
+  {
+    const core::MutexLock lock(mutex_);
+    job = lane.waiting.front();
     lane.waiting.pop_front();
-    if (!lane.waiting.empty())
-      ready_.push_back(&lane);  // behind the others: this thread takes it up again if they are few
-    unannounced_bytes_ += job.block.payload_bytes;
-    job.done.store(true, std::memory_order_release);  // from here on the io thread may take the job away
-    if (ready_.empty() || unannounced_bytes_ >= kAnnounceBytes) {
-      unannounced_bytes_ = 0;
-      schedule_delivery();
-    }
+    --waiting_blocks_;
   }
+  lane.run(*job);
+  const core::MutexLock lock(mutex_);
+  unannounced_bytes_ += job->block.payload_bytes;
+  job->done.store(true, std::memory_order_release);  // from here on the io thread may take the job away
+  if (waiting_blocks_ > 0 && unannounced_bytes_ < kAnnounceBytes) return;
+  unannounced_bytes_ = 0;
+  schedule_delivery();
 }
 
 void LanePool::schedule_delivery() {

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -25,6 +24,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/mutex.hpp"
 #include "lib/crypto/aead.hpp"
+#include "lib/session/cipher_threads.hpp"
 #include "lib/session/key_schedule.hpp"
 #include "lib/session/record_format.hpp"
 
@@ -67,11 +67,11 @@ struct LaneSetup {
   Protection protection = Protection::private_;
   Cipher cipher = Cipher::aes_256_gcm;
   std::size_t lanes = 1;
-  std::size_t threads = 0;  ///< 0: every block is worked on the caller's thread
+  std::shared_ptr<CipherThreads> threads{};  ///< none: every block is worked on the caller's thread
   Role role = Role::connector;
 };
 
-/// The two ordered pipelines of a session, one thread set for both. At auth and clear there are no lanes and blocks
+/// The two ordered pipelines of a session. At auth and clear there are no lanes and blocks
 /// pass through in order.
 /// Bounded by its caller: it holds what was submitted and not yet handed back.
 /// Threads: internally synchronised; seal(), open() and the handlers on the io_context thread, lanes on the workers.
@@ -81,7 +81,7 @@ class LanePool {
   using BlockHandler = std::function<void(Result<Block>)>;
 
   /// keys   null exactly at auth and clear
-  /// errors: Errc::cipher_failed; Errc::out_of_resources
+  /// errors: Errc::cipher_failed
   [[nodiscard]] static Result<std::unique_ptr<LanePool>> create(boost::asio::io_context& io, const LaneSetup& setup,
                                                                 const KeySchedule* keys, BlockHandler on_sealed,
                                                                 BlockHandler on_opened);
@@ -97,26 +97,24 @@ class LanePool {
   struct Worked;
   struct Pipeline;
 
-  LanePool(boost::asio::io_context& io, BlockHandler on_sealed, BlockHandler on_opened);
-  [[nodiscard]] Status start_threads(std::size_t count);
+  LanePool(boost::asio::io_context& io, std::shared_ptr<CipherThreads> threads, BlockHandler on_sealed,
+           BlockHandler on_opened);
   void submit(Pipeline& pipeline, Block block);
   void hand_to_workers(Worked& lane, Job& job);
-  void work();
+  void work(Worked& lane);
   void schedule_delivery();
   void deliver();
   void deliver(Pipeline& pipeline);
 
-  boost::asio::io_context& io_;              // constant after construction
+  boost::asio::io_context& io_;  // constant after construction
+  const std::shared_ptr<CipherThreads> threads_;
   const std::unique_ptr<Pipeline> sealing_;  // confined to the io thread, but for their lanes' queues
   const std::unique_ptr<Pipeline> opening_;
-  std::vector<std::thread> threads_;  // constant after construction
   std::atomic<bool> delivery_scheduled_{false};
 
   core::Mutex mutex_;
-  core::Condition work_there_;
-  std::deque<Worked*> ready_ UDTCAT_GUARDED_BY(mutex_);          // lanes with work and without a thread
+  std::size_t waiting_blocks_ UDTCAT_GUARDED_BY(mutex_) = 0;     // no thread has begun them
   std::size_t unannounced_bytes_ UDTCAT_GUARDED_BY(mutex_) = 0;  // finished, and the io thread not yet told
-  bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
 
   core::Lifetime lifetime_;
   std::function<void()> guarded_delivery_;  // made on the io thread, posted from any

@@ -57,8 +57,12 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
   const std::size_t buffer_bytes = buffer_bytes_for(agreed_.block_bytes);
   outgoing_buffers_.emplace(buffer_bytes, blocks_in_flight_limit_ + 1 + retained_blocks);
   incoming_buffers_.emplace(buffer_bytes, kept_blocks + blocks_in_flight_limit_ + 2);
+  std::shared_ptr<CipherThreads> cipher_threads;
+  if (stats_.threads > 0) {
+    UDTCAT_TRY(cipher_threads, CipherThreads::of_process(stats_.threads));
+  }
   UDTCAT_TRY(lanes_, LanePool::create(
-                         io_, {agreed_.protection, agreed_.cipher, agreed_.lanes, stats_.threads, role_},
+                         io_, {agreed_.protection, agreed_.cipher, agreed_.lanes, std::move(cipher_threads), role_},
                          keys_ ? &*keys_ : nullptr, [this](Result<Block> block) { on_sealed(std::move(block)); },
                          [this](Result<Block> block) { on_opened(std::move(block)); }));
   keys_.reset();

@@ -144,7 +144,8 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
     const auto [lanes, threads] = GetParam();
     crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
     keys.emplace(std::move(*KeySchedule::from_exporter(exporter)));
-    LaneSetup setup{Protection::private_, Cipher::aes_256_gcm, lanes, threads, Role::connector};
+    LaneSetup setup{Protection::private_, Cipher::aes_256_gcm, lanes, nullptr, Role::connector};
+    if (threads > 0) setup.threads = CipherThreads::start(threads).value();
     sender = std::move(*LanePool::create(
         io, setup, &*keys, [this](Result<Block> block) { take_sealed(std::move(block)); },
         [](const Result<Block>&) { FAIL(); }));
@@ -220,7 +221,7 @@ TEST(LanePool, PassesBlocksThroughInOrderWhereNothingIsSealed) {
   core::BufferPool pool(buffer_bytes_for(100), 10);
   std::vector<BlockNumber> seen;
   auto lanes = LanePool::create(
-      io, {Protection::clear, Cipher::aes_256_gcm, 1, 0, Role::connector}, nullptr,
+      io, {Protection::clear, Cipher::aes_256_gcm, 1, nullptr, Role::connector}, nullptr,
       [&](Result<Block> block) { seen.push_back(block->number); }, [](const Result<Block>&) {});
   ASSERT_TRUE(lanes);
   for (BlockNumber number = 0; number < 5; ++number) (*lanes)->seal(Block{std::move(*pool.acquire()), number, 1});

@@ -1,0 +1,92 @@
+#include "lib/session/cipher_threads.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "lib/core/try.hpp"
+
+namespace udtcat::session {
+
+Result<std::shared_ptr<CipherThreads>> CipherThreads::of_process(std::size_t count) {
+  struct Process {
+    core::Mutex mutex;
+    std::weak_ptr<CipherThreads> threads UDTCAT_GUARDED_BY(mutex);
+  };
+  static Process& process = *new Process;  // never destroyed: a host program's exit() may find us at work
+  const core::MutexLock lock(process.mutex);
+  auto present = process.threads.lock();
+  if (present) {
+    UDTCAT_CHECK(present->grow(count));
+  } else {
+    UDTCAT_TRY(present, start(count));
+    process.threads = present;
+  }
+  return present;
+}
+
+Result<std::shared_ptr<CipherThreads>> CipherThreads::start(std::size_t count) {
+  std::shared_ptr<CipherThreads> made(new CipherThreads);
+  UDTCAT_CHECK(made->grow(count));
+  return made;
+}
+
+Status CipherThreads::grow(std::size_t count) {
+  const core::MutexLock lock(threads_mutex_);
+  while (threads_.size() < count) {
+    try {
+      threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error& error) {
+      if (threads_.empty()) return fail(Errc::out_of_resources, "start a cipher thread", error.what());
+      break;
+    }
+  }
+  return {};
+}
+
+CipherThreads::~CipherThreads() {
+  {
+    const core::MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  work_there_.notify_all();
+  const core::MutexLock lock(threads_mutex_);
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void CipherThreads::add(Strand& strand) {
+  {
+    const core::MutexLock lock(mutex_);
+    if (++strand.pieces_ > 1) return;  // it is ready, or its thread goes on with it
+    ready_.push_back(&strand);
+  }
+  work_there_.notify_one();
+}
+
+void CipherThreads::remove(Strand& strand) {
+  const core::MutexLock lock(mutex_);
+  std::erase(ready_, &strand);
+  strand.pieces_ = 0;
+  while (strand.worked_) piece_done_.wait(mutex_);
+}
+
+void CipherThreads::run() {
+  core::MutexLock lock(mutex_);
+  for (;;) {
+    while (!stopping_ && ready_.empty()) work_there_.wait(mutex_);
+    if (stopping_) return;
+    Strand& strand = *ready_.front();
+    ready_.pop_front();
+    strand.worked_ = true;
+    lock.unlock();
+    strand.work();
+    lock.lock();
+    strand.worked_ = false;
+    if (strand.pieces_ == 0) {  // removed meanwhile
+      piece_done_.notify_all();
+      continue;
+    }
+    if (--strand.pieces_ > 0) ready_.push_back(&strand);  // this thread takes it up again if the others are few
+  }
+}
+
+}  // namespace udtcat::session

@@ -1,0 +1,65 @@
+/// The threads that seal and open: one set for the process, whatever the number of its sessions.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/mutex.hpp"
+
+namespace udtcat::session {
+
+/// Bounded: it holds the strands that have work, which their owners bound.
+/// Threads: internally synchronised.
+class CipherThreads {
+ public:
+  /// Pieces of work that follow each other, one thread at a time: a lane and its blocks.
+  ///
+  ///   idle ──add()──► ready ──a thread is free──► worked ──► ready, behind the others, or idle
+  class Strand {
+   public:
+    virtual ~Strand() = default;
+
+   private:
+    friend class CipherThreads;
+    /// Works the oldest piece; on one of the threads.
+    virtual void work() = 0;
+
+    std::size_t pieces_ = 0;  // guarded by the mutex, as is the next
+    bool worked_ = false;
+  };
+
+  /// Those of the process: begun by the first session that needs some, more where one needs more, ended with the last.
+  /// count    at least 1
+  /// errors   Errc::out_of_resources where there is none; fewer than `count` are slower, not wrong
+  [[nodiscard]] static Result<std::shared_ptr<CipherThreads>> of_process(std::size_t count);
+  /// A set apart.  errors: as above
+  [[nodiscard]] static Result<std::shared_ptr<CipherThreads>> start(std::size_t count);
+  ~CipherThreads();
+  CipherThreads(const CipherThreads&) = delete;
+  CipherThreads& operator=(const CipherThreads&) = delete;
+
+  /// The strand has one piece more. It is there until it was removed.
+  void add(Strand& strand);
+  /// Forgets the pieces of a strand, and waits for the one that is being worked.
+  void remove(Strand& strand);
+
+ private:
+  CipherThreads() = default;
+  [[nodiscard]] Status grow(std::size_t count);
+  void run();
+
+  core::Mutex mutex_;
+  core::Condition work_there_;
+  core::Condition piece_done_;
+  std::deque<Strand*> ready_ UDTCAT_GUARDED_BY(mutex_);  // each has a piece, and no thread
+  bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
+  core::Mutex threads_mutex_;
+  std::vector<std::thread> threads_ UDTCAT_GUARDED_BY(threads_mutex_);
+};
+
+}  // namespace udtcat::session
