@@ -50,7 +50,7 @@ std::vector<std::uint32_t> full_words(const FullReport& report) {
 void append_extension(std::vector<std::uint32_t>& words, const ExtendedReport& report) {
   words.insert(words.end(), {report.highest, static_cast<std::uint32_t>(report.received_bytes >> 32),
                              static_cast<std::uint32_t>(report.received_bytes), report.echo_us, report.delay_us,
-                             report.free_kib, report.socket_drops});
+                             report.free_kib, report.host_overloads});
 }
 
 }  // namespace udtcat::transport::native

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kChunkBytes = 64 * kKiB;  // spec: a GRO train is at most this, as is a datagram
 constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest datagram takes of Linux's receive buffer
+constexpr std::uint64_t kBacklogShare = 2;      // measured: ADR-0030
 constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
 constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
 constexpr std::size_t kReceiveBufferBytes =
@@ -58,7 +59,8 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       writable_(io),
       gather_timer_(io),
       memory_timer_(io),
-      moderation_(socket_.receive_buffer_bytes()),
+      buffer_bytes_(socket_.receive_buffer_bytes()),
+      moderation_(buffer_bytes_),
       gate_(std::move(gate)),
       openings_(io, {.send = [this](auto packet, const Endpoint& to) { return send_alone(std::move(packet), to, {}); },
                      .connect = [this](TimePoint now, const ConnectionSettings& agreed) -> UdtLink& {
@@ -105,6 +107,7 @@ void UdpPort::on_readable() {
     settle_touched();
     received += trains;
     emptied = trains < kTrainsAtOnce;
+    if (emptied) backlog_bytes_ = 0;
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorCheck == 0) take_path_errors(clock_now());
   // Packets that are there must not wait until the system has no room for more.
@@ -117,11 +120,21 @@ void UdpPort::on_readable() {
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
   for (const net::ReceivedTrain& train : trains_) {
-    woken_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
+    const std::size_t bytes = std::max(train.total_bytes, kLeastBufferShare);
+    woken_bytes_ += bytes;
+    note_backlog(bytes);
     handle_train(now, train);
   }
   trains_.clear();
   return received;
+}
+
+/// Counts how often there was much to be read before the sockets were empty: senders slow down before they overflow.
+void UdpPort::note_backlog(std::size_t bytes) {
+  const std::size_t much = buffer_bytes_ / kBacklogShare;
+  const bool was_less = backlog_bytes_ < much;
+  backlog_bytes_ += bytes;
+  if (was_less && backlog_bytes_ >= much) ++backlogs_;
 }
 
 void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
@@ -156,7 +169,7 @@ void UdpPort::settle_touched() {
     UdtLink& link = *touched_[i];
     link.touched = false;
     least_rtt_ = std::min(least_rtt_, link.connection.rtt());
-    link.connection.note_socket_drops(socket_.receive_drops());
+    link.connection.note_host_overloads(socket_.receive_drops() + backlogs_);
     settle(link);
   }
   touched_.clear();

@@ -124,6 +124,7 @@ class UdpPort {
   void on_readable();
   void wait_gathered(Duration gather);
   std::size_t receive_some(TimePoint now);
+  void note_backlog(std::size_t bytes);
   void take_path_errors(TimePoint now);
 
   void handle_train(TimePoint now, const net::ReceivedTrain& train);
@@ -158,9 +159,12 @@ class UdpPort {
   boost::asio::posix::stream_descriptor writable_;  // a duplicate; open while the socket has no room
   boost::asio::steady_timer gather_timer_;
   boost::asio::steady_timer memory_timer_;
+  const std::size_t buffer_bytes_;
   WakeModeration moderation_;
-  Duration least_rtt_{0};          // of the connections that the last wake-up was for
-  std::uint64_t woken_bytes_ = 0;  // received since
+  Duration least_rtt_{0};            // of the connections that the last wake-up was for
+  std::uint64_t woken_bytes_ = 0;    // received since
+  std::uint64_t backlog_bytes_ = 0;  // received since the socket was last emptied
+  std::uint64_t backlogs_ = 0;
   ListenerGate gate_;
   std::optional<ListenHandlers> listening_;  // none: no clients are let in
 

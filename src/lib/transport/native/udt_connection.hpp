@@ -71,7 +71,7 @@ class UdtConnection {
   /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's
   /// token.
   void handle_reset(std::uint64_t token);
-  void note_socket_drops(std::uint64_t total) { receiver_.on_socket_drops(total); }
+  void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
   [[nodiscard]] bool poll_transmit(TimePoint now, TrainBuilder& builder);

@@ -189,7 +189,7 @@ void UdtReceiver::append_report(TimePoint now, std::vector<std::uint32_t>& words
                            .echo_us = latest_timestamp_us_,
                            .delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 60'000'000)),
                            .free_kib = static_cast<std::uint32_t>(buffer_.free_bytes() / 1024),
-                           .socket_drops = socket_drops_});
+                           .host_overloads = host_overloads_});
 }
 
 }  // namespace udtcat::transport::native

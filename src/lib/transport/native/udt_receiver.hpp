@@ -33,7 +33,7 @@ class UdtReceiver {
   void on_data(TimePoint now, const DataHeader& header, const Arrival& arrival);
   void on_ack2(TimePoint now, std::uint32_t ack_number);
   /// How many datagrams this host's socket had no room for so far.
-  void on_socket_drops(std::uint64_t total) { socket_drops_ = static_cast<std::uint32_t>(total); }
+  void on_host_overloads(std::uint64_t total) { host_overloads_ = static_cast<std::uint32_t>(total); }
 
   [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into);
   [[nodiscard]] std::uint64_t readable_bytes() const { return buffer_.readable_bytes(); }
@@ -87,7 +87,7 @@ class UdtReceiver {
   std::array<SentAck, kAckHistory> sent_acks_{};
   std::uint32_t latest_timestamp_us_ = 0;
   TimePoint latest_arrival_{};
-  std::uint32_t socket_drops_ = 0;
+  std::uint32_t host_overloads_ = 0;
 };
 
 }  // namespace udtcat::transport::native

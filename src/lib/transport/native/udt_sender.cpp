@@ -148,7 +148,7 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
   event.app_limited = delivery_.app_limited();
-  if (ack.extended) event.host_dropped = note_host_drops(ack.extended->socket_drops);
+  if (ack.extended) event.host_overloaded = note_overloads(ack.extended->host_overloads);
   event.peer_rate_packets = ack.rate_packets;
   event.peer_capacity_packets = ack.capacity_packets;
   congestion_->on_ack(event);
@@ -156,9 +156,9 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
 }
 
 /// Whether the count, which is of the peer's port and began before this connection, has risen.
-bool UdtSender::note_host_drops(std::uint32_t count) {
-  const bool risen = host_drops_ && static_cast<std::int32_t>(count - *host_drops_) > 0;
-  if (risen || !host_drops_) host_drops_ = count;
+bool UdtSender::note_overloads(std::uint32_t count) {
+  const bool risen = peer_overloads_ && static_cast<std::int32_t>(count - *peer_overloads_) > 0;
+  if (risen || !peer_overloads_) peer_overloads_ = count;
   return risen;
 }
 

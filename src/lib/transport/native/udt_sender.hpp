@@ -100,7 +100,7 @@ class UdtSender {
   void take_windows(PacketIndex next, const Acknowledgement& ack);
   void pop_acknowledged(PacketIndex next);
   void take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest);
-  [[nodiscard]] bool note_host_drops(std::uint32_t count);
+  [[nodiscard]] bool note_overloads(std::uint32_t count);
   void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
 
   // Losses
@@ -146,8 +146,8 @@ class UdtSender {
   DeliveryRate delivery_;
   Pacer pacer_;
   std::unique_ptr<CongestionControl> congestion_;
-  std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
-  std::optional<std::uint32_t> host_drops_;     // as it last said
+  std::uint64_t reported_delivered_bytes_ = 0;   // by one of ours
+  std::optional<std::uint32_t> peer_overloads_;  // as it last said
   std::uint64_t acknowledged_bytes_ = 0;
   LossGuess guess_;  // of packets beyond, where the peer does not report bytes
   std::uint64_t lost_bytes_ = 0;

@@ -16,7 +16,7 @@ std::vector<std::uint32_t> extended_words() {
                            .echo_us = 3,
                            .delay_us = 4,
                            .free_kib = 5,
-                           .socket_drops = 6});
+                           .host_overloads = 6});
   return words;
 }
 
@@ -49,7 +49,7 @@ TEST(Acknowledgement, ComesBackAsItWas) {
   EXPECT_EQ(ack->extended->echo_us, 3U);
   EXPECT_EQ(ack->extended->delay_us, 4U);
   EXPECT_EQ(ack->extended->free_kib, 5U);
-  EXPECT_EQ(ack->extended->socket_drops, 6U);
+  EXPECT_EQ(ack->extended->host_overloads, 6U);
 }
 
 TEST(Acknowledgement, KnowsNothingWhereLibudtSaysZeroOrLess) {

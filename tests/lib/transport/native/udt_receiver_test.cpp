@@ -221,7 +221,7 @@ TEST_P(ReceivingFromPlain, DoesNotTakeItsMessageWordForAPieceOfAPacket) {
 TEST_P(ReceivingFromOurs, ReportsWhatItKnows) {
   data(0);
   data(3);
-  receiver.on_socket_drops(9);
+  receiver.on_host_overloads(9);
   now += 10ms;
   const auto ack = decode_acknowledgement(body_of(said()[0].words));
   ASSERT_TRUE(ack->extended);
@@ -231,7 +231,7 @@ TEST_P(ReceivingFromOurs, ReportsWhatItKnows) {
   EXPECT_EQ(ack->extended->delay_us, 10'000U);
   EXPECT_LE(ack->extended->free_kib, (512U * 1024 - 1000) / 1024);
   EXPECT_GE(ack->extended->free_kib, 490U);
-  EXPECT_EQ(ack->extended->socket_drops, 9U);
+  EXPECT_EQ(ack->extended->host_overloads, 9U);
 }
 
 TEST_P(ReceivingFromOurs, AcknowledgesEvery128KiBAtOnce) {

@@ -138,7 +138,7 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
   const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
-  if (!overflowed && !queued && !ack.host_dropped && !plateau_.reached()) return;
+  if (!overflowed && !queued && !ack.host_overloaded && !plateau_.reached()) return;
   full_pipe_ = true;
   state_ = State::drain;
 }
@@ -234,7 +234,7 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
     ceiling_may_fall_ = false;
     if (probes() && !ack.rate->app_limited) model_.end_bandwidth_cycle();
   }
-  if (ack.host_dropped || model_.in_flight_too_high(*ack.rate)) return lower_ceiling(ack);
+  if (ack.host_overloaded || model_.in_flight_too_high(*ack.rate)) return lower_ceiling(ack);
   if (!ceiling_.bounded()) return;
   if (ack.rate->in_flight_at_send_bytes > ceiling_.bytes()) ceiling_.set(ack.rate->in_flight_at_send_bytes);
   if (state_ != State::probe_up || !window_limited() || window_bytes_ < ceiling_.bytes()) return;

@@ -32,7 +32,8 @@ constexpr std::uint64_t kFewPackets = 4;         // guess: of a small flight, si
 constexpr double kMaxPathLoss = 0.05;            // guess: more than that is not random
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
-constexpr double kYield = 0.85;  // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
+constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
+constexpr double kHostYield = 0.95;  // measured: ADR-0030; a backlog in the host is gone after some round trips
 constexpr unsigned kEnoughRttSamples = 8;  // spec: RFC 9406 §4.3, N_RTT_SAMPLE
 constexpr double kQueueRtt = 1.25;         // guess: above the queue of our own probing at a gain of 1.25
 // Below this, round trips on a LAN measure how the two hosts schedule, several milliseconds at a time; a window of so
@@ -98,9 +99,10 @@ bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_byt
 
 void BbrModel::on_round_trip(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
-  const bool congested = round.host_dropped || congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes);
+  const bool congested =
+      round.host_overloaded || congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes);
   if (congested && !phase_.own_queue) lower_short_term(window_bytes);
-  if (phase_.cruising && !queue_overflowed() && !round.host_dropped)
+  if (phase_.cruising && !queue_overflowed() && !round.host_overloaded)
     path_loss_ += kPathLossSmoothing * (std::min(round.loss_rate(), kMaxPathLoss) - path_loss_);
   aggregation_.on_round_trip(phase_.starting);
 }
@@ -130,7 +132,8 @@ void BbrModel::forget_short_term() {
 // Without a queue never below what the last round trip delivered: loss alone says nothing against that.
 void BbrModel::lower_short_term(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
-  const double least = round.host_dropped || (queue_stands() && !host_bound()) ? kYield : 1.0;
+  const double lossless = round.host_overloaded ? kHostYield : 1.0;
+  const double least = queue_stands() && !host_bound() ? kYield : lossless;
   short_term_bandwidth_ = std::max(scaled(round.bandwidth, least), scaled(bandwidth(), kInflightLoBeta));
   short_term_bytes_ =
       std::max(round.in_flight_bytes, scaled(std::min(short_term_bytes_, window_bytes), kInflightLoBeta));

@@ -31,8 +31,8 @@ struct AckEvent {
   std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
   std::optional<RateSample> rate{};
   bool app_limited = false;  ///< nothing waits to be sent at this moment
-  /// The receiving host says that it had no room for some datagrams since the last event.
-  bool host_dropped = false;
+  /// Since the last event the receiving host had a backlog, or no room for some datagrams.
+  bool host_overloaded = false;
   /// UDT's own words 4 and 5: what the receiver says of its arrival rate and the link, in packets a second.
   std::optional<std::uint32_t> peer_rate_packets{};
   std::optional<std::uint32_t> peer_capacity_packets{};

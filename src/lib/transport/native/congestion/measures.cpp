@@ -26,7 +26,7 @@ double RoundTrip::loss_rate() const {
 bool RoundTrips::on_ack(const AckEvent& ack) {
   delivered_bytes_ = ack.delivered_total_bytes;
   present_.delivered_bytes += ack.newly_delivered_bytes;
-  present_.host_dropped |= ack.host_dropped;
+  present_.host_overloaded |= ack.host_overloaded;
   if (ack.rtt) note_rtt(present_, *ack.rtt);
   if (!ack.rate) return false;
   note_rate(present_, *ack.rate);

@@ -83,7 +83,7 @@ struct RoundTrip {
   unsigned rtt_samples = 0;
   BitRate bandwidth;                  ///< the fastest sample
   std::uint64_t in_flight_bytes = 0;  ///< the most that one sample saw delivered: what the path held
-  bool host_dropped = false;          ///< some of what was lost had come as far as the receiving host
+  bool host_overloaded = false;       ///< see AckEvent
 
   /// Part of what reached its end one way or the other.
   [[nodiscard]] double loss_rate() const;
