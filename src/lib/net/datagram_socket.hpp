@@ -87,7 +87,7 @@ class DatagramSocket {
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
   /// that reaches the buffer as one counts as one. Known from the last one received.
   [[nodiscard]] std::uint64_t receive_drops() const;
-  /// What the system keeps for us, of all sockets, as the kernel counts it.
+  /// SO_RCVBUF of all sockets together, as the kernel counts it.
   [[nodiscard]] std::size_t receive_buffer_bytes() const;
   /// Readable where there is something to receive; not for writing, which is socket()'s.
   [[nodiscard]] int readable_descriptor() const;

@@ -20,12 +20,12 @@ namespace {
 
 using test::loopback;
 
-constexpr std::size_t kChunkBytes = 64 * 1024;
+constexpr std::size_t kTrainChunkBytes = 64 * 1024;
 constexpr std::size_t kPacketBytes = 1472;
 constexpr std::size_t kTrainPackets = 40;
 constexpr std::size_t kSockets = 8;
 
-/// What the system lets a user ask for.
+/// The largest SO_RCVBUF that a user may ask for.
 std::size_t largest_wish() {
   std::ifstream file("/proc/sys/net/core/rmem_max");
   std::size_t bytes = 0;
@@ -40,7 +40,7 @@ DatagramSocket open_as_a_user(const Endpoint& local, std::size_t receive_buffer_
   return std::move(DatagramSocket::make(std::move(socket), {.receive_buffer_bytes = receive_buffer_bytes})).value();
 }
 
-Endpoint endpoint_of(const DatagramSocket& socket) { return socket.socket().local_endpoint().value(); }
+Endpoint bound_at(const DatagramSocket& socket) { return socket.socket().local_endpoint().value(); }
 
 /// A train of data packets, whose first words are their sequence numbers.
 void send_train(DatagramSocket& sender, const Endpoint& to, std::uint32_t first_sequence) {
@@ -60,7 +60,7 @@ void send_train(DatagramSocket& sender, const Endpoint& to, std::uint32_t first_
 
 /// The sequence numbers of the trains that are there, in the order in which they are given.
 std::vector<std::uint32_t> receive_all(DatagramSocket& receiver, std::size_t most = 3) {
-  core::ChunkPool chunks(kChunkBytes);
+  core::ChunkPool chunks(kTrainChunkBytes);
   std::vector<ReceivedTrain> trains;
   while (receiver.receive(trains, most, chunks) == most) continue;
   std::vector<std::uint32_t> firsts;
@@ -84,8 +84,8 @@ TEST_P(ReceiveSocketsTest, HoldAsManyTimesMoreAsTheSystemAllowsOneSocketLess) {
   std::vector<std::uint32_t> sent;
   for (std::uint32_t i = 0; i < 3 * kSockets; ++i) sent.push_back(i * kTrainPackets);
   for (const auto sequence : sent) {
-    send_train(sender, endpoint_of(receiver), sequence);
-    send_train(sender, endpoint_of(alone), sequence);
+    send_train(sender, bound_at(receiver), sequence);
+    send_train(sender, bound_at(alone), sequence);
   }
   EXPECT_EQ(receive_all(receiver), sent);
   EXPECT_EQ(receiver.receive_drops(), 0U);
@@ -97,7 +97,7 @@ TEST_P(ReceiveSocketsTest, GiveTrainsInTheOrderOfTheirArrival) {
   std::vector<std::uint32_t> sent(3 * kSockets);
   std::iota(sent.begin(), sent.end(), 0U);
   std::shuffle(sent.begin(), sent.end(), std::mt19937(1));
-  for (auto& sequence : sent) send_train(sender, endpoint_of(receiver), sequence *= kTrainPackets);
+  for (auto& sequence : sent) send_train(sender, bound_at(receiver), sequence *= kTrainPackets);
   EXPECT_EQ(receive_all(receiver), sent);
 }
 
@@ -106,7 +106,7 @@ TEST_P(ReceiveSocketsTest, AreReadableWhereOneOfThemIs) {
   pollfd watched{receiver.readable_descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&watched, 1, 0), 0);
   for (std::uint32_t run = 0; run < 2 * kSockets; ++run) {
-    send_train(sender, endpoint_of(receiver), run * 128);
+    send_train(sender, bound_at(receiver), run * 128);
     EXPECT_EQ(::poll(&watched, 1, 2000), 1);
     EXPECT_EQ(receive_all(receiver), std::vector<std::uint32_t>{run * 128});
     EXPECT_EQ(::poll(&watched, 1, 0), 0) << "emptied";
@@ -117,12 +117,12 @@ TEST_P(ReceiveSocketsTest, TakeADatagramTooShortForAWord) {
   auto receiver = open_as_a_user(here, kSockets * largest_wish());
   const std::byte dot{};
   DatagramTrain train;
-  train.to = endpoint_of(receiver);
+  train.to = bound_at(receiver);
   train.segment_bytes = train.total_bytes = 1;
   train.pieces.emplace_back(&dot, 1);
   train.piece_counts.push_back(1);
   ASSERT_EQ(sender.send(train).state, SendState::sent);
-  core::ChunkPool chunks(kChunkBytes);
+  core::ChunkPool chunks(kTrainChunkBytes);
   std::vector<ReceivedTrain> trains;
   EXPECT_EQ(receiver.receive(trains, 8, chunks), 1U);
 }
@@ -131,7 +131,7 @@ TEST_P(ReceiveSocketsTest, LeaveTheirPortToNobodyElse) {
   auto receiver = open_as_a_user(here, kSockets * largest_wish());
   const test::OrdinaryUser user;
   auto other = UdpSocket::open(GetParam()).value();
-  EXPECT_FALSE(other.bind(endpoint_of(receiver)));
+  EXPECT_FALSE(other.bind(bound_at(receiver)));
 }
 
 TEST_P(ReceiveSocketsTest, AreFewerWhereDescriptorsRunOut) {
@@ -146,7 +146,7 @@ TEST_P(ReceiveSocketsTest, AreFewerWhereDescriptorsRunOut) {
   EXPECT_EQ(receiver.receive_buffer_bytes(), 3 * open_as_a_user(here, largest_wish()).receive_buffer_bytes());
   std::vector<std::uint32_t> sent;
   for (std::uint32_t i = 0; i < 9; ++i) sent.push_back(i * kTrainPackets);
-  for (const auto sequence : sent) send_train(sender, endpoint_of(receiver), sequence);
+  for (const auto sequence : sent) send_train(sender, bound_at(receiver), sequence);
   EXPECT_EQ(receive_all(receiver), sent);
 }
 
