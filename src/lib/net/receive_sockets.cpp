@@ -21,10 +21,9 @@ namespace udtcat::net {
 
 namespace {
 
-constexpr std::size_t kMaxSockets = 32;  // measured: they hold 12 MiB of full trains where each may hold 380 KiB
-constexpr std::uint32_t kRunPackets =
-    128;  // measured (ADR-0030): three trains of 1500-byte packets, half of what a socket holds
-constexpr std::size_t kTrainsAhead = 2;  // guess: of each socket, whose second train says that there may be a third
+constexpr std::size_t kMaxSockets = 32;     // measured: they hold 12 MiB of full trains where each may hold 380 KiB
+constexpr std::uint32_t kRunPackets = 128;  // guess: three trains of 1500-byte packets, half of what a socket holds
+constexpr std::size_t kTrainsAhead = 2;     // guess: of each socket, whose second train says that there may be a third
 
 Status share_port(const UdpSocket& socket) {
   const int on = 1;
@@ -88,7 +87,7 @@ Result<std::unique_ptr<ReceiveSockets>> ReceiveSockets::make(UdpSocket& bound, c
   const std::size_t wanted = 2 * options.receive_buffer_bytes;
   const std::size_t given = std::max<std::size_t>(receive_buffer_bytes(bound), 1);
   const std::size_t sockets = std::min(kMaxSockets, (wanted + given - 1) / given);
-  if (sockets == 1) return made;
+  if (sockets <= 1) return made;
   if (const auto shared = made->share(options, sockets); !shared) core::log().info("{}", shared.error().message());
   return made;
 }
@@ -98,7 +97,10 @@ Status ReceiveSockets::share(const DatagramSocket::Options& options, std::size_t
   UDTCAT_TRY(const Endpoint local, bound.local_endpoint());
   readable_ = ::epoll_create1(EPOLL_CLOEXEC);
   if (readable_ < 0) return system_error(Errc::out_of_resources, "watch the sockets of a port", errno);
-  UDTCAT_CHECK(watch(readable_, bound, 0));
+  if (auto watched = watch(readable_, bound, 0); !watched) {
+    ::close(std::exchange(readable_, -1));
+    return watched;
+  }
   UDTCAT_CHECK(share_port(bound));
   for (Status opened; opened && sources_.size() < sockets;) {
     opened = open_beside(local, options);
@@ -110,9 +112,9 @@ Status ReceiveSockets::share(const DatagramSocket::Options& options, std::size_t
 Status ReceiveSockets::open_beside(const Endpoint& local, const DatagramSocket::Options& options) {
   UDTCAT_TRY(UdpSocket socket, UdpSocket::open(local.family()));
   UDTCAT_CHECK(share_port(socket));
-  UDTCAT_CHECK(socket.bind(local));
   socket.wish_buffers(options.receive_buffer_bytes, 0);
   UDTCAT_CHECK(prepare_to_receive(socket, options));
+  UDTCAT_CHECK(socket.bind(local));  // datagrams may come from here on
   UDTCAT_CHECK(watch(readable_, socket, sources_.size()));
   sources_.push_back(std::make_unique<Source>(std::move(socket)));
   return {};
