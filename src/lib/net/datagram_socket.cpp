@@ -34,6 +34,10 @@ std::size_t DatagramSocket::receive(std::vector<ReceivedTrain>& into, std::size_
   return state_->receiver->receive(into, most, chunks);
 }
 
+std::vector<PathError> DatagramSocket::take_path_errors(std::size_t most) {
+  return state_->receiver->take_path_errors(most);
+}
+
 std::uint64_t DatagramSocket::receive_drops() const { return state_->receiver->drops(); }
 
 std::size_t DatagramSocket::receive_buffer_bytes() const { return state_->receiver->buffer_bytes(); }

@@ -69,6 +69,8 @@ class DatagramSocket {
     /// Wished for; zero: the system's choice. Where the system allows a socket less, several share the port.
     std::size_t receive_buffer_bytes = 0;
     std::size_t send_buffer_bytes = 0;
+    std::size_t datagram_bytes = 1500;  ///< of large ones, as expected
+    bool keep_path_errors = false;      ///< for take_path_errors()
   };
 
   /// Takes a bound or unbound socket.  errors: Errc::cannot_bind
@@ -84,6 +86,8 @@ class DatagramSocket {
   /// Datagrams that are empty, or larger than a chunk, are dropped.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
 
+  /// See UdpSocket. At most `most` of each socket that receive() has found to have some.
+  [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t most);
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
   /// that reaches the buffer as one counts as one. Known from the last one received.
   [[nodiscard]] std::uint64_t receive_drops() const;

@@ -3,6 +3,7 @@
 
 #include <linux/filter.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,7 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <span>
 #include <utility>
+
+#include <udtcat/units.hpp>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -21,9 +25,9 @@ namespace udtcat::net {
 
 namespace {
 
-constexpr std::size_t kMaxSockets = 32;     // measured: they hold 12 MiB of full trains where each may hold 380 KiB
-constexpr std::uint32_t kRunPackets = 128;  // guess: three trains of 1500-byte packets, half of what a socket holds
-constexpr std::size_t kTrainsAhead = 2;     // guess: of each socket, whose second train says that there may be a third
+constexpr std::size_t kMaxSockets = 32;        // measured: they hold 12 MiB of full trains where each may hold 380 KiB
+constexpr std::size_t kRunBytes = 192 * kKiB;  // guess: three full trains, half of what a user's socket holds
+constexpr std::size_t kTrainsAhead = 2;  // guess: of each socket, whose second train says that there may be a third
 
 Status share_port(const UdpSocket& socket) {
   const int on = 1;
@@ -31,11 +35,12 @@ Status share_port(const UdpSocket& socket) {
   return system_error(Errc::cannot_bind, "share a udp port", errno);
 }
 
-/// Has the kernel choose the socket of a datagram by its first word: runs of kRunPackets sequence numbers, in turn.
-/// A control packet's word is its type: one socket gets all of a type.
-Status steer(const UdpSocket& socket, std::size_t sockets) {
+/// Has the kernel choose the socket of a datagram by its first word: runs of sequence numbers, in turn. A control
+/// packet's word is its type: one socket gets all of a type.
+Status steer(const UdpSocket& socket, std::size_t sockets, std::size_t datagram_bytes) {
+  const auto run_packets = static_cast<std::uint32_t>(std::max<std::size_t>(kRunBytes / datagram_bytes, 1));
   std::array<sock_filter, 4> code{
-      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, kRunPackets),
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, run_packets),
        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, static_cast<std::uint32_t>(sockets)), BPF_STMT(BPF_RET | BPF_A, 0)}};
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0) return {};
@@ -57,6 +62,12 @@ std::size_t receive_buffer_bytes(const UdpSocket& socket) {
   return known == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
+/// Half of this process's descriptors are for others: a program, or the host of a driver, has other files to open.
+bool is_among_the_first_half(int descriptor) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) < limit.rlim_cur / 2;
+}
+
 }  // namespace
 
 struct ReceiveSockets::Source {
@@ -69,6 +80,7 @@ struct ReceiveSockets::Source {
   std::vector<ReceivedTrain> ahead;  // read, and not yet given
   std::size_t given = 0;             // of ahead
   bool emptied = true;               // it had nothing more when it was read
+  bool has_errors = false;           // of ICMP
 
   [[nodiscard]] bool has_train() const { return given < ahead.size(); }
   [[nodiscard]] ReceivedTrain& front() { return ahead[given]; }
@@ -106,11 +118,16 @@ Status ReceiveSockets::share(const DatagramSocket::Options& options, std::size_t
     opened = open_beside(local, options);
     if (!opened) core::log().info("{}: {} sockets receive for it", opened.error().message(), sources_.size());
   }
-  return steer(bound, sources_.size());
+  if (sources_.size() == 1) return {};
+  auto steered = steer(bound, sources_.size(), options.datagram_bytes);
+  if (!steered) sources_.resize(1);  // else one of them alone would get all of a peer's, and we count on them all
+  return steered;
 }
 
 Status ReceiveSockets::open_beside(const Endpoint& local, const DatagramSocket::Options& options) {
   UDTCAT_TRY(UdpSocket socket, UdpSocket::open(local.family()));
+  if (!is_among_the_first_half(socket.descriptor()))
+    return fail(Errc::out_of_resources, "open sockets beside the bound one", "half of the descriptors are in use");
   UDTCAT_CHECK(share_port(socket));
   socket.wish_buffers(options.receive_buffer_bytes, 0);
   UDTCAT_CHECK(prepare_to_receive(socket, options));
@@ -137,7 +154,21 @@ std::size_t ReceiveSockets::receive(std::vector<ReceivedTrain>& into, std::size_
 void ReceiveSockets::find_readable() {
   std::array<epoll_event, kMaxSockets> events{};
   const int ready = ::epoll_wait(readable_, events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < ready; ++i) sources_[events[static_cast<std::size_t>(i)].data.u64]->emptied = false;
+  for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(std::max(ready, 0)))) {
+    Source& source = *sources_[event.data.u64];
+    source.emptied = false;
+    source.has_errors |= (event.events & EPOLLERR) != 0;
+  }
+}
+
+std::vector<PathError> ReceiveSockets::take_path_errors(std::size_t most) {
+  std::vector<PathError> all;
+  for (const auto& source : sources_) {
+    if (sources_.size() > 1 && !std::exchange(source->has_errors, false)) continue;
+    const auto taken = source->socket.take_path_errors(most);
+    all.insert(all.end(), taken.begin(), taken.end());
+  }
+  return all;
 }
 
 /// The source of the train that arrived first, read where nothing of it is ahead; none: there is no train.

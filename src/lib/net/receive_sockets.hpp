@@ -1,7 +1,7 @@
 /// The sockets by which one UDP port receives: the bound one, and others beside it where the system keeps receive
 /// buffers small (net.core.rmem_max). They hold as many times as much, and nothing is asked of root.
 ///
-///   datagram ─► kernel: (first word / kRunPackets) mod sockets ─► a socket ─► merged with the others' by its arrival
+///   datagram ─► kernel: (first word / run) mod sockets ─► a socket ─► merged with the others' by its arrival
 #pragma once
 
 #include <chrono>
@@ -32,6 +32,8 @@ class ReceiveSockets {
 
   /// See DatagramSocket.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
+  /// The system gives the ICMP error of a datagram to whichever socket it likes.
+  [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t most);
   [[nodiscard]] std::uint64_t drops() const;
   [[nodiscard]] std::size_t buffer_bytes() const;
   /// Readable where one of the sockets is.

@@ -100,8 +100,9 @@ class DropCounter {
   std::uint32_t told_ = 0;
 };
 
-/// Has the kernel join datagrams to trains (UDP_GRO) and say where they were sent to.  errors: Errc::cannot_bind
-[[nodiscard]] Status prepare_to_receive(const UdpSocket& socket, const DatagramSocket::Options& options);
+/// Has the kernel join datagrams to trains (UDP_GRO), say where they were sent to, and keep ICMP errors.
+/// errors   Errc::cannot_bind
+[[nodiscard]] Status prepare_to_receive(UdpSocket& socket, const DatagramSocket::Options& options);
 
 /// The way into a DatagramSocket: what is there, in as few system calls as the kernel gives it.
 /// Threads: unsynchronised.

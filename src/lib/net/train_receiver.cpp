@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "lib/net/system_error.hpp"
 #include "lib/net/train.hpp"
@@ -56,7 +57,8 @@ std::optional<Endpoint> local_of(const in6_pktinfo& told) {
 
 }  // namespace
 
-Status prepare_to_receive(const UdpSocket& socket, const DatagramSocket::Options& options) {
+Status prepare_to_receive(UdpSocket& socket, const DatagramSocket::Options& options) {
+  if (options.keep_path_errors) UDTCAT_CHECK(socket.keep_path_errors());
   if (options.tell_local && !tell_local(socket))
     return system_error(Errc::cannot_bind, "ask where datagrams were sent to", errno);
   if (!turn_on(socket, SOL_SOCKET, SO_RXQ_OVFL))

@@ -1,5 +1,7 @@
 #include "lib/session/cipher_threads.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -11,15 +13,17 @@ Result<std::shared_ptr<CipherThreads>> CipherThreads::of_process(std::size_t cou
   struct Process {
     core::Mutex mutex;
     std::weak_ptr<CipherThreads> threads UDTCAT_GUARDED_BY(mutex);
+    pid_t pid UDTCAT_GUARDED_BY(mutex) = 0;
   };
   static Process& process = *new Process;  // never destroyed: a host program's exit() may find us at work
   const core::MutexLock lock(process.mutex);
   auto present = process.threads.lock();
-  if (present) {
+  if (present && process.pid == ::getpid()) {  // a child that was forked has none of its parent's threads
     UDTCAT_CHECK(present->grow(count));
   } else {
     UDTCAT_TRY(present, start(count));
     process.threads = present;
+    process.pid = ::getpid();
   }
   return present;
 }

@@ -134,12 +134,13 @@ TEST_P(ReceiveSocketsTest, LeaveTheirPortToNobodyElse) {
   EXPECT_FALSE(other.bind(bound_at(receiver)));
 }
 
-TEST_P(ReceiveSocketsTest, AreFewerWhereDescriptorsRunOut) {
+TEST_P(ReceiveSocketsTest, LeaveHalfOfTheDescriptorsToOthers) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const int lowest_free = ::dup(0);
   ::close(lowest_free);
-  const rlimit tight{static_cast<rlim_t>(lowest_free) + 4, before.rlim_max};  // the socket, the epoll, two beside it
+  // The socket, the epoll and two beside it, and as many descriptors again for others.
+  const rlimit tight{2 * (static_cast<rlim_t>(lowest_free) + 4), before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
   auto receiver = open_as_a_user(here, kSockets * largest_wish());
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -148,6 +149,26 @@ TEST_P(ReceiveSocketsTest, AreFewerWhereDescriptorsRunOut) {
   for (std::uint32_t i = 0; i < 9; ++i) sent.push_back(i * kTrainPackets);
   for (const auto sequence : sent) send_train(sender, bound_at(receiver), sequence);
   EXPECT_EQ(receive_all(receiver), sent);
+}
+
+TEST_P(ReceiveSocketsTest, HearOfEveryClosedPortWhicheverOfThemTheSystemTells) {
+  const test::OrdinaryUser user;
+  auto socket = UdpSocket::open(GetParam()).value();
+  ASSERT_TRUE(socket.bind(here));
+  auto asking = DatagramSocket::make(std::move(socket),
+                                     {.receive_buffer_bytes = kSockets * largest_wish(), .keep_path_errors = true})
+                    .value();
+  core::ChunkPool chunks(kTrainChunkBytes);
+  std::vector<ReceivedTrain> nothing;
+  for (std::size_t i = 0; i < 4 * kSockets; ++i) {
+    const Endpoint closed = bound_at(open_as_a_user(here, 0));
+    send_train(asking, closed, 0);
+    EXPECT_EQ(asking.receive(nothing, 1, chunks), 0U);
+    const auto errors = asking.take_path_errors(64);
+    ASSERT_FALSE(errors.empty()) << "attempt " << i;
+    EXPECT_TRUE(errors.front().port_unreachable);
+    EXPECT_EQ(errors.front().peer, closed);
+  }
 }
 
 TEST_P(ReceiveSocketsTest, AreOneWhereTheSystemAllowsAllThatIsWished) {

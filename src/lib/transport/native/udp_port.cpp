@@ -38,9 +38,11 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
                                                  const TransportOptions& options, std::uint32_t mss,
                                                  const PortKeys* keys) {
   UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
-  UDTCAT_CHECK(socket.keep_path_errors());
-  const net::DatagramSocket::Options wishes{
-      .tell_local = true, .receive_buffer_bytes = kReceiveBufferBytes, .send_buffer_bytes = kSendBufferBytes};
+  const net::DatagramSocket::Options wishes{.tell_local = true,
+                                            .receive_buffer_bytes = kReceiveBufferBytes,
+                                            .send_buffer_bytes = kSendBufferBytes,
+                                            .datagram_bytes = mss,
+                                            .keep_path_errors = true};
   UDTCAT_TRY(net::DatagramSocket datagrams, net::DatagramSocket::make(std::move(socket), wishes));
   const auto cookie = options.single_use && keys != nullptr ? std::optional(keys->cookie) : std::nullopt;
   UDTCAT_TRY(ListenerGate gate, ListenerGate::create({mss, kFirstFlowWindow, cookie}, local.port(), keys));
@@ -107,7 +109,7 @@ void UdpPort::on_readable() {
     settle_touched();
     received += trains;
     emptied = trains < kTrainsAtOnce;
-    if (emptied) backlog_bytes_ = 0;
+    if (emptied) begin_backlog();
   }
   if (received == 0 || ++wakes_ % kWakesPerErrorCheck == 0) take_path_errors(clock_now());
   // Packets that are there must not wait until the system has no room for more.
@@ -120,21 +122,31 @@ void UdpPort::on_readable() {
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
   for (const net::ReceivedTrain& train : trains_) {
-    const std::size_t bytes = std::max(train.total_bytes, kLeastBufferShare);
-    woken_bytes_ += bytes;
-    note_backlog(bytes);
+    woken_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
     handle_train(now, train);
   }
   trains_.clear();
   return received;
 }
 
-/// Counts how often there was much to be read before the sockets were empty: senders slow down before they overflow.
-void UdpPort::note_backlog(std::size_t bytes) {
+void UdpPort::begin_backlog() {
+  backlog_bytes_ = 0;
+  ++backlog_number_;
+}
+
+/// Much was to be read before the sockets were empty: the senders of it slow down before these overflow. One that
+/// brought little is left alone.
+void UdpPort::note_backlog(UdtLink& link, std::size_t bytes) {
+  if (std::exchange(link.backlog_number, backlog_number_) != backlog_number_) link.backlog_bytes = 0;
+  link.backlog_bytes += bytes;
   const std::size_t much = buffer_bytes_ / kBacklogShare;
   const bool was_less = backlog_bytes_ < much;
   backlog_bytes_ += bytes;
-  if (was_less && backlog_bytes_ >= much) ++backlogs_;
+  if (!was_less || backlog_bytes_ < much) return;
+  const auto brings = [this](const auto& each) { return each.second->backlog_number == backlog_number_; };
+  const auto senders = static_cast<std::size_t>(std::ranges::count_if(links_, brings));
+  for (const auto& each : links_)
+    if (brings(each) && each.second->backlog_bytes * 2 * senders >= backlog_bytes_) ++each.second->backlogs;
 }
 
 void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
@@ -153,6 +165,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   if (const auto found = links_.find(*id); found != links_.end()) {
     UdtLink& link = *found->second;
     link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
+    note_backlog(link, packet.size());
     return touch(link);
   }
   if (openings_.handle_packet(now, *id, packet, train.from)) return;
@@ -169,14 +182,14 @@ void UdpPort::settle_touched() {
     UdtLink& link = *touched_[i];
     link.touched = false;
     least_rtt_ = std::min(least_rtt_, link.connection.rtt());
-    link.connection.note_host_overloads(socket_.receive_drops() + backlogs_);
+    link.connection.note_host_overloads(socket_.receive_drops() + link.backlogs);
     settle(link);
   }
   touched_.clear();
 }
 
 void UdpPort::take_path_errors(TimePoint now) {
-  for (const net::PathError& error : socket_.socket().take_path_errors(kPathErrorsAtOnce)) {
+  for (const net::PathError& error : socket_.take_path_errors(kPathErrorsAtOnce)) {
     openings_.handle_path_error(error);
     if (!error.port_unreachable) continue;
     for (const auto& [id, link] : links_)
@@ -446,7 +459,7 @@ void UdpPort::finish() {
     }
     if (links_.empty()) return;
     net::wait_readable(socket_.readable_descriptor(), std::max<Duration>(next - clock_now(), kLeastTimer));
-    receive_some(clock_now());
+    for (int turn = 0; turn < kTurns && receive_some(clock_now()) == kTrainsAtOnce; ++turn) continue;
     for (UdtLink* const link : touched_) link->touched = false;
     touched_.clear();
   }

@@ -68,6 +68,9 @@ struct UdtLink {
   TimePoint armed_for = TimePoint::max();
   bool flush_scheduled = false;
   bool touched = false;                    // by the datagrams being handled
+  std::uint64_t backlog_number = 0;        // of the port's, in which it last brought bytes
+  std::uint64_t backlog_bytes = 0;         // that it brought in that one
+  std::uint64_t backlogs = 0;              // large ones, of which it brought its share
   std::vector<std::byte> handshake_reply;  // for a client that did not hear it; empty at the connecting end
 };
 
@@ -124,7 +127,8 @@ class UdpPort {
   void on_readable();
   void wait_gathered(Duration gather);
   std::size_t receive_some(TimePoint now);
-  void note_backlog(std::size_t bytes);
+  void begin_backlog();
+  void note_backlog(UdtLink& link, std::size_t bytes);
   void take_path_errors(TimePoint now);
 
   void handle_train(TimePoint now, const net::ReceivedTrain& train);
@@ -164,7 +168,7 @@ class UdpPort {
   Duration least_rtt_{0};            // of the connections that the last wake-up was for
   std::uint64_t woken_bytes_ = 0;    // received since
   std::uint64_t backlog_bytes_ = 0;  // received since the socket was last emptied
-  std::uint64_t backlogs_ = 0;
+  std::uint64_t backlog_number_ = 0;
   ListenerGate gate_;
   std::optional<ListenHandlers> listening_;  // none: no clients are let in
 

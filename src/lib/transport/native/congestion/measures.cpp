@@ -26,7 +26,8 @@ double RoundTrip::loss_rate() const {
 bool RoundTrips::on_ack(const AckEvent& ack) {
   delivered_bytes_ = ack.delivered_total_bytes;
   present_.delivered_bytes += ack.newly_delivered_bytes;
-  present_.host_overloaded |= ack.host_overloaded;
+  // A flow that has little to send is not what overloads.
+  present_.host_overloaded |= ack.host_overloaded && !ack.app_limited;
   if (ack.rtt) note_rtt(present_, *ack.rtt);
   if (!ack.rate) return false;
   note_rate(present_, *ack.rate);
