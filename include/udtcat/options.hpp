@@ -77,7 +77,7 @@ inline constexpr std::size_t kMaxEndNameBytes = 64;            // spec: docs/spe
 struct SessionTuning {
   std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
   std::size_t lanes = kDefaultLanes;             ///< cipher contexts; the lesser of the two ends' counts
-  std::optional<std::size_t> threads;            ///< cipher threads of this host; none: the cores it may use
+  std::optional<std::size_t> threads;  ///< that seal and open, shared by all sessions of the process; none: its cores
   std::optional<std::size_t>
       flows;  ///< channels that a connector asks for, a listener takes at most; none: 1, kMaxFlows
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
