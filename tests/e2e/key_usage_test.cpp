@@ -74,8 +74,9 @@ TEST_F(KeyUsage, WithoutAnyAListenerShowsANewOneOnItsTerminalApartFromTheCommand
     if (at != std::string::npos) key = shown.substr(at, key_.size());
     return key.size() == key_.size();
   })) << read_file(log);
-  EXPECT_THAT(read_file(log), AllOf(HasSubstr("udtcat 127.0.0.1 " + std::to_string(port_) + " --send-only\n"),
-                                    Not(HasSubstr("udtcat1-")), Not(HasSubstr("UDTCAT_KEY"))));
+  const std::string told = "udtcat 127.0.0.1 " + std::to_string(port_) + " --send-only\n";
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return read_file(log).find(told) != std::string::npos; })) << read_file(log);
+  EXPECT_THAT(read_file(log), AllOf(Not(HasSubstr("udtcat1-")), Not(HasSubstr("UDTCAT_KEY"))));
   Process connector = connect({.in = open_for_reading(file.path()), .key = key});
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);

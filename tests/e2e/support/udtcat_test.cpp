@@ -94,7 +94,9 @@ void expect_exit(Process& process, int status, std::chrono::milliseconds limit, 
 void expect_says(const Process& process, const std::string& text, std::source_location where) {
   const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()),
                                    "expected to say \"" + text + '"');
-  EXPECT_NE(process.errors().find(text), std::string::npos) << "stderr:\n" << process.errors();
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return process.errors().find(text) != std::string::npos; }))
+      << "stderr:\n"
+      << process.errors();
 }
 
 int count_lines(const Process& process, const std::string& text) {

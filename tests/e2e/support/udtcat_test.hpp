@@ -104,7 +104,7 @@ class TwoWay {
 /// Fails the test, showing stderr, unless `process` exits with `status` within `limit`.
 void expect_exit(Process& process, int status, std::chrono::milliseconds limit = kTransferLimit,
                  std::source_location where = std::source_location::current());
-/// Fails the test unless stderr contains `text`.
+/// Fails the test unless stderr contains `text`, or will at once: what a process writes arrives a moment later.
 void expect_says(const Process& process, const std::string& text,
                  std::source_location where = std::source_location::current());
 /// How many lines of stderr contain `text`.
