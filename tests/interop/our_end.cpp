@@ -83,7 +83,7 @@ void OurEnd::start_connect(const Endpoint& peer, std::chrono::milliseconds patie
   connecting_ = arrival->get_future();
   run([&] {
     if (engine_)
-      engine_->async_connect(peer, patience, [arrival](auto result) { arrival->set_value(std::move(result)); });
+      engine_->async_connect(peer, {}, patience, [arrival](auto result) { arrival->set_value(std::move(result)); });
   });
 }
 

@@ -17,10 +17,11 @@ bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || cod
 
 }  // namespace
 
-Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, ChannelHandler on_channel,
-                   FailureHandler on_failure)
+Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, FirstWords first_words,
+                   ChannelHandler on_channel, FailureHandler on_failure)
     : io_(io),
       request_(request),
+      first_words_(std::move(first_words)),
       on_channel_(std::move(on_channel)),
       on_failure_(std::move(on_failure)),
       pause_(io),
@@ -43,7 +44,9 @@ void Attempts::start(const Key* key) {
 void Attempts::attempt() {
   const Endpoint& address = request_.addresses[attempts_++ % request_.addresses.size()];
   core::log().debug("trying {}", address.to_string());
-  engine_->async_connect(address, kAttemptPatience,
+  auto words = first_words_ ? first_words_() : core::SharedBytes();
+  if (!words) return give_up(words.error());
+  engine_->async_connect(address, std::move(*words), kAttemptPatience,
                          lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
                            if (!channel) return on_failed(channel.error(), false);
                            on_channel_(std::move(*channel));

@@ -27,12 +27,14 @@ inline constexpr auto kRetryPause = std::chrono::milliseconds(200);        // gu
 /// Threads: confined to the io_context thread, where the handlers are called.
 class Attempts {
  public:
+  /// What the next attempt's channel begins with; may be none.
+  using FirstWords = std::function<Result<core::SharedBytes>()>;
   using ChannelHandler = std::function<void(std::unique_ptr<transport::Channel>)>;
   using FailureHandler = std::function<void(const Error&)>;
 
   /// key   what the engine proves in its first packet; none: nothing
-  Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, ChannelHandler on_channel,
-           FailureHandler on_failure);
+  Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, FirstWords first_words,
+           ChannelHandler on_channel, FailureHandler on_failure);
 
   /// The handshake over a channel has failed: tries again, or gives up. Its error says more than that of a later
   /// attempt which is not answered.
@@ -54,6 +56,7 @@ class Attempts {
 
   boost::asio::io_context& io_;
   const DialRequest& request_;
+  const FirstWords first_words_;
   const ChannelHandler on_channel_;
   const FailureHandler on_failure_;
   const Clock::time_point started_ = Clock::now();

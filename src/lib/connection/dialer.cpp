@@ -22,7 +22,8 @@ class SessionDialer final : public Dialer {
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
-            io, request_, key(), [this](std::unique_ptr<transport::Channel> channel) { establish(std::move(channel)); },
+            io, request_, key(), [this] { return begin_handshake(); },
+            [this](std::unique_ptr<transport::Channel> channel) { establish(std::move(channel)); },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
@@ -30,16 +31,20 @@ class SessionDialer final : public Dialer {
 
   [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
 
+  Result<core::SharedBytes> begin_handshake() {
+    next_handshake_ = std::make_unique<session::Handshake>(
+        io_, session::Role::connector, key(), request_.session,
+        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
+          if (!session) return attempts_.try_again_after(session.error());
+          if ((*session)->join_key() == nullptr) return connect(std::move(*session));
+          open_flows(std::move(*session));
+        }));
+    return next_handshake_->first_words();
+  }
+
   void establish(std::unique_ptr<transport::Channel> channel) {
-    handshake_ =
-        std::make_unique<session::Handshake>(io_, session::Role::connector, std::move(channel), key(), request_.session,
-                                             lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
-                                               if (!session) return attempts_.try_again_after(session.error());
-                                               if ((*session)->join_key() == nullptr)
-                                                 return connect(std::move(*session));
-                                               open_flows(std::move(*session));
-                                             }));
-    handshake_->start();
+    handshake_ = std::move(next_handshake_);
+    handshake_->start(std::move(channel));
   }
 
   void open_flows(std::unique_ptr<session::Session> session) {
@@ -71,6 +76,7 @@ class SessionDialer final : public Dialer {
   const DialRequest request_;
   Handler handler_;
   Attempts attempts_;
+  std::unique_ptr<session::Handshake> next_handshake_;  // its channel does not stand yet
   std::unique_ptr<session::Handshake> handshake_;
   std::unique_ptr<FlowDialing> flow_dialing_;
   core::Lifetime lifetime_;

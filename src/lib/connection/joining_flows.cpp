@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "lib/connection/attempts.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -29,11 +31,16 @@ void FlowDialing::begin_next() {
 }
 
 void FlowDialing::connect(Attempt& attempt) {
-  engine_.async_connect(session_->peer(), kAttemptPatience,
+  const auto join = session_->join_key()->join(attempt.flow);
+  // Posted: begin_next() may be the constructor's.
+  if (!join)
+    return boost::asio::post(
+        io_, lifetime_.guard([this, error = join.error()] { finish(tl::unexpected(error)); }));
+  engine_.async_connect(session_->peer(), core::SharedBytes::adopt(encode(*join)), kAttemptPatience,
                         lifetime_.guard([this, &attempt](Result<std::unique_ptr<transport::Channel>> channel) {
                           if (!channel) return try_again(attempt, channel.error());
                           attempt.channel = std::move(*channel);
-                          send_join(attempt);
+                          read_exactly(attempt, session::kParameterPrefixBytes, &FlowDialing::on_prefix);
                         }));
 }
 
@@ -44,14 +51,6 @@ void FlowDialing::try_again(Attempt& attempt, const Error& error) {
   attempt.pause.async_wait(lifetime_.guard([this, &attempt](const boost::system::error_code& cancelled) {
     if (!cancelled) connect(attempt);
   }));
-}
-
-void FlowDialing::send_join(Attempt& attempt) {
-  const auto join = session_->join_key()->join(attempt.flow);
-  if (!join) return finish(tl::unexpected(join.error()));
-  // A write that fails ends the channel, and the read says so.
-  attempt.channel->async_write(core::SharedBytes::adopt(encode(*join)), [](const Status&) {});
-  read_exactly(attempt, session::kParameterPrefixBytes, &FlowDialing::on_prefix);
 }
 
 /// Appends `bytes` to the attempt's input and goes on with `next`.

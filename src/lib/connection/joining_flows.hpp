@@ -57,7 +57,6 @@ class FlowDialing {
   void begin_next();
   void connect(Attempt& attempt);
   void try_again(Attempt& attempt, const Error& error);
-  void send_join(Attempt& attempt);
   void read_exactly(Attempt& attempt, std::size_t bytes, void (FlowDialing::*next)(Attempt&));
   void on_prefix(Attempt& attempt);
   void on_joined(Attempt& attempt);

@@ -81,7 +81,7 @@ class SessionListener final : public Listener {
     stranger.peer = channel->peer();
     const Key* key = request_.key ? &*request_.key : nullptr;
     stranger.handshake = std::make_unique<session::Handshake>(
-        io_, session::Role::listener, std::move(channel), key, request_.session,
+        io_, session::Role::listener, key, request_.session,
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
           finish(id);
@@ -93,7 +93,7 @@ class SessionListener final : public Listener {
           const Endpoint peer = joining->peer();
           if (auto joined = awaited_.join(join, std::move(joining)); !joined) on_refused_(peer, joined.error());
         }));
-    stranger.handshake->start();
+    stranger.handshake->start(std::move(channel));
   }
 
   void take_session(std::unique_ptr<session::Session> session) {

@@ -15,8 +15,8 @@ bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && fir
 
 }  // namespace
 
-Handshake::Handshake(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel,
-                     const Key* key, const SessionOptions& options, Handler handler)
+Handshake::Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options,
+                     Handler handler)
     : io_(io),
       role_(role),
       key_(key),
@@ -24,17 +24,31 @@ Handshake::Handshake(boost::asio::io_context& io, Role role, std::unique_ptr<tra
       handler_(std::move(handler)),
       offer_(make_offer(options, kInitialWindowBytes)),
       first_words_timer_(io),
-      deadline_timer_(io),
-      channel_(std::move(channel)) {
+      deadline_timer_(io) {
   UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
                    "only clear runs without a key; the program checks it");
 }
 
-void Handshake::start() {
+Result<core::SharedBytes> Handshake::first_words() {
+  UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
+  if (key_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
+  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *key_));
+  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that.
+  UDTCAT_CHECK(tls_->start(offer_.flows == 1 ? encode(offer_) : std::vector<std::byte>()));
+  return core::SharedBytes::adopt(tls_->take_output());
+}
+
+void Handshake::start(std::unique_ptr<transport::Channel> channel) {
+  channel_ = std::move(channel);
   arm_deadlines();
   boost::asio::post(io_, lifetime_.guard([this] {
-    if (key_ != nullptr) return start_tls();
-    start_clear();
+    if (key_ == nullptr) return read_clear_prefix();
+    if (role_ == Role::listener) {
+      auto tls = TlsHandshake::create(role_, *key_);
+      if (!tls) return give_up(tls.error());
+      tls_ = std::move(*tls);
+    }
+    read_tls_record();
   }));
 }
 
@@ -55,18 +69,6 @@ void Handshake::arm_deadlines() {
 }
 
 // ---- TLS ----------------------------------------------------------------------------------------------------------
-
-void Handshake::start_tls() {
-  auto tls = TlsHandshake::create(role_, *key_);
-  if (!tls) return give_up(tls.error());
-  tls_ = std::move(*tls);
-  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that.
-  const bool offers_early = role_ == Role::connector && offer_.flows == 1;
-  const auto early = offers_early ? encode(offer_) : std::vector<std::byte>();
-  if (auto started = tls_->start(early); !started) return give_up(started.error());
-  flush_tls();
-  read_tls_record();
-}
 
 void Handshake::read_tls_record() {
   input_.clear();
@@ -128,8 +130,7 @@ void Handshake::refuse_clear_peer() {
 
 // ---- Parameters ---------------------------------------------------------------------------------------------------
 
-void Handshake::start_clear() {
-  if (role_ == Role::connector) write(encode(offer_));
+void Handshake::read_clear_prefix() {
   input_.clear();
   read_exactly(kParameterPrefixBytes, &Handshake::on_clear_prefix);
 }

@@ -38,8 +38,7 @@ class Handshake {
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
 
   /// key   none exactly at Protection::clear; must outlive this
-  Handshake(boost::asio::io_context& io, Role role, std::unique_ptr<transport::Channel> channel, const Key* key,
-            const SessionOptions& options, Handler handler);
+  Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options, Handler handler);
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
 
@@ -47,24 +46,27 @@ class Handshake {
   /// called. Without this it is refused as a peer that speaks no TLS.
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
 
+  /// Connector only, once: what its channel begins with.  errors: Errc::cipher_failed
+  [[nodiscard]] Result<core::SharedBytes> first_words();
+
+  /// channel   one that a listener accepted; a connector's, which has been given first_words()
   /// A session of several flows has its first, and a join key for the others.
   /// errors (to the handler): Errc::cannot_reach when no byte came in time; Errc::authentication_failed;
   /// Errc::parameters_refused; Errc::protocol_violated; Errc::connection_broken
-  void start();
+  void start(std::unique_ptr<transport::Channel> channel);
 
  private:
   ///   silent ──the peer's first TLS record──► heard;  either ──a session, a join, an error──► over
   enum class State { silent, heard, over };
 
   void arm_deadlines();
-  void start_tls();
   void read_tls_record();
   void on_tls_header();
   void on_tls_record();
   void on_unsealed_prefix();
   void on_join();
   void refuse_clear_peer();
-  void start_clear();
+  void read_clear_prefix();
   [[nodiscard]] Status offer_again_if_unread();
   void on_clear_prefix();
   void take_message();
@@ -96,7 +98,7 @@ class Handshake {
   State state_ = State::silent;
   boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;
-  std::unique_ptr<transport::Channel> channel_;  // last but one: its threads end before the buffers they fill
+  std::unique_ptr<transport::Channel> channel_;  // none before start(); last but one: its threads end before the buffers they fill
   core::Lifetime lifetime_;
 };
 

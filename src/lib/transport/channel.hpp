@@ -90,4 +90,10 @@ class Channel {
   [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;
 };
 
+/// Writes first words that did not travel with a handshake. A write that fails ends the channel, and its reads
+/// say so.
+inline void say_first(Channel& channel, const core::SharedBytes& words) {
+  if (words.size() > 0) channel.async_write(words, [](const Status&) {});
+}
+
 }  // namespace udtcat::transport

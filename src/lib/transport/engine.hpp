@@ -14,6 +14,7 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/shared_bytes.hpp"
 #include "lib/transport/channel.hpp"
 
 namespace udtcat::transport {
@@ -41,7 +42,9 @@ class Engine {
 
   /// One attempt. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller
   /// tries again. Destroying the engine ends the attempt without a call.
-  virtual void async_connect(const Endpoint& peer, std::chrono::milliseconds patience, ChannelHandler handler) = 0;
+  /// first_words   the beginning of what the channel sends, which may travel with the transport's own handshake
+  virtual void async_connect(const Endpoint& peer, core::SharedBytes first_words, std::chrono::milliseconds patience,
+                             ChannelHandler handler) = 0;
 
   /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;

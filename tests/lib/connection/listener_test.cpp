@@ -18,7 +18,7 @@ class ListenerTest : public TwoEnds {
     engine = std::move(*transport::make_engine(io, {}));
     for (std::size_t i = 0; i < count; ++i) {
       bool answered = false;
-      engine->async_connect(listener->local_endpoints().front(), 1s,
+      engine->async_connect(listener->local_endpoints().front(), {}, 1s,
                             [&](Result<std::unique_ptr<transport::Channel>> channel) {
                               answered = true;
                               if (channel) strangers.push_back(std::move(*channel));

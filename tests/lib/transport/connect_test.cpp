@@ -87,7 +87,7 @@ TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
 TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   bool called = false;
-  for (int i = 0; i < 3; ++i) engine->async_connect(*silent.local_endpoint(), 20s, [&](const auto&) { called = true; });
+  for (int i = 0; i < 3; ++i) engine->async_connect(*silent.local_endpoint(), {}, 20s, [&](const auto&) { called = true; });
   run_for(50ms);
   const auto before = Clock::now();
   engine.reset();

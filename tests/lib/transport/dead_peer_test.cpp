@@ -77,7 +77,7 @@ class PeerProcess {
     const auto engine = make_engine(io, options_for(kind)).value();
     std::unique_ptr<Channel> connected;
     std::byte never{};
-    engine->async_connect(loopback(AddressFamily::ipv4, port), 10s, [&](auto channel) {
+    engine->async_connect(loopback(AddressFamily::ipv4, port), {}, 10s, [&](auto channel) {
       connected = std::move(*channel);
       connected->async_read({&never, 1}, [](const Status&) {});
     });

@@ -50,7 +50,7 @@ class ManyConnections : public TransportTest {
     there.reserve(kConnections);
     std::size_t failed = 0;
     for (std::size_t i = 0; i < kConnections; ++i)
-      engine->async_connect(acceptor.local_endpoints().front(), 20s, [&](auto result) {
+      engine->async_connect(acceptor.local_endpoints().front(), {}, 20s, [&](auto result) {
         if (result)
           speak(here, std::move(*result));
         else

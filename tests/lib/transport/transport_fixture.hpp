@@ -59,7 +59,7 @@ class TransportTest : public testing::Test {
 
   Result<std::unique_ptr<Channel>> connect(const Endpoint& peer, std::chrono::milliseconds patience = 5s) {
     std::optional<Result<std::unique_ptr<Channel>>> got;
-    engine->async_connect(peer, patience, [&](auto result) { got = std::move(result); });
+    engine->async_connect(peer, {}, patience, [&](auto result) { got = std::move(result); });
     EXPECT_TRUE(run_until([&] { return got.has_value(); }, patience + 5s));
     return std::move(*got);
   }
@@ -73,7 +73,7 @@ class TransportTest : public testing::Test {
     std::optional<Result<std::unique_ptr<Channel>>> here;
     std::optional<Result<std::unique_ptr<Channel>>> there;
     acceptor.async_accept([&](auto result) { there = std::move(result); });
-    engine->async_connect(peer, 5s, [&](auto result) { here = std::move(result); });
+    engine->async_connect(peer, {}, 5s, [&](auto result) { here = std::move(result); });
     EXPECT_TRUE(run_until([&] { return here && there; }));
     EXPECT_TRUE(*here) << here->error().message();
     return {std::move(**here), std::move(**there)};

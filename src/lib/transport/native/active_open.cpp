@@ -17,6 +17,7 @@ ActiveOpen::ActiveOpen(TimePoint now, const OpenRequest& request)
       state_(request.known_cookie ? State::conclusion : State::induction),
       next_send_(now),
       concluded_at_(now),
+      began_(now),
       cookie_(request.known_cookie.value_or(0)),
       own_(request.known_cookie.has_value()) {}
 
@@ -28,6 +29,7 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
     own_ = false;
   }
   next_send_ = now + kRetry;
+  last_sent_ = now;
   const bool concluding = state_ == State::conclusion;
   HandshakePacket handshake{.initial_sequence = request_.initial_sequence,
                             .mss = request_.mss,
@@ -36,13 +38,14 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
                             .socket_id = request_.local_id,
                             .cookie = cookie_,
                             .address = address_words(request_.peer)};
-  const auto extension = concluding && own_ ? std::optional(HandshakeExtension{request_.token}) : std::nullopt;
+  std::optional<HandshakeExtension> extension;
+  if (concluding && own_) extension = {request_.token, request_.first_words.bytes()};
   // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
   const bool to_libudt = concluding && !own_;
   const std::uint32_t additional = to_libudt ? 0 : kMarker;
   if (request_.key_proof != nullptr && !to_libudt)
     handshake.address = request_.key_proof->make(handshake, additional, extension).value_or(handshake.address);
-  return encode(handshake, 0, additional, extension);
+  return encode(handshake, 0, additional, extension, timestamp_us(now, began_));
 }
 
 void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
@@ -87,6 +90,8 @@ void ActiveOpen::take_conclusion(const HandshakePacket& reply, std::span<const s
   settings_.local_token = request_.token;
   settings_.peer_token = extension ? extension->token : 0;
   settings_.peer_address = request_.peer;
+  if (own_ && request_.first_words.size() > 0)
+    settings_.first_words = {.bytes = request_.first_words, .clock_zero = began_, .sent_at = last_sent_};
   state_ = State::done;
 }
 

@@ -8,6 +8,7 @@
 
 #include <udtcat/endpoint.hpp>
 
+#include "lib/core/shared_bytes.hpp"
 #include "lib/transport/native/handshake.hpp"
 #include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/time.hpp"
@@ -25,6 +26,7 @@ struct OpenRequest {
   std::uint32_t flow_window = 0;
   std::uint64_t token = 0;
   std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
+  core::SharedBytes first_words;              ///< see HandshakeExtension; at most kMaxFirstWordsBytes
   KeyProof* key_proof = nullptr;              ///< none: without a key; else outlives the attempt
 };
 
@@ -59,6 +61,8 @@ class ActiveOpen {
   State state_;
   TimePoint next_send_;
   TimePoint concluded_at_;  // when this round's conclusion was first sent
+  const TimePoint began_;  // timestamps count from here
+  TimePoint last_sent_;
   std::uint32_t cookie_;
   bool own_;  // the peer is one of ours
   ConnectionSettings settings_;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kHandshakeWords = kHandshakeBytes / 4;
 constexpr std::uint32_t kExtensionMagic = 0x7564'7431;  // spec: udt4.md §9
+constexpr std::size_t kExtensionBytes = 12;             // spec: udt4.md §9
 constexpr std::size_t kIpv4Offset = 4;                  // spec: offset of sin_addr
 constexpr std::size_t kIpv6Offset = 8;                  // spec: offset of sin6_addr
 
@@ -29,11 +30,12 @@ std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body)
 std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body) {
   if (word_at(body, kHandshakeWords) != kExtensionMagic) return std::nullopt;
   const auto token = number_at(body, kHandshakeWords + 1);
-  return token ? std::optional(HandshakeExtension{*token}) : std::nullopt;
+  if (!token) return std::nullopt;
+  return HandshakeExtension{*token, body.subspan(kHandshakeBytes + kExtensionBytes)};
 }
 
 std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination, std::uint32_t additional,
-                              const std::optional<HandshakeExtension>& extension) {
+                              const std::optional<HandshakeExtension>& extension, std::uint32_t timestamp_us) {
   std::vector<std::uint32_t> words{handshake.version,          handshake.type,
                                    handshake.initial_sequence, handshake.mss,
                                    handshake.flow_window,      static_cast<std::uint32_t>(handshake.request),
@@ -43,7 +45,9 @@ std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t de
     words.push_back(kExtensionMagic);
     append_number(words, extension->token);
   }
-  return encode(ControlHeader{ControlType::handshake, 0, additional, 0, destination}, words);
+  auto packet = encode(ControlHeader{ControlType::handshake, 0, additional, timestamp_us, destination}, words);
+  if (extension) packet.insert(packet.end(), extension->first_words.begin(), extension->first_words.end());
+  return packet;
 }
 
 std::vector<std::byte> address_bytes(const Endpoint& address) {

@@ -38,7 +38,12 @@ struct HandshakePacket {
 /// Follows the 48 bytes between our own ends, once each knows the other for one of ours.
 struct HandshakeExtension {
   std::uint64_t token = 0;  ///< later packets with it come from the peer that was told it now
+  /// Of a conclusion: the client's first packet of data, which travels with it. Borrowed.
+  std::span<const std::byte> first_words{};
 };
+
+/// What first words may take: with them a conclusion still fits every path.
+inline constexpr std::size_t kMaxFirstWordsBytes = 472;  // spec: udt4.md §9: of 576 bytes (RFC 791) in IPv4
 
 /// body   of a handshake packet.  none: too short for one
 [[nodiscard]] std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body);
@@ -48,7 +53,8 @@ struct HandshakeExtension {
 /// A whole handshake packet. `additional` is the header's word where ours know each other, see kMarker.
 [[nodiscard]] std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination,
                                             std::uint32_t additional,
-                                            const std::optional<HandshakeExtension>& extension);
+                                            const std::optional<HandshakeExtension>& extension,
+                                            std::uint32_t timestamp_us = 0);
 
 /// The address as the system has it, as keyed hashes take it.
 [[nodiscard]] std::vector<std::byte> address_bytes(const Endpoint& address);

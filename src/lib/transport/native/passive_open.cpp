@@ -123,6 +123,8 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   if (!numbers) return {};  // there may be room when it asks again
   Verdict verdict = conclude(request, asked->extension, from, *numbers);
   verdict.proved = proved;
+  verdict.timestamp_us = asked->header.timestamp_us;
+  if (asked->extension) verdict.first_words = asked->extension->first_words;
   return verdict;
 }
 

@@ -63,6 +63,8 @@ class PassiveOpen {
     std::vector<std::byte> reply;                ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
     bool proved = false;                         ///< the client that was accepted holds the key
+    std::span<const std::byte> first_words{};    ///< see HandshakeExtension; of the packet
+    std::uint32_t timestamp_us = 0;              ///< of the packet
   };
   /// Called for a client that is let in; none: there is no room for one like it now, and it is not answered.
   using DrawNumbers = std::function<std::optional<Numbers>(bool proved)>;

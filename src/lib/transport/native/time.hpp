@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace udtcat::transport::native {
 
@@ -10,6 +11,11 @@ using Duration = std::chrono::nanoseconds;
 
 /// How long a UDT receiver may hold an ACK back: UDT's unit of time.
 inline constexpr Duration kSyn = std::chrono::milliseconds(10);  // spec: draft-gg-udt, "SYN"
+
+/// As packets carry it. Wraps after 71 minutes.
+[[nodiscard]] inline std::uint32_t timestamp_us(TimePoint now, TimePoint zero) {
+  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(now - zero).count());
+}
 
 /// For the driver alone.
 inline TimePoint clock_now() { return std::chrono::steady_clock::now(); }

@@ -209,6 +209,7 @@ void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> p
     verdict.accepted->local_address = train.to;
     UdtLink& link = add_link(now, *verdict.accepted, verdict.proved);
     link.handshake_reply = verdict.reply;
+    link.connection.handle_first_words(now, verdict.timestamp_us, {verdict.first_words, train.chunk, train.arrived});
     listening_->on_link(link);
   }
   answer(std::move(verdict.reply), train);
@@ -248,7 +249,8 @@ Result<PassiveOpen::Numbers> UdpPort::draw_numbers(const Endpoint& peer) {
 
 // ---- Links --------------------------------------------------------------------------------------------------------
 
-Status UdpPort::open(const Endpoint& peer, std::chrono::milliseconds patience, Openings::Handler handler) {
+Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::chrono::milliseconds patience,
+                     Openings::Handler handler) {
   UDTCAT_TRY(const PassiveOpen::Numbers numbers, draw_numbers(peer));
   UDTCAT_TRY(const std::uint64_t random, crypto::random_u64());
   const OpenRequest request{.peer = peer,
@@ -258,6 +260,7 @@ Status UdpPort::open(const Endpoint& peer, std::chrono::milliseconds patience, O
                             .flow_window = kFirstFlowWindow,
                             .token = numbers.token,
                             .known_cookie = gate_.known_cookie(),
+                            .first_words = std::move(first_words),
                             .key_proof = gate_.key_proof()};
   openings_.add(request, patience, std::move(handler));
   return {};

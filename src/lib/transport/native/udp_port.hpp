@@ -90,7 +90,8 @@ class UdpPort {
 
   // ---- Opening
   /// One attempt; see Engine::async_connect(). The handler's link is to be released.  errors: Errc::cipher_failed
-  [[nodiscard]] Status open(const Endpoint& peer, std::chrono::milliseconds patience, Openings::Handler handler);
+  [[nodiscard]] Status open(const Endpoint& peer, core::SharedBytes first_words, std::chrono::milliseconds patience,
+                            Openings::Handler handler);
 
   /// has_room   whether one more may be let in that has, or has not, proved the key
   /// on_link    told of each that is let in; it is to be released

@@ -47,7 +47,8 @@ UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::siz
           .rate_cap = settings.options.rate,
           .random_seed = static_cast<std::uint32_t>(settings.random_seed),
           .started = settings.started,
-          .hold_until = settings.started + settings.hold};
+          .hold_until = settings.started + settings.hold,
+          .first_words = settings.first_words};
 }
 
 std::optional<MtuSearch> new_mtu_search(const ConnectionSettings& settings) {
@@ -94,6 +95,11 @@ void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> pack
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
   receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
+}
+
+void UdtConnection::handle_first_words(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival) {
+  if (!arrival.payload.empty())
+    receiver_.on_data(now, {settings_.initial_sequence, 0, timestamp_us, settings_.local_id}, arrival);
 }
 
 void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from) {

@@ -41,6 +41,7 @@ struct ConnectionSettings {
   std::uint64_t peer_token = 0;
   Endpoint peer_address;
   std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
+  std::optional<FirstWords> first_words;  ///< that went with the conclusion
   TransportOptions options;
   TimePoint started;
   Duration hold{0};               ///< the peer is not ready for data before
@@ -63,6 +64,9 @@ class UdtConnection {
   /// arrival    for its data: `payload` is ignored
   void handle_packet(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                      const std::optional<Endpoint>& to, const Arrival& arrival);
+  /// The data that came with the client's conclusion.
+  /// timestamp_us   of that
+  void handle_first_words(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival);
   void handle_timeout(TimePoint now);
   /// The system refused a train because its packets are too large for the path.
   void handle_too_large(TimePoint now, const net::DatagramTrain& train);

@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kOwnAckBytes = 128 * kKiB;  // guess: two trains
+constexpr std::uint64_t kFirstAckShare = 8;         // guess: of what has come, until that is two trains
 constexpr Duration kLeastAckDelay = 1ms;            // guess: well above what a timer costs
 constexpr Duration kShortPacketAckGap = 1ms;        // guess: chatty streams of short packets
 constexpr Duration kFirstRepeat = 20ms;             // measured: libudt swallows what comes within 8 ms of its handshake
@@ -66,7 +67,9 @@ void UdtReceiver::note_arrival(TimePoint now, const DataHeader& header, PacketIn
   arrival_rate_.on_packet();
   ++packets_since_ack_;
   if (peer_.sends_trains) {
-    const bool enough = packets_since_ack_ * payload_bytes >= kOwnAckBytes;
+    // A sender that begins grows by what it hears.
+    const std::uint64_t much = std::min(kOwnAckBytes, buffer_.received_bytes() / kFirstAckShare);
+    const bool enough = packets_since_ack_ * payload_bytes >= much;
     return want_ack(enough ? now : now + ack_delay());
   }
   want_ack_of_burst(now, index, payload_bytes);

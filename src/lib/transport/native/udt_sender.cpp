@@ -26,20 +26,18 @@ constexpr Duration kOldestEcho = 60s;           // guess: older echoes are nonse
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
 
-std::uint32_t timestamp_us(TimePoint now, TimePoint started) {
-  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(now - started).count());
-}
-
 }  // namespace
 
 UdtSender::UdtSender(const Settings& settings)
     : settings_(settings),
       peer_(traits_of(settings.peer)),
       sequences_(settings.initial_sequence),
+      clock_zero_(settings.first_words ? settings.first_words->clock_zero : settings.started),
       payload_bytes_(settings.payload_bytes),
       window_end_(std::min(settings.window_packets, kMaxWindowPackets)),
       congestion_(new_congestion_control(settings.started)) {
   update_pacing();
+  if (settings.first_words) add_first_words(*settings.first_words);
 }
 
 std::unique_ptr<CongestionControl> UdtSender::new_congestion_control(TimePoint now) const {
@@ -124,7 +122,7 @@ std::uint64_t UdtSender::acknowledged_offset() const {
 
 void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest) {
   if (ack.extended) {
-    const std::uint32_t age_us = timestamp_us(now, settings_.started) - ack.extended->echo_us - ack.extended->delay_us;
+    const std::uint32_t age_us = timestamp_us(now) - ack.extended->echo_us - ack.extended->delay_us;
     const Duration sample = std::chrono::microseconds(age_us);
     if (sample < kOldestEcho) rtt_.on_sample(sample);
     return;
@@ -145,6 +143,7 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   if (rtt_.measured()) event.rtt = rtt_.latest();
   if (newest) {
     event.rate = delivery_.sample(now, *newest, lost_bytes_);
+    if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
   event.app_limited = delivery_.app_limited();
@@ -387,6 +386,14 @@ void UdtSender::add_new_data(TimePoint now, TrainBuilder& builder) {
   if (in_flight_bytes() < congestion_->window_bytes()) delivery_.on_app_limited(in_flight_bytes());
 }
 
+void UdtSender::add_first_words(const FirstWords& words) {
+  const auto bytes = static_cast<std::uint32_t>(words.bytes.size());
+  queue_.push(words.bytes);
+  packets_.push_back({.offset = 0, .bytes = bytes, .snapshot = {}});
+  note_sent(words.sent_at, packets_[packets_.begin_index()]);
+  delivery_.on_app_limited(bytes);
+}
+
 void UdtSender::add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder) {
   SentPacket& packet = packets_[index];
   builder.begin_packet(header_of(now, index, 0), packet.bytes);
@@ -439,7 +446,7 @@ void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
 
 DataHeader UdtSender::header_of(TimePoint now, PacketIndex index, std::uint32_t message) const {
   if (peer_.message_flags != 0) message = peer_.message_flags | (static_cast<std::uint32_t>(index + 1) & 0x1fff'ffff);
-  return {sequences_.on_wire(index), message, timestamp_us(now, settings_.started), settings_.peer_id};
+  return {sequences_.on_wire(index), message, timestamp_us(now), settings_.peer_id};
 }
 
 std::optional<TimePoint> UdtSender::deadline(TimePoint now) const {

@@ -30,6 +30,13 @@ struct SenderStats {
   std::uint64_t packets_resent = 0;
 };
 
+/// A first packet that has left with the handshake.
+struct FirstWords {
+  core::SharedBytes bytes;
+  TimePoint clock_zero;  ///< of its timestamp, and of those that follow
+  TimePoint sent_at;     ///< the last time
+};
+
 /// Repairs leave before new data; both within the congestion window, the pacing rate, the peer's window and our memory.
 /// A packet is sent again only if the peer asked for it or the probe timeout finds it unanswered: the oldest and the
 /// newest, and the peer tells of those between.
@@ -46,8 +53,9 @@ class UdtSender {
     CongestionKind congestion = CongestionKind::bbr;
     BitRate rate_cap;
     std::uint32_t random_seed = 0;
-    TimePoint started;       ///< timestamps count from here
+    TimePoint started;       ///< timestamps count from here, unless first words had begun to
     TimePoint hold_until{};  ///< nothing leaves before
+    std::optional<FirstWords> first_words{};
   };
 
   explicit UdtSender(const Settings& settings);
@@ -112,6 +120,8 @@ class UdtSender {
   void arm_probe(TimePoint now);
 
   // Trains
+  void add_first_words(const FirstWords& words);
+  [[nodiscard]] std::uint32_t timestamp_us(TimePoint now) const { return native::timestamp_us(now, clock_zero_); }
   [[nodiscard]] Turn next_turn() const;
   [[nodiscard]] bool may_send(std::size_t bytes) const;
   [[nodiscard]] std::size_t next_new_bytes() const;
@@ -128,6 +138,7 @@ class UdtSender {
   const Settings settings_;
   const PeerTraits& peer_;
   const SequenceSpace sequences_;
+  const TimePoint clock_zero_;
   std::size_t payload_bytes_;
   SendQueue queue_;
   IndexedRing<SentPacket> packets_;  // sent and not acknowledged

@@ -360,8 +360,8 @@ void Bbr::update_window(const AckEvent& ack) {
   const auto grown = window_bytes_ + ack.newly_delivered_bytes;
   if (full_pipe_)
     window_bytes_ = std::min(grown, most);
-  else if (window_bytes_ < most || ack.delivered_total_bytes < kInitialWindowPackets * payload_bytes_)
-    window_bytes_ = grown;
+  else
+    window_bytes_ = std::max(window_bytes_ < most ? grown : window_bytes_, most);
   window_bytes_ = std::min(std::max(window_bytes_, least_window()), window_cap());
 }
 

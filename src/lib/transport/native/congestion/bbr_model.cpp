@@ -40,6 +40,8 @@ constexpr double kQueueRtt = 1.25;         // guess: above the queue of our own 
 // little would wait for the scheduler. guess: half of what a scheduler's quantum is, and doubled by the gain of the
 // window.
 constexpr Duration kLeastModelRtt = 1ms;
+constexpr int kPartsOfRtt = 4;        // guess: the delay of an ACK and a host's scheduling are small beside it
+constexpr Duration kLeastPart = 5ms;  // guess: the same, where the round trip is short
 constexpr Duration kHostPause = 8ms;  // guess: two of a scheduler's quanta
 
 }  // namespace
@@ -87,10 +89,23 @@ void AckAggregation::restart(TimePoint now) {
   interval_delivered_bytes_ = 0;
 }
 
+void StartupRate::on_ack(const AckEvent& ack, Duration min_rtt) {
+  if (!ack.newest_sent_at) return;
+  const Mark end{*ack.newest_sent_at, ack.now, ack.delivered_total_bytes};
+  if (!begin_) begin_ = end;
+  const auto part = std::max<Duration>(min_rtt / kPartsOfRtt, kLeastPart);
+  if (end.sent_at - begin_->sent_at < part) return;
+  // The longer of both times, as of any sample: neither a burst nor ACKs that come together pass for a rate.
+  const auto time = std::max(end.sent_at - begin_->sent_at, end.acked_at - begin_->acked_at);
+  value_ = std::max(value_, BitRate::from_bytes_per(end.delivered_bytes - begin_->delivered_bytes, time));
+  begin_ = end;
+}
+
 bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes) {
   phase_ = phase;
   if (ack.rtt) min_rtt_.update(ack.now, *ack.rtt);
   if (ack.rate) update_bandwidth(*ack.rate);
+  if (phase.starting && min_rtt_.value()) startup_rate_.on_ack(ack, *min_rtt_.value());
   const bool round_start = rounds_.on_ack(ack);
   if (round_start) on_round_trip(window_bytes);
   aggregation_.on_ack(ack.now, ack.newly_delivered_bytes, bandwidth(), window_bytes);

@@ -66,6 +66,26 @@ class AckAggregation {
   unsigned rounds_ = 0;  // of the filter's present period
 };
 
+/// What the path is seen to carry before the pipe is full, over parts of a round trip: a sample of a whole one still
+/// counts the flight before, which was a fraction of this.
+///
+/// Deviates from the draft, which knows samples of a whole round trip only.
+/// Threads: unsynchronised; time is a parameter.
+class StartupRate {
+ public:
+  void on_ack(const AckEvent& ack, Duration min_rtt);
+  [[nodiscard]] BitRate value() const { return value_; }
+
+ private:
+  struct Mark {
+    TimePoint sent_at;
+    TimePoint acked_at;
+    std::uint64_t delivered_bytes;
+  };
+  std::optional<Mark> begin_;
+  BitRate value_;
+};
+
 /// The model of the path, and the two bounds that congestion puts on it until the next probe.
 ///
 /// Deviates from the draft in what it takes for congestion. There, two percent of loss in a probe and any loss outside
@@ -97,7 +117,9 @@ class BbrModel {
   void end_bandwidth_cycle() { max_bandwidth_.advance(); }
   void forget_short_term();
 
-  [[nodiscard]] BitRate max_bandwidth() const { return max_bandwidth_.value(); }
+  [[nodiscard]] BitRate max_bandwidth() const {
+    return phase_.starting ? std::max(max_bandwidth_.value(), startup_rate_.value()) : max_bandwidth_.value();
+  }
   [[nodiscard]] BitRate bandwidth() const { return std::min(max_bandwidth(), short_term_bandwidth_); }
   /// The rate to send at for `delivered` to arrive.
   [[nodiscard]] BitRate sent_for(BitRate delivered) const { return scaled(delivered, 1 / (1 - path_loss_)); }
@@ -133,6 +155,7 @@ class BbrModel {
   MinRtt min_rtt_;
   AckAggregation aggregation_;
   RecentMax<BitRate> max_bandwidth_;
+  StartupRate startup_rate_;
   Phase phase_;           // at the last ACK
   double path_loss_ = 0;  // what is lost without a queue
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);

@@ -30,6 +30,7 @@ struct AckEvent {
   std::uint64_t in_flight_bytes = 0;        ///< after this ACK
   std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
   std::optional<RateSample> rate{};
+  std::optional<TimePoint> newest_sent_at{};  ///< of the newest packet known to have arrived, if it was sent once
   bool app_limited = false;  ///< nothing waits to be sent at this moment
   /// Since the last event the receiving host had a backlog, or no room for some datagrams.
   bool host_overloaded = false;
