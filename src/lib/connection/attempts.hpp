@@ -27,7 +27,7 @@ inline constexpr auto kRetryPause = std::chrono::milliseconds(200);        // gu
 /// Threads: confined to the io_context thread, where the handlers are called.
 class Attempts {
  public:
-  /// What the next attempt's channel begins with; may be none.
+  /// The beginning of what the next attempt's channel sends; may be none.
   using FirstWords = std::function<Result<core::SharedBytes>()>;
   using ChannelHandler = std::function<void(std::unique_ptr<transport::Channel>)>;
   using FailureHandler = std::function<void(const Error&)>;

@@ -32,13 +32,14 @@ class SessionDialer final : public Dialer {
   [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
 
   Result<core::SharedBytes> begin_handshake() {
-    next_handshake_ = std::make_unique<session::Handshake>(
-        io_, session::Role::connector, key(), request_.session,
-        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
-          if (!session) return attempts_.try_again_after(session.error());
-          if ((*session)->join_key() == nullptr) return connect(std::move(*session));
-          open_flows(std::move(*session));
-        }));
+    next_handshake_ =
+        std::make_unique<session::Handshake>(io_, session::Role::connector, key(), request_.session,
+                                             lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
+                                               if (!session) return attempts_.try_again_after(session.error());
+                                               if ((*session)->join_key() == nullptr)
+                                                 return connect(std::move(*session));
+                                               open_flows(std::move(*session));
+                                             }));
     return next_handshake_->first_words();
   }
 

@@ -34,8 +34,7 @@ void FlowDialing::connect(Attempt& attempt) {
   const auto join = session_->join_key()->join(attempt.flow);
   // Posted: begin_next() may be the constructor's.
   if (!join)
-    return boost::asio::post(
-        io_, lifetime_.guard([this, error = join.error()] { finish(tl::unexpected(error)); }));
+    return boost::asio::post(io_, lifetime_.guard([this, error = join.error()] { finish(tl::unexpected(error)); }));
   engine_.async_connect(session_->peer(), core::SharedBytes::adopt(encode(*join)), kAttemptPatience,
                         lifetime_.guard([this, &attempt](Result<std::unique_ptr<transport::Channel>> channel) {
                           if (!channel) return try_again(attempt, channel.error());

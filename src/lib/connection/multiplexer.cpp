@@ -381,7 +381,7 @@ void Multiplexer::on_close_frame(const Close& close) {
 void Multiplexer::finish_when_agreed() {
   if (!close_sent() || !session_->all_written()) return;
   if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), kBreakOffDrain);
-  // Nobody waits for our CLOSE to be acknowledged: to the peer the end of the link says the same.
+  // Our CLOSE need not be acknowledged: to the peer the end of the link says the same.
   if (close_received()) end({}, {});
 }
 

@@ -98,7 +98,8 @@ class Handshake {
   State state_ = State::silent;
   boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;
-  std::unique_ptr<transport::Channel> channel_;  // none before start(); last but one: its threads end before the buffers they fill
+  // None before start(); last but one: its threads end before the buffers they fill.
+  std::unique_ptr<transport::Channel> channel_;
   core::Lifetime lifetime_;
 };
 

@@ -84,10 +84,31 @@ TEST_P(Connecting, GivesWhatAListenerSaidThatHasLeftAlready) {
   EXPECT_EQ(read_some(**channel, got).value_or(1), 0U);
 }
 
+TEST_P(Connecting, BeginsWithItsFirstWordsHoweverMany) {
+  const auto acceptor = listen({loopback(AddressFamily::ipv4)});
+  for (const std::size_t bytes : {1U, 400U, 5000U}) {
+    const auto words = random_bytes(bytes, 1);
+    const auto more = random_bytes(1000, 2);
+    std::unique_ptr<Channel> there;
+    std::unique_ptr<Channel> here;
+    acceptor->async_accept([&](auto channel) { there = std::move(*channel); });
+    engine->async_connect(acceptor->local_endpoints().front(), copy_of(words), 5s,
+                          [&](auto channel) { here = std::move(*channel); });
+    ASSERT_TRUE(run_until([&] { return here && there; }));
+    ASSERT_TRUE(write(*here, more));
+    std::vector<std::byte> got(words.size() + more.size());
+    ASSERT_TRUE(read(*there, got));
+    EXPECT_TRUE(std::equal(words.begin(), words.end(), got.begin()));
+    EXPECT_TRUE(std::equal(more.begin(), more.end(), got.begin() + static_cast<std::ptrdiff_t>(bytes)));
+    EXPECT_TRUE(drained(*here));
+  }
+}
+
 TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   bool called = false;
-  for (int i = 0; i < 3; ++i) engine->async_connect(*silent.local_endpoint(), {}, 20s, [&](const auto&) { called = true; });
+  for (int i = 0; i < 3; ++i)
+    engine->async_connect(*silent.local_endpoint(), {}, 20s, [&](const auto&) { called = true; });
   run_for(50ms);
   const auto before = Clock::now();
   engine.reset();

@@ -26,8 +26,8 @@ struct OpenRequest {
   std::uint32_t flow_window = 0;
   std::uint64_t token = 0;
   std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
-  core::SharedBytes first_words;              ///< see HandshakeExtension; at most kMaxFirstWordsBytes
   KeyProof* key_proof = nullptr;              ///< none: without a key; else outlives the attempt
+  core::SharedBytes first_words{};            ///< see HandshakeExtension; at most kMaxFirstWordsBytes
 };
 
 ///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
@@ -61,7 +61,7 @@ class ActiveOpen {
   State state_;
   TimePoint next_send_;
   TimePoint concluded_at_;  // when this round's conclusion was first sent
-  const TimePoint began_;  // timestamps count from here
+  const TimePoint began_;   // timestamps count from here
   TimePoint last_sent_;
   std::uint32_t cookie_;
   bool own_;  // the peer is one of ours

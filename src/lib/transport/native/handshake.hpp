@@ -42,7 +42,7 @@ struct HandshakeExtension {
   std::span<const std::byte> first_words{};
 };
 
-/// What first words may take: with them a conclusion still fits every path.
+/// First words take no more: with them a conclusion still fits every path.
 inline constexpr std::size_t kMaxFirstWordsBytes = 472;  // spec: udt4.md §9: of 576 bytes (RFC 791) in IPv4
 
 /// body   of a handshake packet.  none: too short for one

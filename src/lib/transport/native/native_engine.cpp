@@ -122,14 +122,13 @@ class NativeEngine final : public Engine {
     auto port = outgoing_port(peer);
     if (!port) return post_failure(port.error(), std::move(handler));
     const bool fit = first_words.size() <= kMaxFirstWordsBytes;
-    auto opened = (*port)->open(
-        peer, fit ? first_words : core::SharedBytes(), patience,
-        lifetime_.guard([this, at = *port, first_words, handler](Result<UdtLink*> link) {
-          if (!link) return handler(tl::unexpected(link.error()));
-          auto channel = std::make_unique<NativeChannel>(io_, *at, **link);
-          if ((*link)->connection.written_bytes() == 0) say_first(*channel, first_words);
-          handler(std::move(channel));
-        }));
+    auto opened = (*port)->open(peer, fit ? first_words : core::SharedBytes(), patience,
+                                lifetime_.guard([this, at = *port, first_words, handler](Result<UdtLink*> link) {
+                                  if (!link) return handler(tl::unexpected(link.error()));
+                                  auto channel = std::make_unique<NativeChannel>(io_, *at, **link);
+                                  if ((*link)->connection.written_bytes() == 0) say_first(*channel, first_words);
+                                  handler(std::move(channel));
+                                }));
     if (!opened) post_failure(opened.error(), std::move(handler));
   }
 

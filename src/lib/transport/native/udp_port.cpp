@@ -260,8 +260,8 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::c
                             .flow_window = kFirstFlowWindow,
                             .token = numbers.token,
                             .known_cookie = gate_.known_cookie(),
-                            .first_words = std::move(first_words),
-                            .key_proof = gate_.key_proof()};
+                            .key_proof = gate_.key_proof(),
+                            .first_words = std::move(first_words)};
   openings_.add(request, patience, std::move(handler));
   return {};
 }

@@ -136,6 +136,60 @@ TEST_F(Opening, AgreesWithOneOfOurs) {
   EXPECT_EQ(open.settings().peer_token, 123U);
 }
 
+class OpeningWithFirstWords : public Opening {
+ protected:
+  [[nodiscard]] OpenRequest with_words() const {
+    OpenRequest wordy = request;
+    wordy.first_words = core::SharedBytes::adopt(words);
+    return wordy;
+  }
+  const std::vector<std::byte> words = numbered_bytes(300);
+  ActiveOpen talkative{now, with_words()};
+};
+
+TEST_F(OpeningWithFirstWords, SaysThemInAConclusionToOneOfOurs) {
+  const auto said = [&] {
+    const auto packet = talkative.poll_transmit(now).value_or(std::vector<std::byte>(kHeaderBytes));
+    const auto extension = decode_extension(std::span(packet).subspan(kHeaderBytes));
+    return extension ? bytes_of(extension->first_words) : std::vector<std::byte>();
+  };
+  EXPECT_TRUE(said().empty()) << "not before the peer is known";
+  HandshakePacket reply{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5, .cookie = 77};
+  talkative.handle(now, encode(reply, 5, kMarkerAnswer, HandshakeExtension{}));
+  EXPECT_EQ(said(), words);
+  now += 250ms;
+  EXPECT_EQ(said(), words) << "each time";
+  reply.request = Request::conclusion;
+  reply.socket_id = 9;
+  talkative.handle(now + 40ms, encode(reply, 5, kMarkerAnswer, HandshakeExtension{1}));
+  ASSERT_EQ(talkative.state(), State::done);
+  const auto& first_words = talkative.settings().first_words;
+  ASSERT_TRUE(first_words);
+  EXPECT_EQ(bytes_of(first_words->bytes.bytes()), words);
+  EXPECT_EQ(first_words->sent_at, now);
+}
+
+TEST_F(OpeningWithFirstWords, TellsWhenEachConclusionLeft) {
+  HandshakePacket reply{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5, .cookie = 77};
+  std::ignore = talkative.poll_transmit(now);
+  talkative.handle(now, encode(reply, 5, kMarkerAnswer, HandshakeExtension{}));
+  EXPECT_EQ(decode_control_header(talkative.poll_transmit(now).value()).timestamp_us, 0U);
+  now += 250ms;
+  EXPECT_EQ(decode_control_header(talkative.poll_transmit(now).value()).timestamp_us, 250'000U);
+}
+
+TEST_F(OpeningWithFirstWords, SaysNoneToAPlainServer) {
+  std::ignore = talkative.poll_transmit(now);
+  HandshakePacket reply{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5, .cookie = 77};
+  talkative.handle(now, encode(reply, 5, kMarker, std::nullopt));
+  EXPECT_EQ(talkative.poll_transmit(now).value().size(), kHeaderBytes + kHandshakeBytes);
+  reply.request = Request::conclusion;
+  reply.socket_id = 9;
+  talkative.handle(now, encode(reply, 5, 0, std::nullopt));
+  ASSERT_EQ(talkative.state(), State::done);
+  EXPECT_FALSE(talkative.settings().first_words);
+}
+
 TEST_F(Opening, DoesNotTellItsTokenToWhoOnlyEchoesTheMark) {
   const auto induction = answer_to(next_request(), 77);
   answer(induction, kMarkerAnswer);  // without the words behind

@@ -52,6 +52,14 @@ TEST(HandshakePacket, CarriesATokenBehindIt) {
   EXPECT_EQ(extension->token, 0x0123456789abcdefU);
 }
 
+TEST(HandshakePacket, CarriesFirstWordsBehindTheToken) {
+  const auto words = numbered_bytes(kMaxFirstWordsBytes);
+  const auto packet = encode(example(), 0, 0, HandshakeExtension{42, words}, 77);
+  EXPECT_EQ(decode_control_header(packet).timestamp_us, 77U);
+  EXPECT_LE(packet.size() + 28, 576U) << "in IPv4";
+  EXPECT_EQ(bytes_of(decode_extension(body_in(packet))->first_words), words);
+}
+
 TEST(HandshakePacket, SurvivesAnyDamage) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{42});
   for_each_damage(body_in(packet), [](const std::vector<std::byte>& body) {

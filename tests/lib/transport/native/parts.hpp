@@ -41,6 +41,8 @@ inline std::vector<std::byte> body_of(std::span<const std::uint32_t> words) {
   return body;
 }
 
+inline std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
 /// Gives `take` everything that a path may make of `whole`: each truncation, in memory of its own so that a sanitizer
 /// sees what lies beyond; and each byte changed.
 template <typename Take>

@@ -196,6 +196,16 @@ TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
   EXPECT_EQ(extension_of(verdict.reply)->token, 4242U);
 }
 
+TEST_F(Listening, HandsOnTheFirstWordsOfOneOfOurs) {
+  const auto words = numbered_bytes(300);
+  const auto packet = encode(conclusion(), 0, 0, HandshakeExtension{777, words}, 1234);
+  const auto verdict = ask_with(packet);
+  ASSERT_TRUE(verdict.accepted);
+  EXPECT_EQ(bytes_of(verdict.first_words), words);
+  EXPECT_EQ(verdict.timestamp_us, 1234U);
+  EXPECT_LT(verdict.reply.size(), packet.size());
+}
+
 TEST_F(Listening, IsSilentToAConclusionWithoutItsCookie) {
   HandshakePacket forged = conclusion();
   forged.cookie ^= 2;

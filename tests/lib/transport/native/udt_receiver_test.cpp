@@ -235,8 +235,24 @@ TEST_P(ReceivingFromOurs, ReportsWhatItKnows) {
 }
 
 TEST_P(ReceivingFromOurs, AcknowledgesEvery128KiBAtOnce) {
-  for (PacketIndex i = 0; i < 132; ++i) data(i);
+  for (PacketIndex i = 0; i < 2000; ++i) {
+    data(i);
+    read(kReceivedPayload);
+  }
+  said();
+  for (PacketIndex i = 2000; i < 2131; ++i) data(i);
+  EXPECT_EQ(count(said(), ControlType::ack), 0U);
+  for (PacketIndex i = 2131; i < 2140; ++i) data(i);
   EXPECT_EQ(count(said(), ControlType::ack), 1U);
+}
+
+TEST_P(ReceivingFromOurs, AcknowledgesTheBeginningAsItComes) {
+  data(0);
+  EXPECT_EQ(count(said(), ControlType::ack), 1U) << "the sender grows by what it hears";
+  for (PacketIndex i = 1; i < 16; ++i) data(i);
+  EXPECT_EQ(count(said(), ControlType::ack), 1U);
+  data(16);
+  EXPECT_EQ(count(said(), ControlType::ack), 0U) << "less than an eighth";
 }
 
 TEST_P(ReceivingFromOurs, LetsSmallPacketsFillItsBufferThoughLargeOnesWereAgreed) {

@@ -23,6 +23,8 @@ struct Sent {
 /// Packets that leave, and the peer's answers to them.
 class Sending : public testing::TestWithParam<PeerKind> {
  protected:
+  Sending() : Sending(settings(GetParam())) {}
+  explicit Sending(const UdtSender::Settings& how) : sender(how) {}
   static UdtSender::Settings settings(PeerKind kind) {
     return {.peer = kind,
             .initial_sequence = kFirstSent,
@@ -88,7 +90,7 @@ class Sending : public testing::TestWithParam<PeerKind> {
   using Numbers = std::vector<std::uint32_t>;
 
   TimePoint now = kStart;
-  UdtSender sender{settings(GetParam())};
+  UdtSender sender;
 
  private:
   TrainBuilder builder_{64, 65'000};
@@ -217,6 +219,46 @@ TEST_P(Sending, WaitsUntilThePeerIsReady) {
   EXPECT_FALSE(patient.poll_train(kStart + 9ms, builder));
   EXPECT_EQ(patient.deadline(kStart), kStart + 10ms);
   EXPECT_TRUE(patient.poll_train(kStart + 10ms, builder));
+}
+
+/// Words that left with the handshake, a tenth of a second before the peer's answer.
+class SendingAfterFirstWords : public Sending {
+ protected:
+  static UdtSender::Settings talkative() {
+    auto all = settings(PeerKind::own);
+    all.first_words = FirstWords{core::SharedBytes::adopt(numbered_bytes(300)), kStart - 150ms, kStart - 100ms};
+    return all;
+  }
+  SendingAfterFirstWords() : Sending(talkative()) {}
+};
+INSTANTIATE_TEST_SUITE_P(Own, SendingAfterFirstWords, testing::Values(PeerKind::own));
+
+TEST_P(SendingAfterFirstWords, CountsThemAsSent) {
+  EXPECT_EQ(sender.sent_offset(), 300U);
+  EXPECT_EQ(sender.in_flight_bytes(), 300U);
+  write(500);
+  const auto all = sent();
+  ASSERT_EQ(sequences(all), Numbers{1});
+  EXPECT_EQ(all[0].header.timestamp_us, 150'000U) << "by the handshake's clock";
+  ack(2, 800);
+  EXPECT_TRUE(sender.all_acknowledged());
+}
+
+TEST_P(SendingAfterFirstWords, KnowsTheRoundTripByTheirAnswer) {
+  Acknowledgement said;
+  said.next = kFirstSent + 1;
+  said.window_packets = 500;
+  said.extended = ExtendedReport{
+      .highest = kFirstSent, .received_bytes = 300, .echo_us = 50'000, .delay_us = 5'000, .free_kib = 512};
+  sender.on_ack(now, said);
+  EXPECT_EQ(sender.rtt().latest(), 95ms);
+}
+
+TEST_P(SendingAfterFirstWords, SaysThemAgainWhereNobodyAnswers) {
+  const auto all = sent_within(3s);
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all[0].header.sequence, kFirstSent);
+  EXPECT_EQ(all[0].payload, numbered_bytes(300));
 }
 
 TEST_P(SendingToPlain, LeavesTheLastPacketOfABurstAByteShort) {

@@ -66,10 +66,10 @@ class AckAggregation {
   unsigned rounds_ = 0;  // of the filter's present period
 };
 
-/// What the path is seen to carry before the pipe is full, over parts of a round trip: a sample of a whole one still
-/// counts the flight before, which was a fraction of this.
+/// The fastest delivery before the pipe is full, measured over parts of a round trip: a sample of a whole one still
+/// counts the flight before, which was a fraction of the present.
 ///
-/// Deviates from the draft, which knows samples of a whole round trip only.
+/// Deviates from the draft, which has samples of whole round trips only.
 /// Threads: unsynchronised; time is a parameter.
 class StartupRate {
  public:

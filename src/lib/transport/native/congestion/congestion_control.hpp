@@ -31,7 +31,7 @@ struct AckEvent {
   std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
   std::optional<RateSample> rate{};
   std::optional<TimePoint> newest_sent_at{};  ///< of the newest packet known to have arrived, if it was sent once
-  bool app_limited = false;  ///< nothing waits to be sent at this moment
+  bool app_limited = false;                   ///< nothing waits to be sent at this moment
   /// Since the last event the receiving host had a backlog, or no room for some datagrams.
   bool host_overloaded = false;
   /// UDT's own words 4 and 5: what the receiver says of its arrival rate and the link, in packets a second.

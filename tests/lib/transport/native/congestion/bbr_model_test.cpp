@@ -7,6 +7,47 @@
 namespace udtcat::transport::native::test {
 namespace {
 
+/// An ACK at `now` of all that was sent until `sent`.
+AckEvent acked(Duration now, Duration sent, std::uint64_t total_bytes) {
+  AckEvent ack{.now = at(now)};
+  ack.delivered_total_bytes = total_bytes;
+  ack.newest_sent_at = at(sent);
+  return ack;
+}
+
+TEST(StartupRate, IsMeasuredOverPartsOfARoundTrip) {
+  StartupRate rate;
+  rate.on_ack(acked(100ms, 0ms, 0), 100ms);
+  rate.on_ack(acked(110ms, 10ms, 10'000), 100ms);
+  EXPECT_EQ(rate.value(), BitRate()) << "too little of one";
+  rate.on_ack(acked(125ms, 25ms, 25'000), 100ms);
+  EXPECT_EQ(rate.value().bytes_per_second(), 1'000'000U);
+  rate.on_ack(acked(150ms, 50ms, 100'000), 100ms);
+  EXPECT_EQ(rate.value().bytes_per_second(), 3'000'000U);
+  rate.on_ack(acked(175ms, 75ms, 110'000), 100ms);
+  EXPECT_EQ(rate.value().bytes_per_second(), 3'000'000U) << "the fastest counts";
+}
+
+TEST(StartupRate, IsNoFasterThanWhatWasSentNorThanWhatArrived) {
+  StartupRate burst;
+  burst.on_ack(acked(100ms, 0ms, 0), 100ms);
+  burst.on_ack(acked(200ms, 25ms, 100'000), 100ms);
+  EXPECT_EQ(burst.value().bytes_per_second(), 1'000'000U) << "a burst into a queue";
+  StartupRate batch;
+  batch.on_ack(acked(100ms, 0ms, 0), 100ms);
+  batch.on_ack(acked(101ms, 50ms, 50'000), 100ms);
+  EXPECT_EQ(batch.value().bytes_per_second(), 1'000'000U) << "ACKs that were held back and came together";
+}
+
+TEST(StartupRate, LearnsNothingFromARepair) {
+  StartupRate rate;
+  rate.on_ack(acked(100ms, 0ms, 0), 100ms);
+  AckEvent repaired = acked(150ms, 50ms, 50'000);
+  repaired.newest_sent_at.reset();
+  rate.on_ack(repaired, 100ms);
+  EXPECT_EQ(rate.value(), BitRate());
+}
+
 TEST(MinRtt, KeepsTheLeast) {
   MinRtt rtt;
   EXPECT_FALSE(rtt.value());

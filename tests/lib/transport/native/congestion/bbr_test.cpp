@@ -35,12 +35,13 @@ int rounds_to_full(Bottleneck& bottleneck, const Flow& flow, Duration start) {
   return 100;
 }
 
-TEST(Bbr, DoublesWhileTheBandwidthGrows) {
+TEST(Bbr, KeepsTwiceInFlightWhatWasDeliveredWhileTheBandwidthGrows) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
   EXPECT_EQ(control.window_bytes(), 32 * kPayload);
   rounds.deliver(BitRate::from_bytes_per(32 * kPayload, 100ms));
-  EXPECT_EQ(control.window_bytes(), 64 * kPayload);
+  EXPECT_GE(control.window_bytes(), 64 * kPayload);
+  EXPECT_LE(control.window_bytes(), 96 * kPayload) << "and what may come at once in an ACK";
   EXPECT_NEAR(static_cast<double>(control.pacing_rate().bytes_per_second()), 2.77 * 320'000, 10'000);
 }
 
@@ -181,12 +182,12 @@ TEST(Bbr, FillsALanWhoseReceiverHasASmallBuffer) {
   EXPECT_GE(use(path, 3s, 500ms), 0.95);
 }
 
-TEST(Bbr, IsFastWithinFifteenRoundTrips) {
+TEST(Bbr, IsFastWithinTwelveRoundTrips) {
   auto path = path_of(mbit(10'000), 75ms);
   path.packet_bytes = 2'912;
   Bottleneck bottleneck(path);
   const auto& flow = bottleneck.add(CongestionKind::bbr);
-  EXPECT_LE(rounds_to_full(bottleneck, flow, {}), 15);
+  EXPECT_LE(rounds_to_full(bottleneck, flow, {}), 12);
 }
 
 TEST(Bbr, IsFastAgainWithinTenRoundTripsOfAnOutage) {

@@ -141,6 +141,7 @@ void Flow::on_ack(const std::vector<std::uint64_t>& numbers) {
                       .in_flight_bytes = in_flight_bytes_,
                       .rtt = path_.now() - newest->sent,
                       .rate = sample_of(*newest),
+                      .newest_sent_at = newest->sent,
                       .app_limited = unsent_bytes_ < path_.path().packet_bytes,
                       .peer_rate_packets = {},
                       .peer_capacity_packets = {}});
