@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <udtcat/endpoint.hpp>
+#include <udtcat/known_paths.hpp>
 #include <udtcat/units.hpp>
 
 namespace udtcat {
@@ -115,6 +117,7 @@ struct TransportOptions : TransportTuning {
   /// Native only, the same at both ends: the key and the listening port serve one session and are gone. The connector
   /// then need not show first that it receives at its address, which saves a round trip (docs/spec/udt4.md §4).
   bool single_use = false;
+  std::shared_ptr<KnownPaths> known_paths{};  ///< native only; none: nothing is remembered
 };
 
 }  // namespace udtcat

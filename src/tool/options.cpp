@@ -4,6 +4,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/path_cache.hpp"
 
 namespace udtcat::tool {
 
@@ -73,6 +74,7 @@ void add_transport_options(CommandLine& line, Options& options) {
   });
   line.check([&]() -> Status {
     transport.idle_timeout = options.session.idle_timeout + kTransportOutlasts;
+    transport.known_paths = users_path_cache();
     for (const char* native : {"--congestion", "--memory"})
       if (transport.kind == TransportKind::libudt && line.has(native))
         return misplaced(native,

@@ -1,6 +1,7 @@
 #include "lib/transport/native/active_open.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace udtcat::transport::native {
 
@@ -19,7 +20,8 @@ ActiveOpen::ActiveOpen(TimePoint now, const OpenRequest& request)
       concluded_at_(now),
       began_(now),
       cookie_(request.known_cookie.value_or(0)),
-      own_(request.known_cookie.has_value()) {}
+      own_(request.known_cookie.has_value()),
+      may_be_known_(request.remembered_cookie != 0 && !own_) {}
 
 std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   if (state_ == State::done || state_ == State::refused || now < next_send_) return std::nullopt;
@@ -28,20 +30,26 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
     cookie_ = 0;
     own_ = false;
   }
-  next_send_ = now + kRetry;
   last_sent_ = now;
-  const bool concluding = state_ == State::conclusion;
+  // Both questions at once: an answer to the first saves a round trip, and silence costs nothing.
+  if (std::exchange(may_be_known_, false)) return packet(now, Request::conclusion, request_.remembered_cookie, true);
+  next_send_ = now + kRetry;
+  return packet(now, state_ == State::conclusion ? Request::conclusion : Request::induction, cookie_, own_);
+}
+
+std::vector<std::byte> ActiveOpen::packet(TimePoint now, Request kind, std::uint32_t cookie, bool own) {
+  const bool concluding = kind == Request::conclusion;
   HandshakePacket handshake{.initial_sequence = request_.initial_sequence,
                             .mss = request_.mss,
                             .flow_window = request_.flow_window,
-                            .request = concluding ? Request::conclusion : Request::induction,
+                            .request = kind,
                             .socket_id = request_.local_id,
-                            .cookie = cookie_,
+                            .cookie = cookie,
                             .address = address_words(request_.peer)};
   std::optional<HandshakeExtension> extension;
-  if (concluding && own_) extension = {request_.token, request_.first_words.bytes()};
+  if (concluding && own) extension = {request_.token, 0, request_.first_words.bytes()};
   // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
-  const bool to_libudt = concluding && !own_;
+  const bool to_libudt = concluding && !own;
   const std::uint32_t additional = to_libudt ? 0 : kMarker;
   if (request_.key_proof != nullptr && !to_libudt)
     handshake.address = request_.key_proof->make(handshake, additional, extension).value_or(handshake.address);
@@ -63,7 +71,9 @@ void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
     return;
   if (state_ == State::induction && reply->request == Request::induction)
     return take_induction(now, header, *reply, body);
-  if (state_ == State::conclusion && reply->request == Request::conclusion) take_conclusion(*reply, body);
+  if (reply->request != Request::conclusion) return;
+  if (state_ == State::conclusion || (request_.remembered_cookie != 0 && header.additional == kMarkerAnswer))
+    take_conclusion(header, *reply, body);
 }
 
 void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
@@ -75,10 +85,13 @@ void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, cons
   concluded_at_ = next_send_ = now;
 }
 
-void ActiveOpen::take_conclusion(const HandshakePacket& reply, std::span<const std::byte> body) {
+void ActiveOpen::take_conclusion(const ControlHeader& header, const HandshakePacket& reply,
+                                 std::span<const std::byte> body) {
   const bool sane = reply.mss >= kMinMss && reply.mss <= request_.mss && reply.flow_window >= 1 &&
                     reply.socket_id >= 1 && reply.socket_id <= kSequenceMask;
   if (!sane) return;
+  // One of ours answers so before the induction has told it from others.
+  own_ = own_ || header.additional == kMarkerAnswer;
   const auto extension = own_ ? decode_extension(body) : std::nullopt;
   if (own_ && !extension) return;
   settings_.peer = own_ ? PeerKind::own : PeerKind::plain;
@@ -89,6 +102,7 @@ void ActiveOpen::take_conclusion(const HandshakePacket& reply, std::span<const s
   settings_.flow_window = std::min(reply.flow_window, kMaxWindowPackets);
   settings_.local_token = request_.token;
   settings_.peer_token = extension ? extension->token : 0;
+  settings_.next_cookie = extension ? extension->next_cookie : 0;
   settings_.peer_address = request_.peer;
   if (own_ && request_.first_words.size() > 0)
     settings_.first_words = {.bytes = request_.first_words, .clock_zero = began_, .sent_at = last_sent_};

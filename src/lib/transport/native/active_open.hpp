@@ -28,10 +28,12 @@ struct OpenRequest {
   std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
   KeyProof* key_proof = nullptr;              ///< none: without a key; else outlives the attempt
   core::SharedBytes first_words{};            ///< see HandshakeExtension; at most kMaxFirstWordsBytes
+  std::uint32_t remembered_cookie = 0;        ///< that it may still accept; 0: none
 };
 
 ///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
 ///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
+///   induction, beside a conclusion by a remembered cookie ──reply to that──► done
 ///
 /// Asks again every quarter of a second, and never because of an answer, so that no peer can make it ask faster.
 /// Threads: unsynchronised; time is a parameter.
@@ -53,9 +55,10 @@ class ActiveOpen {
   [[nodiscard]] const OpenRequest& request() const { return request_; }
 
  private:
+  [[nodiscard]] std::vector<std::byte> packet(TimePoint now, Request kind, std::uint32_t cookie, bool own);
   void take_induction(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
                       std::span<const std::byte> body);
-  void take_conclusion(const HandshakePacket& reply, std::span<const std::byte> body);
+  void take_conclusion(const ControlHeader& header, const HandshakePacket& reply, std::span<const std::byte> body);
 
   const OpenRequest request_;
   State state_;
@@ -65,6 +68,7 @@ class ActiveOpen {
   TimePoint last_sent_;
   std::uint32_t cookie_;
   bool own_;  // the peer is one of ours
+  bool may_be_known_;  // a conclusion by the remembered cookie is still to be sent
   ConnectionSettings settings_;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kHandshakeWords = kHandshakeBytes / 4;
 constexpr std::uint32_t kExtensionMagic = 0x7564'7431;  // spec: udt4.md §9
-constexpr std::size_t kExtensionBytes = 12;             // spec: udt4.md §9
+constexpr std::size_t kExtensionBytes = 16;             // spec: udt4.md §9
 constexpr std::size_t kIpv4Offset = 4;                  // spec: offset of sin_addr
 constexpr std::size_t kIpv6Offset = 8;                  // spec: offset of sin6_addr
 
@@ -30,8 +30,9 @@ std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body)
 std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body) {
   if (word_at(body, kHandshakeWords) != kExtensionMagic) return std::nullopt;
   const auto token = number_at(body, kHandshakeWords + 1);
-  if (!token) return std::nullopt;
-  return HandshakeExtension{*token, body.subspan(kHandshakeBytes + kExtensionBytes)};
+  const auto next_cookie = word_at(body, kHandshakeWords + 3);
+  if (!token || !next_cookie) return std::nullopt;
+  return HandshakeExtension{*token, *next_cookie, body.subspan(kHandshakeBytes + kExtensionBytes)};
 }
 
 std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination, std::uint32_t additional,
@@ -44,6 +45,7 @@ std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t de
   if (extension) {
     words.push_back(kExtensionMagic);
     append_number(words, extension->token);
+    words.push_back(extension->next_cookie);
   }
   auto packet = encode(ControlHeader{ControlType::handshake, 0, additional, timestamp_us, destination}, words);
   if (extension) packet.insert(packet.end(), extension->first_words.begin(), extension->first_words.end());

@@ -38,12 +38,14 @@ struct HandshakePacket {
 /// Follows the 48 bytes between our own ends, once each knows the other for one of ours.
 struct HandshakeExtension {
   std::uint64_t token = 0;  ///< later packets with it come from the peer that was told it now
+  /// Of a listener's answer: a cookie that the client may begin with next time; 0: none.
+  std::uint32_t next_cookie = 0;
   /// Of a conclusion: the client's first packet of data, which travels with it. Borrowed.
   std::span<const std::byte> first_words{};
 };
 
 /// First words take no more: with them a conclusion still fits every path.
-inline constexpr std::size_t kMaxFirstWordsBytes = 472;  // spec: udt4.md §9: of 576 bytes (RFC 791) in IPv4
+inline constexpr std::size_t kMaxFirstWordsBytes = 468;  // spec: udt4.md §9: of 576 bytes (RFC 791) in IPv4
 
 /// body   of a handshake packet.  none: too short for one
 [[nodiscard]] std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body);

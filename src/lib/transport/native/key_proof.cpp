@@ -30,6 +30,7 @@ Result<PortKeys> PortKeys::derive(const Key& key) {
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.proof.writable()));
   const std::string host = machine_id();
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()));
+  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat return", std::as_bytes(std::span(host)), keys.known.writable()));
   std::array<std::byte, sizeof keys.cookie> cookie{};
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat rsh cookie", {}, cookie));
   keys.cookie = std::max<std::uint32_t>(core::load_be<std::uint32_t>(std::span<const std::byte>(cookie)), 1);

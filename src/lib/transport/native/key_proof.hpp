@@ -21,6 +21,7 @@ struct PortKeys {
   using Part = crypto::SecretBytes<crypto::KeyedHash::kKeyBytes>;
   Part proof;  ///< see KeyProof
   Part reset;  ///< see StatelessResets; another on each host, where the host has a name of its own
+  Part known;  ///< see PassiveOpen; likewise
   /// Of TransportOptions::single_use; not 0, and says nothing about the key: docs/spec/rsh.md §1.
   std::uint32_t cookie = 0;
 

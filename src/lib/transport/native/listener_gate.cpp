@@ -22,7 +22,8 @@ Result<ListenerGate> ListenerGate::create(const PassiveOpen::Settings& settings,
     UDTCAT_TRY(resets, StatelessResets::create(keys->reset.bytes(), local_port));
     key_proof = std::make_unique<KeyProof>(std::move(made));
   }
-  UDTCAT_TRY(PassiveOpen passive, PassiveOpen::create(settings, key_proof.get()));
+  const auto known = keys != nullptr ? std::optional<CookieJar::Key>(keys->known.bytes()) : std::nullopt;
+  UDTCAT_TRY(PassiveOpen passive, PassiveOpen::create(settings, key_proof.get(), known));
   UDTCAT_TRY(PrefixMeter refusals, PrefixMeter::create(kRefusals));
   return ListenerGate(std::move(key_proof), std::move(resets), std::move(passive), std::move(refusals));
 }

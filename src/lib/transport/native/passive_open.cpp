@@ -11,30 +11,29 @@ namespace udtcat::transport::native {
 
 namespace {
 
-std::int64_t minute_of(TimePoint now) {
-  return std::chrono::duration_cast<std::chrono::minutes>(now.time_since_epoch()).count();
-}
+constexpr Duration kCookieTerm = std::chrono::minutes(1);  // spec: udt4.md §4
+constexpr Duration kKnownTerm = std::chrono::hours(1);     // spec: udt4.md §4
 
 }  // namespace
 
-Result<CookieJar> CookieJar::create() {
-  UDTCAT_TRY(crypto::KeyedHash hash, crypto::KeyedHash::create());
-  return CookieJar(std::move(hash));
+Result<CookieJar> CookieJar::create(Duration term, const std::optional<Key>& key) {
+  UDTCAT_TRY(crypto::KeyedHash hash, key ? crypto::KeyedHash::create(*key) : crypto::KeyedHash::create());
+  return CookieJar(std::move(hash), term);
 }
 
 Result<std::uint32_t> CookieJar::make(TimePoint now, const Endpoint& client, std::uint32_t client_id) {
-  return at(minute_of(now), client, client_id);
+  return at(now.time_since_epoch() / term_, client, client_id);
 }
 
 bool CookieJar::accepts(TimePoint now, const Endpoint& client, std::uint32_t client_id, std::uint32_t cookie) {
-  const std::int64_t minute = minute_of(now);
-  return at(minute, client, client_id) == cookie || at(minute - 1, client, client_id) == cookie;
+  const std::int64_t term = now.time_since_epoch() / term_;
+  return at(term, client, client_id) == cookie || at(term - 1, client, client_id) == cookie;
 }
 
-Result<std::uint32_t> CookieJar::at(std::int64_t minute, const Endpoint& client, std::uint32_t client_id) {
+Result<std::uint32_t> CookieJar::at(std::int64_t term, const Endpoint& client, std::uint32_t client_id) {
   std::vector<std::byte> message = address_bytes(client);
   append_be(message, client_id);
-  append_be(message, static_cast<std::uint64_t>(minute));
+  append_be(message, static_cast<std::uint64_t>(term));
   UDTCAT_TRY(const std::uint64_t hash, hash_.of(message));
   return static_cast<std::uint32_t>(hash) | 1U;
 }
@@ -82,18 +81,25 @@ std::vector<std::byte> refuse(HandshakePacket request) {
 
 }  // namespace
 
-Result<PassiveOpen> PassiveOpen::create(const Settings& settings, KeyProof* key_proof) {
-  UDTCAT_TRY(CookieJar cookies, CookieJar::create());
+Result<PassiveOpen> PassiveOpen::create(const Settings& settings, KeyProof* key_proof,
+                                        const std::optional<CookieJar::Key>& known) {
+  UDTCAT_TRY(CookieJar cookies, CookieJar::create(kCookieTerm));
+  std::optional<CookieJar> known_hosts;
+  if (known) {
+    UDTCAT_TRY(known_hosts, CookieJar::create(kKnownTerm, known));
+  }
   UDTCAT_TRY(PrefixMeter inductions, PrefixMeter::create(kInductions));
   UDTCAT_TRY(PrefixMeter conclusions, PrefixMeter::create(kConclusions));
-  return PassiveOpen(settings, key_proof, std::move(cookies), std::move(inductions), std::move(conclusions));
+  return PassiveOpen(settings, key_proof, std::move(cookies), std::move(known_hosts), std::move(inductions),
+                     std::move(conclusions));
 }
 
-PassiveOpen::PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, PrefixMeter inductions,
-                         PrefixMeter conclusions)
+PassiveOpen::PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies,
+                         std::optional<CookieJar> known, PrefixMeter inductions, PrefixMeter conclusions)
     : settings_(settings),
       key_proof_(key_proof),
       cookies_(std::move(cookies)),
+      known_(std::move(known)),
       inductions_(std::move(inductions)),
       conclusions_(std::move(conclusions)) {}
 
@@ -115,17 +121,27 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
     return induct(now, asked->header, request, from);
   }
   if (request.request != Request::conclusion) return {};
-  const bool known = proved && request.cookie == settings_.known_cookie;
+  const bool known = proved && knows(now, from, request);
   if (!known && !cookies_.accepts(now, from, request.socket_id, request.cookie)) return {};
   if (metered && !conclusions_.take(now, core::prefix_of(from))) return {};
   if (!is_usable(request)) return {refuse(request), std::nullopt};
   const auto numbers = draw_numbers(proved);
   if (!numbers) return {};  // there may be room when it asks again
-  Verdict verdict = conclude(request, asked->extension, from, *numbers);
+  Verdict verdict = conclude(request, asked->extension, from, *numbers, next_cookie(now, from));
   verdict.proved = proved;
   verdict.timestamp_us = asked->header.timestamp_us;
   if (asked->extension) verdict.first_words = asked->extension->first_words;
   return verdict;
+}
+
+/// A host that received a cookie of ours within the hour receives at its address; its ports and numbers change.
+bool PassiveOpen::knows(TimePoint now, const Endpoint& from, const HandshakePacket& request) {
+  return request.cookie == settings_.known_cookie ||
+         (known_ && known_->accepts(now, from.with_port(0), 0, request.cookie));
+}
+
+std::uint32_t PassiveOpen::next_cookie(TimePoint now, const Endpoint& client) {
+  return known_ ? known_->make(now, client.with_port(0), 0).value_or(0) : 0;
 }
 
 /// Everything goes back as it came but the cookie; and the mark of one of ours is answered.
@@ -142,7 +158,7 @@ PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& hea
 
 PassiveOpen::Verdict PassiveOpen::conclude(const HandshakePacket& request,
                                            const std::optional<HandshakeExtension>& extension, const Endpoint& from,
-                                           const Numbers& numbers) const {
+                                           const Numbers& numbers, std::uint32_t next_cookie) const {
   ConnectionSettings made;
   made.peer = extension ? PeerKind::own : PeerKind::plain;
   made.local_id = numbers.local_id;
@@ -160,7 +176,7 @@ PassiveOpen::Verdict PassiveOpen::conclude(const HandshakePacket& request,
   reply.socket_id = numbers.local_id;
   reply.address = address_words(from);
   return {encode(reply, request.socket_id, extension ? kMarkerAnswer : 0,
-                 extension ? std::optional(HandshakeExtension{numbers.token}) : std::nullopt),
+                 extension ? std::optional(HandshakeExtension{numbers.token, next_cookie}) : std::nullopt),
           made};
 }
 

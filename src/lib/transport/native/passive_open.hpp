@@ -21,22 +21,24 @@
 namespace udtcat::transport::native {
 
 /// The proof that a client really is where it says it is, without remembering anything of it.
-/// A keyed hash of the client and the minute. Good for one to two minutes.
+/// A keyed hash of the client and the time. Good for one to two terms.
 /// Threads: unsynchronised; time is a parameter.
 class CookieJar {
  public:
-  /// errors   Errc::cipher_failed
-  [[nodiscard]] static Result<CookieJar> create();
+  using Key = std::span<const std::byte, crypto::KeyedHash::kKeyBytes>;
+  /// key   none: one of its own.  errors   Errc::cipher_failed
+  [[nodiscard]] static Result<CookieJar> create(Duration term, const std::optional<Key>& key = std::nullopt);
 
   /// Never 0, which is what a client says that has none.  errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint32_t> make(TimePoint now, const Endpoint& client, std::uint32_t client_id);
   [[nodiscard]] bool accepts(TimePoint now, const Endpoint& client, std::uint32_t client_id, std::uint32_t cookie);
 
  private:
-  explicit CookieJar(crypto::KeyedHash hash) : hash_(std::move(hash)) {}
-  [[nodiscard]] Result<std::uint32_t> at(std::int64_t minute, const Endpoint& client, std::uint32_t client_id);
+  CookieJar(crypto::KeyedHash hash, Duration term) : hash_(std::move(hash)), term_(term) {}
+  [[nodiscard]] Result<std::uint32_t> at(std::int64_t term, const Endpoint& client, std::uint32_t client_id);
 
   crypto::KeyedHash hash_;
+  Duration term_;
 };
 
 /// Remembers nothing of a client until it has shown, by our cookie, that it receives what is sent to its address.
@@ -55,8 +57,11 @@ class PassiveOpen {
     std::uint64_t token = 0;
   };
 
-  /// key_proof   none: without a key; else outlives this.  errors   Errc::cipher_failed
-  [[nodiscard]] static Result<PassiveOpen> create(const Settings& settings, KeyProof* key_proof);
+  /// key_proof   none: without a key; else outlives this
+  /// known       the key of what clients may begin with next time, if they prove the key; none: without one
+  /// errors   Errc::cipher_failed
+  [[nodiscard]] static Result<PassiveOpen> create(const Settings& settings, KeyProof* key_proof,
+                                                  const std::optional<CookieJar::Key>& known = std::nullopt);
 
   /// The reaction to a handshake packet for destination 0.
   struct Verdict {
@@ -80,14 +85,17 @@ class PassiveOpen {
  private:
   [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
                                const Endpoint& from);
+  [[nodiscard]] bool knows(TimePoint now, const Endpoint& from, const HandshakePacket& request);
+  [[nodiscard]] std::uint32_t next_cookie(TimePoint now, const Endpoint& client);
   [[nodiscard]] Verdict conclude(const HandshakePacket& request, const std::optional<HandshakeExtension>& extension,
-                                 const Endpoint& from, const Numbers& numbers) const;
-  PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, PrefixMeter inductions,
-              PrefixMeter conclusions);
+                                 const Endpoint& from, const Numbers& numbers, std::uint32_t next_cookie) const;
+  PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, std::optional<CookieJar> known,
+              PrefixMeter inductions, PrefixMeter conclusions);
 
   const Settings settings_;
   KeyProof* const key_proof_;
   CookieJar cookies_;
+  std::optional<CookieJar> known_;  // of hosts that were here before
   PrefixMeter inductions_;  // with a key: of clients that do not prove it
   PrefixMeter conclusions_;
 };

@@ -261,7 +261,8 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::c
                             .token = numbers.token,
                             .known_cookie = gate_.known_cookie(),
                             .key_proof = gate_.key_proof(),
-                            .first_words = std::move(first_words)};
+                            .first_words = std::move(first_words),
+                            .remembered_cookie = path_to(peer).value_or(KnownPath()).cookie};
   openings_.add(request, patience, std::move(handler));
   return {};
 }
@@ -269,12 +270,17 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::c
 UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved_key) {
   settings.options = options_;
   settings.started = now;
+  settings.path = path_to(settings.peer_address);
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
   auto made = std::make_unique<UdtLink>(io_, settings, proved_key, chunks_);
   UdtLink& link = *links_.emplace(settings.local_id, std::move(made)).first->second;
   by_peer_.insert_or_assign(link.name, &link);
   if (proved_key) ++proved_links_;
   return link;
+}
+
+std::optional<KnownPath> UdpPort::path_to(const Endpoint& peer) const {
+  return options_.known_paths ? options_.known_paths->find(peer) : std::nullopt;
 }
 
 UdtLink& UdpPort::connect(TimePoint now, const ConnectionSettings& agreed) {
@@ -427,6 +433,7 @@ void UdpPort::arm(UdtLink& link, TimePoint now) {
 void UdpPort::forget(UdtLink& link) {
   const UdtConnection& connection = link.connection;
   if (connection.state() == UdtConnection::State::closed) gate_.remember(clock_now(), connection);
+  if (options_.known_paths) options_.known_paths->note(connection.peer_address(), connection.known_path());
   if (blocked_ == &link) {
     blocked_ = nullptr;
     builder_.clear();

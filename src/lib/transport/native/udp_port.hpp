@@ -142,6 +142,7 @@ class UdpPort {
   [[nodiscard]] Result<PassiveOpen::Numbers> draw_numbers(const Endpoint& peer);
   void settle_touched();
 
+  [[nodiscard]] std::optional<KnownPath> path_to(const Endpoint& peer) const;
   UdtLink& connect(TimePoint now, const ConnectionSettings& agreed);
   UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved_key);
 

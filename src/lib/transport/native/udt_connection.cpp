@@ -48,7 +48,8 @@ UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::siz
           .random_seed = static_cast<std::uint32_t>(settings.random_seed),
           .started = settings.started,
           .hold_until = settings.started + settings.hold,
-          .first_words = settings.first_words};
+          .first_words = settings.first_words,
+          .known_path = settings.path};
 }
 
 std::optional<MtuSearch> new_mtu_search(const ConnectionSettings& settings) {
@@ -334,6 +335,12 @@ void UdtConnection::shorten_goodbye(TimePoint now) {
   if (!peer_.extended) return;  // libudt has no other sign
   goodbye_gap_ = kShortGoodbyeGap;
   next_goodbye_ = std::min(next_goodbye_, now + goodbye_gap_);
+}
+
+KnownPath UdtConnection::known_path() const {
+  KnownPath path = sender_.known_path().value_or(settings_.path.value_or(KnownPath()));
+  path.cookie = settings_.next_cookie;
+  return path;
 }
 
 ChannelStats UdtConnection::stats() const {

@@ -39,6 +39,8 @@ struct ConnectionSettings {
   std::uint32_t flow_window = 0;       ///< the peer's, in packets
   std::uint64_t local_token = 0;       ///< what our peer, and no stranger, knows of us
   std::uint64_t peer_token = 0;
+  std::uint32_t next_cookie = 0;       ///< that the listener gave us; 0: none
+  std::optional<KnownPath> path;       ///< as an earlier connection knew it
   Endpoint peer_address;
   std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
   std::optional<FirstWords> first_words;  ///< that went with the conclusion
@@ -104,6 +106,8 @@ class UdtConnection {
            state_ == State::forgotten;
   }
   [[nodiscard]] ChannelStats stats() const;
+  /// What the next connection to this peer may begin with.
+  [[nodiscard]] KnownPath known_path() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
   /// The system refuses our own address: it is to choose one.
   void forget_local_address() { path_.forget_local(); }

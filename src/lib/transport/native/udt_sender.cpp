@@ -36,6 +36,7 @@ UdtSender::UdtSender(const Settings& settings)
       payload_bytes_(settings.payload_bytes),
       window_end_(std::min(settings.window_packets, kMaxWindowPackets)),
       congestion_(new_congestion_control(settings.started)) {
+  if (settings.known_path) congestion_->resume(*settings.known_path);
   update_pacing();
   if (settings.first_words) add_first_words(*settings.first_words);
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include <udtcat/known_paths.hpp>
+
 #include "lib/core/shared_bytes.hpp"
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
@@ -56,6 +58,7 @@ class UdtSender {
     TimePoint started;       ///< timestamps count from here, unless first words had begun to
     TimePoint hold_until{};  ///< nothing leaves before
     std::optional<FirstWords> first_words{};
+    std::optional<KnownPath> known_path{};
   };
 
   explicit UdtSender(const Settings& settings);
@@ -92,6 +95,9 @@ class UdtSender {
   [[nodiscard]] std::optional<TimePoint> unanswered_since() const;
   /// Another path: nothing that was learned of the old one counts.
   void on_new_path(TimePoint now);
+
+  /// The path as this connection knows it; none: too little was sent.
+  [[nodiscard]] std::optional<KnownPath> known_path() const { return congestion_->known_path(); }
 
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
   [[nodiscard]] const SenderStats& stats() const { return stats_; }

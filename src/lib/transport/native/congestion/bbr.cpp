@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace udtcat::transport::native {
 
@@ -13,6 +14,11 @@ constexpr unsigned kOverwhelmedRounds = 2;     // guess: the first flight may ju
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
+
+constexpr double kJumpShare = 0.5;         // spec: RFC 9959: at most half of what was saved
+constexpr int kRttTolerance = 2;           // guess: RFC 9959 takes a tenfold round trip for the same path, too
+constexpr double kBorneOut = 0.9;          // guess
+constexpr std::uint64_t kWorthKnowingBytes = 64 * kKiB;  // guess: more than a first flight
 
 constexpr double kBeta = 0.7;                  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 constexpr Duration kLeastProbeWait = 2s;       // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
@@ -62,12 +68,17 @@ void Bbr::on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_by
 }
 
 void Bbr::on_ack(const AckEvent& ack) {
-  if (timed_out_) resume(ack.now);
+  if (timed_out_) end_timeout(ack.now);
   app_limited_ = ack.app_limited;
-  if (ack.rtt && !model_.min_rtt().value()) pacing_rate_ = startup_pacing(*ack.rtt);
+  delivered_bytes_ = ack.delivered_total_bytes;
+  if (ack.rtt && !model_.min_rtt().value()) {
+    pacing_rate_ = startup_pacing(*ack.rtt);
+    begin_jump(*ack.rtt);
+  }
   const bool round_start = model_.on_ack(ack, phase(), window_bytes_);
   if (round_start) on_round_trip();
   if (ack.rate) {
+    check_jump(ack, round_start);
     check_full_pipe(ack, round_start);
     check_drained(ack);
     advance_cycle(ack, round_start);
@@ -87,7 +98,7 @@ void Bbr::on_timeout(TimePoint) {
   window_bytes_ = least_window();
 }
 
-void Bbr::resume(TimePoint now) {
+void Bbr::end_timeout(TimePoint now) {
   timed_out_ = false;
   model_.on_silence(now);
   window_bytes_ = std::max(window_bytes_, saved_window_bytes_);
@@ -127,6 +138,34 @@ BbrModel::Phase Bbr::phase() const {
 bool Bbr::probes() const {
   return state_ == State::probe_down || state_ == State::probe_cruise || state_ == State::probe_refill ||
          state_ == State::probe_up;
+}
+
+void Bbr::begin_jump(Duration rtt) {
+  if (!known_ || rtt < known_->rtt / kRttTolerance || rtt > known_->rtt * kRttTolerance) return;
+  jump_rate_ = scaled(known_->rate, kJumpShare);
+}
+
+// What was delivered shows what the path carries, whether it bears the jump out or not: congestion, or a whole flight
+// that came slower, ends the startup there.
+void Bbr::check_jump(const AckEvent& ack, bool round_start) {
+  if (jump_rate_.unlimited()) return;
+  const bool borne_out = model_.max_bandwidth() >= scaled(jump_rate_, kBorneOut);
+  const bool congested = round_start && (model_.overwhelmed() || model_.queue_builds());
+  const bool too_slow = ack.rate->in_flight_at_send_bytes >= scaled(model_.bdp_bytes(jump_rate_), kBorneOut);
+  if (!borne_out && !congested && !too_slow) return;
+  jump_rate_ = BitRate();
+  if (borne_out && !congested) return;
+  full_pipe_ = true;
+  if (state_ == State::startup) state_ = State::drain;
+}
+
+std::optional<KnownPath> Bbr::known_path() const {
+  const auto rtt = model_.min_rtt().value();
+  if (!rtt || model_.max_bandwidth().unlimited() || delivered_bytes_ < kWorthKnowingBytes) return std::nullopt;
+  // A pipe that was never full says nothing against what was known.
+  const BitRate before = known_ && !full_pipe_ ? known_->rate : BitRate();
+  return KnownPath{.rate = std::max(model_.max_bandwidth(), before),
+                   .rtt = std::chrono::duration_cast<std::chrono::microseconds>(*rtt)};
 }
 
 void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
@@ -299,6 +338,7 @@ void Bbr::update_pacing() {
   const auto rate = paced(pacing_gain());
   // The first samples are of flights too small to fill the pipe.
   if (full_pipe_ || rate > pacing_rate_) pacing_rate_ = rate;
+  pacing_rate_ = std::max(pacing_rate_, jump_rate_);
 }
 
 double Bbr::window_gain() const {
@@ -356,7 +396,7 @@ std::uint64_t Bbr::window_cap() const {
 }
 
 void Bbr::update_window(const AckEvent& ack) {
-  const auto most = in_flight_for(window_gain()) + model_.extra_acked_bytes();
+  const auto most = std::max(in_flight_for(window_gain()) + model_.extra_acked_bytes(), model_.bdp_bytes(jump_rate_));
   const auto grown = window_bytes_ + ack.newly_delivered_bytes;
   if (full_pipe_)
     window_bytes_ = std::min(grown, most);

@@ -31,6 +31,8 @@ class Bbr final : public CongestionControl {
   void on_loss(const LossEvent& event) override;
   void on_timeout(TimePoint now) override;
   void on_packet_size(std::size_t payload_bytes) override;
+  void resume(const KnownPath& path) override { known_ = path; }
+  [[nodiscard]] std::optional<KnownPath> known_path() const override;
 
   [[nodiscard]] std::uint64_t window_bytes() const override { return window_bytes_; }
   [[nodiscard]] BitRate pacing_rate() const override { return pacing_rate_; }
@@ -64,7 +66,11 @@ class Bbr final : public CongestionControl {
   void check_probe_rtt(const AckEvent& ack, bool round_start);
   void leave_probe_rtt(TimePoint now);
 
-  void resume(TimePoint now);
+  void end_timeout(TimePoint now);
+
+  // Careful Resume (RFC 9959): a known path begins at half of what it carried, until that is shown or refuted.
+  void begin_jump(Duration rtt);
+  void check_jump(const AckEvent& ack, bool round_start);
 
   // The rate and the window that follow from model and state.
   [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
@@ -88,6 +94,10 @@ class Bbr final : public CongestionControl {
   BandwidthPlateau plateau_;
   InFlightCeiling ceiling_;
   CompetingFlows competing_;
+
+  std::optional<KnownPath> known_;  // to an earlier connection
+  BitRate jump_rate_;               // 0: not in a jump
+  std::uint64_t delivered_bytes_ = 0;
 
   State state_ = State::startup;
   bool full_pipe_ = false;           // has been, once

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include <udtcat/known_paths.hpp>
 #include <udtcat/options.hpp>
 
 #include "lib/transport/native/time.hpp"
@@ -68,6 +69,11 @@ class CongestionControl {
   virtual void on_timeout(TimePoint now) = 0;
   /// The payload of a full packet changed (path MTU).
   virtual void on_packet_size(std::size_t payload_bytes) = 0;
+
+  /// Before anything was sent: how an earlier connection knew the path. A hint: see RFC 9959.
+  virtual void resume(const KnownPath& /*path*/) {}
+  /// For the next connection; none: nothing worth it was learned.
+  [[nodiscard]] virtual std::optional<KnownPath> known_path() const { return std::nullopt; }
 
   [[nodiscard]] virtual std::uint64_t window_bytes() const = 0;
   /// Zero: not paced, the window alone decides.

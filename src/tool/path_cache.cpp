@@ -1,0 +1,92 @@
+#include "tool/path_cache.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tool/process_setup.hpp"
+
+namespace udtcat::tool {
+
+PathCache::PathCache(std::filesystem::path file, Clock::time_point now) : file_(std::move(file)) {
+  std::ifstream lines(file_);
+  std::string content(kMaxFileBytes, '\0');
+  lines.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(lines.gcount()));
+  std::istringstream whole(content);
+  for (std::string line; std::getline(whole, line);) take_line(line, now);
+}
+
+void PathCache::take_line(const std::string& line, Clock::time_point now) {
+  std::istringstream words(line);
+  std::string host;
+  std::uint64_t rate = 0;
+  std::int64_t rtt = 0;
+  std::uint32_t cookie = 0;
+  std::int64_t seconds = 0;
+  if (!(words >> host >> rate >> rtt >> std::hex >> cookie >> std::dec >> seconds)) return;
+  const Clock::time_point at{std::chrono::seconds(seconds)};
+  if (rtt < 0 || at > now || now - at > kLifetime) return;
+  const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie};
+  paths_.insert_or_assign(host, Entry{path, at});
+}
+
+PathCache::~PathCache() {
+  if (changed_) save();
+}
+
+std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
+  const auto found = paths_.find(peer.host_to_string());
+  return found != paths_.end() ? std::optional(found->second.path) : std::nullopt;
+}
+
+void PathCache::note(const Endpoint& peer, const KnownPath& path) {
+  if (path.rate.unlimited() && path.cookie == 0) return;
+  Entry& entry = paths_[peer.host_to_string()];
+  const KnownPath before = std::exchange(entry.path, path);
+  if (path.rate.unlimited()) {
+    entry.path.rate = before.rate;
+    entry.path.rtt = before.rtt;
+  }
+  entry.at = Clock::now();
+  changed_ = true;
+}
+
+/// Whoever reads it meanwhile finds the old file or the new one.
+void PathCache::save() const {
+  std::vector<std::pair<Clock::time_point, std::string>> lines;
+  for (const auto& [host, entry] : paths_) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(entry.at.time_since_epoch()).count();
+    lines.emplace_back(entry.at, fmt::format("{} {} {} {:x} {}\n", host, entry.path.rate.bits_per_second(),
+                                             entry.path.rtt.count(), entry.path.cookie, seconds));
+  }
+  std::ranges::sort(lines, std::greater<>());
+  lines.resize(std::min(lines.size(), kMaxPaths));
+  std::error_code failed;
+  std::filesystem::create_directories(file_.parent_path(), failed);
+  const std::filesystem::path fresh = file_.string() + "." + std::to_string(::getpid());
+  {
+    std::ofstream out(fresh, std::ios::trunc);
+    std::filesystem::permissions(fresh, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+                                 failed);
+    for (const auto& line : lines) out << line.second;
+    if (!out.flush()) failed = std::make_error_code(std::errc::io_error);
+  }
+  if (!failed) std::filesystem::rename(fresh, file_, failed);
+  if (failed) std::filesystem::remove(fresh, failed);
+}
+
+std::shared_ptr<KnownPaths> users_path_cache() {
+  auto directory = environment("XDG_CACHE_HOME");
+  if (const auto home = environment("HOME"); !directory && home) directory = *home + "/.cache";
+  if (!directory) return nullptr;
+  return std::make_shared<PathCache>(*directory + "/udtcat/paths", PathCache::Clock::now());
+}
+
+}  // namespace udtcat::tool

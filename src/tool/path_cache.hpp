@@ -1,0 +1,56 @@
+/// The paths that this user's transfers got to know, in his cache directory.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <udtcat/known_paths.hpp>
+
+namespace udtcat::tool {
+
+/// A file of lines "HOST RATE RTT COOKIE TIME": bits per second, microseconds, hexadecimal, seconds since the epoch. A
+/// line that is none, or is older than an hour, is passed over; so is a file that cannot be read or written: it only
+/// saves time. Of two processes that end together the later one's file stays.
+/// Threads: unsynchronised: the connections of a process have one thread.
+class PathCache final : public KnownPaths {
+ public:
+  using Clock = std::chrono::system_clock;
+
+  static constexpr std::chrono::minutes kLifetime{60};      // spec: docs/man/udtcat.1, FILES
+  static constexpr std::size_t kMaxPaths = 256;             // guess: of the newest
+  static constexpr std::size_t kMaxFileBytes = 64 * 1024;   // guess: more than so many lines
+
+  /// Reads `file`.
+  PathCache(std::filesystem::path file, Clock::time_point now);
+  /// Writes it, if there is something new.
+  ~PathCache() override;
+  PathCache(const PathCache&) = delete;
+  PathCache& operator=(const PathCache&) = delete;
+
+  [[nodiscard]] std::optional<KnownPath> find(const Endpoint& peer) override;
+  /// Without a rate: the one that is known stays.
+  void note(const Endpoint& peer, const KnownPath& path) override;
+
+ private:
+  struct Entry {
+    KnownPath path;
+    Clock::time_point at;
+  };
+  void take_line(const std::string& line, Clock::time_point now);
+  void save() const;
+
+  const std::filesystem::path file_;
+  std::map<std::string, Entry, std::less<>> paths_;
+  bool changed_ = false;
+};
+
+/// That of this process's user; none where he has no cache directory.
+/// spec: XDG Base Directory Specification, XDG_CACHE_HOME
+[[nodiscard]] std::shared_ptr<KnownPaths> users_path_cache();
+
+}  // namespace udtcat::tool
