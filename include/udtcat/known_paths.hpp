@@ -14,7 +14,7 @@ namespace udtcat {
 struct KnownPath {
   BitRate rate;                      ///< of payload that arrived, when nothing but the path limited it; 0: not known
   std::chrono::microseconds rtt{0};  ///< the least round trip
-  std::uint32_t cookie = 0;          ///< by which the peer's port knows this host again (docs/spec/udt4.md §4); 0: none
+  std::uint32_t cookie = 0;  ///< by which the peer's port knows this host again (docs/spec/udt4.md §4); 0: none
 };
 
 /// Set in TransportOptions. A peer is its host: the port says nothing.

@@ -58,7 +58,7 @@ void PathCache::note(const Endpoint& peer, const KnownPath& path) {
   changed_ = true;
 }
 
-/// Whoever reads it meanwhile finds the old file or the new one.
+/// Another process finds the old file or the new one, never a part.
 void PathCache::save() const {
   std::vector<std::pair<Clock::time_point, std::string>> lines;
   for (const auto& [host, entry] : paths_) {

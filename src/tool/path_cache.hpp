@@ -21,9 +21,9 @@ class PathCache final : public KnownPaths {
  public:
   using Clock = std::chrono::system_clock;
 
-  static constexpr std::chrono::minutes kLifetime{60};      // spec: docs/man/udtcat.1, FILES
-  static constexpr std::size_t kMaxPaths = 256;             // guess: of the newest
-  static constexpr std::size_t kMaxFileBytes = 64 * 1024;   // guess: more than so many lines
+  static constexpr std::chrono::minutes kLifetime{60};     // spec: docs/man/udtcat.1, FILES
+  static constexpr std::size_t kMaxPaths = 256;            // guess: of the newest
+  static constexpr std::size_t kMaxFileBytes = 64 * 1024;  // guess: more than so many lines
 
   /// Reads `file`.
   PathCache(std::filesystem::path file, Clock::time_point now);
@@ -49,7 +49,7 @@ class PathCache final : public KnownPaths {
   bool changed_ = false;
 };
 
-/// That of this process's user; none where he has no cache directory.
+/// The cache of this process's user; none where he has no cache directory.
 /// spec: XDG Base Directory Specification, XDG_CACHE_HOME
 [[nodiscard]] std::shared_ptr<KnownPaths> users_path_cache();
 

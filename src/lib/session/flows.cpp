@@ -48,6 +48,10 @@ std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() 
   return latest;
 }
 
+void Flows::trust_peer() {
+  for (Flow& flow : flows_) flow.channel->trust_peer();
+}
+
 void Flows::close(std::chrono::milliseconds drain) {
   for (Flow& flow : flows_) flow.channel->close(drain);
 }

@@ -58,6 +58,7 @@ class Flows {
   [[nodiscard]] Endpoint peer() const { return flows_.front().channel->peer(); }
   /// The latest that any of them heard.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since();
+  void trust_peer();
   void close(std::chrono::milliseconds drain);
 
  private:

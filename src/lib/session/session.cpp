@@ -43,6 +43,8 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
   UDTCAT_TRY(auto incoming_headers, header_cipher(direction_from(peer_of(role_))));
   reader_.emplace(io_, flows_, agreed_, std::move(incoming_headers));
 
+  if (agreed_.protection != Protection::clear) flows_.trust_peer();
+
   stats_.threads = cipher_threads(threads);
   stats_.flows = agreed_.flows;
   stats_.protection = agreed_.protection;

@@ -67,7 +67,7 @@ class ActiveOpen {
   const TimePoint began_;   // timestamps count from here
   TimePoint last_sent_;
   std::uint32_t cookie_;
-  bool own_;  // the peer is one of ours
+  bool own_;           // the peer is one of ours
   bool may_be_known_;  // a conclusion by the remembered cookie is still to be sent
   ConnectionSettings settings_;
 };

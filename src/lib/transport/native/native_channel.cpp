@@ -53,6 +53,11 @@ void NativeChannel::close(std::chrono::milliseconds drain) {
 
 ChannelStats NativeChannel::stats() { return connection_.stats(); }
 
+void NativeChannel::trust_peer() {
+  connection_.trust_peer(clock_now());
+  port_.schedule(link_);
+}
+
 void NativeChannel::on_progress() {
   progress_read();
   progress_writes();

@@ -96,7 +96,7 @@ class PassiveOpen {
   KeyProof* const key_proof_;
   CookieJar cookies_;
   std::optional<CookieJar> known_;  // of hosts that were here before
-  PrefixMeter inductions_;  // with a key: of clients that do not prove it
+  PrefixMeter inductions_;          // with a key: of clients that do not prove it
   PrefixMeter conclusions_;
 };
 

@@ -68,8 +68,8 @@ struct Arrival {
 /// Keeps references into the memory that the kernel filled; a byte is copied once, to its reader. Only where the chunks
 /// held are much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
 /// Bounded, its own bookkeeping included: with limit_bytes() held, the only packet taken is the one that a reader with
-/// nothing to read waits for. The limit starts small and follows what the reader takes, so that a peer whose bytes are
-/// not read, a stranger before all, fills little.
+/// nothing to read waits for. The limit starts small and follows what the reader takes, so that a stranger, whose bytes
+/// may never be read, fills little.
 /// Threads: unsynchronised.
 class ReceiveBuffer {
   struct Slot {
@@ -110,8 +110,11 @@ class ReceiveBuffer {
   /// The size of all chunks that packets are kept in.
   [[nodiscard]] std::uint64_t held_bytes() const { return ledger_.held_bytes(); }
   [[nodiscard]] std::uint64_t limit_bytes() const {
+    if (trusted_) return most_bytes_;
     return std::min(most_bytes_, std::max(kFirstLimitBytes, kFlightsAhead * read_bytes_));
   }
+  /// The limit is the largest from now on.
+  void trust_writer() { trusted_ = true; }
 
  private:
   struct Partial {
@@ -149,6 +152,7 @@ class ReceiveBuffer {
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t received_bytes_ = 0;
   std::uint64_t read_bytes_ = 0;
+  bool trusted_ = false;
 };
 
 }  // namespace udtcat::transport::native

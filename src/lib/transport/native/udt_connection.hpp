@@ -39,8 +39,8 @@ struct ConnectionSettings {
   std::uint32_t flow_window = 0;       ///< the peer's, in packets
   std::uint64_t local_token = 0;       ///< what our peer, and no stranger, knows of us
   std::uint64_t peer_token = 0;
-  std::uint32_t next_cookie = 0;       ///< that the listener gave us; 0: none
-  std::optional<KnownPath> path;       ///< as an earlier connection knew it
+  std::uint32_t next_cookie = 0;  ///< that the listener gave us; 0: none
+  std::optional<KnownPath> path;  ///< as an earlier connection knew it
   Endpoint peer_address;
   std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
   std::optional<FirstWords> first_words;  ///< that went with the conclusion
@@ -77,6 +77,8 @@ class UdtConnection {
   /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's
   /// token.
   void handle_reset(std::uint64_t token);
+  /// See Channel.
+  void trust_peer(TimePoint now) { receiver_.trust_peer(now); }
   void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
@@ -106,7 +108,7 @@ class UdtConnection {
            state_ == State::forgotten;
   }
   [[nodiscard]] ChannelStats stats() const;
-  /// What the next connection to this peer may begin with.
+  /// For the next connection to this peer.
   [[nodiscard]] KnownPath known_path() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
   /// The system refuses our own address: it is to choose one.

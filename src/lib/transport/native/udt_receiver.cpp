@@ -96,6 +96,11 @@ void UdtReceiver::on_ack2(TimePoint now, std::uint32_t ack_number) {
   sent_acks_[ack_number % kAckHistory] = {};
 }
 
+void UdtReceiver::trust_peer(TimePoint now) {
+  buffer_.trust_writer();
+  if (highest_end_ > 0) want_ack(now);
+}
+
 std::size_t UdtReceiver::read(TimePoint now, std::span<std::byte> into) {
   const std::size_t bytes = buffer_.read(into);
   if (bytes > 0 && window_was_small_ && buffer_.free_bytes() >= buffer_.limit_bytes() / 4) {

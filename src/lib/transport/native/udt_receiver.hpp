@@ -35,6 +35,8 @@ class UdtReceiver {
   /// How many datagrams this host's socket had no room for so far.
   void on_host_overloads(std::uint64_t total) { host_overloads_ = static_cast<std::uint32_t>(total); }
 
+  /// See Channel: the sender is told that there is more room.
+  void trust_peer(TimePoint now);
   [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into);
   [[nodiscard]] std::uint64_t readable_bytes() const { return buffer_.readable_bytes(); }
   /// Nothing is missing before the last packet that came.

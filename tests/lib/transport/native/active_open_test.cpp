@@ -80,6 +80,68 @@ TEST_F(Opening, BeginsWithTheConclusionWhereTheCookieIsKnown) {
   EXPECT_EQ(informed.settings().peer_token, 4242U);
 }
 
+class OpeningWithFirstWords : public Opening {
+ protected:
+  [[nodiscard]] OpenRequest with_words() const {
+    OpenRequest wordy = request;
+    wordy.first_words = core::SharedBytes::adopt(words);
+    return wordy;
+  }
+  const std::vector<std::byte> words = numbered_bytes(300);
+  ActiveOpen talkative{now, with_words()};
+};
+
+/// A client that was here before.
+class Returning : public OpeningWithFirstWords {
+ protected:
+  [[nodiscard]] OpenRequest with_cookie() const {
+    OpenRequest known = with_words();
+    known.remembered_cookie = 99;
+    return known;
+  }
+  HandshakePacket next_of(ActiveOpen& who) {
+    const auto packet = who.poll_transmit(now).value_or(std::vector<std::byte>(kHeaderBytes + kHandshakeBytes));
+    return decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
+  }
+  ActiveOpen returning{now, with_cookie()};
+};
+
+TEST_F(Returning, AsksWhetherItIsKnownAndAtOnceAsAStranger) {
+  const HandshakePacket known = next_of(returning);
+  EXPECT_EQ(known.request, Request::conclusion);
+  EXPECT_EQ(known.cookie, 99U);
+  EXPECT_EQ(next_of(returning).request, Request::induction);
+  EXPECT_EQ(returning.deadline(), now + 250ms);
+}
+
+TEST_F(Returning, IsThereWhenItIsKnown) {
+  HandshakePacket reply = next_of(returning);
+  next_of(returning);
+  reply.socket_id = 9;
+  returning.handle(now, encode(reply, 5, kMarkerAnswer, HandshakeExtension{1, 100}));
+  ASSERT_EQ(returning.state(), State::done);
+  EXPECT_EQ(returning.settings().peer, PeerKind::own);
+  EXPECT_EQ(returning.settings().next_cookie, 100U);
+  EXPECT_TRUE(returning.settings().first_words);
+}
+
+TEST_F(Returning, GoesOnAsAStrangerWhereItIsNot) {
+  next_of(returning);
+  HandshakePacket reply = next_of(returning);
+  reply.cookie = 77;
+  returning.handle(now, encode(reply, 5, kMarkerAnswer, HandshakeExtension{}));
+  const HandshakePacket conclusion = next_of(returning);
+  EXPECT_EQ(conclusion.request, Request::conclusion);
+  EXPECT_EQ(conclusion.cookie, 77U);
+}
+
+TEST_F(Returning, DoesNotTakeAConclusionWithoutTheMarkBeforeItHasAsked) {
+  HandshakePacket reply = next_of(returning);
+  reply.socket_id = 9;
+  returning.handle(now, encode(reply, 5, 0, std::nullopt));
+  EXPECT_EQ(returning.state(), State::induction);
+}
+
 TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
   request.known_cookie = 77;
   ActiveOpen informed(now, request);
@@ -135,17 +197,6 @@ TEST_F(Opening, AgreesWithOneOfOurs) {
   EXPECT_EQ(open.settings().local_token, request.token);
   EXPECT_EQ(open.settings().peer_token, 123U);
 }
-
-class OpeningWithFirstWords : public Opening {
- protected:
-  [[nodiscard]] OpenRequest with_words() const {
-    OpenRequest wordy = request;
-    wordy.first_words = core::SharedBytes::adopt(words);
-    return wordy;
-  }
-  const std::vector<std::byte> words = numbered_bytes(300);
-  ActiveOpen talkative{now, with_words()};
-};
 
 TEST_F(OpeningWithFirstWords, SaysThemInAConclusionToOneOfOurs) {
   const auto said = [&] {

@@ -46,15 +46,16 @@ TEST(HandshakePacket, ComesBackAsItWas) {
 
 TEST(HandshakePacket, CarriesATokenBehindIt) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{0x0123456789abcdef});
-  EXPECT_EQ(packet.size(), kHeaderBytes + kHandshakeBytes + 12);
+  EXPECT_EQ(packet.size(), kHeaderBytes + kHandshakeBytes + 16);
   const auto extension = decode_extension(body_in(packet));
   ASSERT_TRUE(extension);
   EXPECT_EQ(extension->token, 0x0123456789abcdefU);
+  EXPECT_EQ(extension->next_cookie, 0U);
 }
 
 TEST(HandshakePacket, CarriesFirstWordsBehindTheToken) {
   const auto words = numbered_bytes(kMaxFirstWordsBytes);
-  const auto packet = encode(example(), 0, 0, HandshakeExtension{42, words}, 77);
+  const auto packet = encode(example(), 0, 0, HandshakeExtension{42, 43, words}, 77);
   EXPECT_EQ(decode_control_header(packet).timestamp_us, 77U);
   EXPECT_LE(packet.size() + 28, 576U) << "in IPv4";
   EXPECT_EQ(bytes_of(decode_extension(body_in(packet))->first_words), words);
@@ -64,7 +65,7 @@ TEST(HandshakePacket, SurvivesAnyDamage) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{42});
   for_each_damage(body_in(packet), [](const std::vector<std::byte>& body) {
     EXPECT_EQ(decode_handshake(body).has_value(), body.size() >= kHandshakeBytes);
-    if (body.size() < kHandshakeBytes + 12) {
+    if (body.size() < kHandshakeBytes + 16) {
       EXPECT_FALSE(decode_extension(body));
     }
   });

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 class Cookies : public testing::Test {
  protected:
-  CookieJar jar = CookieJar::create().value();
+  CookieJar jar = CookieJar::create(1min).value();
   Endpoint client = endpoint("192.0.2.1", 1000);
   std::uint32_t cookie = jar.make(kStart, client, 5).value();
 };
@@ -37,8 +37,19 @@ TEST_F(Cookies, GoStaleAfterTwoMinutes) {
 }
 
 TEST_F(Cookies, OfAnotherPortAreNotAccepted) {
-  CookieJar other = CookieJar::create().value();
+  CookieJar other = CookieJar::create(1min).value();
   EXPECT_FALSE(other.accepts(kStart, client, 5, cookie));
+}
+
+TEST_F(Cookies, UnderAKeyAreGoodForEveryJarWithIt) {
+  std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
+  CookieJar before = CookieJar::create(1h, key).value();
+  CookieJar after = CookieJar::create(1h, key).value();
+  const auto given = before.make(kStart, client, 0).value();
+  EXPECT_TRUE(after.accepts(kStart + 1h, client, 0, given));
+  EXPECT_FALSE(after.accepts(kStart + 2h, client, 0, given));
+  key[0] = std::byte{1};
+  EXPECT_FALSE(CookieJar::create(1h, key)->accepts(kStart, client, 0, given));
 }
 
 /// A client that asks what it is told to.
@@ -52,7 +63,7 @@ class Listening : public testing::Test {
     return ask_with(encode(handshake, 0, additional, extension));
   }
   PassiveOpen::Verdict ask_with(const std::vector<std::byte>& packet) {
-    return listener.handle(now, packet, client, [this](bool) -> std::optional<PassiveOpen::Numbers> {
+    return listener->handle(now, packet, client, [this](bool) -> std::optional<PassiveOpen::Numbers> {
       ++lots;
       if (full) return std::nullopt;
       return PassiveOpen::Numbers{42, 4242};
@@ -75,7 +86,7 @@ class Listening : public testing::Test {
   TimePoint now = kStart;
   bool full = false;
   int lots = 0;
-  PassiveOpen listener;
+  std::optional<PassiveOpen> listener;
 };
 
 struct ListenerKey {
@@ -149,6 +160,36 @@ TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
   EXPECT_FALSE(ask(induction, kMarker).reply.empty()) << "strangers are heard as ever";
 }
 
+TEST_F(ListeningWithAKey, KnowsAHostAgainThatWasThereWithinTheHour) {
+  std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
+  const auto reopen = [&] {
+    listener.emplace(PassiveOpen::create({1500, 360, std::nullopt}, &key_proof, key).value());
+  };
+  reopen();
+  HandshakePacket request = decoded(ask_with_proof(induction).reply);
+  request.request = Request::conclusion;
+  const auto first = ask_with_proof(request, HandshakeExtension{7});
+  ASSERT_TRUE(first.accepted);
+  request.cookie = extension_of(first.reply)->next_cookie;
+  ASSERT_NE(request.cookie, 0U);
+  reopen();  // another process on this host, with the same key
+  now += 50min;
+  client = client.with_port(4711);
+  request.socket_id = 6;
+  EXPECT_TRUE(ask_with_proof(request, HandshakeExtension{8}).accepted);
+  EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{8}).accepted) << "without the proof";
+  now += 2h;
+  EXPECT_FALSE(ask_with_proof(request, HandshakeExtension{8}).accepted);
+  now -= 2h;
+  client = endpoint("192.0.2.77", 4711);
+  EXPECT_FALSE(ask_with_proof(request, HandshakeExtension{8}).accepted) << "another host";
+}
+
+TEST_F(Listening, WithoutAKeyGivesNoCookieForNextTime) {
+  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
+  EXPECT_EQ(extension_of(verdict.reply)->next_cookie, 0U);
+}
+
 TEST_F(ListeningWithAKey, TellsWhoProvesTheKey) {
   HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
@@ -198,7 +239,7 @@ TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
 
 TEST_F(Listening, HandsOnTheFirstWordsOfOneOfOurs) {
   const auto words = numbered_bytes(300);
-  const auto packet = encode(conclusion(), 0, 0, HandshakeExtension{777, words}, 1234);
+  const auto packet = encode(conclusion(), 0, 0, HandshakeExtension{777, 0, words}, 1234);
   const auto verdict = ask_with(packet);
   ASSERT_TRUE(verdict.accepted);
   EXPECT_EQ(bytes_of(verdict.first_words), words);
@@ -271,7 +312,7 @@ TEST_F(Listening, TurnsAwayWhenAPortTakesNoMore) {
 TEST_F(Listening, SurvivesAnyDamageToARequest) {
   for_each_damage(encode(conclusion(), 0, 0, HandshakeExtension{777}), [&](const std::vector<std::byte>& damaged) {
     const auto verdict = ask_with(damaged);
-    EXPECT_LE(verdict.reply.size(), kHeaderBytes + kHandshakeBytes + 12);
+    EXPECT_LE(verdict.reply.size(), kHeaderBytes + kHandshakeBytes + 16);
     if (!verdict.accepted) return;
     EXPECT_GE(verdict.accepted->mss, kMinMss);
     EXPECT_LE(verdict.accepted->mss, 1500U);

@@ -15,9 +15,9 @@ constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves 
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
-constexpr double kJumpShare = 0.5;         // spec: RFC 9959: at most half of what was saved
-constexpr int kRttTolerance = 2;           // guess: RFC 9959 takes a tenfold round trip for the same path, too
-constexpr double kBorneOut = 0.9;          // guess
+constexpr double kJumpShare = 0.5;  // spec: RFC 9959: at most half of what was saved
+constexpr int kRttTolerance = 2;    // guess: RFC 9959 takes a tenfold round trip for the same path, too
+constexpr double kBorneOut = 0.9;   // guess
 constexpr std::uint64_t kWorthKnowingBytes = 64 * kKiB;  // guess: more than a first flight
 
 constexpr double kBeta = 0.7;                  // spec: draft-ietf-ccwg-bbr, BBR.Beta
@@ -145,7 +145,7 @@ void Bbr::begin_jump(Duration rtt) {
   jump_rate_ = scaled(known_->rate, kJumpShare);
 }
 
-// What was delivered shows what the path carries, whether it bears the jump out or not: congestion, or a whole flight
+// The bytes delivered show what the path carries, whether they bear the jump out or not: congestion, or a whole flight
 // that came slower, ends the startup there.
 void Bbr::check_jump(const AckEvent& ack, bool round_start) {
   if (jump_rate_.unlimited()) return;

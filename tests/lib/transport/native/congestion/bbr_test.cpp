@@ -45,6 +45,59 @@ TEST(Bbr, KeepsTwiceInFlightWhatWasDeliveredWhileTheBandwidthGrows) {
   EXPECT_NEAR(static_cast<double>(control.pacing_rate().bytes_per_second()), 2.77 * 320'000, 10'000);
 }
 
+/// A flow that knows the path as `known`.
+Flow& add_knowing(Bottleneck& bottleneck, const KnownPath& known) {
+  auto control = std::make_unique<Bbr>(bottleneck.path().packet_bytes, at(0s), 1);
+  control->resume(known);
+  return bottleneck.add(std::move(control));
+}
+
+TEST(Bbr, BeginsWhereItWasOnAPathThatItKnows) {
+  auto path = path_of(mbit(10'000), 75ms);
+  path.packet_bytes = 2'912;
+  Bottleneck bottleneck(path);
+  const auto& flow = add_knowing(bottleneck, {.rate = path.rate, .rtt = 75ms});
+  EXPECT_LE(rounds_to_full(bottleneck, flow, {}), 5);
+}
+
+TEST(Bbr, GivesWayAtOnceWhereAKnownPathHasBecomeSlower) {
+  auto path = path_of(mbit(100), 75ms);
+  Bottleneck bottleneck(path);
+  const auto& flow = add_knowing(bottleneck, {.rate = mbit(1'000), .rtt = 75ms});
+  bottleneck.run_until(3s);
+  // A round trip of half the rate that was known, and no more.
+  EXPECT_LE(flow.lost_bytes(), bytes_during(mbit(500), 150ms));
+  EXPECT_GE(share(path, flow.delivered_bytes(), 3s), 0.8);
+}
+
+TEST(Bbr, DoesNotBelieveARateThatWasKnownForAnotherRoundTrip) {
+  for (const auto rtt : {20ms, 300ms}) {
+    Bbr control(kPayload, at(0s), 1);
+    control.resume({.rate = mbit(1'000), .rtt = rtt});
+    Rounds rounds(control);
+    rounds.deliver(BitRate::from_bytes_per(32 * kPayload, 100ms));
+    EXPECT_LT(control.pacing_rate(), mbit(10)) << rtt.count();
+  }
+}
+
+TEST(Bbr, TellsTheNextConnectionWhatItKnows) {
+  Bbr control(kPayload, at(0s), 1);
+  EXPECT_FALSE(control.known_path());
+  Rounds rounds(control);
+  rounds.deliver(mbit(40));
+  ASSERT_TRUE(control.known_path());
+  EXPECT_EQ(control.known_path()->rate, mbit(40));
+  EXPECT_EQ(control.known_path()->rtt, 100ms);
+}
+
+TEST(Bbr, KeepsTheRateThatWasKnownUntilThePipeWasFull) {
+  Bbr control(kPayload, at(0s), 1);
+  control.resume({.rate = mbit(1'000), .rtt = 100ms});
+  Rounds rounds(control);
+  rounds.deliver(mbit(40), 0, true);
+  EXPECT_EQ(control.known_path()->rate, mbit(1'000));
+}
+
 TEST(Bbr, LeavesStartupAfterThreeRoundTripsWithoutAQuarterMore) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
