@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 
 from .paths import BUILD
@@ -49,5 +50,10 @@ def listening(ends, port, kind="-lnt"):
     return lambda: f":{port} " in subprocess.run(ends.at_far(["ss", "-H", kind]), capture_output=True, text=True).stdout
 
 
+CACHE = tempfile.TemporaryDirectory(prefix="udtcat-bench-cache-")
+
+
 def use_new_key():
+    """And no memory of paths: the two hosts have never met."""
     os.environ["UDTCAT_KEY"] = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(dir=CACHE.name)

@@ -252,6 +252,7 @@ def copy_file(argv_of):
 
     def measure(ends, seconds):
         ends.set_tcp()
+        use_new_key()
         with Sshd(ends) as sshd, tempfile.TemporaryDirectory(prefix="udtcat-bench-", dir="/dev/shm") as directory:
             source, target = File(directory, "source"), File(directory, "target")
 
@@ -293,6 +294,7 @@ def copy_tree(argv_of):
 
     def measure(ends, _seconds):
         ends.set_tcp()
+        use_new_key()
         with Sshd(ends) as sshd, tempfile.TemporaryDirectory(prefix="udtcat-bench-", dir="/dev/shm") as directory:
             source, target = File(directory, "source"), File(directory, "target")
             size = write_tree(source)
