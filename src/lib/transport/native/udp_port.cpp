@@ -122,8 +122,10 @@ void UdpPort::on_readable() {
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
   for (const net::ReceivedTrain& train : trains_) {
-    woken_bytes_ += std::max(train.total_bytes, kLeastBufferShare);
+    const std::size_t buffer_bytes = std::max(train.total_bytes, kLeastBufferShare);
+    woken_bytes_ += buffer_bytes;
     handle_train(now, train);
+    note_backlog(buffer_bytes);
   }
   trains_.clear();
   return received;
@@ -134,19 +136,28 @@ void UdpPort::begin_backlog() {
   ++backlog_number_;
 }
 
-/// Much was to be read before the sockets were empty: the senders of it slow down before these overflow. One that
-/// brought little is left alone.
-void UdpPort::note_backlog(UdtLink& link, std::size_t bytes) {
-  if (std::exchange(link.backlog_number, backlog_number_) != backlog_number_) link.backlog_bytes = 0;
-  link.backlog_bytes += bytes;
-  const std::size_t much = buffer_bytes_ / kBacklogShare;
-  const bool was_less = backlog_bytes_ < much;
-  backlog_bytes_ += bytes;
-  if (!was_less || backlog_bytes_ < much) return;
-  const auto brings = [this](const auto& each) { return each.second->backlog_number == backlog_number_; };
-  const auto senders = static_cast<std::size_t>(std::ranges::count_if(links_, brings));
-  for (const auto& each : links_)
-    if (brings(each) && each.second->backlog_bytes * 2 * senders >= backlog_bytes_) ++each.second->backlogs;
+/// Much was to be read before the sockets were empty, or some had no room any more: the senders of it slow down.
+void UdpPort::note_backlog(std::size_t taken_bytes) {
+  backlog_bytes_ += taken_bytes;
+  const std::uint64_t drops = socket_.receive_drops();
+  if (std::exchange(drops_told_, drops) == drops && backlog_bytes_ < buffer_bytes_ / kBacklogShare) return;
+  tell_overload();
+  begin_backlog();  // a backlog that stands is told again
+}
+
+/// One that brought little is left alone.
+void UdpPort::tell_overload() {
+  std::uint64_t all_bytes = 0;
+  std::uint64_t senders = 0;
+  const auto brought = [this](const UdtLink& link) -> std::uint64_t {
+    return link.backlog_number == backlog_number_ ? link.backlog_bytes : 0;
+  };
+  for (const auto& [id, link] : links_) {
+    all_bytes += brought(*link);
+    if (brought(*link) > 0) ++senders;
+  }
+  for (const auto& [id, link] : links_)
+    if (brought(*link) > 0 && brought(*link) * 2 * senders >= all_bytes) ++link->overloads;
 }
 
 void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
@@ -165,7 +176,8 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   if (const auto found = links_.find(*id); found != links_.end()) {
     UdtLink& link = *found->second;
     link.connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
-    note_backlog(link, packet.size());
+    if (std::exchange(link.backlog_number, backlog_number_) != backlog_number_) link.backlog_bytes = 0;
+    link.backlog_bytes += packet.size();
     return touch(link);
   }
   if (openings_.handle_packet(now, *id, packet, train.from)) return;
@@ -182,7 +194,7 @@ void UdpPort::settle_touched() {
     UdtLink& link = *touched_[i];
     link.touched = false;
     least_rtt_ = std::min(least_rtt_, link.connection.rtt());
-    link.connection.note_host_overloads(socket_.receive_drops() + link.backlogs);
+    link.connection.note_host_overloads(link.overloads);
     settle(link);
   }
   touched_.clear();

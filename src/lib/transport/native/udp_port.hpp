@@ -70,7 +70,7 @@ struct UdtLink {
   bool touched = false;                    // by the datagrams being handled
   std::uint64_t backlog_number = 0;        // of the port's, in which it last brought bytes
   std::uint64_t backlog_bytes = 0;         // that it brought in that one
-  std::uint64_t backlogs = 0;              // large ones, of which it brought its share
+  std::uint64_t overloads = 0;             // of this host, to which it brought its share
   std::vector<std::byte> handshake_reply;  // for a client that did not hear it; empty at the connecting end
 };
 
@@ -129,7 +129,8 @@ class UdpPort {
   void wait_gathered(Duration gather);
   std::size_t receive_some(TimePoint now);
   void begin_backlog();
-  void note_backlog(UdtLink& link, std::size_t bytes);
+  void note_backlog(std::size_t taken_bytes);
+  void tell_overload();
   void take_path_errors(TimePoint now);
 
   void handle_train(TimePoint now, const net::ReceivedTrain& train);
@@ -169,8 +170,9 @@ class UdpPort {
   WakeModeration moderation_;
   Duration least_rtt_{0};            // of the connections that the last wake-up was for
   std::uint64_t woken_bytes_ = 0;    // received since
-  std::uint64_t backlog_bytes_ = 0;  // received since the socket was last emptied
+  std::uint64_t backlog_bytes_ = 0;  // of buffers, received since the socket was last emptied, or an overload told
   std::uint64_t backlog_number_ = 0;
+  std::uint64_t drops_told_ = 0;
   ListenerGate gate_;
   std::optional<ListenHandlers> listening_;  // none: no clients are let in
 

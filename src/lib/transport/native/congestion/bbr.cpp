@@ -177,7 +177,7 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
   const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
-  if (!overflowed && !queued && (!ack.host_overloaded || ack.app_limited) && !plateau_.reached()) return;
+  if (!overflowed && !queued && !ack.host_overloaded && !plateau_.reached()) return;
   full_pipe_ = true;
   state_ = State::drain;
 }

@@ -26,8 +26,7 @@ double RoundTrip::loss_rate() const {
 bool RoundTrips::on_ack(const AckEvent& ack) {
   delivered_bytes_ = ack.delivered_total_bytes;
   present_.delivered_bytes += ack.newly_delivered_bytes;
-  // A flow that has little to send is not what overloads.
-  present_.host_overloaded |= ack.host_overloaded && !ack.app_limited;
+  present_.host_overloaded |= ack.host_overloaded;
   if (ack.rtt) note_rtt(present_, *ack.rtt);
   if (!ack.rate) return false;
   note_rate(present_, *ack.rate);
