@@ -14,13 +14,25 @@
 
 namespace udtcat::tool {
 
-PathCache::PathCache(std::filesystem::path file, Clock::time_point now) : file_(std::move(file)) {
+namespace {
+
+constexpr std::uint64_t kMaxRate = 1'000'000'000'000;     // guess: no line says more but by mistake
+constexpr std::chrono::microseconds kMaxRtt{60'000'000};  // guess: the same
+
+std::int64_t seconds_of(PathCache::Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+PathCache::PathCache(std::filesystem::path file, std::function<Clock::time_point()> now)
+    : file_(std::move(file)), now_(std::move(now)) {
   std::ifstream lines(file_);
   std::string content(kMaxFileBytes, '\0');
   lines.read(content.data(), static_cast<std::streamsize>(content.size()));
   content.resize(static_cast<std::size_t>(lines.gcount()));
   std::istringstream whole(content);
-  for (std::string line; std::getline(whole, line);) take_line(line, now);
+  for (std::string line; std::getline(whole, line);) take_line(line, now_());
 }
 
 void PathCache::take_line(const std::string& line, Clock::time_point now) {
@@ -28,13 +40,17 @@ void PathCache::take_line(const std::string& line, Clock::time_point now) {
   std::string host;
   std::uint64_t rate = 0;
   std::int64_t rtt = 0;
+  std::int64_t measured = 0;
   std::uint32_t cookie = 0;
-  std::int64_t seconds = 0;
-  if (!(words >> host >> rate >> rtt >> std::hex >> cookie >> std::dec >> seconds)) return;
-  const Clock::time_point at{std::chrono::seconds(seconds)};
-  if (rtt < 0 || at > now || now - at > kLifetime) return;
+  std::int64_t met = 0;
+  if (!(words >> host >> rate >> rtt >> measured >> std::hex >> cookie >> std::dec >> met)) return;
+  const std::int64_t latest = seconds_of(now);
+  if (rate > kMaxRate || rtt < 0 || rtt > kMaxRtt.count() || std::min(measured, met) < 0 ||
+      std::max(measured, met) > latest)
+    return;
   const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie};
-  paths_.insert_or_assign(host, Entry{path, at});
+  paths_.insert_or_assign(host, Entry{path, Clock::time_point(std::chrono::seconds(measured)),
+                                      Clock::time_point(std::chrono::seconds(met))});
 }
 
 PathCache::~PathCache() {
@@ -43,18 +59,27 @@ PathCache::~PathCache() {
 
 std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
   const auto found = paths_.find(peer.host_to_string());
-  return found != paths_.end() ? std::optional(found->second.path) : std::nullopt;
+  if (found == paths_.end()) return std::nullopt;
+  const auto now = now_();
+  const Entry& entry = found->second;
+  const bool measured = now - entry.measured_at <= kLifetime;
+  return KnownPath{.rate = measured ? entry.path.rate : BitRate(),
+                   .rtt = entry.path.rtt,
+                   .cookie = now - entry.met_at <= kLifetime ? entry.path.cookie : 0};
 }
 
 void PathCache::note(const Endpoint& peer, const KnownPath& path) {
   if (path.rate.unlimited() && path.cookie == 0) return;
   Entry& entry = paths_[peer.host_to_string()];
-  const KnownPath before = std::exchange(entry.path, path);
-  if (path.rate.unlimited()) {
-    entry.path.rate = before.rate;
-    entry.path.rtt = before.rtt;
+  if (!path.rate.unlimited()) {
+    entry.path.rate = path.rate;
+    entry.path.rtt = path.rtt;
+    entry.measured_at = now_();
   }
-  entry.at = Clock::now();
+  if (path.cookie != 0) {
+    entry.path.cookie = path.cookie;
+    entry.met_at = now_();
+  }
   changed_ = true;
 }
 
@@ -62,9 +87,10 @@ void PathCache::note(const Endpoint& peer, const KnownPath& path) {
 void PathCache::save() const {
   std::vector<std::pair<Clock::time_point, std::string>> lines;
   for (const auto& [host, entry] : paths_) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(entry.at.time_since_epoch()).count();
-    lines.emplace_back(entry.at, fmt::format("{} {} {} {:x} {}\n", host, entry.path.rate.bits_per_second(),
-                                             entry.path.rtt.count(), entry.path.cookie, seconds));
+    lines.emplace_back(
+        std::max(entry.measured_at, entry.met_at),
+        fmt::format("{} {} {} {} {:x} {}\n", host, entry.path.rate.bits_per_second(), entry.path.rtt.count(),
+                    seconds_of(entry.measured_at), entry.path.cookie, seconds_of(entry.met_at)));
   }
   std::ranges::sort(lines, std::greater<>());
   lines.resize(std::min(lines.size(), kMaxPaths));
@@ -86,7 +112,7 @@ std::shared_ptr<KnownPaths> users_path_cache() {
   auto directory = environment("XDG_CACHE_HOME");
   if (const auto home = environment("HOME"); !directory && home) directory = *home + "/.cache";
   if (!directory) return nullptr;
-  return std::make_shared<PathCache>(*directory + "/udtcat/paths", PathCache::Clock::now());
+  return std::make_shared<PathCache>(*directory + "/udtcat/paths", PathCache::Clock::now);
 }
 
 }  // namespace udtcat::tool

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,9 +14,9 @@
 
 namespace udtcat::tool {
 
-/// A file of lines "HOST RATE RTT COOKIE TIME": bits per second, microseconds, hexadecimal, seconds since the epoch. A
-/// line that is none, or is older than an hour, is passed over; so is a file that cannot be read or written: it only
-/// saves time. Of two processes that end together the later one's file stays.
+/// A file of lines "HOST RATE RTT MEASURED COOKIE MET": bits per second, microseconds, hexadecimal, and twice seconds
+/// since the epoch. What is no such line, or older than an hour, is passed over; so is a file that cannot be read or
+/// written: it only saves time. Of two processes that end together the later one's file stays.
 /// Threads: unsynchronised: the connections of a process have one thread.
 class PathCache final : public KnownPaths {
  public:
@@ -25,8 +26,8 @@ class PathCache final : public KnownPaths {
   static constexpr std::size_t kMaxPaths = 256;            // guess: of the newest
   static constexpr std::size_t kMaxFileBytes = 64 * 1024;  // guess: more than so many lines
 
-  /// Reads `file`.
-  PathCache(std::filesystem::path file, Clock::time_point now);
+  /// Reads `file`.  now   the time, each time that it is called
+  PathCache(std::filesystem::path file, std::function<Clock::time_point()> now);
   /// Writes it, if there is something new.
   ~PathCache() override;
   PathCache(const PathCache&) = delete;
@@ -39,12 +40,14 @@ class PathCache final : public KnownPaths {
  private:
   struct Entry {
     KnownPath path;
-    Clock::time_point at;
+    Clock::time_point measured_at;  // its rate and round trip
+    Clock::time_point met_at;       // its cookie
   };
   void take_line(const std::string& line, Clock::time_point now);
   void save() const;
 
   const std::filesystem::path file_;
+  const std::function<Clock::time_point()> now_;
   std::map<std::string, Entry, std::less<>> paths_;
   bool changed_ = false;
 };

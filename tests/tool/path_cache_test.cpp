@@ -21,7 +21,7 @@ Endpoint peer_at(const char* host, std::uint16_t port = 9000) {
 class PathCacheTest : public testing::Test {
  protected:
   std::optional<KnownPath> kept(const char* host, Clock::duration later = 0s) {
-    return PathCache(file, Clock::now() + later).find(peer_at(host));
+    return PathCache(file, [=] { return Clock::now() + later; }).find(peer_at(host));
   }
   void write(const std::string& content) {
     std::filesystem::create_directories(file.parent_path());
@@ -34,7 +34,7 @@ class PathCacheTest : public testing::Test {
 };
 
 TEST_F(PathCacheTest, KeepsPathsForTheNextProcess) {
-  PathCache(file, Clock::now()).note(peer_at("192.0.2.1"), path);
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
   const auto found = kept("192.0.2.1");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rate, path.rate);
@@ -47,24 +47,25 @@ TEST_F(PathCacheTest, KeepsPathsForTheNextProcess) {
 }
 
 TEST_F(PathCacheTest, KnowsAHostByAnyPort) {
-  PathCache cache(file, Clock::now());
+  PathCache cache(file, Clock::now);
   cache.note(peer_at("2001:db8::1", 9000), path);
   EXPECT_TRUE(cache.find(peer_at("2001:db8::1", 9001)));
 }
 
 TEST_F(PathCacheTest, ForgetsAPathWithinTheHour) {
-  PathCache(file, Clock::now()).note(peer_at("192.0.2.1"), path);
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
   EXPECT_TRUE(kept("192.0.2.1", 59min));
-  EXPECT_FALSE(kept("192.0.2.1", 61min));
+  const auto later = kept("192.0.2.1", 61min);
+  EXPECT_TRUE(!later || (later->rate.unlimited() && later->cookie == 0));
 }
 
 TEST_F(PathCacheTest, BelievesNoTimeToCome) {
-  PathCache(file, Clock::now()).note(peer_at("192.0.2.1"), path);
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
   EXPECT_FALSE(kept("192.0.2.1", -2min));
 }
 
 TEST_F(PathCacheTest, KeepsTheRateWhereOnlyACookieIsNew) {
-  PathCache cache(file, Clock::now());
+  PathCache cache(file, Clock::now);
   cache.note(peer_at("192.0.2.1"), path);
   cache.note(peer_at("192.0.2.1"), {BitRate(), 0us, 7});
   EXPECT_EQ(cache.find(peer_at("192.0.2.1"))->rate, path.rate);
@@ -72,23 +73,36 @@ TEST_F(PathCacheTest, KeepsTheRateWhereOnlyACookieIsNew) {
 }
 
 TEST_F(PathCacheTest, WritesNothingWhereNothingWasLearned) {
-  PathCache(file, Clock::now()).note(peer_at("192.0.2.1"), {});
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), {});
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST_F(PathCacheTest, PassesOverLinesThatAreNone) {
   const auto now = std::to_string(Clock::to_time_t(Clock::now()));
-  write("\n192.0.2.1\n192.0.2.2 x 1 1 " + now + "\n192.0.2.3 1000 -5 1 " + now +
-        "\n192.0.2.4 99999999999999999999999 1 1 " + now + "\n192.0.2.5 1000 5000 ff " + now + " and more\n" +
-        std::string(200, 'z'));
-  for (const char* host : {"192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"}) EXPECT_FALSE(kept(host)) << host;
+  write("\n192.0.2.1\n192.0.2.2 x 1 " + now + " 1 " + now + "\n192.0.2.3 1000 -5 " + now + " 1 " + now +
+        "\n192.0.2.4 -5 1 " + now + " 1 " + now + "\n192.0.2.6 1000 99999999999999 " + now + " 1 " + now +
+        "\n192.0.2.7 1000 5 9223372036854775807 1 " + now + "\n192.0.2.5 1000 5000 " + now + " ff " + now +
+        " and more\n" + std::string(200, 'z'));
+  for (const char* host : {"192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.6", "192.0.2.7"})
+    EXPECT_FALSE(kept(host)) << host;
   ASSERT_TRUE(kept("192.0.2.5"));
   EXPECT_EQ(kept("192.0.2.5")->cookie, 0xffU);
 }
 
+TEST_F(PathCacheTest, ForgetsARateThatWasNotMeasuredAgain) {
+  auto now = Clock::now();
+  PathCache cache(file, [&] { return now; });
+  cache.note(peer_at("192.0.2.1"), path);
+  now += 50min;
+  cache.note(peer_at("192.0.2.1"), {BitRate(), 0us, 7});
+  now += 20min;
+  EXPECT_TRUE(cache.find(peer_at("192.0.2.1"))->rate.unlimited()) << "in the same process, too";
+  EXPECT_EQ(cache.find(peer_at("192.0.2.1"))->cookie, 7U);
+}
+
 TEST_F(PathCacheTest, KeepsTheNewestAndReadsNoMoreThanItWrites) {
   {
-    PathCache cache(file, Clock::now());
+    PathCache cache(file, Clock::now);
     for (unsigned i = 0; i < 300; ++i)
       cache.note(peer_at(("192.0." + std::to_string(i / 250) + "." + std::to_string(i % 250)).c_str()), path);
   }
@@ -101,7 +115,7 @@ TEST_F(PathCacheTest, KeepsTheNewestAndReadsNoMoreThanItWrites) {
 
 TEST_F(PathCacheTest, DoesWithoutADirectoryThatItMayNotMake) {
   std::ofstream(home.path() / ".cache") << "a file";
-  PathCache(file, Clock::now()).note(peer_at("192.0.2.1"), path);
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
   EXPECT_FALSE(kept("192.0.2.1"));
 }
 

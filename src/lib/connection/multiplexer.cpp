@@ -382,7 +382,12 @@ void Multiplexer::finish_when_agreed() {
   if (!close_sent() || !session_->all_written()) return;
   if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), kBreakOffDrain);
   // Our CLOSE need not be acknowledged: to the peer the end of the link says the same.
-  if (close_received()) end({}, {});
+  if (close_received()) return end({}, {});
+  if (std::exchange(awaits_close_, true)) return;
+  // Once the peer has ours it leaves, and all that it says then may be lost.
+  session_->async_drained(lifetime_.guard([this] {
+    if (close_deadline_) close_deadline_ = std::min(*close_deadline_, now() + kGoodbyeWait);
+  }));
 }
 
 void Multiplexer::abort(const Error& reason) { break_off(reason, true); }

@@ -25,7 +25,7 @@ struct ExtendedReport {
   std::uint32_t echo_us = 0;         ///< timestamp of the latest packet to arrive
   std::uint32_t delay_us = 0;        ///< how long ago that was
   std::uint32_t free_kib = 0;        ///< what may be on its way beyond `next`
-  std::uint32_t host_overloads = 0;  ///< datagrams that the receiving host had no room for, and its backlogs, so far
+  std::uint32_t host_overloads = 0;  ///< backlogs and drops of the receiving host, so far
 };
 
 struct Acknowledgement {

@@ -21,18 +21,22 @@ ActiveOpen::ActiveOpen(TimePoint now, const OpenRequest& request)
       began_(now),
       cookie_(request.known_cookie.value_or(0)),
       own_(request.known_cookie.has_value()),
-      may_be_known_(request.remembered_cookie != 0 && !own_) {}
+      concluded_by_(own_ ? 0 : request.remembered_cookie) {}
 
 std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   if (state_ == State::done || state_ == State::refused || now < next_send_) return std::nullopt;
   if (state_ == State::conclusion && now - concluded_at_ >= kConclusionPatience) {
+    if (own_) concluded_by_ = cookie_;
     state_ = State::induction;
     cookie_ = 0;
     own_ = false;
   }
   last_sent_ = now;
-  // Both questions at once: an answer to the first saves a round trip, and silence costs nothing.
-  if (std::exchange(may_be_known_, false)) return packet(now, Request::conclusion, request_.remembered_cookie, true);
+  // Both questions at once: an answer to the first saves a round trip, and silence costs nothing. It is repeated, since
+  // it may have been taken, and the first words with it.
+  const bool both = state_ == State::induction && concluded_by_ != 0;
+  if (both && std::exchange(first_of_two_, !first_of_two_))
+    return packet(now, Request::conclusion, concluded_by_, true);
   next_send_ = now + kRetry;
   return packet(now, state_ == State::conclusion ? Request::conclusion : Request::induction, cookie_, own_);
 }
@@ -63,7 +67,9 @@ void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
   const auto reply = decode_handshake(body);
   if (header.type != ControlType::handshake || !reply) return;
   if (reply->request == Request::refused) {
-    if (reply->socket_id == request_.local_id) state_ = State::refused;
+    // A listener that has taken the conclusion takes nobody else: its refusal of the induction may come first.
+    const bool meant = concluded_by_ == 0 || reply->cookie != 0;
+    if (reply->socket_id == request_.local_id && meant) state_ = State::refused;
     return;
   }
   if (reply->version != kUdtVersion || reply->type != kStreamType ||
@@ -72,7 +78,7 @@ void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
   if (state_ == State::induction && reply->request == Request::induction)
     return take_induction(now, header, *reply, body);
   if (reply->request != Request::conclusion) return;
-  if (state_ == State::conclusion || (request_.remembered_cookie != 0 && header.additional == kMarkerAnswer))
+  if (state_ == State::conclusion || (concluded_by_ != 0 && header.additional == kMarkerAnswer))
     take_conclusion(header, *reply, body);
 }
 

@@ -67,8 +67,9 @@ class ActiveOpen {
   const TimePoint began_;   // timestamps count from here
   TimePoint last_sent_;
   std::uint32_t cookie_;
-  bool own_;           // the peer is one of ours
-  bool may_be_known_;  // a conclusion by the remembered cookie is still to be sent
+  bool own_;                    // the peer is one of ours
+  std::uint32_t concluded_by_;  // the cookie of a conclusion that may have been taken; 0: none was sent
+  bool first_of_two_ = true;    // it is its turn, before the induction's
   ConnectionSettings settings_;
 };
 

@@ -22,6 +22,12 @@ std::string machine_id() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Another each time that the host starts, when the clock of cookies begins anew.
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
 Result<PortKeys> PortKeys::derive(const Key& key) {
@@ -30,7 +36,8 @@ Result<PortKeys> PortKeys::derive(const Key& key) {
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.proof.writable()));
   const std::string host = machine_id();
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()));
-  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat return", std::as_bytes(std::span(host)), keys.known.writable()));
+  const std::string boot = host + boot_id();
+  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat return", std::as_bytes(std::span(boot)), keys.known.writable()));
   std::array<std::byte, sizeof keys.cookie> cookie{};
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat rsh cookie", {}, cookie));
   keys.cookie = std::max<std::uint32_t>(core::load_be<std::uint32_t>(std::span<const std::byte>(cookie)), 1);

@@ -46,6 +46,7 @@ constexpr Duration kFirstDataHold =
 // Requests of strangers beyond this are not answered, so that a flood costs no more than to read it.
 constexpr PrefixMeter::Limits kInductions{100, 1000};  // spec: udt4.md §10
 constexpr PrefixMeter::Limits kConclusions{50, 200};   // spec: udt4.md §10
+constexpr PrefixMeter::Limits kReturns{8, 100};        // spec: udt4.md §10
 
 struct Asked {
   ControlHeader header;
@@ -90,18 +91,21 @@ Result<PassiveOpen> PassiveOpen::create(const Settings& settings, KeyProof* key_
   }
   UDTCAT_TRY(PrefixMeter inductions, PrefixMeter::create(kInductions));
   UDTCAT_TRY(PrefixMeter conclusions, PrefixMeter::create(kConclusions));
+  UDTCAT_TRY(PrefixMeter returns, PrefixMeter::create(kReturns));
   return PassiveOpen(settings, key_proof, std::move(cookies), std::move(known_hosts), std::move(inductions),
-                     std::move(conclusions));
+                     std::move(conclusions), std::move(returns));
 }
 
 PassiveOpen::PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies,
-                         std::optional<CookieJar> known, PrefixMeter inductions, PrefixMeter conclusions)
+                         std::optional<CookieJar> known, PrefixMeter inductions, PrefixMeter conclusions,
+                         PrefixMeter returns)
     : settings_(settings),
       key_proof_(key_proof),
       cookies_(std::move(cookies)),
       known_(std::move(known)),
       inductions_(std::move(inductions)),
-      conclusions_(std::move(conclusions)) {}
+      conclusions_(std::move(conclusions)),
+      returns_(std::move(returns)) {}
 
 std::vector<std::byte> PassiveOpen::refusal(std::span<const std::byte> packet) {
   const auto asked = decode_request(packet);
@@ -136,8 +140,9 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
 
 /// A host that received a cookie of ours within the hour receives at its address; its ports and numbers change.
 bool PassiveOpen::knows(TimePoint now, const Endpoint& from, const HandshakePacket& request) {
-  return request.cookie == settings_.known_cookie ||
-         (known_ && known_->accepts(now, from.with_port(0), 0, request.cookie));
+  if (request.cookie == settings_.known_cookie) return true;
+  return known_ && known_->accepts(now, from.with_port(0), 0, request.cookie) &&
+         returns_.take(now, core::prefix_of(from));
 }
 
 std::uint32_t PassiveOpen::next_cookie(TimePoint now, const Endpoint& client) {

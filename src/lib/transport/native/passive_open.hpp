@@ -90,7 +90,7 @@ class PassiveOpen {
   [[nodiscard]] Verdict conclude(const HandshakePacket& request, const std::optional<HandshakeExtension>& extension,
                                  const Endpoint& from, const Numbers& numbers, std::uint32_t next_cookie) const;
   PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, std::optional<CookieJar> known,
-              PrefixMeter inductions, PrefixMeter conclusions);
+              PrefixMeter inductions, PrefixMeter conclusions, PrefixMeter returns);
 
   const Settings settings_;
   KeyProof* const key_proof_;
@@ -98,6 +98,7 @@ class PassiveOpen {
   std::optional<CookieJar> known_;  // of hosts that were here before
   PrefixMeter inductions_;          // with a key: of clients that do not prove it
   PrefixMeter conclusions_;
+  PrefixMeter returns_;  // by the cookie of a host, which a recording has, too
 };
 
 }  // namespace udtcat::transport::native

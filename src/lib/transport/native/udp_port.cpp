@@ -282,7 +282,9 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::c
 UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved_key) {
   settings.options = options_;
   settings.started = now;
-  settings.path = path_to(settings.peer_address);
+  // Of several connections to a peer one alone begins as fast as all of them were.
+  const auto same = [&](const auto& each) { return each.second->connection.peer_address() == settings.peer_address; };
+  if (std::ranges::none_of(links_, same)) settings.path = path_to(settings.peer_address);
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
   auto made = std::make_unique<UdtLink>(io_, settings, proved_key, chunks_);
   UdtLink& link = *links_.emplace(settings.local_id, std::move(made)).first->second;

@@ -338,8 +338,8 @@ void UdtConnection::shorten_goodbye(TimePoint now) {
 }
 
 KnownPath UdtConnection::known_path() const {
-  KnownPath path = sender_.known_path().value_or(settings_.path.value_or(KnownPath()));
-  path.cookie = settings_.next_cookie;
+  KnownPath path = sender_.known_path().value_or(KnownPath());
+  if (path_.peer().with_port(0) == settings_.peer_address.with_port(0)) path.cookie = settings_.next_cookie;
   return path;
 }
 

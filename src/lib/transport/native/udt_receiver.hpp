@@ -32,7 +32,7 @@ class UdtReceiver {
 
   void on_data(TimePoint now, const DataHeader& header, const Arrival& arrival);
   void on_ack2(TimePoint now, std::uint32_t ack_number);
-  /// How many datagrams this host's socket had no room for so far.
+  /// How often so far this host had a backlog, or no room.
   void on_host_overloads(std::uint64_t total) { host_overloads_ = static_cast<std::uint32_t>(total); }
 
   /// See Channel: the sender is told that there is more room.

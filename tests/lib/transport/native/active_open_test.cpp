@@ -135,6 +135,24 @@ TEST_F(Returning, GoesOnAsAStrangerWhereItIsNot) {
   EXPECT_EQ(conclusion.cookie, 77U);
 }
 
+TEST_F(Returning, AsksBothAgain) {
+  next_of(returning);
+  next_of(returning);
+  now += 250ms;
+  EXPECT_EQ(next_of(returning).cookie, 99U);
+  EXPECT_EQ(next_of(returning).request, Request::induction);
+}
+
+TEST_F(Returning, IsNotRefusedByWhoMayHaveTakenItsConclusion) {
+  HandshakePacket known = next_of(returning);
+  HandshakePacket stranger = next_of(returning);
+  stranger.request = known.request = Request::refused;
+  returning.handle(now, encode(stranger, 5, 0, std::nullopt));
+  EXPECT_EQ(returning.state(), State::induction) << "the answer to the conclusion is still to come";
+  returning.handle(now, encode(known, 5, 0, std::nullopt));
+  EXPECT_EQ(returning.state(), State::refused);
+}
+
 TEST_F(Returning, DoesNotTakeAConclusionWithoutTheMarkBeforeItHasAsked) {
   HandshakePacket reply = next_of(returning);
   reply.socket_id = 9;
@@ -146,6 +164,7 @@ TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
   request.known_cookie = 77;
   ActiveOpen informed(now, request);
   for (; now < kStart + 1s; now += 250ms) EXPECT_TRUE(informed.poll_transmit(now));
+  std::ignore = informed.poll_transmit(now);  // the conclusion again, which may have been taken
   const auto packet = informed.poll_transmit(now).value();
   const HandshakePacket asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
   EXPECT_EQ(asked.request, Request::induction);

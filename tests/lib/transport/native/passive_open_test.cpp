@@ -185,6 +185,21 @@ TEST_F(ListeningWithAKey, KnowsAHostAgainThatWasThereWithinTheHour) {
   EXPECT_FALSE(ask_with_proof(request, HandshakeExtension{8}).accepted) << "another host";
 }
 
+TEST_F(ListeningWithAKey, KnowsAHostAgainOnlySoOften) {
+  std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
+  listener.emplace(PassiveOpen::create({1500, 360, std::nullopt}, &key_proof, key).value());
+  HandshakePacket request = decoded(ask_with_proof(induction).reply);
+  request.request = Request::conclusion;
+  request.cookie = extension_of(ask_with_proof(request, HandshakeExtension{7}).reply)->next_cookie;
+  int taken = 0;
+  for (std::uint16_t port = 2000; port < 2100; ++port) {  // a recording, from forged ports
+    client = client.with_port(port);
+    taken += ask_with_proof(request, HandshakeExtension{7}).accepted ? 1 : 0;
+  }
+  EXPECT_GE(taken, 1);
+  EXPECT_LE(taken, 16);
+}
+
 TEST_F(Listening, WithoutAKeyGivesNoCookieForNextTime) {
   const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
   EXPECT_EQ(extension_of(verdict.reply)->next_cookie, 0U);

@@ -15,9 +15,10 @@ constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves 
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
-constexpr double kJumpShare = 0.5;  // spec: RFC 9959: at most half of what was saved
-constexpr int kRttTolerance = 2;    // guess: RFC 9959 takes a tenfold round trip for the same path, too
-constexpr double kBorneOut = 0.9;   // guess
+constexpr double kJumpShare = 0.5;      // spec: RFC 9959: at most half of what was saved
+constexpr int kRttTolerance = 2;        // guess: RFC 9959 takes a tenfold round trip for the same path, too
+constexpr double kBorneOut = 0.9;       // guess
+constexpr unsigned kMaxJumpRounds = 6;  // guess: the credit of a session has opened by then
 constexpr std::uint64_t kWorthKnowingBytes = 64 * kKiB;  // guess: more than a first flight
 
 constexpr double kBeta = 0.7;                  // spec: draft-ietf-ccwg-bbr, BBR.Beta
@@ -93,6 +94,9 @@ void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event.lost_bytes); }
 
 // Little is sent into the silence, but nothing of the path is forgotten: the first word from the peer restores it all.
 void Bbr::on_timeout(TimePoint) {
+  // Silence refutes a jump: what comes back is what was shown.
+  if (std::exchange(jump_rate_, BitRate()) != BitRate())
+    window_bytes_ = std::min(window_bytes_, in_flight_for(kWindowGain));
   if (!timed_out_ && state_ != State::probe_rtt) saved_window_bytes_ = window_bytes_;
   timed_out_ = true;
   window_bytes_ = least_window();
@@ -141,20 +145,29 @@ bool Bbr::probes() const {
 }
 
 void Bbr::begin_jump(Duration rtt) {
-  if (!known_ || rtt < known_->rtt / kRttTolerance || rtt > known_->rtt * kRttTolerance) return;
-  jump_rate_ = scaled(known_->rate, kJumpShare);
+  // Another path: nothing is known of it.
+  if (known_ && (rtt < known_->rtt / kRttTolerance || rtt > known_->rtt * kRttTolerance)) known_.reset();
+  if (known_) jump_rate_ = scaled(known_->rate, kJumpShare);
 }
 
 // The bytes delivered show what the path carries, whether they bear the jump out or not: congestion, or a whole flight
-// that came slower, ends the startup there.
+// that came slower, ends the startup there. One that was limited by others shows nothing, and is over soon.
 void Bbr::check_jump(const AckEvent& ack, bool round_start) {
   if (jump_rate_.unlimited()) return;
   const bool borne_out = model_.max_bandwidth() >= scaled(jump_rate_, kBorneOut);
-  const bool congested = round_start && (model_.overwhelmed() || model_.queue_builds());
+  const bool congested = ack.host_overloaded || (round_start && model_.overwhelmed()) || model_.queue_builds();
   const bool too_slow = ack.rate->in_flight_at_send_bytes >= scaled(model_.bdp_bytes(jump_rate_), kBorneOut);
-  if (!borne_out && !congested && !too_slow) return;
+  if (congested || (too_slow && !borne_out)) return end_startup();
+  if (round_start) ++jump_rounds_;
+  if (!borne_out && jump_rounds_ < kMaxJumpRounds) return;
   jump_rate_ = BitRate();
-  if (borne_out && !congested) return;
+  if (borne_out) return;
+  window_bytes_ = std::min(window_bytes_, std::max(in_flight_for(kWindowGain), kInitialWindowPackets * payload_bytes_));
+  pacing_rate_ = std::max(paced(pacing_gain()), startup_pacing(*model_.min_rtt().value()));
+}
+
+void Bbr::end_startup() {
+  jump_rate_ = BitRate();
   full_pipe_ = true;
   if (state_ == State::startup) state_ = State::drain;
 }
@@ -163,9 +176,8 @@ std::optional<KnownPath> Bbr::known_path() const {
   const auto rtt = model_.min_rtt().value();
   if (!rtt || model_.max_bandwidth().unlimited() || delivered_bytes_ < kWorthKnowingBytes) return std::nullopt;
   // A pipe that was never full says nothing against what was known.
-  const BitRate before = known_ && !full_pipe_ ? known_->rate : BitRate();
-  return KnownPath{.rate = std::max(model_.max_bandwidth(), before),
-                   .rtt = std::chrono::duration_cast<std::chrono::microseconds>(*rtt)};
+  if (known_ && !full_pipe_ && model_.max_bandwidth() < known_->rate) return std::nullopt;
+  return KnownPath{.rate = model_.max_bandwidth(), .rtt = std::chrono::duration_cast<std::chrono::microseconds>(*rtt)};
 }
 
 void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
@@ -178,8 +190,7 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   // for several more.
   const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
   if (!overflowed && !queued && !ack.host_overloaded && !plateau_.reached()) return;
-  full_pipe_ = true;
-  state_ = State::drain;
+  end_startup();
 }
 
 void Bbr::check_drained(const AckEvent& ack) {

@@ -71,6 +71,7 @@ class Bbr final : public CongestionControl {
   // Careful Resume (RFC 9959): a known path begins at half of what it carried, until that is shown or refuted.
   void begin_jump(Duration rtt);
   void check_jump(const AckEvent& ack, bool round_start);
+  void end_startup();
 
   // The rate and the window that follow from model and state.
   [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
@@ -97,6 +98,7 @@ class Bbr final : public CongestionControl {
 
   std::optional<KnownPath> known_;  // to an earlier connection
   BitRate jump_rate_;               // 0: not in a jump
+  unsigned jump_rounds_ = 0;
   std::uint64_t delivered_bytes_ = 0;
 
   State state_ = State::startup;

@@ -90,12 +90,42 @@ TEST(Bbr, TellsTheNextConnectionWhatItKnows) {
   EXPECT_EQ(control.known_path()->rtt, 100ms);
 }
 
-TEST(Bbr, KeepsTheRateThatWasKnownUntilThePipeWasFull) {
+TEST(Bbr, HasNoNewsOfAPathThatItDidNotFill) {
   Bbr control(kPayload, at(0s), 1);
   control.resume({.rate = mbit(1'000), .rtt = 100ms});
   Rounds rounds(control);
   rounds.deliver(mbit(40), 0, true);
-  EXPECT_EQ(control.known_path()->rate, mbit(1'000));
+  EXPECT_FALSE(control.known_path());
+}
+
+TEST(Bbr, TellsOfAnotherPathOnlyWhatItMeasuredThere) {
+  Bbr control(kPayload, at(0s), 1);
+  control.resume({.rate = mbit(1'000), .rtt = 10ms});
+  Rounds rounds(control);
+  rounds.deliver(mbit(40), 0, true);
+  EXPECT_EQ(control.known_path()->rate, mbit(40));
+  EXPECT_EQ(control.known_path()->rtt, 100ms);
+}
+
+TEST(Bbr, EndsAJumpThatOthersLimited) {
+  Bbr control(kPayload, at(0s), 1);
+  control.resume({.rate = mbit(1'000), .rtt = 100ms});
+  Rounds rounds(control);
+  rounds.deliver(mbit(4), 0, true);
+  EXPECT_GE(control.pacing_rate(), mbit(500));
+  for (int round = 0; round < 20; ++round) rounds.deliver(mbit(4), 0, true);
+  EXPECT_LT(control.window_bytes(), bytes_during(mbit(50), 100ms)) << "later bursts do not go on with it";
+}
+
+TEST(Bbr, ComesBackFromSilenceInAJumpWithWhatWasShown) {
+  Bbr control(kPayload, at(0s), 1);
+  control.resume({.rate = mbit(1'000), .rtt = 100ms});
+  Rounds rounds(control);
+  rounds.deliver(mbit(4));
+  EXPECT_GE(control.window_bytes(), bytes_during(mbit(500), 100ms));
+  control.on_timeout(rounds.now());
+  rounds.deliver(mbit(4));
+  EXPECT_LT(control.window_bytes(), bytes_during(mbit(50), 100ms));
 }
 
 TEST(Bbr, LeavesStartupAfterThreeRoundTripsWithoutAQuarterMore) {
