@@ -381,8 +381,9 @@ void Multiplexer::on_close_frame(const Close& close) {
 void Multiplexer::finish_when_agreed() {
   if (!close_sent() || !session_->all_written()) return;
   if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), kBreakOffDrain);
-  // Our CLOSE need not be acknowledged: to the peer the end of the link says the same.
-  if (close_received()) return end({}, {});
+  // Our CLOSE need not be acknowledged: to the peer the end of the link says the same. A lossy path might lose both.
+  const bool lossless = session_->stats().packets_lost == 0;
+  if (close_received()) return end({}, lossless ? std::chrono::seconds(0) : kBreakOffDrain);
   if (std::exchange(awaits_close_, true)) return;
   // Once the peer has ours it leaves, and all that it says then may be lost.
   session_->async_drained(lifetime_.guard([this] {
