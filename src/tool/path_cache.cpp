@@ -5,7 +5,6 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,6 +32,7 @@ PathCache::PathCache(std::filesystem::path file, std::function<Clock::time_point
   content.resize(static_cast<std::size_t>(lines.gcount()));
   std::istringstream whole(content);
   for (std::string line; std::getline(whole, line);) take_line(line, now_());
+  forget_oldest();
 }
 
 void PathCache::take_line(const std::string& line, Clock::time_point now) {
@@ -71,6 +71,7 @@ std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
 void PathCache::note(const Endpoint& peer, const KnownPath& path) {
   if (path.rate.unlimited() && path.cookie == 0) return;
   Entry& entry = paths_[peer.host_to_string()];
+  changed_ = true;
   if (!path.rate.unlimited()) {
     entry.path.rate = path.rate;
     entry.path.rtt = path.rtt;
@@ -80,20 +81,16 @@ void PathCache::note(const Endpoint& peer, const KnownPath& path) {
     entry.path.cookie = path.cookie;
     entry.met_at = now_();
   }
-  changed_ = true;
+  forget_oldest();
+}
+
+void PathCache::forget_oldest() {
+  const auto older = [](const auto& one, const auto& other) { return one.second.latest() < other.second.latest(); };
+  while (paths_.size() > kMaxPaths) paths_.erase(std::ranges::min_element(paths_, older));
 }
 
 /// Another process finds the old file or the new one, never a part.
 void PathCache::save() const {
-  std::vector<std::pair<Clock::time_point, std::string>> lines;
-  for (const auto& [host, entry] : paths_) {
-    lines.emplace_back(
-        std::max(entry.measured_at, entry.met_at),
-        fmt::format("{} {} {} {} {:x} {}\n", host, entry.path.rate.bits_per_second(), entry.path.rtt.count(),
-                    seconds_of(entry.measured_at), entry.path.cookie, seconds_of(entry.met_at)));
-  }
-  std::ranges::sort(lines, std::greater<>());
-  lines.resize(std::min(lines.size(), kMaxPaths));
   std::error_code failed;
   std::filesystem::create_directories(file_.parent_path(), failed);
   const std::filesystem::path fresh = file_.string() + "." + std::to_string(::getpid());
@@ -101,7 +98,9 @@ void PathCache::save() const {
     std::ofstream out(fresh, std::ios::trunc);
     std::filesystem::permissions(fresh, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
                                  failed);
-    for (const auto& line : lines) out << line.second;
+    for (const auto& [host, entry] : paths_)
+      out << fmt::format("{} {} {} {} {:x} {}\n", host, entry.path.rate.bits_per_second(), entry.path.rtt.count(),
+                         seconds_of(entry.measured_at), entry.path.cookie, seconds_of(entry.met_at));
     if (!out.flush()) failed = std::make_error_code(std::errc::io_error);
   }
   if (!failed) std::filesystem::rename(fresh, file_, failed);

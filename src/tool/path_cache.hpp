@@ -1,6 +1,7 @@
 /// The paths that this user's transfers got to know, in his cache directory.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -42,8 +43,10 @@ class PathCache final : public KnownPaths {
     KnownPath path;
     Clock::time_point measured_at;  // its rate and round trip
     Clock::time_point met_at;       // its cookie
+    [[nodiscard]] Clock::time_point latest() const { return std::max(measured_at, met_at); }
   };
   void take_line(const std::string& line, Clock::time_point now);
+  void forget_oldest();
   void save() const;
 
   const std::filesystem::path file_;

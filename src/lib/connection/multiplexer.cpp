@@ -383,12 +383,7 @@ void Multiplexer::finish_when_agreed() {
   if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), kBreakOffDrain);
   // Our CLOSE need not be acknowledged: to the peer the end of the link says the same. A lossy path might lose both.
   const bool lossless = session_->stats().packets_lost == 0;
-  if (close_received()) return end({}, lossless ? std::chrono::seconds(0) : kBreakOffDrain);
-  if (std::exchange(awaits_close_, true)) return;
-  // Once the peer has ours it leaves, and all that it says then may be lost.
-  session_->async_drained(lifetime_.guard([this] {
-    if (close_deadline_) close_deadline_ = std::min(*close_deadline_, now() + kGoodbyeWait);
-  }));
+  if (close_received()) end({}, lossless ? std::chrono::seconds(0) : kBreakOffDrain);
 }
 
 void Multiplexer::abort(const Error& reason) { break_off(reason, true); }

@@ -26,8 +26,7 @@
 namespace udtcat::connection {
 
 /// How long a peer that is alive may take to answer CLOSE. A dead one is noticed by its silence.
-inline constexpr auto kGoodbyeWait = std::chrono::seconds(2);  // guess: several round trips of a bad path
-inline constexpr auto kCloseWait = std::chrono::seconds(60);   // guess: an outage of half a minute and then some
+inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
 /// Streams ended in one turn of the event loop, or waiting for their owner's word: more is a flood.
 inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxOpenStreams;  // guess
 inline constexpr StreamId kLastStreamId = 0xffff'fff0;                // guess: well before the session's own number
@@ -124,7 +123,6 @@ class Multiplexer final : public Connection, private StreamHost {
   bool wake_scheduled_ = false;
   Closes closes_ = Closes::none;
   std::optional<TimePoint> close_deadline_;  // for our CLOSE to go out, or to be answered
-  bool awaits_close_ = false;                // ours has left
   std::optional<Error> broken_by_;           // set from State::breaking on
   bool reading_ = false;                     // a block is asked for
 

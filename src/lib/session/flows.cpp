@@ -1,8 +1,6 @@
 #include "lib/session/flows.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 
 namespace udtcat::session {
 
@@ -52,14 +50,6 @@ std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() 
 
 void Flows::trust_peer() {
   for (Flow& flow : flows_) flow.channel->trust_peer();
-}
-
-void Flows::async_drained(std::function<void()> handler) {
-  const auto left = std::make_shared<std::size_t>(flows_.size());
-  for (Flow& flow : flows_)
-    flow.channel->async_drained([left, handler](const Status& drained) {
-      if (drained && --*left == 0) handler();
-    });
 }
 
 void Flows::close(std::chrono::milliseconds drain) {

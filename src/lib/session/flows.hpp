@@ -59,8 +59,6 @@ class Flows {
   /// The latest that any of them heard.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since();
   void trust_peer();
-  /// `handler` is called when each has been drained.
-  void async_drained(std::function<void()> handler);
   void close(std::chrono::milliseconds drain);
 
  private:

@@ -76,8 +76,6 @@ class Session {
   [[nodiscard]] bool wants_block() const { return writing_ < blocks_in_flight_limit_; }
   /// Whether the transport has taken every block that was written.
   [[nodiscard]] bool all_written() const { return writing_ == 0; }
-  /// Once, when all is written: `handler` is called when the peer's transport has it all, and never if it does not.
-  void async_drained(std::function<void()> handler) { flows_.async_drained(lifetime_.guard(std::move(handler))); }
   /// Memory for a block: its payload is to be written into payload_room(). None while all of it is in use; the
   /// transport gives some back with each block that it takes.
   [[nodiscard]] std::optional<Block> empty_block();

@@ -97,9 +97,10 @@ void ActiveOpen::take_conclusion(const ControlHeader& header, const HandshakePac
                     reply.socket_id >= 1 && reply.socket_id <= kSequenceMask;
   if (!sane) return;
   // One of ours answers so before the induction has told it from others.
-  own_ = own_ || header.additional == kMarkerAnswer;
-  const auto extension = own_ ? decode_extension(body) : std::nullopt;
-  if (own_ && !extension) return;
+  const bool own = own_ || header.additional == kMarkerAnswer;
+  const auto extension = own ? decode_extension(body) : std::nullopt;
+  if (own && !extension) return;
+  own_ = own;
   settings_.peer = own_ ? PeerKind::own : PeerKind::plain;
   settings_.local_id = request_.local_id;
   settings_.peer_id = reply.socket_id;

@@ -16,15 +16,13 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// Empty where the host has none, or not for us: then all hosts with this key share the reset key.
-std::string machine_id() {
-  std::ifstream file("/etc/machine-id");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
+/// Empty where the host has none, or not for us: then all hosts with this key share the keys derived from it.
+constexpr const char* kMachineId = "/etc/machine-id";
 /// Another each time that the host starts, when the clock of cookies begins anew.
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
+constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
+
+std::string content_of(const char* path) {
+  std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -34,9 +32,9 @@ Result<PortKeys> PortKeys::derive(const Key& key) {
   PortKeys keys;
   UDTCAT_TRY(const auto secret, crypto::hkdf_extract(key.bytes()));
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.proof.writable()));
-  const std::string host = machine_id();
+  const std::string host = content_of(kMachineId);
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()));
-  const std::string boot = host + boot_id();
+  const std::string boot = host + content_of(kBootId);
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat return", std::as_bytes(std::span(boot)), keys.known.writable()));
   std::array<std::byte, sizeof keys.cookie> cookie{};
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat rsh cookie", {}, cookie));

@@ -121,12 +121,13 @@ void UdpPort::on_readable() {
 
 std::size_t UdpPort::receive_some(TimePoint now) {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
+  std::size_t taken_bytes = 0;
   for (const net::ReceivedTrain& train : trains_) {
-    const std::size_t buffer_bytes = std::max(train.total_bytes, kLeastBufferShare);
-    woken_bytes_ += buffer_bytes;
+    taken_bytes += std::max(train.total_bytes, kLeastBufferShare);
     handle_train(now, train);
-    note_backlog(buffer_bytes);
   }
+  woken_bytes_ += taken_bytes;
+  note_backlog(taken_bytes);
   trains_.clear();
   return received;
 }
@@ -282,9 +283,10 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::c
 UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved_key) {
   settings.options = options_;
   settings.started = now;
+  settings.path = path_to(settings.peer_address);
   // Of several connections to a peer one alone begins as fast as all of them were.
   const auto same = [&](const auto& each) { return each.second->connection.peer_address() == settings.peer_address; };
-  if (std::ranges::none_of(links_, same)) settings.path = path_to(settings.peer_address);
+  if (settings.path && std::ranges::any_of(links_, same)) settings.path.reset();
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
   auto made = std::make_unique<UdtLink>(io_, settings, proved_key, chunks_);
   UdtLink& link = *links_.emplace(settings.local_id, std::move(made)).first->second;

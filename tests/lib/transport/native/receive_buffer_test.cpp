@@ -105,6 +105,16 @@ TEST_F(Buffers, TakeNothingAheadBeyondTheirLimit) {
   EXPECT_EQ(buffer.next(), index);
 }
 
+TEST_F(Buffers, GiveATrustedWriterAllTheirRoomAtOnce) {
+  const std::uint64_t before = buffer.limit_bytes();
+  buffer.trust_writer();
+  EXPECT_GT(buffer.limit_bytes(), before);
+  PacketIndex index = 0;
+  while (index < 10'000 && store(index) == Outcome::stored) ++index;
+  EXPECT_GT(buffer.readable_bytes(), kFirstLimit);
+  EXPECT_LE(buffer.readable_bytes(), buffer.limit_bytes());
+}
+
 TEST_F(Buffers, TakeNothingMoreInOrderEitherWhileNobodyReads) {
   PacketIndex index = 0;
   while (index < 10'000 && store(index) == Outcome::stored) ++index;

@@ -167,6 +167,15 @@ TEST_P(Receiving, IgnoresConfirmationsOfWhatItNeverSaid) {
   EXPECT_EQ(decode_acknowledgement(body_of(said()[0].words))->rtt_us, 100'000U);
 }
 
+TEST_P(ReceivingFromOurs, TellsASenderThatItTrustsOfAllItsRoom) {
+  data(0);
+  const auto before = decode_acknowledgement(body_of(said()[0].words))->extended->free_kib;
+  receiver.trust_peer(now);
+  const auto all = said();
+  ASSERT_EQ(count(all, ControlType::ack), 1U);
+  EXPECT_GT(decode_acknowledgement(body_of(all[0].words))->extended->free_kib, before);
+}
+
 TEST_P(Receiving, SaysWhenThereIsRoomAgain) {
   for (PacketIndex i = 0; i < 524; ++i) data(i);  // as many as fit
   said_within(1s);
