@@ -41,7 +41,7 @@ class ScriptedServer {
     std::string answer = script_("", 0);  // the greeting
     while (answer != kHangUp && client.send(answer)) {
       std::string line = read_line(client);
-      while (line.empty() && !stopping_ && !client.receive_end()) line = read_line(client);
+      while (line.empty() && !stopping_ && !client.is_at_end()) line = read_line(client);
       if (line.empty()) return;
       if (line.starts_with("PORT ")) data_port = port_in(line);
       answer = script_(line, data_port);

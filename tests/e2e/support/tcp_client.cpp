@@ -107,6 +107,12 @@ bool TcpClient::receive_end() const {
   return end == 0 || end == ECONNRESET;
 }
 
+bool TcpClient::is_at_end() const {
+  char next{};
+  const auto there = ::recv(socket_.fd(), &next, 1, MSG_PEEK);
+  return there == 0 || (there < 0 && errno == ECONNRESET);
+}
+
 bool TcpClient::receive_reset() const { return skip_to_end(socket_) == ECONNRESET; }
 
 Digest TcpClient::digest_of_next(std::uint64_t bytes) const {

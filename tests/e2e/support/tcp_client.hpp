@@ -30,6 +30,8 @@ class TcpClient {
   [[nodiscard]] std::string receive(std::size_t bytes) const;
   /// Whether the other side closed or reset the connection; anything that arrives before is skipped.
   [[nodiscard]] bool receive_end() const;
+  /// Whether the other side has closed or reset the connection and nothing is left to receive; what arrives is kept.
+  [[nodiscard]] bool is_at_end() const;
   /// Whether the other side reset the connection, and did not close it; anything that arrives before is skipped.
   [[nodiscard]] bool receive_reset() const;
   /// As receive(), for what is too long to keep.
