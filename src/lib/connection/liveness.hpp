@@ -1,20 +1,24 @@
 /// Decides when to say "still here", and when the peer no longer is. See docs/spec/stream.md §5 and ADR-0007.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace udtcat::connection {
 
-inline constexpr auto kPingInterval = std::chrono::seconds(1);        // spec: stream.md §5
-inline constexpr auto kQuietAfter = std::chrono::milliseconds(2500);  // spec: stream.md §5
-inline constexpr auto kQuietPingInterval = std::chrono::seconds(2);   // spec: stream.md §5
-inline constexpr auto kPortClosedSilence = std::chrono::seconds(3);   // spec: stream.md §5
-inline constexpr auto kLivenessTick =
-    std::chrono::milliseconds(250);  // guess: a quarter of the ping interval; four wake-ups a second idle
+inline constexpr auto kPingInterval = std::chrono::seconds(1);         // spec: stream.md §5
+inline constexpr auto kIdleAfter = std::chrono::seconds(10);           // spec: stream.md §5
+inline constexpr auto kIdlePingInterval = std::chrono::seconds(5);     // spec: stream.md §5
+inline constexpr int kIdlePings = 8;                                   // guess: within the idle timeout, at least
+inline constexpr auto kQuietAfter = std::chrono::milliseconds(2500);   // spec: stream.md §5
+inline constexpr auto kQuietPingInterval = std::chrono::seconds(2);    // spec: stream.md §5
+inline constexpr auto kPortClosedSilence = std::chrono::seconds(3);    // spec: stream.md §5
+inline constexpr auto kLivenessTick = std::chrono::milliseconds(250);  // guess: a quarter of the ping interval
 
-inline constexpr auto kMissedTicks = std::chrono::seconds(2);  // guess: eight ticks
+inline constexpr auto kMissedTicks = std::chrono::seconds(2);  // guess: later than a busy machine is
 
 /// Threads: unsynchronised. No clock: time is a parameter.
 class Liveness {
@@ -22,14 +26,34 @@ class Liveness {
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Verdict { alive, timed_out, port_closed };
 
-  Liveness(std::chrono::milliseconds idle_timeout, TimePoint now)
-      : idle_timeout_(idle_timeout), last_heard_(now), last_sent_(now), last_tick_(now) {}
+  /// The end that leads says the first word into a silence: two that did it at once would both say it, ever again.
+  enum class Turn { leads, follows };
 
-  /// Call every kLivenessTick. Time in which this process did not run (stopped, host suspended) is not the peer's
-  /// silence.
+  Liveness(std::chrono::milliseconds idle_timeout, Turn turn, TimePoint now)
+      : idle_timeout_(idle_timeout),
+        turn_(turn),
+        last_heard_(now),
+        last_sent_(now),
+        last_payload_(now),
+        last_tick_(now),
+        next_tick_(now) {}
+
+  /// Call at next_tick(). Time in which this process did not run (stopped, host suspended) is not the peer's silence.
   void on_tick(TimePoint now) {
-    if (now - last_tick_ > kMissedTicks) last_heard_ += now - last_tick_;
+    if (now - next_tick_ > kMissedTicks) {
+      last_heard_ += now - last_tick_;
+      if (unanswered_since_) *unanswered_since_ += now - last_tick_;
+    }
+    moving_ = last_payload_ > last_tick_;
+    idle_ = now - last_payload_ >= kIdleAfter;
     last_tick_ = now;
+  }
+  /// When to look again. While nothing moves that is when there is something to say, or when the peer should have.
+  [[nodiscard]] TimePoint next_tick(TimePoint now) {
+    TimePoint due = last_sent_ + ping_interval(now);
+    if (unanswered_since_) due = std::min(due, *unanswered_since_ + kQuietAfter);
+    const TimePoint soon = now + kLivenessTick;
+    return next_tick_ = moving_ || quiet(now) ? soon : std::max(due, soon);
   }
 
   /// `total` bytes have come so far that bring the peer's next record nearer, authenticated or not: a slow path must
@@ -38,28 +62,49 @@ class Liveness {
     if (total_bytes == received_bytes_) return;
     received_bytes_ = total_bytes;
     last_heard_ = now;
+    unanswered_since_.reset();
   }
-  void on_sent(TimePoint now) { last_sent_ = now; }
+  void on_sent(TimePoint now) {
+    last_sent_ = now;
+    if (!unanswered_since_) unanswered_since_ = now;
+  }
+  /// Bytes of a stream have moved, either way.  returns  whether the session was idle: next_tick() is earlier now
+  [[nodiscard]] bool on_payload(TimePoint now) {
+    last_payload_ = now;
+    moving_ = true;
+    return std::exchange(idle_, false);
+  }
 
   [[nodiscard]] Verdict verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
     const auto silence = now - last_heard_;
     if (port_closed_since && silence >= kPortClosedSilence) return Verdict::port_closed;
     return silence >= idle_timeout_ ? Verdict::timed_out : Verdict::alive;
   }
-  /// Nothing has come for so long that data is held back.
-  [[nodiscard]] bool quiet(TimePoint now) const { return now - last_heard_ >= kQuietAfter; }
-  [[nodiscard]] bool ping_due(TimePoint now) const {
-    return now - last_sent_ >= (quiet(now) ? kQuietPingInterval : kPingInterval);
-  }
+  /// Nothing has come in answer for so long that data is held back.
+  [[nodiscard]] bool quiet(TimePoint now) const { return unanswered_since_ && now - *unanswered_since_ >= kQuietAfter; }
+  [[nodiscard]] bool ping_due(TimePoint now) const { return now - last_sent_ >= ping_interval(now); }
   [[nodiscard]] std::chrono::milliseconds silence(TimePoint now) const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_);
   }
 
  private:
+  [[nodiscard]] std::chrono::milliseconds ping_interval(TimePoint now) const {
+    if (quiet(now)) return kQuietPingInterval;
+    const std::chrono::milliseconds later = turn_ == Turn::follows ? kLivenessTick : std::chrono::milliseconds(0);
+    if (!idle_) return kPingInterval + later;
+    return later + std::clamp<std::chrono::milliseconds>(idle_timeout_ / kIdlePings, kPingInterval, kIdlePingInterval);
+  }
+
   const std::chrono::milliseconds idle_timeout_;
+  const Turn turn_;
   TimePoint last_heard_;
   TimePoint last_sent_;
+  std::optional<TimePoint> unanswered_since_;  // the first sent since something was heard
+  TimePoint last_payload_;
   TimePoint last_tick_;
+  TimePoint next_tick_;
+  bool moving_ = false;  // stream bytes, since the last tick
+  bool idle_ = false;
   std::uint64_t received_bytes_ = 0;
 };
 

@@ -79,7 +79,9 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
       session_(std::move(session)),
       next_own_id_(session_->role() == session::Role::connector ? 0 : 1),
       next_peer_id_(1 - next_own_id_),
-      liveness_(options.idle_timeout, std::chrono::steady_clock::now()),
+      liveness_(options.idle_timeout,
+                session_->role() == session::Role::connector ? Liveness::Turn::leads : Liveness::Turn::follows,
+                std::chrono::steady_clock::now()),
       tick_(io) {
   take_rtt();
   arm_tick();
@@ -263,6 +265,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
 
 Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block) {
   if (const auto* data = std::get_if<Data>(&frame.body)) {
+    note_payload();
     // Keep the block for its one big piece; at most one can fill half of it.
     if (!block.memory.empty() && data->bytes.size() >= block.memory.bytes().size() / 2)
       return stream.on_data({std::move(block.memory), {}, data->bytes});
@@ -301,10 +304,14 @@ Status Multiplexer::on_open(StreamId id) {
 // ---- Liveness -------------------------------------------------------------------------------------------------------
 
 void Multiplexer::arm_tick() {
-  tick_.expires_after(kLivenessTick);
+  tick_.expires_at(liveness_.next_tick(now()));
   tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) on_tick();
   }));
+}
+
+void Multiplexer::note_payload() {
+  if (liveness_.on_payload(now()) && state_ != State::over) arm_tick();
 }
 
 /// Queues in hosts and path add to the round trip, which is no reason for a larger window; another path is, after a
@@ -331,8 +338,10 @@ void Multiplexer::on_tick() {
                                                                 : "nothing has arrived for " + seconds + " s"},
                      false);
   }
-  if (liveness_.ping_due(now()))
+  if (liveness_.ping_due(now())) {
     send({kSessionStream, Ping{static_cast<std::uint64_t>(now().time_since_epoch().count())}});
+    liveness_.on_sent(now());  // which it is after this turn: the next tick counts from it
+  }
   if (was_quiet && !liveness_.quiet(now())) wake();
   arm_tick();
 }

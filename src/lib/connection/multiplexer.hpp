@@ -77,7 +77,10 @@ class Multiplexer final : public Connection, private StreamHost {
   // StreamHost
   void send(Frame frame) override;
   void source_ready(MuxStream& stream) override;
-  void count_sent(std::size_t bytes) override { bytes_sent_ += bytes; }
+  void count_sent(std::size_t bytes) override {
+    bytes_sent_ += bytes;
+    note_payload();
+  }
   void count_consumed(std::size_t bytes) override;
   void stream_over(MuxStream& stream, StreamOutcome outcome) override;
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
@@ -97,6 +100,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_close_frame(const Close& close);
 
   void take_rtt();
+  void note_payload();
   void arm_tick();
   void on_tick();
 

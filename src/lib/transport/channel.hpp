@@ -85,7 +85,8 @@ class Channel {
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.
   [[nodiscard]] virtual bool proved_key() const { return false; }
-  /// The peer has proved the key: what it sends may fill the channel's memory at once, read or not.
+  /// The peer has proved the key, and the session above asks it for a sign of life by itself: what it sends may fill
+  /// the channel's memory at once, read or not, and the channel has little to say.
   virtual void trust_peer() {}
   /// When the peer's host last said that the peer's port is closed (ICMP port unreachable), if it did
   /// since the last byte arrived. Forgeable, so only ever a hint beside silence.

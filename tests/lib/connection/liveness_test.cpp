@@ -6,18 +6,19 @@ namespace udtcat::connection {
 namespace {
 
 using namespace std::chrono_literals;
+using Turn = Liveness::Turn;
 using Verdict = Liveness::Verdict;
 
 const Liveness::TimePoint kStart{};
 
 TEST(Liveness, LosesAPeerAfterTheIdleTimeout) {
-  Liveness liveness(40s, kStart);
+  Liveness liveness(40s, Turn::leads, kStart);
   EXPECT_EQ(liveness.verdict(kStart + 39s, {}), Verdict::alive);
   EXPECT_EQ(liveness.verdict(kStart + 40s, {}), Verdict::timed_out);
 }
 
 TEST(Liveness, TakesAnyByteAsASignOfLife) {
-  Liveness liveness(40s, kStart);
+  Liveness liveness(40s, Turn::leads, kStart);
   liveness.on_bytes_received(1, kStart + 30s);
   EXPECT_EQ(liveness.verdict(kStart + 69s, {}), Verdict::alive);
   liveness.on_bytes_received(1, kStart + 69s);
@@ -25,32 +26,74 @@ TEST(Liveness, TakesAnyByteAsASignOfLife) {
 }
 
 TEST(Liveness, BelievesAClosedPortOnlyBesideSilence) {
-  Liveness liveness(40s, kStart);
+  Liveness liveness(40s, Turn::leads, kStart);
   EXPECT_EQ(liveness.verdict(kStart + 2s, kStart), Verdict::alive);
   EXPECT_EQ(liveness.verdict(kStart + 3s, kStart), Verdict::port_closed);
 }
 
 TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
-  Liveness liveness(40s, kStart);
+  Liveness liveness(40s, Turn::leads, kStart);
   EXPECT_FALSE(liveness.ping_due(kStart + 999ms));
   EXPECT_TRUE(liveness.ping_due(kStart + 1s));
   liveness.on_sent(kStart + 1s);
   EXPECT_FALSE(liveness.ping_due(kStart + 1999ms));
 }
 
-TEST(Liveness, HoldsBackAndPingsLessWhileThePeerIsQuiet) {
-  Liveness liveness(40s, kStart);
+TEST(Liveness, HoldsBackAndPingsLessWhileThePeerOwesAnAnswer) {
+  Liveness liveness(40s, Turn::leads, kStart);
+  EXPECT_FALSE(liveness.quiet(kStart + 1h)) << "nothing was said that it could answer";
+  liveness.on_sent(kStart);
+  liveness.on_sent(kStart + 2499ms);
   EXPECT_FALSE(liveness.quiet(kStart + 2499ms));
-  EXPECT_TRUE(liveness.quiet(kStart + 2500ms));
-  liveness.on_sent(kStart + 2500ms);
-  EXPECT_FALSE(liveness.ping_due(kStart + 4499ms));
-  EXPECT_TRUE(liveness.ping_due(kStart + 4500ms));
+  EXPECT_TRUE(liveness.quiet(kStart + 2500ms)) << "since the first of them";
+  EXPECT_FALSE(liveness.ping_due(kStart + 4498ms));
+  EXPECT_TRUE(liveness.ping_due(kStart + 4499ms));
   liveness.on_bytes_received(1, kStart + 4600ms);
   EXPECT_FALSE(liveness.quiet(kStart + 4600ms));
 }
 
+TEST(Liveness, PingsLessOnceNoStreamHasMovedForAWhile) {
+  Liveness liveness(40s, Turn::leads, kStart);
+  liveness.on_tick(kStart + 10s);
+  liveness.on_sent(kStart + 10s);
+  liveness.on_bytes_received(1, kStart + 10100ms);
+  EXPECT_FALSE(liveness.ping_due(kStart + 14999ms));
+  EXPECT_TRUE(liveness.ping_due(kStart + 15s));
+  EXPECT_TRUE(liveness.on_payload(kStart + 12s)) << "the next tick is earlier now";
+  EXPECT_FALSE(liveness.on_payload(kStart + 12s));
+  EXPECT_TRUE(liveness.ping_due(kStart + 12s));
+}
+
+TEST(Liveness, PingsOftenWhereThePeerIsLostSoon) {
+  Liveness liveness(3s, Turn::leads, kStart);
+  liveness.on_tick(kStart + 10s);
+  EXPECT_TRUE(liveness.ping_due(kStart + 1s));
+}
+
+TEST(Liveness, LeavesTheFirstWordToTheEndThatLeads) {
+  Liveness leads(40s, Turn::leads, kStart);
+  Liveness follows(40s, Turn::follows, kStart);
+  EXPECT_TRUE(leads.ping_due(kStart + 1s));
+  EXPECT_FALSE(follows.ping_due(kStart + 1249ms));
+  EXPECT_TRUE(follows.ping_due(kStart + 1250ms)) << "the other may be an older one that waits for ours";
+}
+
+TEST(Liveness, LooksWhenThereIsSomethingToSayOrToMiss) {
+  Liveness liveness(40s, Turn::leads, kStart);
+  EXPECT_EQ(liveness.next_tick(kStart), kStart + 1s);
+  liveness.on_tick(kStart + 10s);
+  EXPECT_EQ(liveness.next_tick(kStart + 10s), kStart + 10250ms) << "a PING is due, but a tick never comes at once";
+  liveness.on_sent(kStart + 10s);
+  EXPECT_EQ(liveness.next_tick(kStart + 10s), kStart + 12500ms) << "the answer should have come by then";
+  EXPECT_EQ(liveness.next_tick(kStart + 12500ms), kStart + 12750ms) << "it has not, and may come at any moment";
+  liveness.on_bytes_received(1, kStart + 12750ms);
+  EXPECT_EQ(liveness.next_tick(kStart + 12750ms), kStart + 15s);
+  EXPECT_TRUE(liveness.on_payload(kStart + 13s));
+  EXPECT_EQ(liveness.next_tick(kStart + 13s), kStart + 13250ms) << "bytes move";
+}
+
 TEST(Liveness, DoesNotBlameThePeerForTimeInWhichWeWereStopped) {
-  Liveness liveness(40s, kStart);
+  Liveness liveness(40s, Turn::leads, kStart);
   liveness.on_tick(kStart + 1s);
   liveness.on_tick(kStart + 1h);
   EXPECT_EQ(liveness.verdict(kStart + 1h, {}), Verdict::alive);

@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt gives up after some 45 s of silence
+constexpr Duration kTrustedKeepAlive = 10s;       // spec: udt4.md §8: the mapping of a NAT lasts longer
 constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
 constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: a SHUTDOWN is not acknowledged
 constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
@@ -76,6 +77,7 @@ UdtConnection::UdtConnection(const ConnectionSettings& settings, core::ChunkPool
       path_(settings.peer_address, settings.local_address, {settings.local_token, settings.peer_token}),
       last_heard_(settings.started),
       last_sent_(settings.started),
+      keep_alive_(kKeepAlive),
       goodbyes_left_(kGoodbyes),
       goodbye_gap_(kGoodbyeGap) {}
 
@@ -233,7 +235,7 @@ std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
   if (over()) return std::nullopt;
   if (state_ == State::closed) return next_goodbye_;
   if (!outbox_.empty()) return now;
-  TimePoint earliest = std::min(last_moment(), last_sent_ + kKeepAlive);
+  TimePoint earliest = std::min(last_moment(), last_sent_ + keep_alive_);
   const auto join = [&](const std::optional<TimePoint>& time) {
     earliest = std::min(earliest, time.value_or(earliest));
   };
@@ -256,7 +258,7 @@ bool UdtConnection::poll_transmit(TimePoint now, TrainBuilder& builder) {
     last_sent_ = now;
     return true;
   }
-  if (now - last_sent_ < kKeepAlive) return false;
+  if (now - last_sent_ < keep_alive_) return false;
   send(now, builder, encoded({ControlType::keep_alive, 0, 0, std::vector<std::uint32_t>(peer_.keep_alive_words)}));
   return true;
 }
@@ -320,6 +322,11 @@ void UdtConnection::queue(ControlMessage message, std::optional<Endpoint> to) {
 
 std::vector<std::byte> UdtConnection::encoded(const ControlMessage& message) const {
   return encode(ControlHeader{message.type, message.subtype, message.additional, 0, settings_.peer_id}, message.words);
+}
+
+void UdtConnection::trust_peer(TimePoint now) {
+  keep_alive_ = kTrustedKeepAlive;
+  receiver_.trust_peer(now);
 }
 
 // ---- The user's side ----------------------------------------------------------------------------------------------

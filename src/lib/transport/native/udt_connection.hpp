@@ -78,7 +78,7 @@ class UdtConnection {
   /// token.
   void handle_reset(std::uint64_t token);
   /// See Channel.
-  void trust_peer(TimePoint now) { receiver_.trust_peer(now); }
+  void trust_peer(TimePoint now);
   void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
@@ -155,6 +155,7 @@ class UdtConnection {
   std::deque<Outgoing> outbox_;
   TimePoint last_heard_;
   TimePoint last_sent_;
+  Duration keep_alive_;
   struct Refusals {
     std::uint32_t count = 0;
     TimePoint first;
