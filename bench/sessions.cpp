@@ -1,8 +1,8 @@
 // Question: what do many sessions cost a listener that have nothing to say?
 //
-//   sessions [COUNT [SECONDS]]     1000 sessions, each with one open stream, looked at for 10 s: a line of JSON: seconds
-//                                  until the last was there, and then the listener's threads, memory and processor time
+//   sessions [COUNT [SECONDS]]     1000 sessions, each with one open stream, looked at for 10 s: a line of JSON
 //
+// It says how long the last took to be there, and then the listener's threads, memory and processor time.
 // The listener and all connectors are a process each, so that the figures are of the listener alone.
 #include <csignal>
 #include <cstdio>
@@ -46,7 +46,7 @@ long status_field(const std::string& name) {
   return 0;
 }
 
-/// What is kept of a session, so that it stays.
+/// Kept, so that the session stays.
 struct Peer {
   std::unique_ptr<udtcat::Connection> connection;
   std::unique_ptr<udtcat::Stream> stream;

@@ -12,9 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // A consumer that takes anything is granted this much at once: slow start over a long path must not wait for credit.
-constexpr std::uint64_t kFirstGrowthBytes = 4 * kMiB;      // measured: on a LAN more only leaves the caches
-constexpr std::uint64_t kFarFirstGrowthBytes = 16 * kMiB;  // measured: at 75 ms and 1 % loss it is full a second sooner
-constexpr std::chrono::microseconds kFarRtt = 10ms;        // guess
+constexpr std::uint64_t kNearWindowBytes = 4 * kMiB;   // measured: on a LAN more only leaves the caches
+constexpr std::uint64_t kFarWindowBytes = 128 * kMiB;  // measured: at 75 ms and 1 % loss it is full a second sooner
+constexpr std::chrono::microseconds kFarRtt = 10ms;    // guess
 // Half a window in so few round trips is eight bandwidth-delay products or less: one is in flight, some wait behind a
 // repair and that of a repair, and growth itself must not wait.
 constexpr int kGrowthRtts = 4;            // measured: 2 is reached late where one packet in a hundred is lost
@@ -51,7 +51,10 @@ std::optional<std::uint64_t> ReceiveCredit::on_consumed(std::uint64_t bytes, Tim
                                                         std::chrono::microseconds rtt) {
   consumed_bytes_ += bytes;
   const bool first = !measured_since_;
-  if (first) grow(std::min(rtt < kFarRtt ? kFirstGrowthBytes : kFarFirstGrowthBytes, budget_.left_bytes() / 4));
+  if (first) {
+    const std::uint64_t wanted = rtt < kFarRtt ? kNearWindowBytes : kFarWindowBytes;
+    grow(std::min(wanted - std::min(wanted, window_bytes_), budget_.first_share_bytes()));
+  }
   if (first || consumed_bytes_ - measured_from_bytes_ >= window_bytes_ / 2) {
     if (!first && now - *measured_since_ < kGrowthRtts * std::max(rtt, kLeastRtt)) grow(window_bytes_);
     measured_since_ = now;

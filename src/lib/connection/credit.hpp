@@ -6,19 +6,34 @@
 #include <cstdint>
 #include <optional>
 
+#include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
+
+#include "lib/session/session.hpp"
 
 namespace udtcat::connection {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
+inline constexpr std::uint32_t kSoleWindowBytes = 16 * kMiB;     // spec: stream.md §4
 inline constexpr std::uint64_t kWindowBudgetBytes = 128 * kMiB;  // guess: for a transport that states no limit (libudt)
+
+/// The credit of a new stream. A pipe's only one has as much as a LAN wants, so that slow start need not wait for what
+/// the consumer says to the first bytes.
+/// memory_bytes   as TransportOptions has it
+[[nodiscard]] constexpr std::uint32_t initial_window_bytes(Purpose purpose, std::uint64_t memory_bytes) {
+  if (purpose != Purpose::pipe) return session::kInitialWindowBytes;
+  const std::uint64_t share = memory_bytes / 4;  // as with the first growth
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, session::kInitialWindowBytes, kSoleWindowBytes));
+}
 
 /// The limit to which all windows of a session grow together. Initial windows are granted without asking, one a stream.
 /// Threads: unsynchronised.
 class WindowBudget {
  public:
-  explicit WindowBudget(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  enum class Streams { one, many };
+  explicit WindowBudget(std::uint64_t limit_bytes, Streams streams = Streams::many)
+      : limit_bytes_(limit_bytes), streams_(streams) {}
   void take_initial(std::uint64_t bytes) { taken_bytes_ += bytes; }
   [[nodiscard]] bool try_take(std::uint64_t bytes) {
     if (bytes > left_bytes()) return false;
@@ -27,11 +42,16 @@ class WindowBudget {
   }
   void give_back(std::uint64_t bytes) { taken_bytes_ -= bytes; }
   [[nodiscard]] std::uint64_t left_bytes() const { return limit_bytes_ - std::min(limit_bytes_, taken_bytes_); }
-  /// No stream leaves the others with less than a quarter.
-  [[nodiscard]] std::uint64_t most_per_stream_bytes() const { return limit_bytes_ - limit_bytes_ / 4; }
+  /// No stream leaves the others, if there may be some, with less than a quarter.
+  [[nodiscard]] std::uint64_t most_per_stream_bytes() const { return limit_bytes_ - (alone() ? 0 : limit_bytes_ / 4); }
+  /// The most that a stream is given at once when its consumer begins.
+  [[nodiscard]] std::uint64_t first_share_bytes() const { return left_bytes() / (alone() ? 2 : 4); }
 
  private:
+  [[nodiscard]] bool alone() const { return streams_ == Streams::one; }
+
   const std::uint64_t limit_bytes_;
+  const Streams streams_;
   std::uint64_t taken_bytes_ = 0;
 };
 

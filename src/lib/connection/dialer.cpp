@@ -7,6 +7,7 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/connection/attempts.hpp"
+#include "lib/connection/credit.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/core/lifetime.hpp"
@@ -32,8 +33,9 @@ class SessionDialer final : public Dialer {
   [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
 
   Result<core::SharedBytes> begin_handshake() {
+    const std::uint32_t window = initial_window_bytes(request_.session.purpose, request_.transport.memory_bytes);
     next_handshake_ =
-        std::make_unique<session::Handshake>(io_, session::Role::connector, key(), request_.session,
+        std::make_unique<session::Handshake>(io_, session::Role::connector, key(), request_.session, window,
                                              lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
                                                if (!session) return attempts_.try_again_after(session.error());
                                                if ((*session)->join_key() == nullptr)

@@ -16,13 +16,14 @@ bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && fir
 }  // namespace
 
 Handshake::Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options,
-                     Handler handler)
+                     std::uint32_t initial_window_bytes, Handler handler)
     : io_(io),
       role_(role),
       key_(key),
       options_(options),
+      initial_window_bytes_(initial_window_bytes),
       handler_(std::move(handler)),
-      offer_(make_offer(options, kInitialWindowBytes)),
+      offer_(make_offer(options, initial_window_bytes)),
       first_words_timer_(io),
       deadline_timer_(io) {
   UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
@@ -170,7 +171,7 @@ void Handshake::on_message(std::span<const std::byte> message) {
 void Handshake::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
-  Answer answer = decide(*offer, options_, kInitialWindowBytes);
+  Answer answer = decide(*offer, options_, initial_window_bytes_);
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
   if (auto sent = send_message(encode(answer)); !sent) return give_up(sent.error());

@@ -38,7 +38,9 @@ class Handshake {
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
 
   /// key   none exactly at Protection::clear; must outlive this
-  Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options, Handler handler);
+  /// initial_window_bytes   credit that this end gives to a new stream
+  Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options,
+            std::uint32_t initial_window_bytes, Handler handler);
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
 
@@ -88,6 +90,7 @@ class Handshake {
   const Role role_;
   const Key* const key_;
   const SessionOptions options_;
+  const std::uint32_t initial_window_bytes_;
   Handler handler_;
   JoinHandler join_handler_;         // may be none
   std::optional<TlsHandshake> tls_;  // none at clear

@@ -59,7 +59,23 @@ class Consumer {
 TEST(ReceiveCredit, OpensUpAsSoonAsTheConsumerTakesAnything) {
   WindowBudget budget{kWindowBudgetBytes};
   Consumer consumer(budget);
-  EXPECT_EQ(consumer.take(1, 0ms), kCreditWindow + 16 * kMiB) << "slow start need not wait for it";
+  EXPECT_EQ(consumer.take(1, 0ms), kCreditWindow + (kWindowBudgetBytes - kCreditWindow) / 4) << "others may come";
+}
+
+TEST(ReceiveCredit, GivesTheOnlyStreamThereWillBeMore) {
+  WindowBudget budget(kWindowBudgetBytes, WindowBudget::Streams::one);
+  Consumer consumer(budget);
+  std::uint64_t window = consumer.take(1, 0ms).value();
+  EXPECT_EQ(window, kCreditWindow + (kWindowBudgetBytes - kCreditWindow) / 2);
+  for (int i = 0; i < 4; ++i) window = consumer.take(window / 2 + 1, 1ms).value();
+  EXPECT_GT(window, kWindowBudgetBytes * 9 / 10);
+}
+
+TEST(ReceiveCredit, BeginsLargeWhereOneStreamIsAllAndMemoryIsThere) {
+  EXPECT_EQ(initial_window_bytes(Purpose::pipe, kDefaultMemoryBytes), kSoleWindowBytes);
+  EXPECT_EQ(initial_window_bytes(Purpose::pipe, 4 * kMiB), kMiB);
+  EXPECT_EQ(initial_window_bytes(Purpose::pipe, kMinMemoryBytes), session::kInitialWindowBytes);
+  EXPECT_EQ(initial_window_bytes(Purpose::forward, kDefaultMemoryBytes), session::kInitialWindowBytes);
 }
 
 TEST(ReceiveCredit, StaysSmallOnAShortPath) {
@@ -67,7 +83,7 @@ TEST(ReceiveCredit, StaysSmallOnAShortPath) {
   ReceiveCredit credit(kCreditWindow, budget);
   ASSERT_TRUE(credit.on_received(1));
   std::ignore = credit.on_consumed(1, TimePoint{}, 1ms);
-  EXPECT_EQ(credit.window_bytes(), kCreditWindow + 4 * kMiB);
+  EXPECT_EQ(credit.window_bytes(), 4 * kMiB);
 }
 
 TEST(ReceiveCredit, GrantsAgainAfterAnEighthOfAWindow) {
@@ -83,7 +99,7 @@ TEST(ReceiveCredit, DoublesTheWindowThatIsHalfConsumedWithinFourRoundTrips) {
   Consumer consumer(budget);
   const std::uint64_t first = consumer.take(1, 0ms).value();
   EXPECT_EQ(consumer.take(first / 4, 99ms), first);
-  EXPECT_EQ(consumer.take(first / 4, 299ms), 2 * first);
+  EXPECT_EQ(consumer.take(first / 4 + 1, 299ms), 2 * first);
   EXPECT_EQ(consumer.take(first, 400ms), 2 * first) << "eight round trips are enough for repairs";
 }
 

@@ -36,7 +36,7 @@ class HandshakeTest : public ::testing::Test {
   }
   void start(End& end, Role role, std::unique_ptr<transport::Channel> channel) {
     end.handshake = std::make_unique<Handshake>(
-        io, role, end.key ? &*end.key : nullptr, end.options,
+        io, role, end.key ? &*end.key : nullptr, end.options, kInitialWindowBytes,
         [&end](Result<std::unique_ptr<Session>> session) { end.result = std::move(session); });
     if (role == Role::connector) transport::say_first(*channel, *end.handshake->first_words());
     end.handshake->start(std::move(channel));

@@ -22,6 +22,8 @@ constexpr std::size_t kUrgentPackets =
     2;  // guess: of what was found lost again, so many leave whatever the window says
 constexpr std::size_t kNakBudgetPerPacket = 4;  // guess: an honest peer asks for each once or twice a round trip
 constexpr std::size_t kLeastNakBudget = 1024;   // guess
+constexpr std::uint16_t kSendsUntilCopy = 3;    // guess: a packet whose repair was lost has cost a round trip more
+constexpr std::size_t kMaxCopies = 64;          // guess: what is lost of a train, and not what an overflow loses
 constexpr Duration kOldestEcho = 60s;           // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
@@ -312,6 +314,9 @@ bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
     case Turn::repair:
       add_repairs(now, builder, probing ? 0 : train_limit());
       break;
+    case Turn::copy:
+      add_copies(now, builder);
+      break;
     case Turn::new_data:
       add_new_data(now, builder);
       break;
@@ -327,6 +332,7 @@ bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
 UdtSender::Turn UdtSender::next_turn() const {
   if (!repairs_.empty())
     return probe_.probes() || may_send(packets_[repairs_.front()].bytes) ? Turn::repair : Turn::nothing;
+  if (!copies_.empty()) return Turn::copy;
   const std::size_t bytes = next_new_bytes();
   if (bytes == 0) return Turn::nothing;
   return (probe_.probes_window() || within_peer_window(bytes)) && may_send(bytes) ? Turn::new_data : Turn::nothing;
@@ -368,7 +374,24 @@ void UdtSender::add_repairs(TimePoint now, TrainBuilder& builder, std::size_t li
     if (!builder.takes(packet.bytes) || (!builder.empty() && builder.train().total_bytes + packet.bytes > limit))
       return;
     add_packet(now, index, builder);
+    note_worth_a_copy(index);
     probe_.on_repair_sent();
+  }
+}
+
+/// All that is behind a lost packet waits for it: where a round trip more is the end's, or has been lost already, one
+/// packet more is cheap.
+void UdtSender::note_worth_a_copy(PacketIndex index) {
+  const bool last = next_new_bytes() == 0;
+  if (!peer_.extended || probe_.probes() || copies_.size() >= kMaxCopies) return;
+  if (last || packets_[index].sends >= kSendsUntilCopy) copies_.push_back(index);
+}
+
+void UdtSender::add_copies(TimePoint now, TrainBuilder& builder) {
+  for (const PacketIndex index : std::exchange(copies_, {})) {
+    if (!packets_.contains(index) || packets_[index].waits_for_repair) continue;
+    if (packets_[index].bytes <= payload_bytes_ && builder.takes(packets_[index].bytes))
+      add_packet(now, index, builder);
   }
 }
 

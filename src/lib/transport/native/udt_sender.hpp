@@ -104,7 +104,7 @@ class UdtSender {
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
 
  private:
-  enum class Turn { repair, new_data, nothing };
+  enum class Turn { repair, copy, new_data, nothing };
 
   [[nodiscard]] std::unique_ptr<CongestionControl> new_congestion_control(TimePoint now) const;
 
@@ -134,6 +134,8 @@ class UdtSender {
   [[nodiscard]] bool within_peer_window(std::size_t bytes) const;
   [[nodiscard]] std::size_t train_limit() const;
   void add_repairs(TimePoint now, TrainBuilder& builder, std::size_t limit);
+  void note_worth_a_copy(PacketIndex index);
+  void add_copies(TimePoint now, TrainBuilder& builder);
   void add_new_data(TimePoint now, TrainBuilder& builder);
   void add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder);
   void add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder);
@@ -150,6 +152,7 @@ class UdtSender {
   IndexedRing<SentPacket> packets_;  // sent and not acknowledged
   IndexRanges repairs_;              // of those, found lost and not sent again
   std::uint64_t repair_bytes_ = 0;   // of repairs_
+  std::vector<PacketIndex> copies_;  // repairs that go once more, in a train behind
   std::uint64_t sent_offset_ = 0;
   std::uint32_t fragment_offset_ = 0;  // how far fragment_index_ is sent, in pieces
   PacketIndex fragment_index_ = 0;     // of the packet that was last begun so

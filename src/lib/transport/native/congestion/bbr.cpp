@@ -188,7 +188,7 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
-  const bool queued = plateau_.rounds() > 0 && model_.queue_builds();
+  const bool queued = (plateau_.rounds() > 0 || model_.startup_stalls()) && model_.queue_builds();
   if (!overflowed && !queued && !ack.host_overloaded && !plateau_.reached()) return;
   end_startup();
 }
@@ -249,6 +249,7 @@ void Bbr::start_refill() {
 void Bbr::start_up(TimePoint now) {
   state_ = State::probe_up;
   cycle_start_ = now;
+  began_empty_ = !model_.queue_stands();
   ceiling_may_fall_ = true;
   plateau_.restart(model_.max_bandwidth());
   competing_.on_probe_start(model_.max_bandwidth());
@@ -317,6 +318,10 @@ bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
 bool Bbr::time_to_go_down(TimePoint now) {
   // Where a queue stands, more comes only from other flows; against flows that give way, a round trip is enough.
   if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
+  // Where nobody's queue stood before, one that grows while the rate does not is our own. The first round trip still
+  // shows what was sent before the probe.
+  const bool gained = competing_.gains(model_.max_bandwidth());
+  if (began_empty_ && plateau_.rounds() > 1 && !gained && model_.queue_builds()) return true;
   // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
   return plateau_.reached();

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kProbeInterval = 5s;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTInterval
 constexpr Duration kLifetime = 10s;      // spec: draft-ietf-ccwg-bbr, BBR.MinRTTFilterLen
-constexpr Duration kMaxSlack = 1ms;      // guess: a queue of a millisecond is worth no measurement
+constexpr Duration kMaxSlack = 4ms;      // guess: a train, and what gathers at a receiver before it wakes
 constexpr Duration kLeastSlack = 300us;  // measured: timers of virtual machines are 50 to 300 us late
 
 // How far above the minimum a sample may be and still confirm it.
@@ -99,6 +99,10 @@ void StartupRate::on_ack(const AckEvent& ack, Duration min_rtt) {
   const auto time = std::max(end.sent_at - begin_->sent_at, end.acked_at - begin_->acked_at);
   value_ = std::max(value_, BitRate::from_bytes_per(end.delivered_bytes - begin_->delivered_bytes, time));
   begin_ = end;
+  ++parts_without_growth_;
+  if (value_ < scaled(grown_to_, kGrowth)) return;
+  grown_to_ = value_;
+  parts_without_growth_ = 0;
 }
 
 bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes) {
@@ -166,6 +170,12 @@ std::uint64_t BbrModel::bdp_bytes(BitRate bandwidth) const {
 std::uint64_t BbrModel::extra_acked_bytes() const {
   const auto extra = aggregation_.extra_bytes();
   return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;
+}
+
+bool BbrModel::queue_shows() const {
+  const auto least = min_rtt_.value();
+  const auto recent = rounds_.recent_min_rtt();
+  return least && recent && *recent > *least + slack(*least);
 }
 
 bool BbrModel::queue_stands() const { return queued(rounds_.recent_min_rtt()); }

@@ -75,8 +75,13 @@ class StartupRate {
  public:
   void on_ack(const AckEvent& ack, Duration min_rtt);
   [[nodiscard]] BitRate value() const { return value_; }
+  /// Half a round trip brought no quarter more.
+  [[nodiscard]] bool stalls() const { return parts_without_growth_ >= kStalledParts; }
 
  private:
+  static constexpr unsigned kStalledParts = 2;  // guess: one may be what a host or the peer's credit held up
+  static constexpr double kGrowth = 1.25;       // spec: draft-ietf-ccwg-bbr, "BBRCheckFullBWReached"
+
   struct Mark {
     TimePoint sent_at;
     TimePoint acked_at;
@@ -84,6 +89,8 @@ class StartupRate {
   };
   std::optional<Mark> begin_;
   BitRate value_;
+  BitRate grown_to_;
+  unsigned parts_without_growth_ = 0;
 };
 
 /// The model of the path, and the two bounds that congestion puts on it until the next probe.
@@ -121,8 +128,10 @@ class BbrModel {
     return phase_.starting ? std::max(max_bandwidth_.value(), startup_rate_.value()) : max_bandwidth_.value();
   }
   [[nodiscard]] BitRate bandwidth() const { return std::min(max_bandwidth(), short_term_bandwidth_); }
-  /// The rate to send at for `delivered` to arrive.
-  [[nodiscard]] BitRate sent_for(BitRate delivered) const { return scaled(delivered, 1 / (1 - path_loss_)); }
+  /// The rate to send at for `delivered` to arrive. A queue says that the path takes no more, whatever it loses.
+  [[nodiscard]] BitRate sent_for(BitRate delivered) const {
+    return queue_shows() ? delivered : scaled(delivered, 1 / (1 - path_loss_));
+  }
   [[nodiscard]] std::uint64_t short_term_bytes() const { return short_term_bytes_; }
   [[nodiscard]] std::uint64_t extra_acked_bytes() const;
   [[nodiscard]] const MinRtt& min_rtt() const { return min_rtt_; }
@@ -136,7 +145,11 @@ class BbrModel {
   [[nodiscard]] bool in_flight_too_high(const RateSample& sample) const;
   /// So much of the last round trip was lost that it takes no queue to see why.
   [[nodiscard]] bool overwhelmed() const;
-  /// Even the quickest of the recent packets waited on their way.
+  /// The rate of a beginning grows no more.
+  [[nodiscard]] bool startup_stalls() const { return startup_rate_.stalls(); }
+  /// Even the quickest of the recent packets were later than the least round trip allows for.
+  [[nodiscard]] bool queue_shows() const;
+  /// Even the quickest of the recent packets waited for long.
   [[nodiscard]] bool queue_stands() const;
   /// In this very round trip, by enough samples, whatever the last one was like.
   [[nodiscard]] bool queue_builds() const;

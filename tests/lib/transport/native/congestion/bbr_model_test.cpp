@@ -80,8 +80,8 @@ TEST(MinRtt, IsConfirmedByASampleALittleAbove) {
 TEST(MinRtt, IsNotConfirmedByAQueueOfSomeMilliseconds) {
   MinRtt rtt;
   rtt.update(at(0s), 40ms);
-  rtt.update(at(4s), 42ms);
-  rtt.update(at(5001ms), 42ms);
+  rtt.update(at(4s), 43ms);
+  rtt.update(at(5001ms), 43ms);
   EXPECT_TRUE(rtt.probe_due());
 }
 
