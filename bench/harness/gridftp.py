@@ -68,11 +68,11 @@ def watch(client, seconds, pid=None):
     return written.from_first_byte()
 
 
-def resolving(own, ends, directory, words):
+def names(own, ends, directory):
     """Globus' programs want names for addresses, and a namespace has no resolver: a hosts file of its own for each."""
     hosts = File(directory, f"hosts-{own}")
     hosts.write_text(f"{own} {os.uname().nodename}\n127.0.0.1 localhost\n{ends.near_address} near\n{ends.far_address} far\n", encoding="ascii")
-    return ["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh", *words]
+    return ["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
 
 
 def server_words(address, directory, threads, more=()):
@@ -118,12 +118,12 @@ def measure_globus(level, streams, threads=0, gateways=no_gateways, options=()):
         with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
             env = {"X509_CERT_DIR": directory, "HOME": directory, "GLOBUS_THREAD_MODEL": "pthread" if threads else "none"}
             words = server_words(ends.far_address, directory, threads)
-            with Process(ends.at_far(resolving(ends.far_address, ends, directory, words)), env=env) as server:
+            with Process(ends.at_far(words, names(ends.far_address, ends, directory)), env=env) as server:
                 until(listening(ends, PORT))
                 with gateways(ends) as (host, port, between):
                     words = ["globus-url-copy", "-p", streams, *GLOBUS_LEVELS[level], *options, "-len", ENDLESS, f"ftp://{host}:{port}/dev/zero",
                              "file:///dev/null"]
-                    client = Process(ends.at_near(resolving(ends.near_address, ends, directory, words)), env=env)
+                    client = Process(ends.at_near(words, names(ends.near_address, ends, directory)), env=env)
                     size, elapsed, samples = watch(client, seconds)
                     until(gone(server))
         cost = sum((process.cost for process in (server, *between)), client.cost)
@@ -168,11 +168,11 @@ def measure_driver(level, streams):
             servers = []
             for at, address, ready in ((ends.at_far, ends.far_address, listening(ends, PORT)), (ends.at_near, ends.near_address, listening_near(ends, PORT))):
                 words = server_words(address, directory, 0, more)
-                servers.append(started.enter_context(Process(at(resolving(address, ends, directory, words)), env=env)))
+                servers.append(started.enter_context(Process(at(words, names(address, ends, directory)), env=env)))
                 until(ready)
             words = ["globus-url-copy", "-p", streams, "-nodcau", "-len", ENDLESS, f"ftp://{ends.far_address}:{PORT}/dev/zero",
                      f"ftp://{ends.near_address}:{PORT}/dev/null"]
-            client = Process(ends.at_near(resolving(ends.near_address, ends, directory, words)), env=env)
+            client = Process(ends.at_near(words, names(ends.near_address, ends, directory)), env=env)
             size, elapsed, samples = watch(client, seconds, lambda: servers[-1].children()[0])
             for server in servers:
                 until(gone(server))

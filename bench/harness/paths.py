@@ -62,11 +62,12 @@ class Ends:
     def __exit__(self, *_):
         pass
 
-    def at_near(self, argv):
-        return [*self.near_prefix, *self.rights(), *map(str, argv)]
+    def at_near(self, argv, within=()):
+        """within   what prepares the place with root's rights"""
+        return [*self.near_prefix, *within, *self.rights(), *map(str, argv)]
 
-    def at_far(self, argv):
-        return [*self.far_prefix, *self.rights(), *map(str, argv)]
+    def at_far(self, argv, within=()):
+        return [*self.far_prefix, *within, *self.rights(), *map(str, argv)]
 
     def rights(self):
         return [] if self.as_root else AS_USER
