@@ -99,10 +99,10 @@ void StartupRate::on_ack(const AckEvent& ack, Duration min_rtt) {
   const auto time = std::max(end.sent_at - begin_->sent_at, end.acked_at - begin_->acked_at);
   value_ = std::max(value_, BitRate::from_bytes_per(end.delivered_bytes - begin_->delivered_bytes, time));
   begin_ = end;
-  ++parts_without_growth_;
-  if (value_ < scaled(grown_to_, kGrowth)) return;
-  grown_to_ = value_;
-  parts_without_growth_ = 0;
+  const bool grown = value_ >= scaled(grown_to_, kGrowth);
+  // With too little to send no rate grows.
+  parts_without_growth_ = grown || ack.app_limited ? 0 : parts_without_growth_ + 1;
+  if (grown) grown_to_ = value_;
 }
 
 bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes) {

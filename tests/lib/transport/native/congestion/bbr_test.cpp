@@ -304,6 +304,15 @@ TEST(Bbr, FollowsAPathThatBecomesSlowerAndFasterAgain) {
   EXPECT_GE(share(bottleneck.path(), flow.delivered_bytes() - before, 5s), 0.95);
 }
 
+TEST(Bbr, OverflowsNoQueueOfARoundTripByItsProbes) {
+  Bottleneck bottleneck(path_of(mbit(1'000), 75ms, 0, 1));
+  const auto& flow = bottleneck.add(CongestionKind::bbr);
+  bottleneck.run_until(3s);
+  const auto lost = flow.lost_bytes();
+  bottleneck.run_until(20s);
+  EXPECT_EQ(flow.lost_bytes() - lost, 0U);
+}
+
 TEST(Bbr, BuildsNoStandingQueue) {
   Bottleneck bottleneck(path_of(mbit(100), 26ms, 0, 20));
   bottleneck.add(CongestionKind::bbr);
