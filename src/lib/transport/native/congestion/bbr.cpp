@@ -321,7 +321,7 @@ bool Bbr::time_to_go_down(TimePoint now) {
   // Where nobody's queue stood before, one that grows while the rate does not is our own. The first round trip still
   // shows what was sent before the probe.
   const bool gained = competing_.gains(model_.max_bandwidth());
-  if (began_empty_ && plateau_.rounds() > 1 && !gained && model_.queue_builds()) return true;
+  if (began_empty_ && plateau_.rounds() > 1 && !gained && model_.queue_begins()) return true;
   // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
   return plateau_.reached();

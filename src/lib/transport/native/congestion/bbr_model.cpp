@@ -172,10 +172,15 @@ std::uint64_t BbrModel::extra_acked_bytes() const {
   return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;
 }
 
-bool BbrModel::queue_shows() const {
+bool BbrModel::queue_shows() const { return late(rounds_.recent_min_rtt()); }
+
+bool BbrModel::queue_begins() const {
+  return rounds_.present().rtt_samples >= kEnoughRttSamples && late(rounds_.present().min_rtt);
+}
+
+bool BbrModel::late(std::optional<Duration> rtt) const {
   const auto least = min_rtt_.value();
-  const auto recent = rounds_.recent_min_rtt();
-  return least && recent && *recent > *least + slack(*least);
+  return rtt && least && *rtt > *least + slack(*least);
 }
 
 bool BbrModel::queue_stands() const { return queued(rounds_.recent_min_rtt()); }
