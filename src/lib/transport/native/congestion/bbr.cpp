@@ -249,7 +249,6 @@ void Bbr::start_refill() {
 void Bbr::start_up(TimePoint now) {
   state_ = State::probe_up;
   cycle_start_ = now;
-  began_empty_ = !model_.queue_stands();
   ceiling_may_fall_ = true;
   plateau_.restart(model_.max_bandwidth());
   competing_.on_probe_start(model_.max_bandwidth());
@@ -318,10 +317,6 @@ bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
 bool Bbr::time_to_go_down(TimePoint now) {
   // Where a queue stands, more comes only from other flows; against flows that give way, a round trip is enough.
   if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
-  // Where nobody's queue stood before, one that grows while the rate does not is our own. The first round trip still
-  // shows what was sent before the probe.
-  const bool gained = competing_.gains(model_.max_bandwidth());
-  if (began_empty_ && plateau_.rounds() > 1 && !gained && model_.queue_begins()) return true;
   // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
   return plateau_.reached();

@@ -105,7 +105,6 @@ class Bbr final : public CongestionControl {
   bool full_pipe_ = false;           // has been, once
   bool probe_echoes_ = false;        // samples of the last probe still come in: they are a round trip behind
   bool ceiling_may_fall_ = false;    // once per probe
-  bool began_empty_ = false;         // the present probe: no queue stood
   unsigned overwhelmed_rounds_ = 0;  // of startup, in a row
   bool app_limited_ = false;
   bool idle_restart_ = false;

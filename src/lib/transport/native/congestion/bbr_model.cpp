@@ -172,15 +172,10 @@ std::uint64_t BbrModel::extra_acked_bytes() const {
   return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;
 }
 
-bool BbrModel::queue_shows() const { return late(rounds_.recent_min_rtt()); }
-
-bool BbrModel::queue_begins() const {
-  return rounds_.present().rtt_samples >= kEnoughRttSamples && late(rounds_.present().min_rtt);
-}
-
-bool BbrModel::late(std::optional<Duration> rtt) const {
+bool BbrModel::queue_shows() const {
   const auto least = min_rtt_.value();
-  return rtt && least && *rtt > *least + slack(*least);
+  const auto recent = rounds_.recent_min_rtt();
+  return least && recent && *recent > *least + slack(*least);
 }
 
 bool BbrModel::queue_stands() const { return queued(rounds_.recent_min_rtt()); }

@@ -149,8 +149,6 @@ class BbrModel {
   [[nodiscard]] bool startup_stalls() const { return startup_rate_.stalls(); }
   /// Even the quickest of the recent packets were later than the least round trip allows for.
   [[nodiscard]] bool queue_shows() const;
-  /// The same of this very round trip, by enough samples, whatever the last one was like.
-  [[nodiscard]] bool queue_begins() const;
   /// Even the quickest of the recent packets waited for long.
   [[nodiscard]] bool queue_stands() const;
   /// In this very round trip, by enough samples, whatever the last one was like.
@@ -159,7 +157,6 @@ class BbrModel {
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
-  [[nodiscard]] bool late(std::optional<Duration> rtt) const;
   [[nodiscard]] bool queued(std::optional<Duration> rtt) const;
   [[nodiscard]] bool congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const;
   void on_round_trip(std::uint64_t window_bytes);

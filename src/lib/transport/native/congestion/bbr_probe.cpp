@@ -42,10 +42,8 @@ void CompetingFlows::on_round_trip(bool overflow, bool drained) {
 }
 
 void CompetingFlows::on_probe_end(BitRate bandwidth, bool queue_stands) {
-  share_queue_ = queue_stands && gains(bandwidth);
+  share_queue_ = queue_stands && bandwidth >= scaled(before_probe_, kGainFromOthers);
 }
-
-bool CompetingFlows::gains(BitRate bandwidth) const { return bandwidth >= scaled(before_probe_, kGainFromOthers); }
 
 bool CompetingFlows::unresponsive() const { return overflowing_ > kUnresponsive; }
 

@@ -83,8 +83,6 @@ class CompetingFlows {
   /// drained    our last probe is long enough ago that the queue cannot be what it left
   void on_round_trip(bool overflow, bool drained);
   void on_probe_start(BitRate bandwidth) { before_probe_ = bandwidth; }
-  /// The present probe finds more than was there before it.
-  [[nodiscard]] bool gains(BitRate bandwidth) const;
   void on_probe_end(BitRate bandwidth, bool queue_stands);
   /// We all but stopped sending, and no queue was left: perhaps we were alone.
   void on_empty_queue() { overflowing_ = 0; }

@@ -304,18 +304,6 @@ TEST(Bbr, FollowsAPathThatBecomesSlowerAndFasterAgain) {
   EXPECT_GE(share(bottleneck.path(), flow.delivered_bytes() - before, 5s), 0.95);
 }
 
-TEST(Bbr, OverflowsNoShallowQueueByItsProbes) {
-  Bottleneck bottleneck(path_of(mbit(1'000), 75ms, 0.01, 0.6));
-  const auto& flow = bottleneck.add(CongestionKind::bbr);
-  bottleneck.run_until(3s);
-  const auto lost = flow.lost_bytes();
-  const auto delivered = flow.delivered_bytes();
-  bottleneck.run_until(20s);
-  const double share_lost =
-      static_cast<double>(flow.lost_bytes() - lost) / static_cast<double>(flow.delivered_bytes() - delivered);
-  EXPECT_NEAR(share_lost, 0.01, 0.0001);
-}
-
 TEST(Bbr, BuildsNoStandingQueue) {
   Bottleneck bottleneck(path_of(mbit(100), 26ms, 0, 20));
   bottleneck.add(CongestionKind::bbr);
