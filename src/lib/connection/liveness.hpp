@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace udtcat::connection {
@@ -18,6 +19,7 @@ inline constexpr auto kQuietPingInterval = std::chrono::seconds(2);    // spec: 
 inline constexpr auto kPortClosedSilence = std::chrono::seconds(3);    // spec: stream.md §5
 inline constexpr auto kLivenessTick = std::chrono::milliseconds(250);  // guess: a quarter of the ping interval
 
+inline constexpr std::uint64_t kLittleBytes = 1024;            // guess: many PINGs and PONGs
 inline constexpr auto kMissedTicks = std::chrono::seconds(2);  // guess: later than a busy machine is
 
 /// Threads: unsynchronised. No clock: time is a parameter.
@@ -60,6 +62,8 @@ class Liveness {
   /// not look like a dead one.
   void on_bytes_received(std::uint64_t total_bytes, TimePoint now) {
     if (total_bytes == received_bytes_) return;
+    // A block that comes slowly is no idle session.
+    if (total_bytes - received_bytes_ > kLittleBytes) std::ignore = on_payload(now);
     received_bytes_ = total_bytes;
     last_heard_ = now;
     unanswered_since_.reset();

@@ -305,7 +305,8 @@ Status Multiplexer::on_open(StreamId id) {
 // ---- Liveness -------------------------------------------------------------------------------------------------------
 
 void Multiplexer::arm_tick() {
-  tick_.expires_at(liveness_.next_tick(now()));
+  const TimePoint next = liveness_.next_tick(now());
+  tick_.expires_at(std::min(next, close_deadline_.value_or(next)));
   tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) on_tick();
   }));
@@ -368,6 +369,7 @@ void Multiplexer::send_close() {
   close_deadline_ = now() + (breaking ? std::chrono::seconds(kBreakOffDrain) : kCloseWait);
   writer_.queue({kSessionStream, breaking ? Close{reason_of(broken_by_->code), text_for_peer(*broken_by_)}
                                           : Close{CloseReason::done, {}}});
+  arm_tick();
   while (writer_.has_control())
     if (!send_block(false)) break;
   note_close_sent();

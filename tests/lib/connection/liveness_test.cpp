@@ -64,6 +64,15 @@ TEST(Liveness, PingsLessOnceNoStreamHasMovedForAWhile) {
   EXPECT_TRUE(liveness.ping_due(kStart + 12s));
 }
 
+TEST(Liveness, IsNotIdleWhileABlockComesSlowly) {
+  Liveness liveness(40s, Turn::leads, kStart);
+  liveness.on_bytes_received(100, kStart + 9s);
+  liveness.on_tick(kStart + 10s);
+  EXPECT_FALSE(liveness.ping_due(kStart + 4s)) << "a PING and a PONG are nothing";
+  liveness.on_bytes_received(10'000, kStart + 10s);
+  EXPECT_TRUE(liveness.ping_due(kStart + 4s));
+}
+
 TEST(Liveness, PingsOftenWhereThePeerIsLostSoon) {
   Liveness liveness(3s, Turn::leads, kStart);
   liveness.on_tick(kStart + 10s);
