@@ -94,6 +94,7 @@ struct SessionOptions : SessionTuning {
   std::optional<Cipher> cipher;     ///< none: the fastest 256-bit one of the connecting host
   bool sends = true;                ///< false: this end sends no payload
   bool receives = true;             ///< false: this end takes no payload
+  bool one_stream = false;          ///< this end takes one stream at a time, which may then have all of the credit
   Statements statements = Statements::none;
 };
 

@@ -157,7 +157,9 @@ void add_relay_options(CommandLine& line, PipeOptions& options) {
   add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {
-    if (options.form == Form::serve || options.form == Form::forward) options.session.purpose = Purpose::forward;
+    const bool forward = options.form == Form::serve || options.form == Form::forward;
+    if (forward) options.session.purpose = Purpose::forward;
+    options.session.one_stream = !forward;
     // The service's own port, or a like one that needs no privilege.
     const int port = options.service.port + (options.service.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
     if (options.form == Form::serve) options.counterpart += fmt::format(" --from {}", port);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 
-#include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
 #include "lib/session/session.hpp"
@@ -18,11 +17,11 @@ using TimePoint = std::chrono::steady_clock::time_point;
 inline constexpr std::uint32_t kSoleWindowBytes = 16 * kMiB;     // spec: stream.md §4
 inline constexpr std::uint64_t kWindowBudgetBytes = 128 * kMiB;  // guess: for a transport that states no limit (libudt)
 
-/// The credit of a new stream. A pipe's only one has as much as a LAN wants, so that slow start need not wait for what
-/// the consumer says to the first bytes.
+/// The credit of a new stream. The only one has much, so that slow start need not wait for what the consumer says to
+/// the first bytes.
 /// memory_bytes   as TransportOptions has it
-[[nodiscard]] constexpr std::uint32_t initial_window_bytes(Purpose purpose, std::uint64_t memory_bytes) {
-  if (purpose != Purpose::pipe) return session::kInitialWindowBytes;
+[[nodiscard]] constexpr std::uint32_t initial_window_bytes(bool one_stream, std::uint64_t memory_bytes) {
+  if (!one_stream) return session::kInitialWindowBytes;
   const std::uint64_t share = memory_bytes / 4;  // as with the first growth
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, session::kInitialWindowBytes, kSoleWindowBytes));
 }
@@ -42,14 +41,14 @@ class WindowBudget {
   }
   void give_back(std::uint64_t bytes) { taken_bytes_ -= bytes; }
   [[nodiscard]] std::uint64_t left_bytes() const { return limit_bytes_ - std::min(limit_bytes_, taken_bytes_); }
+  /// Its stream is the only one.
+  [[nodiscard]] bool alone() const { return streams_ == Streams::one; }
   /// No stream leaves the others, if there may be some, with less than a quarter.
   [[nodiscard]] std::uint64_t most_per_stream_bytes() const { return limit_bytes_ - (alone() ? 0 : limit_bytes_ / 4); }
   /// The most that a stream is given at once when its consumer begins.
   [[nodiscard]] std::uint64_t first_share_bytes() const { return left_bytes() / (alone() ? 2 : 4); }
 
  private:
-  [[nodiscard]] bool alone() const { return streams_ == Streams::one; }
-
   const std::uint64_t limit_bytes_;
   const Streams streams_;
   std::uint64_t taken_bytes_ = 0;

@@ -83,7 +83,7 @@ class SessionListener final : public Listener {
     const Key* key = request_.key ? &*request_.key : nullptr;
     stranger.handshake = std::make_unique<session::Handshake>(
         io_, session::Role::listener, key, request_.session,
-        initial_window_bytes(request_.session.purpose, request_.transport.memory_bytes),
+        initial_window_bytes(request_.session.one_stream, request_.transport.memory_bytes),
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
           finish(id);

@@ -25,7 +25,8 @@ inline constexpr auto kMissedTicks = std::chrono::seconds(2);  // guess: later t
 /// Threads: unsynchronised. No clock: time is a parameter.
 class Liveness {
  public:
-  using TimePoint = std::chrono::steady_clock::time_point;
+  using Clock = std::chrono::steady_clock;
+  using TimePoint = Clock::time_point;
   enum class Verdict { alive, timed_out, port_closed };
 
   /// The end that leads says the first word into a silence: two that did it at once would both say it, ever again.
@@ -42,9 +43,9 @@ class Liveness {
 
   /// Call at next_tick(). Time in which this process did not run (stopped, host suspended) is not the peer's silence.
   void on_tick(TimePoint now) {
-    if (now - next_tick_ > kMissedTicks) {
+    if (now - next_tick_ > std::min<Clock::duration>(kMissedTicks, idle_timeout_ / 2)) {
       last_heard_ += now - last_tick_;
-      if (unanswered_since_) *unanswered_since_ += now - last_tick_;
+      if (asked_at_) asked_at_ = std::min(now, *asked_at_ + (now - last_tick_));
     }
     moving_ = last_payload_ > last_tick_;
     idle_ = now - last_payload_ >= kIdleAfter;
@@ -53,7 +54,7 @@ class Liveness {
   /// When to look again. While nothing moves that is when there is something to say, or when the peer should have.
   [[nodiscard]] TimePoint next_tick(TimePoint now) {
     TimePoint due = last_sent_ + ping_interval(now);
-    if (unanswered_since_) due = std::min(due, *unanswered_since_ + kQuietAfter);
+    if (asked_at_) due = std::min(due, *asked_at_ + kQuietAfter);
     const TimePoint soon = now + kLivenessTick;
     return next_tick_ = moving_ || quiet(now) ? soon : std::max(due, soon);
   }
@@ -66,11 +67,12 @@ class Liveness {
     if (total_bytes - received_bytes_ > kLittleBytes) std::ignore = on_payload(now);
     received_bytes_ = total_bytes;
     last_heard_ = now;
-    unanswered_since_.reset();
+    asked_at_.reset();
   }
-  void on_sent(TimePoint now) {
-    last_sent_ = now;
-    if (!unanswered_since_) unanswered_since_ = now;
+  void on_sent(TimePoint now) { last_sent_ = now; }
+  /// Sent something that a peer answers soon, or soon says something of its own after: PING, DATA.
+  void on_asked(TimePoint now) {
+    if (!asked_at_) asked_at_ = now;
   }
   /// Bytes of a stream have moved, either way.  returns  whether the session was idle: next_tick() is earlier now
   [[nodiscard]] bool on_payload(TimePoint now) {
@@ -81,11 +83,11 @@ class Liveness {
 
   [[nodiscard]] Verdict verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
     const auto silence = now - last_heard_;
-    if (port_closed_since && silence >= kPortClosedSilence) return Verdict::port_closed;
+    if (port_closed_since && silence >= kPortClosedSilence && quiet(now)) return Verdict::port_closed;
     return silence >= idle_timeout_ ? Verdict::timed_out : Verdict::alive;
   }
   /// Nothing has come in answer for so long that data is held back.
-  [[nodiscard]] bool quiet(TimePoint now) const { return unanswered_since_ && now - *unanswered_since_ >= kQuietAfter; }
+  [[nodiscard]] bool quiet(TimePoint now) const { return asked_at_ && now - *asked_at_ >= kQuietAfter; }
   [[nodiscard]] bool ping_due(TimePoint now) const { return now - last_sent_ >= ping_interval(now); }
   [[nodiscard]] std::chrono::milliseconds silence(TimePoint now) const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_);
@@ -103,7 +105,7 @@ class Liveness {
   const Turn turn_;
   TimePoint last_heard_;
   TimePoint last_sent_;
-  std::optional<TimePoint> unanswered_since_;  // the first sent since something was heard
+  std::optional<TimePoint> asked_at_;  // first, since something was heard
   TimePoint last_payload_;
   TimePoint last_tick_;
   TimePoint next_tick_;

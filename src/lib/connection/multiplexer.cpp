@@ -75,8 +75,9 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
     : keep_alive_(std::move(keep_alive)),
       io_(io),
       peer_(session->peer()),
+      most_streams_(options.one_stream ? 1 : kMaxOpenStreams),
       budget_(window_budget_bytes(*session),
-              session->agreed().purpose == Purpose::pipe ? WindowBudget::Streams::one : WindowBudget::Streams::many),
+              options.one_stream ? WindowBudget::Streams::one : WindowBudget::Streams::many),
       session_(std::move(session)),
       next_own_id_(session_->role() == session::Role::connector ? 0 : 1),
       next_peer_id_(1 - next_own_id_),
@@ -188,6 +189,8 @@ void Multiplexer::wake() {
 void Multiplexer::pump() {
   if (state_ == State::over || close_sent()) return;
   if (pong_due_) writer_.queue({kSessionStream, Pong{*std::exchange(pong_due_, std::nullopt)}});
+  // Ticks are far apart while nothing moves: what has come since the last one counts.
+  if (liveness_.quiet(now())) liveness_.on_bytes_received(session_->received_bytes(), now());
   const bool with_data = !liveness_.quiet(now());
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data)) break;
@@ -290,7 +293,7 @@ Status Multiplexer::on_open(StreamId id) {
   if (std::max(retired_.size(), awaited_.size()) >= kMaxEndedStreams)
     return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "streams come and go in a flood");
   next_peer_id_ += 2;
-  const bool welcome = on_stream_ && streams_.size() < kMaxOpenStreams;
+  const bool welcome = on_stream_ && streams_.size() < most_streams_;
   add_stream(id, nullptr);
   if (!welcome) {
     refuse_stream(
@@ -343,6 +346,7 @@ void Multiplexer::on_tick() {
   if (liveness_.ping_due(now())) {
     send({kSessionStream, Ping{static_cast<std::uint64_t>(now().time_since_epoch().count())}});
     liveness_.on_sent(now());  // which it is after this turn: the next tick counts from it
+    liveness_.on_asked(now());
   }
   if (was_quiet && !liveness_.quiet(now())) wake();
   arm_tick();

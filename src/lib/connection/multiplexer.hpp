@@ -79,6 +79,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void source_ready(MuxStream& stream) override;
   void count_sent(std::size_t bytes) override {
     bytes_sent_ += bytes;
+    liveness_.on_asked(now());
     note_payload();
   }
   void count_consumed(std::size_t bytes) override;
@@ -119,6 +120,7 @@ class Multiplexer final : public Connection, private StreamHost {
   boost::asio::io_context& io_;
   const Endpoint peer_;
   State state_ = State::open;
+  const std::size_t most_streams_;
 
   WindowBudget budget_;
   std::unique_ptr<session::Session> session_;

@@ -27,8 +27,11 @@ TEST(Liveness, TakesAnyByteAsASignOfLife) {
 
 TEST(Liveness, BelievesAClosedPortOnlyBesideSilence) {
   Liveness liveness(40s, Turn::leads, kStart);
+  liveness.on_asked(kStart);
   EXPECT_EQ(liveness.verdict(kStart + 2s, kStart), Verdict::alive);
   EXPECT_EQ(liveness.verdict(kStart + 3s, kStart), Verdict::port_closed);
+  Liveness idle(40s, Turn::leads, kStart);
+  EXPECT_EQ(idle.verdict(kStart + 4s, kStart), Verdict::alive) << "it was not asked";
 }
 
 TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
@@ -41,8 +44,10 @@ TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
 
 TEST(Liveness, HoldsBackAndPingsLessWhileThePeerOwesAnAnswer) {
   Liveness liveness(40s, Turn::leads, kStart);
-  EXPECT_FALSE(liveness.quiet(kStart + 1h)) << "nothing was said that it could answer";
   liveness.on_sent(kStart);
+  EXPECT_FALSE(liveness.quiet(kStart + 1h)) << "nothing was said that it would answer";
+  liveness.on_asked(kStart);
+  liveness.on_asked(kStart + 2499ms);
   liveness.on_sent(kStart + 2499ms);
   EXPECT_FALSE(liveness.quiet(kStart + 2499ms));
   EXPECT_TRUE(liveness.quiet(kStart + 2500ms)) << "since the first of them";
@@ -93,6 +98,7 @@ TEST(Liveness, LooksWhenThereIsSomethingToSayOrToMiss) {
   liveness.on_tick(kStart + 10s);
   EXPECT_EQ(liveness.next_tick(kStart + 10s), kStart + 10250ms) << "a PING is due, but a tick never comes at once";
   liveness.on_sent(kStart + 10s);
+  liveness.on_asked(kStart + 10s);
   EXPECT_EQ(liveness.next_tick(kStart + 10s), kStart + 12500ms) << "the answer should have come by then";
   EXPECT_EQ(liveness.next_tick(kStart + 12500ms), kStart + 12750ms) << "it has not, and may come at any moment";
   liveness.on_bytes_received(1, kStart + 12750ms);

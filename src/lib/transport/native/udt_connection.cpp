@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt gives up after some 45 s of silence
 constexpr Duration kTrustedKeepAlive = 10s;       // spec: udt4.md §8: the mapping of a NAT lasts longer
+constexpr int kKeepAlives = 8;                    // spec: udt4.md §8: within the idle timeout
 constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
 constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: a SHUTDOWN is not acknowledged
 constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
@@ -325,7 +326,7 @@ std::vector<std::byte> UdtConnection::encoded(const ControlMessage& message) con
 }
 
 void UdtConnection::trust_peer(TimePoint now) {
-  keep_alive_ = kTrustedKeepAlive;
+  keep_alive_ = std::clamp<Duration>(settings_.options.idle_timeout / kKeepAlives, kKeepAlive, kTrustedKeepAlive);
   receiver_.trust_peer(now);
 }
 

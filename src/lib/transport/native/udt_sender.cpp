@@ -260,6 +260,7 @@ void UdtSender::probe(TimePoint now) {
   probe_.fire(!packets_.empty());
   if (probe_.count() == kProbesUntilTimeout) {
     congestion_->on_timeout(now);
+    copies_.clear();
     silenced_at_ = now;
     update_pacing();
     pacer_.forget_debt(now);
@@ -283,6 +284,7 @@ void UdtSender::set_payload_bytes(std::size_t payload_bytes) {
 void UdtSender::on_new_path(TimePoint now) {
   rtt_.reset();
   congestion_ = new_congestion_control(now);
+  copies_.clear();
   update_pacing();
   probe_.restart(now);
 }
@@ -390,8 +392,9 @@ void UdtSender::note_worth_a_copy(PacketIndex index) {
 void UdtSender::add_copies(TimePoint now, TrainBuilder& builder) {
   for (const PacketIndex index : std::exchange(copies_, {})) {
     if (!packets_.contains(index) || packets_[index].waits_for_repair) continue;
-    if (packets_[index].bytes <= payload_bytes_ && builder.takes(packets_[index].bytes))
-      add_packet(now, index, builder);
+    if (packets_[index].bytes > payload_bytes_ || !builder.takes(packets_[index].bytes)) continue;
+    add_packet(now, index, builder);
+    --packets_[index].sends;  // one try, for whoever counts them
   }
 }
 

@@ -75,11 +75,11 @@ class StartupRate {
  public:
   void on_ack(const AckEvent& ack, Duration min_rtt);
   [[nodiscard]] BitRate value() const { return value_; }
-  /// Half a round trip brought no quarter more.
+  /// Three quarters of a round trip brought no quarter more.
   [[nodiscard]] bool stalls() const { return parts_without_growth_ >= kStalledParts; }
 
  private:
-  static constexpr unsigned kStalledParts = 2;  // guess: one may be what a host or the peer's credit held up
+  static constexpr unsigned kStalledParts = 3;  // guess: one or two may be what a host held up
   static constexpr double kGrowth = 1.25;       // spec: draft-ietf-ccwg-bbr, "BBRCheckFullBWReached"
 
   struct Mark {

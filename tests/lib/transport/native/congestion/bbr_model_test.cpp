@@ -39,17 +39,17 @@ TEST(StartupRate, IsNoFasterThanWhatWasSentNorThanWhatArrived) {
   EXPECT_EQ(batch.value().bytes_per_second(), 1'000'000U) << "ACKs that were held back and came together";
 }
 
-TEST(StartupRate, StallsWhereHalfARoundTripBringsNoQuarterMore) {
+TEST(StartupRate, StallsWhereThreeQuartersOfARoundTripBringNoQuarterMore) {
   for (const bool app_limited : {false, true}) {
     StartupRate rate;
-    for (int part = 0; part < 4; ++part) {
+    for (int part = 0; part < 5; ++part) {
       EXPECT_FALSE(rate.stalls()) << part;
       AckEvent ack = acked(100ms + part * 25ms, part * 25ms, static_cast<std::uint64_t>(part) * 25'000);
       ack.app_limited = app_limited;
       rate.on_ack(ack, 100ms);
     }
     EXPECT_EQ(rate.stalls(), !app_limited) << "with too little to send no rate grows";
-    rate.on_ack(acked(200ms, 100ms, 125'000), 100ms);
+    rate.on_ack(acked(225ms, 125ms, 150'000), 100ms);
     EXPECT_FALSE(rate.stalls()) << "it has doubled";
   }
 }
