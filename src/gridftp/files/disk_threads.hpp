@@ -79,8 +79,9 @@ template <typename Call>
 
 /// As on_disk(), tried again for two seconds while another transfer has the file (Errc::out_of_resources): one whose
 /// client has gone may still be storing its last blocks.
-template <typename Call>
-[[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call) {
+/// wanted   false: the caller needs the file no more, and those who came later are not to find it taken
+template <typename Call, typename Wanted>
+[[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call, Wanted wanted) {
   constexpr auto kRetryAfter = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
   constexpr int kRetries = 20;                                  // guess: a disk has stored a few blocks by then
   boost::asio::steady_timer timer(io);
@@ -90,6 +91,7 @@ template <typename Call>
     timer.expires_after(kRetryAfter);
     boost::system::error_code ignored;
     co_await timer.async_wait(into(ignored));
+    if (!wanted()) co_return done;
   }
 }
 

@@ -195,9 +195,10 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   UDTCAT_TRY(const auto place, root_.location_of(path));
   UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(place) : BlockStore::open_to_write(place));
   std::optional<RestartJournal> journal;
+  ByteRanges there;
   if (const auto size = store.size(); !at && size) {
     journal = journal_of(place, path, parameters.source);
-    const ByteRanges there = ranges_on_disk(*journal, place);
+    there = ranges_on_disk(*journal, place);
     for (const ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
       if (*size == 0) store.discard();  // open_to_write() has just made it
@@ -205,7 +206,10 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
   }
-  incoming.sink = std::make_shared<FileSink>(io_, std::move(store), incoming.have, std::move(journal), at.value_or(0));
+  // A client may leave out less than is here: it asked while an earlier transfer still stored its last blocks.
+  if (incoming.have.empty()) there = {};
+  incoming.sink =
+      std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0));
   return incoming;
 }
 
@@ -241,7 +245,8 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = parameters_.refusal(DataPath::Stance::passive)) co_return *cannot;
   const Busy busy(*this);
-  const auto incoming = co_await on_disk_in_turn(io_, [&] { return open_incoming(path, at, parameters); });
+  const auto incoming = co_await on_disk_in_turn(
+      io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
   if (!incoming) co_return to_reply(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
     co_await incoming->sink->set_aside();

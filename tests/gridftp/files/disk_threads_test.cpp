@@ -74,6 +74,22 @@ TEST_F(DiskThreadsTest, KeepAsManyCallsAsTheyPromiseAndLetTheOthersWait) {
   EXPECT_TRUE(await(io, room));
 }
 
+TEST_F(DiskThreadsTest, TryAgainOnlyAsLongAsSomebodyWantsTheFile) {
+  for (const int wanted_times : {0, 1}) {
+    int tries = 0;
+    int times = wanted_times;
+    const auto got = run(io, on_disk_in_turn(
+                                 io,
+                                 [&]() -> Status {
+                                   ++tries;
+                                   return fail(Errc::out_of_resources, "write x", "another transfer is writing it");
+                                 },
+                                 [&] { return times-- > 0; }));
+    EXPECT_FALSE(got);
+    EXPECT_EQ(tries, 1 + wanted_times);
+  }
+}
+
 TEST_F(DiskThreadsTest, CanBeDestroyedWithCallsUnderWayAndWaiting) {
   for (std::size_t i = 0; i < 2 * DiskThreads::kThreads; ++i) begin_slow_call();
   run_ready(io);

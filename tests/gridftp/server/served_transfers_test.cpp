@@ -124,6 +124,20 @@ TEST_F(ServedTransfer, GoOnAfterACut) {
   EXPECT_TRUE(folder.read("x") == content);
 }
 
+TEST_F(ServedTransfer, ForgetNothingThatIsThereWhereAClientLeavesOutLess) {
+  ask_where();
+  EXPECT_EQ(ask("ALLO 100000").code, 200);
+  EXPECT_EQ(put("STOR /x", Bytes(content.begin(), content.begin() + 60'000)).code, 426);
+  ask_where();
+  EXPECT_EQ(ask("REST 0-40000").code, 350);
+  EXPECT_TRUE(send("STOR /x"));
+  EXPECT_EQ(next_reply().code, 150);
+  EXPECT_TRUE(send("ABOR"));
+  EXPECT_EQ(hear_end().code, 426);
+  EXPECT_EQ(next_reply().code, 226);
+  EXPECT_THAT(ask("SITE HAVE /x").text(), HasSubstr("0-60000"));
+}
+
 TEST_F(ServedTransfer, TakeExactlyAsMuchAsWasAllocated) {
   for (const char* allocation : {"ALLO 99999", "ALLO 100001"}) {
     ask_where();
