@@ -16,16 +16,18 @@ void BlockWriter::queue(const Frame& frame) {
 }
 
 void BlockWriter::add_ready(MuxStream& stream) {
-  if (stream.can_fill() && in_ready_.insert(&stream).second) ready_.push_back(&stream);
+  if (stream.can_fill() && in_line_.insert(&stream).second) newcomers_.push_back(&stream);
 }
 
 void BlockWriter::forget(MuxStream& stream) {
-  if (in_ready_.erase(&stream) > 0) std::erase(ready_, &stream);
+  if (in_line_.erase(&stream) == 0) return;
+  std::erase(newcomers_, &stream);
+  std::erase(waiting_, &stream);
 }
 
 std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data) {
   std::size_t used = take_control(payload);
-  while (with_data && !ready_.empty() && payload.size() - used >= MuxStream::kMinFillBytes)
+  while (with_data && has_data() && payload.size() - used >= MuxStream::kMinFillBytes)
     used += take_turn(payload.subspan(used));
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.
   if (used == 0) used = take_control(payload);
@@ -47,21 +49,23 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
   return used;
 }
 
-std::size_t BlockWriter::take_turn(std::span<std::byte> room) {
-  MuxStream& stream = *ready_.front();
-  ready_.pop_front();
-  if (!stream.can_fill()) {
-    in_ready_.erase(&stream);
-    return 0;
+bool BlockWriter::has_data() {
+  for (auto* line : {&newcomers_, &waiting_}) {
+    for (; !line->empty(); line->pop_front()) {
+      if (line->front()->can_fill()) return true;
+      in_line_.erase(line->front());
+    }
   }
-  const bool alone = ready_.empty();
-  const std::size_t used = stream.fill(alone ? room : room.first(std::min(room.size(), kTurnBytes)));
-  if (!in_ready_.contains(&stream)) return used;  // it ended within fill() and was forgotten
-  if (stream.can_fill())
-    ready_.push_back(&stream);
-  else
-    in_ready_.erase(&stream);
-  return used;
+  return false;
+}
+
+/// Call only where has_data().
+std::size_t BlockWriter::take_turn(std::span<std::byte> room) {
+  auto& line = newcomers_.empty() ? waiting_ : newcomers_;
+  MuxStream& stream = *line.front();
+  line.pop_front();
+  waiting_.push_back(&stream);  // said all or not: only who finds nothing to say at his next turn is a newcomer again
+  return stream.fill(room);
 }
 
 }  // namespace udtcat::connection

@@ -14,8 +14,10 @@
 
 namespace udtcat::connection {
 
-/// Control frames first, then the streams that are ready, in turn. Takes the bytes that are there and never waits for
-/// more: when the source is slower than the path each write becomes a block at once; when it is faster, blocks fill
+/// Control frames first, then the streams that are ready, in turn: those that had nothing to say before those that have
+/// had a turn (RFC 8290 §4.2), so that a short word does not wait for the blocks of others. A turn is what is left of the
+/// block, since a block that is one piece is copied once less at the other end. Takes the bytes that are there and never
+/// waits for more: when the source is slower than the path each write becomes a block at once; when it is faster, blocks fill
 /// while earlier ones are on their way.
 /// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
 /// number.
@@ -24,15 +26,13 @@ class BlockWriter {
  public:
   /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
   static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
-  /// The most that one stream puts into a block while others wait.
-  static constexpr std::size_t kTurnBytes = 64 * kKiB;  // guess: four turns in a block of the default size
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);
   void forget(MuxStream& stream);
 
   [[nodiscard]] bool has_control() const { return control_begin_ < control_.size(); }
-  [[nodiscard]] bool has_data() const { return !ready_.empty(); }
+  [[nodiscard]] bool has_data();
   [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
 
   /// Fills `payload` from its start and gives the bytes used, 0 when there was nothing after all.
@@ -46,8 +46,9 @@ class BlockWriter {
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
-  std::deque<MuxStream*> ready_;
-  std::unordered_set<MuxStream*> in_ready_;
+  std::deque<MuxStream*> newcomers_;
+  std::deque<MuxStream*> waiting_;
+  std::unordered_set<MuxStream*> in_line_;  // in one of these
 };
 
 }  // namespace udtcat::connection

@@ -47,8 +47,6 @@ class Liveness {
       last_heard_ += now - last_tick_;
       if (asked_at_) asked_at_ = std::min(now, *asked_at_ + (now - last_tick_));
     }
-    moving_ = last_payload_ > last_tick_;
-    idle_ = now - last_payload_ >= kIdleAfter;
     last_tick_ = now;
   }
   /// When to look again. While nothing moves that is when there is something to say, or when the peer should have.
@@ -56,7 +54,8 @@ class Liveness {
     TimePoint due = last_sent_ + ping_interval(now);
     if (asked_at_) due = std::min(due, *asked_at_ + kQuietAfter);
     const TimePoint soon = now + kLivenessTick;
-    return next_tick_ = moving_ || quiet(now) ? soon : std::max(due, soon);
+    const bool moving = now - last_payload_ < kPingInterval;
+    return next_tick_ = moving || quiet(now) ? soon : std::max(due, soon);
   }
 
   /// `total` bytes have come so far that bring the peer's next record nearer, authenticated or not: a slow path must
@@ -76,9 +75,7 @@ class Liveness {
   }
   /// Bytes of a stream have moved, either way.  returns  whether the session was idle: next_tick() is earlier now
   [[nodiscard]] bool on_payload(TimePoint now) {
-    last_payload_ = now;
-    moving_ = true;
-    return std::exchange(idle_, false);
+    return idle(now - std::exchange(last_payload_, now));
   }
 
   [[nodiscard]] Verdict verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
@@ -94,10 +91,11 @@ class Liveness {
   }
 
  private:
+  [[nodiscard]] static bool idle(Clock::duration without_payload) { return without_payload >= kIdleAfter; }
   [[nodiscard]] std::chrono::milliseconds ping_interval(TimePoint now) const {
     if (quiet(now)) return kQuietPingInterval;
     const std::chrono::milliseconds later = turn_ == Turn::follows ? kLivenessTick : std::chrono::milliseconds(0);
-    if (!idle_) return kPingInterval + later;
+    if (!idle(now - last_payload_)) return kPingInterval + later;
     return later + std::clamp<std::chrono::milliseconds>(idle_timeout_ / kIdlePings, kPingInterval, kIdlePingInterval);
   }
 
@@ -109,8 +107,6 @@ class Liveness {
   TimePoint last_payload_;
   TimePoint last_tick_;
   TimePoint next_tick_;
-  bool moving_ = false;  // stream bytes, since the last tick
-  bool idle_ = false;
   std::uint64_t received_bytes_ = 0;
 };
 

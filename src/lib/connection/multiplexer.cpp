@@ -269,7 +269,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
 
 Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block) {
   if (const auto* data = std::get_if<Data>(&frame.body)) {
-    note_payload();
+    note_payload(now());
     // Keep the block for its one big piece; at most one can fill half of it.
     if (!block.memory.empty() && data->bytes.size() >= block.memory.bytes().size() / 2)
       return stream.on_data({std::move(block.memory), {}, data->bytes});
@@ -315,8 +315,8 @@ void Multiplexer::arm_tick() {
   }));
 }
 
-void Multiplexer::note_payload() {
-  if (liveness_.on_payload(now()) && state_ != State::over) arm_tick();
+void Multiplexer::note_payload(TimePoint at) {
+  if (liveness_.on_payload(at) && state_ != State::over) arm_tick();
 }
 
 /// Queues in hosts and path add to the round trip, which is no reason for a larger window; another path is, after a

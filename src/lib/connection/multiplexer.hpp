@@ -79,8 +79,9 @@ class Multiplexer final : public Connection, private StreamHost {
   void source_ready(MuxStream& stream) override;
   void count_sent(std::size_t bytes) override {
     bytes_sent_ += bytes;
-    liveness_.on_asked(now());
-    note_payload();
+    const TimePoint at = now();
+    liveness_.on_asked(at);
+    note_payload(at);
   }
   void count_consumed(std::size_t bytes) override;
   void stream_over(MuxStream& stream, StreamOutcome outcome) override;
@@ -101,7 +102,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_close_frame(const Close& close);
 
   void take_rtt();
-  void note_payload();
+  void note_payload(TimePoint at);
   void arm_tick();
   void on_tick();
 

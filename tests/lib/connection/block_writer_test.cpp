@@ -67,12 +67,30 @@ TEST_F(BlockWriterTest, FillsABlockForOneBigSpeaker) {
   EXPECT_TRUE(writer.has_data());
 }
 
-TEST_F(BlockWriterTest, LetsBigSpeakersTakeTurns) {
-  speaker(std::string(1 << 20, 'x'));
+TEST_F(BlockWriterTest, LetsBigSpeakersTakeTurnsOfABlockEach) {
+  for (int i = 0; i < 2; ++i) speaker(std::string(1 << 20, 'x'));
+  const std::string whole = std::to_string(256 * 1024 - 24);
+  for (const char* stream : {"0:", "2:", "0:", "2:"}) EXPECT_EQ(compose(), Seen{stream + whole});
+}
+
+TEST_F(BlockWriterTest, LetsWhoHadNothingToSayGoFirst) {
+  for (int i = 0; i < 3; ++i) speaker(std::string(1 << 20, 'x'));
+  EXPECT_EQ(compose().front().substr(0, 2), "0:");
   speaker("short");
-  const auto seen = compose();
-  ASSERT_GE(seen.size(), 2U);
-  EXPECT_EQ(seen[1], "2:5") << "the short one is in the first block, not behind a megabyte";
+  for (const char* stream : {"2:", "4:", "6:"}) EXPECT_EQ(compose().front().substr(0, 2), stream);
+}
+
+TEST_F(BlockWriterTest, LetsNobodyPassTheOthersByFallingSilentBetweenTurns) {
+  speaker(std::string(1 << 20, 'x'));
+  Speaker& halting = speaker("short");
+  speaker(std::string(1 << 20, 'x'));
+  EXPECT_EQ(compose().front().substr(0, 2), "0:");
+  EXPECT_EQ(compose().front(), "2:5");
+  halting.script->say("again");
+  io.poll();
+  writer.add_ready(*halting.stream);
+  EXPECT_EQ(compose().front().substr(0, 2), "0:") << "it has had its turn";
+  EXPECT_EQ(compose().front(), "2:5");
 }
 
 TEST_F(BlockWriterTest, PutsControlFramesFirst) {

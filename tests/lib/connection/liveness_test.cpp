@@ -71,11 +71,11 @@ TEST(Liveness, PingsLessOnceNoStreamHasMovedForAWhile) {
 
 TEST(Liveness, IsNotIdleWhileABlockComesSlowly) {
   Liveness liveness(40s, Turn::leads, kStart);
+  liveness.on_sent(kStart + 9s);
   liveness.on_bytes_received(100, kStart + 9s);
-  liveness.on_tick(kStart + 10s);
-  EXPECT_FALSE(liveness.ping_due(kStart + 4s)) << "a PING and a PONG are nothing";
+  EXPECT_FALSE(liveness.ping_due(kStart + 12s)) << "a PING and a PONG are nothing";
   liveness.on_bytes_received(10'000, kStart + 10s);
-  EXPECT_TRUE(liveness.ping_due(kStart + 4s));
+  EXPECT_TRUE(liveness.ping_due(kStart + 12s));
 }
 
 TEST(Liveness, PingsOftenWhereThePeerIsLostSoon) {
@@ -94,7 +94,8 @@ TEST(Liveness, LeavesTheFirstWordToTheEndThatLeads) {
 
 TEST(Liveness, LooksWhenThereIsSomethingToSayOrToMiss) {
   Liveness liveness(40s, Turn::leads, kStart);
-  EXPECT_EQ(liveness.next_tick(kStart), kStart + 1s);
+  liveness.on_sent(kStart + 1s);
+  EXPECT_EQ(liveness.next_tick(kStart + 1s), kStart + 2s);
   liveness.on_tick(kStart + 10s);
   EXPECT_EQ(liveness.next_tick(kStart + 10s), kStart + 10250ms) << "a PING is due, but a tick never comes at once";
   liveness.on_sent(kStart + 10s);

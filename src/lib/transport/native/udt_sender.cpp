@@ -384,9 +384,8 @@ void UdtSender::add_repairs(TimePoint now, TrainBuilder& builder, std::size_t li
 /// All that is behind a lost packet waits for it: where a round trip more is the end's, or has been lost already, one
 /// packet more is cheap.
 void UdtSender::note_worth_a_copy(PacketIndex index) {
-  const bool last = next_new_bytes() == 0;
   if (!peer_.extended || probe_.probes() || copies_.size() >= kMaxCopies) return;
-  if (last || packets_[index].sends >= kSendsUntilCopy) copies_.push_back(index);
+  if (packets_[index].sends >= kSendsUntilCopy || next_new_bytes() == 0) copies_.push_back(index);
 }
 
 void UdtSender::add_copies(TimePoint now, TrainBuilder& builder) {
