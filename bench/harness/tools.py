@@ -16,6 +16,7 @@ from .processes import Failed, Process, finish, until
 UDR = BUILD.parent.parent / "wrappers" / "udr"
 RAW_UDT = BUILD / "bench" / "raw_udt"
 FLOW = BUILD / "bench" / "flow"
+BARE_PIPE = BUILD / "bench" / "bare_pipe"
 
 
 class Pipe:
@@ -134,6 +135,12 @@ def measure_raw_udt(ends, seconds):
     told = json.loads(receiver_out.read())
     cost = sender.cost + receiver.cost
     return Measurement(told["bytes"], told["seconds"], cost.cpu_seconds, cost.peak_bytes, None, told["samples"])
+
+
+def measure_bare_pipe(ends, seconds):
+    """What the machine carries, on a path that loses nothing."""
+    return pipe_through(ends, seconds, [BARE_PIPE, "receive", PORT], [BARE_PIPE, "send", ends.far_address, PORT],
+                        listening(ends, PORT, "-lnu"))[2]
 
 
 class TcpFlow:
@@ -356,6 +363,7 @@ TOOLS = {
         Tool("udtcat private, libudt", (UDTCAT, FLOW), measure_udtcat("private", ("--transport", "libudt"))),
         Tool("udtcat private, file", (UDTCAT,), measure_udtcat_file, "", True),
         Tool("raw libudt", (RAW_UDT,), measure_raw_udt),
+        Tool("bare pipe", (BARE_PIPE, FLOW), measure_bare_pipe),
         *(Tool(f"{name(sender)} to {name(receiver)}", (UDTCAT, FLOW), measure_plain_udt(sender, receiver))
           for sender, receiver in (("libudt", "libudt"), ("native", "libudt"), ("libudt", "native"), ("native", "native"))),
         Tool("tcp cubic", ("iperf3",), measure_iperf3("cubic", False), "iperf3"),
