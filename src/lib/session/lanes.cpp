@@ -115,6 +115,7 @@ LanePool::LanePool(boost::asio::io_context& io, std::shared_ptr<CipherThreads> t
                    BlockHandler on_opened)
     : io_(io),
       threads_(std::move(threads)),
+      hand_off_(HandOff::of(io)),
       sealing_(std::make_unique<Pipeline>(Pipeline{std::move(on_sealed)})),
       opening_(std::make_unique<Pipeline>(Pipeline{std::move(on_opened)})),
       guarded_delivery_(lifetime_.guard([this] { deliver(); })) {}
@@ -126,7 +127,6 @@ LanePool::~LanePool() {
 }
 
 void LanePool::submit(Pipeline& pipeline, Block block) {
-  const bool idle = pipeline.in_order.empty();
   Job& job = *pipeline.in_order.emplace_back(std::make_unique<Job>());
   job.block = std::move(block);
   if (pipeline.lanes.empty()) {
@@ -134,13 +134,20 @@ void LanePool::submit(Pipeline& pipeline, Block block) {
     return schedule_delivery();
   }
   Worked& lane = *pipeline.lanes[lane_of(job.block.number, pipeline.lanes.size())];
-  // With no earlier block on its way, no thread is in any lane of this direction.
-  if (!threads_ || (idle && job.block.payload_bytes <= kInlinePayloadBytes)) {
+  if (!worth_a_thread(pipeline, job)) {
     lane.run(job);
     job.done.store(true, std::memory_order_relaxed);
     return schedule_delivery();
   }
   hand_to_workers(lane, job);
+}
+
+/// A lane that may have an earlier block on its way is its thread's.
+bool LanePool::worth_a_thread(const Pipeline& pipeline, const Job& job) {
+  if (!threads_) return false;
+  const std::size_t on_their_way = pipeline.in_order.size() - 1;
+  if (on_their_way == 0 && job.block.payload_bytes <= kInlinePayloadBytes) return false;
+  return hand_off_.pays(std::chrono::steady_clock::now()) || on_their_way >= pipeline.lanes.size();
 }
 
 void LanePool::hand_to_workers(Worked& lane, Job& job) {

@@ -25,6 +25,7 @@
 #include "lib/core/mutex.hpp"
 #include "lib/crypto/aead.hpp"
 #include "lib/session/cipher_threads.hpp"
+#include "lib/session/hand_off.hpp"
 #include "lib/session/key_schedule.hpp"
 #include "lib/session/record_format.hpp"
 
@@ -100,6 +101,7 @@ class LanePool {
   LanePool(boost::asio::io_context& io, std::shared_ptr<CipherThreads> threads, BlockHandler on_sealed,
            BlockHandler on_opened);
   void submit(Pipeline& pipeline, Block block);
+  [[nodiscard]] bool worth_a_thread(const Pipeline& pipeline, const Job& job);
   void hand_to_workers(Worked& lane, Job& job);
   void work(Worked& lane);
   void schedule_delivery();
@@ -108,6 +110,7 @@ class LanePool {
 
   boost::asio::io_context& io_;  // constant after construction
   const std::shared_ptr<CipherThreads> threads_;
+  HandOff& hand_off_;
   const std::unique_ptr<Pipeline> sealing_;  // confined to the io thread, but for their lanes' queues
   const std::unique_ptr<Pipeline> opening_;
   std::atomic<bool> delivery_scheduled_{false};

@@ -1,0 +1,57 @@
+/// Whether a block's cipher is worth another thread.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+
+namespace udtcat::session {
+
+/// The time that a thread had a core, and that it waited for one, since it began.
+struct CoreTime {
+  std::chrono::nanoseconds had{0};
+  std::chrono::nanoseconds waited{0};
+
+  /// Of the calling thread; none where the system does not say.
+  [[nodiscard]] static std::optional<CoreTime> of_this_thread();
+  /// Of /proc/PID/schedstat's text.  spec: Linux, Documentation/scheduler/sched-stats.rst
+  [[nodiscard]] static std::optional<CoreTime> parse(std::string_view text);
+};
+
+/// A thread more is a gain where a core is free for it. Where the io thread itself has to wait for one, each block that
+/// goes to another thread and back makes both wait longer, and both caches cold.
+///
+///   handed over ── of the time that it could have run the io thread waited a quarter ──► kept
+///   kept ── the io thread has a core all the time, and could do with help ──► handed over
+///
+/// One for each io_context.
+/// Threads: confined to the io_context thread.
+class HandOff final : public boost::asio::execution_context::service {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  static constexpr auto kLookEvery = std::chrono::milliseconds(100);  // guess: many slices of the scheduler
+  static boost::asio::execution_context::id id;  // spec: Asio: by which an io_context finds its services
+
+  explicit HandOff(boost::asio::io_context& io) : service(io) {}
+  [[nodiscard]] static HandOff& of(boost::asio::io_context& io) { return boost::asio::use_service<HandOff>(io); }
+
+  /// Call for each block; looks at the thread's times now and then.
+  [[nodiscard]] bool pays(TimePoint now) {
+    if (now - looked_at_ >= kLookEvery) look(now, CoreTime::of_this_thread());
+    return pays_;
+  }
+  /// times   by now; none: it pays
+  void look(TimePoint now, std::optional<CoreTime> times);
+
+ private:
+  void shutdown() noexcept override {}
+
+  bool pays_ = true;
+  TimePoint looked_at_;
+  std::optional<CoreTime> times_;  // by then
+};
+
+}  // namespace udtcat::session
