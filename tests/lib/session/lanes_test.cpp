@@ -167,6 +167,15 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
     encode({Protection::private_, lane, static_cast<std::uint32_t>(bytes), number}, made.header());
     return made;
   }
+  /// For the next tenth of a second.
+  void set_scarce(bool scarce) {
+    const auto now = std::chrono::steady_clock::now();
+    HandOff& hand_off = HandOff::of(io);
+    hand_off.look(now, std::nullopt);
+    if (!scarce) return;
+    hand_off.look(now, CoreTime{0ms, 0ms});
+    hand_off.look(now, CoreTime{10ms, 10ms});
+  }
   void run_until_opened(std::size_t count) {
     ASSERT_TRUE(test::run_until(io, [&] { return opened.size() >= count; }));
     ASSERT_EQ(opened.size(), count);
@@ -189,6 +198,20 @@ TEST_P(LanePoolTest, GivesBlocksBackInOrderWhateverLaneAndThreadHadThem) {
     ASSERT_TRUE(opened[i]);
     EXPECT_EQ(opened[i]->number, i);
     EXPECT_EQ(opened[i]->payload().front(), static_cast<std::byte>(i));
+    EXPECT_EQ(opened[i]->payload().back(), static_cast<std::byte>(i));
+  }
+}
+
+TEST_P(LanePoolTest, GivesThemBackInOrderWhileCoresBecomeScarceAndFreeAgain) {
+  for (BlockNumber number = 0; number < 300; ++number) {
+    if (number % 20 == 0) set_scarce(number % 40 == 0);
+    sender->seal(block(number));
+    io.poll();
+  }
+  run_until_opened(300);
+  for (std::size_t i = 0; i < 300; ++i) {
+    ASSERT_TRUE(opened[i]);
+    EXPECT_EQ(opened[i]->number, i);
     EXPECT_EQ(opened[i]->payload().back(), static_cast<std::byte>(i));
   }
 }
