@@ -234,7 +234,8 @@ void receive(const char* port) {
   record->filled = next->filled = 0;
   for (;;) {
     sockaddr_in peer{};
-    std::array<iovec, 2> pieces{{{&record->bytes[record->filled], kRecordBytes - record->filled}, {next->bytes.data(), kTrainBytes}}};
+    std::array<iovec, 2> pieces{
+        {{&record->bytes[record->filled], kRecordBytes - record->filled}, {next->bytes.data(), kTrainBytes}}};
     msghdr message{};
     message.msg_name = &peer;
     message.msg_namelen = sizeof peer;
@@ -246,10 +247,12 @@ void receive(const char* port) {
     const std::size_t into = std::min<std::size_t>(static_cast<std::size_t>(got), kRecordBytes - record->filled);
     record->filled += into;
     next->filled = static_cast<std::size_t>(got) - into;
-    if (received - acked >= std::min<std::uint64_t>(window / 4, kRecordBytes) || acked == 0 || record->filled == kRecordBytes) {
+    if (received - acked >= std::min<std::uint64_t>(window / 4, kRecordBytes) || acked == 0 ||
+        record->filled == kRecordBytes) {
       const Ack ack{received, window};
       acked = received;
-      if (::sendto(socket, &ack, sizeof ack, 0, reinterpret_cast<sockaddr*>(&peer), sizeof peer) < 0) die("acknowledge");
+      if (::sendto(socket, &ack, sizeof ack, 0, reinterpret_cast<sockaddr*>(&peer), sizeof peer) < 0)
+        die("acknowledge");
     }
     if (record->filled < kRecordBytes) continue;
     queues.full.push(std::exchange(record, std::exchange(next, nullptr)));

@@ -195,6 +195,7 @@ SCENARIOS = {
         Scenario("ranger", "10 Gbit/s, 68 ms, clean", lambda: Wan(rate="10G", rtt="68ms")),
         Scenario("cineca", "100 Mbit/s, 26 ms, clean", lambda: Wan(rate="100M", rtt="26ms")),
         Scenario("lossy", "1 Gbit/s, 75 ms, 1 % loss", lambda: Wan(rate="1G", rtt="75ms", loss="1%")),
+        Scenario("long", "1 Gbit/s, 268 ms, 0.97 % loss", lambda: Wan(rate="1G", rtt="268ms", loss="0.97%"), 20),
         Scenario("jitter", "1 Gbit/s, 50 ms, 2 % late by 3 ms", lambda: Wan(rate="1G", rtt="50ms", reorder="2%", reorder_delay="3ms")),
         Scenario("shared", "1 Gbit/s, 20 ms, beside a kernel TCP flow", lambda: Wan(rate="1G", rtt="20ms"), 20, ("cubic", "bbr")),
         *(Scenario(f"plain-{rtt}ms-{loss}%", f"2 Gbit/s, {rtt} ms, {loss} % loss", lambda rtt=rtt, loss=loss: Wan(rate="2G", rtt=f"{rtt}ms", loss=f"{loss}%"))

@@ -206,8 +206,9 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
   }
-  // A client may leave out less than is here: it asked while an earlier transfer still stored its last blocks.
-  if (incoming.have.empty()) there = {};
+  // More may be there than the client leaves out, which asked while an earlier transfer still stored its last blocks. It
+  // is the same file's only where the source has a name.
+  if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   incoming.sink =
       std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0));
   return incoming;
@@ -245,9 +246,10 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = parameters_.refusal(DataPath::Stance::passive)) co_return *cannot;
   const Busy busy(*this);
+  if (cancelled_) co_return broken_off(*cancelled_);
   const auto incoming = co_await on_disk_in_turn(
       io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
-  if (!incoming) co_return to_reply(incoming.error());
+  if (!incoming) co_return cancelled_ ? broken_off(*cancelled_) : to_reply(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
     co_await incoming->sink->set_aside();
     co_return to_reply(begun.error());

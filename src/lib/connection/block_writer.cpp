@@ -1,6 +1,7 @@
 #include "lib/connection/block_writer.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lib/core/byte_order.hpp"
 
@@ -61,11 +62,17 @@ bool BlockWriter::has_data() {
 
 /// Call only where has_data().
 std::size_t BlockWriter::take_turn(std::span<std::byte> room) {
-  auto& line = newcomers_.empty() ? waiting_ : newcomers_;
+  const bool is_new = !newcomers_.empty();
+  auto& line = is_new ? newcomers_ : waiting_;
   MuxStream& stream = *line.front();
   line.pop_front();
-  waiting_.push_back(&stream);  // said all or not: only who finds nothing to say at his next turn is a newcomer again
-  return stream.fill(room);
+  waiting_.push_back(&stream);  // said all or not: who finds nothing to say at his next turn is a newcomer again
+  const bool alone = waiting_.size() + newcomers_.size() == 1;
+  const std::size_t used = stream.fill(is_new && !alone ? room.first(std::min(room.size(), kShortBytes)) : room);
+  // It may have ended within fill(), and is forgotten then.
+  const bool was_cut = !is_new && used < kShortBytes && in_line_.contains(&stream) && stream.can_fill();
+  if (was_cut) std::rotate(waiting_.begin(), std::prev(waiting_.end()), waiting_.end());
+  return used;
 }
 
 }  // namespace udtcat::connection

@@ -14,11 +14,12 @@
 
 namespace udtcat::connection {
 
-/// Control frames first, then the streams that are ready, in turn: those that had nothing to say before those that have
-/// had a turn (RFC 8290 §4.2), so that a short word does not wait for the blocks of others. A turn is what is left of the
-/// block, since a block that is one piece is copied once less at the other end. Takes the bytes that are there and never
-/// waits for more: when the source is slower than the path each write becomes a block at once; when it is faster, blocks fill
-/// while earlier ones are on their way.
+/// Control frames first, then the streams that are ready, in turn. A turn is what is left of the block, since a block
+/// that is one piece is copied once less at the other end; where that is little the next block begins with the same
+/// stream. A stream that had nothing to say at its last turn has a short one before the others (RFC 8290 §4.2): a word
+/// after a silence waits for one block at most.
+/// Takes the bytes that are there and never waits for more: when the source is slower than the path each write becomes
+/// a block at once; when it is faster, blocks fill while earlier ones are on their way.
 /// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
 /// number.
 /// Threads: confined to the io_context thread. Streams are forgotten before they die.
@@ -26,6 +27,9 @@ class BlockWriter {
  public:
   /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
   static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
+
+  /// Of a turn: the most before others that wait, and what is too little for one.
+  static constexpr std::size_t kShortBytes = 16 * kKiB;  // guess: any word, a sixteenth of a block
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kWindowBudgetBytes = 128 * kMiB;  // guess: for a
 /// memory_bytes   as TransportOptions has it
 [[nodiscard]] constexpr std::uint32_t initial_window_bytes(bool one_stream, std::uint64_t memory_bytes) {
   if (!one_stream) return session::kInitialWindowBytes;
-  const std::uint64_t share = memory_bytes / 4;  // as with the first growth
+  const std::uint64_t share = memory_bytes / 4;  // guess: the rest is for growth
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, session::kInitialWindowBytes, kSoleWindowBytes));
 }
 

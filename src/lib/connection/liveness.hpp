@@ -13,7 +13,7 @@ namespace udtcat::connection {
 inline constexpr auto kPingInterval = std::chrono::seconds(1);         // spec: stream.md §5
 inline constexpr auto kIdleAfter = std::chrono::seconds(10);           // spec: stream.md §5
 inline constexpr auto kIdlePingInterval = std::chrono::seconds(5);     // spec: stream.md §5
-inline constexpr int kIdlePings = 8;                                   // guess: within the idle timeout, at least
+inline constexpr int kIdlePings = 8;                                   // spec: stream.md §5: within the idle timeout
 inline constexpr auto kQuietAfter = std::chrono::milliseconds(2500);   // spec: stream.md §5
 inline constexpr auto kQuietPingInterval = std::chrono::seconds(2);    // spec: stream.md §5
 inline constexpr auto kPortClosedSilence = std::chrono::seconds(3);    // spec: stream.md §5
@@ -74,9 +74,7 @@ class Liveness {
     if (!asked_at_) asked_at_ = now;
   }
   /// Bytes of a stream have moved, either way.  returns  whether the session was idle: next_tick() is earlier now
-  [[nodiscard]] bool on_payload(TimePoint now) {
-    return idle(now - std::exchange(last_payload_, now));
-  }
+  [[nodiscard]] bool on_payload(TimePoint now) { return idle(now - std::exchange(last_payload_, now)); }
 
   [[nodiscard]] Verdict verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
     const auto silence = now - last_heard_;

@@ -1,14 +1,10 @@
 #include "lib/session/hand_off.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <fstream>
+#include <istream>
 #include <utility>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "lib/core/text.hpp"
 
 namespace udtcat::session {
 
@@ -16,46 +12,35 @@ namespace {
 
 constexpr const char* kTimes = "/proc/thread-self/schedstat";  // spec: proc(5)
 constexpr int kLookedAwayAfter = 5;                            // guess: times of a pause say nothing of a busy thread
+constexpr double kBusy = 0.5;      // guess: of the time; a thread with less to do may wait without harm
+constexpr double kCrowded = 0.25;  // measured: ADR-0035: of the time in which it could have run
 
 }  // namespace
 
-std::optional<CoreTime> CoreTime::parse(std::string_view text) {
-  const auto take = [&text]() -> std::optional<std::chrono::nanoseconds> {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    const auto number = core::parse_number<std::int64_t>(word);
-    if (!number) return std::nullopt;
-    return std::chrono::nanoseconds(*number);
-  };
-  const auto had = take();
-  const auto waited = take();
-  if (!had || !waited) return std::nullopt;
-  return CoreTime{*had, *waited};
+std::optional<CoreTime> CoreTime::read(std::istream& text) {
+  std::int64_t had = 0;
+  std::int64_t waited = 0;
+  if (!(text >> had >> waited)) return std::nullopt;
+  return CoreTime{std::chrono::nanoseconds(had), std::chrono::nanoseconds(waited)};
 }
 
 std::optional<CoreTime> CoreTime::of_this_thread() {
-  const int file = ::open(kTimes, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  std::array<char, 128> text{};  // three numbers
-  const ssize_t bytes = ::read(file, text.data(), text.size());
-  ::close(file);
-  if (bytes <= 0) return std::nullopt;
-  return parse({text.data(), static_cast<std::size_t>(bytes)});
+  std::ifstream file(kTimes);
+  return read(file);
 }
 
 boost::asio::execution_context::id HandOff::id;
 
 void HandOff::look(TimePoint now, std::optional<CoreTime> times) {
   const auto before = std::exchange(times_, times);
-  const auto passed = now - std::exchange(looked_at_, now);
-  if (!times) pays_ = true;
-  if (!times || !before || passed > kLookedAwayAfter * kLookEvery) return;
-  const auto had = times->had - before->had;
-  const auto waited = times->waited - before->waited;
-  const bool busy = 2 * (had + waited) >= passed;
-  const bool crowded = 4 * waited >= had + waited;
-  const bool has_a_core = 20 * had >= 19 * passed;
-  pays_ = pays_ ? !(busy && crowded) : has_a_core;
+  const std::chrono::duration<double> passed = now - std::exchange(looked_at_, now);
+  if (!pays_ && now < kept_until_ && times) return;
+  if (!std::exchange(pays_, true) || !times || !before || passed > kLookedAwayAfter * kLookEvery) return;
+  const std::chrono::duration<double> had = times->had - before->had;
+  const std::chrono::duration<double> waited = times->waited - before->waited;
+  pays_ = had + waited < kBusy * passed || waited < kCrowded * (had + waited);
+  if (!pays_) kept_until_ = now + keep_for_;
+  keep_for_ = pays_ ? kKeepFor : std::min<std::chrono::milliseconds>(2 * keep_for_, kKeepAtMost);
 }
 
 }  // namespace udtcat::session

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <iosfwd>
 #include <optional>
-#include <string_view>
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
@@ -18,14 +18,14 @@ struct CoreTime {
   /// Of the calling thread; none where the system does not say.
   [[nodiscard]] static std::optional<CoreTime> of_this_thread();
   /// Of /proc/PID/schedstat's text.  spec: Linux, Documentation/scheduler/sched-stats.rst
-  [[nodiscard]] static std::optional<CoreTime> parse(std::string_view text);
+  [[nodiscard]] static std::optional<CoreTime> read(std::istream& text);
 };
 
 /// A thread more is a gain where a core is free for it. Where the io thread itself has to wait for one, each block that
 /// goes to another thread and back makes both wait longer, and both caches cold.
 ///
 ///   handed over ── of the time that it could have run the io thread waited a quarter ──► kept
-///   kept ── the io thread has a core all the time, and could do with help ──► handed over
+///   kept ── a second later, twice as long after each time in a row ──► handed over
 ///
 /// One for each io_context.
 /// Threads: confined to the io_context thread.
@@ -33,6 +33,8 @@ class HandOff final : public boost::asio::execution_context::service {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   static constexpr auto kLookEvery = std::chrono::milliseconds(100);  // guess: many slices of the scheduler
+  static constexpr auto kKeepFor = std::chrono::seconds(1);           // guess: a look at the other way is a tenth
+  static constexpr auto kKeepAtMost = std::chrono::seconds(30);       // guess: a busy host may have become idle
   static boost::asio::execution_context::id id;  // spec: Asio: by which an io_context finds its services
 
   explicit HandOff(boost::asio::io_context& io) : service(io) {}
@@ -45,11 +47,15 @@ class HandOff final : public boost::asio::execution_context::service {
   }
   /// times   by now; none: it pays
   void look(TimePoint now, std::optional<CoreTime> times);
+  /// As pays() said last.
+  [[nodiscard]] bool paid() const { return pays_; }
 
  private:
   void shutdown() noexcept override {}
 
   bool pays_ = true;
+  std::chrono::milliseconds keep_for_ = kKeepFor;
+  TimePoint kept_until_;
   TimePoint looked_at_;
   std::optional<CoreTime> times_;  // by then
 };

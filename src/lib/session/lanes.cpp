@@ -129,25 +129,23 @@ LanePool::~LanePool() {
 void LanePool::submit(Pipeline& pipeline, Block block) {
   Job& job = *pipeline.in_order.emplace_back(std::make_unique<Job>());
   job.block = std::move(block);
-  if (pipeline.lanes.empty()) {
-    job.done.store(true, std::memory_order_relaxed);
-    return schedule_delivery();
-  }
-  Worked& lane = *pipeline.lanes[lane_of(job.block.number, pipeline.lanes.size())];
-  if (!worth_a_thread(pipeline, job)) {
+  if (!pipeline.lanes.empty()) {
+    Worked& lane = *pipeline.lanes[lane_of(job.block.number, pipeline.lanes.size())];
+    if (worth_a_thread(pipeline, job)) return hand_to_workers(lane, job);
     lane.run(job);
-    job.done.store(true, std::memory_order_relaxed);
-    return schedule_delivery();
   }
-  hand_to_workers(lane, job);
+  job.done.store(true, std::memory_order_relaxed);
+  schedule_delivery();
 }
 
-/// A lane that may have an earlier block on its way is its thread's.
+/// A lane is this thread's as soon as the block before on it is done.
 bool LanePool::worth_a_thread(const Pipeline& pipeline, const Job& job) {
   if (!threads_) return false;
-  const std::size_t on_their_way = pipeline.in_order.size() - 1;
-  if (on_their_way == 0 && job.block.payload_bytes <= kInlinePayloadBytes) return false;
-  return hand_off_.pays(std::chrono::steady_clock::now()) || on_their_way >= pipeline.lanes.size();
+  const std::size_t before = pipeline.in_order.size() - 1;
+  if (before == 0 && job.block.payload_bytes <= kInlinePayloadBytes) return false;
+  if (hand_off_.pays(std::chrono::steady_clock::now())) return true;
+  const std::size_t lanes = pipeline.lanes.size();  // to which blocks are dealt in turn
+  return before >= lanes && !pipeline.in_order[before - lanes]->done.load(std::memory_order_acquire);
 }
 
 void LanePool::hand_to_workers(Worked& lane, Job& job) {

@@ -92,6 +92,8 @@ class LanePool {
 
   void seal(Block block) { submit(*sealing_, std::move(block)); }
   void open(Block block) { submit(*opening_, std::move(block)); }
+  /// Blocks are worked by threads, so that more of them on their way are a gain.
+  [[nodiscard]] bool hands_over() const { return threads_ && hand_off_.paid(); }
 
  private:
   struct Job;

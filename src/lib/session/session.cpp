@@ -45,26 +45,26 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
 
   if (agreed_.protection != Protection::clear) flows_.trust_peer();
 
-  stats_.threads = cipher_threads(threads);
+  stats_.threads = thread_count(threads);
   stats_.flows = agreed_.flows;
   stats_.protection = agreed_.protection;
   if (keys_) {
     stats_.lanes = agreed_.lanes;
     stats_.cipher = agreed_.cipher;
   }
-  blocks_in_flight_limit_ = 2 * stats_.threads + 2 * agreed_.flows + 2;
+  const std::size_t most_blocks_wanted = kBlocksAhead + 2 * agreed_.flows + 2 * stats_.threads;
   // send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its
   // bytes.
   const std::size_t retained_blocks = retained_limit_bytes() * kSparseShare / agreed_.block_bytes;
   const std::size_t buffer_bytes = buffer_bytes_for(agreed_.block_bytes);
-  outgoing_buffers_.emplace(buffer_bytes, blocks_in_flight_limit_ + 1 + retained_blocks);
-  incoming_buffers_.emplace(buffer_bytes, kept_blocks + blocks_in_flight_limit_ + 2);
-  std::shared_ptr<CipherThreads> cipher_threads;
+  outgoing_buffers_.emplace(buffer_bytes, most_blocks_wanted + 1 + retained_blocks);
+  incoming_buffers_.emplace(buffer_bytes, kept_blocks + most_blocks_wanted + 2);
+  std::shared_ptr<CipherThreads> workers;
   if (stats_.threads > 0) {
-    UDTCAT_TRY(cipher_threads, CipherThreads::of_process(stats_.threads));
+    UDTCAT_TRY(workers, CipherThreads::of_process(stats_.threads));
   }
   UDTCAT_TRY(lanes_, LanePool::create(
-                         io_, {agreed_.protection, agreed_.cipher, agreed_.lanes, std::move(cipher_threads), role_},
+                         io_, {agreed_.protection, agreed_.cipher, agreed_.lanes, std::move(workers), role_},
                          keys_ ? &*keys_ : nullptr, [this](Result<Block> block) { on_sealed(std::move(block)); },
                          [this](Result<Block> block) { on_opened(std::move(block)); }));
   keys_.reset();
@@ -79,7 +79,7 @@ Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction dir
   return std::optional(std::move(cipher));
 }
 
-std::size_t Session::cipher_threads(std::optional<std::size_t> wanted) const {
+std::size_t Session::thread_count(std::optional<std::size_t> wanted) const {
   const std::size_t threads = wanted.value_or(available_cores());
   // One core: a hand-off to another thread is all cost.
   return !keys_ || threads <= 1 ? 0 : std::min(threads, agreed_.lanes);
@@ -140,7 +140,7 @@ void Session::async_read(ReadHandler handler) {
 }
 
 void Session::read_on() {
-  if (reading_ || read_error_ || opening_ + opened_.size() >= blocks_in_flight_limit_) return;
+  if (reading_ || read_error_ || opening_ + opened_.size() >= blocks_wanted()) return;
   auto memory = incoming_buffers_->acquire();
   if (!memory) return;  // the caller keeps all of it, and calls this when it has given some back
   reading_ = true;

@@ -32,6 +32,7 @@
 namespace udtcat::session {
 
 /// The credit of a new stream; each end names its own in the handshake.
+inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: stream.md §4
 
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
@@ -73,7 +74,7 @@ class Session {
   [[nodiscard]] Status start(std::optional<std::size_t> threads, std::size_t kept_blocks);
 
   /// Whether fewer blocks are on their way to the transport than keep lanes and flows busy.
-  [[nodiscard]] bool wants_block() const { return writing_ < blocks_in_flight_limit_; }
+  [[nodiscard]] bool wants_block() const { return writing_ < blocks_wanted(); }
   /// Whether the transport has taken every block that was written.
   [[nodiscard]] bool all_written() const { return writing_ == 0; }
   /// Memory for a block: its payload is to be written into payload_room(). None while all of it is in use; the
@@ -107,7 +108,10 @@ class Session {
   enum class State { joining, running, closed };
 
   [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
-  [[nodiscard]] std::size_t cipher_threads(std::optional<std::size_t> wanted) const;
+  [[nodiscard]] std::size_t thread_count(std::optional<std::size_t> wanted) const;
+  /// So many blocks on their way keep the flows busy, and the threads where they are at work.
+  [[nodiscard]] std::size_t blocks_wanted() const { return kBlocksAhead + 2 * agreed_.flows + 2 * working_threads(); }
+  [[nodiscard]] std::size_t working_threads() const { return lanes_->hands_over() ? stats_.threads : 0; }
   void on_sealed(Result<Block> sealed);
   void send(Block block, WriteHandler handler);
   void read_on();
@@ -120,7 +124,6 @@ class Session {
   const Agreed agreed_;
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
-  std::size_t blocks_in_flight_limit_ = 0;
   ConnectionStats stats_;  // constants, the blocks, and once closed the packets as they were
   State state_ = State::joining;
 

@@ -124,18 +124,37 @@ TEST_F(ServedTransfer, GoOnAfterACut) {
   EXPECT_TRUE(folder.read("x") == content);
 }
 
-TEST_F(ServedTransfer, ForgetNothingThatIsThereWhereAClientLeavesOutLess) {
+TEST_F(ServedTransfer, ForgetNothingOfANamedSourceWhereTheClientLeavesOutLess) {
+  for (const bool named : {false, true}) {
+    const auto name_it = [&] { EXPECT_EQ(ask(named ? "SITE UPLOAD 100000-1" : "NOOP").code, 200); };
+    const std::string file = named ? "/named" : "/unnamed";
+    ask_where();
+    name_it();
+    EXPECT_EQ(ask("ALLO 100000").code, 200);
+    EXPECT_EQ(put("STOR " + file, Bytes(content.begin(), content.begin() + 60'000)).code, 426);
+    ask_where();
+    name_it();
+    EXPECT_EQ(ask("REST 0-40000").code, 350);
+    EXPECT_TRUE(send("STOR " + file));
+    const Reply begun = next_reply();
+    EXPECT_EQ(begun.code, 150) << begun.text();
+    EXPECT_TRUE(send("ABOR"));
+    EXPECT_EQ(hear_end().code, 426);
+    EXPECT_EQ(next_reply().code, 226);
+    name_it();
+    EXPECT_THAT(ask("SITE HAVE " + file).text(), HasSubstr(named ? "0-60000" : "0-40000"));
+  }
+}
+
+TEST_F(ServedTransfer, PutNothingOfALongerFileBehindAShorterOneOfNoName) {
   ask_where();
   EXPECT_EQ(ask("ALLO 100000").code, 200);
   EXPECT_EQ(put("STOR /x", Bytes(content.begin(), content.begin() + 60'000)).code, 426);
   ask_where();
   EXPECT_EQ(ask("REST 0-40000").code, 350);
-  EXPECT_TRUE(send("STOR /x"));
-  EXPECT_EQ(next_reply().code, 150);
-  EXPECT_TRUE(send("ABOR"));
-  EXPECT_EQ(hear_end().code, 426);
-  EXPECT_EQ(next_reply().code, 226);
-  EXPECT_THAT(ask("SITE HAVE /x").text(), HasSubstr("0-60000"));
+  EXPECT_EQ(ask("ALLO 50000").code, 200);
+  EXPECT_EQ(put("STOR /x", Bytes(content.begin(), content.begin() + 50'000), 2, 40'000).code, 226);
+  EXPECT_TRUE(folder.read("x") == Bytes(content.begin(), content.begin() + 50'000));
 }
 
 TEST_F(ServedTransfer, TakeExactlyAsMuchAsWasAllocated) {

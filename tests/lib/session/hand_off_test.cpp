@@ -1,6 +1,7 @@
 #include "lib/session/hand_off.hpp"
 
 #include <filesystem>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -12,15 +13,18 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(CoreTime, IsReadFromWhatTheKernelWrites) {
-  const auto times = CoreTime::parse("543210 98765 12\n");
+  std::istringstream text("543210 98765 12\n");
+  const auto times = CoreTime::read(text);
   ASSERT_TRUE(times);
   EXPECT_EQ(times->had, 543'210ns);
   EXPECT_EQ(times->waited, 98'765ns);
 }
 
 TEST(CoreTime, IsNoneWhereTheTextIsNoTimes) {
-  for (const char* text : {"", " ", "1", "1 ", "x 2 3", "1 x 3", "1  2", "99999999999999999999 1 1"})
-    EXPECT_FALSE(CoreTime::parse(text)) << text;
+  for (const char* words : {"", " ", "1", "1 ", "x 2 3", "1 x 3", "99999999999999999999 1 1"}) {
+    std::istringstream text(words);
+    EXPECT_FALSE(CoreTime::read(text)) << words;
+  }
 }
 
 TEST(CoreTime, OfThisThreadGrowsWhileItRuns) {
@@ -61,15 +65,23 @@ TEST_F(HandOffTest, PaysOnWhereAThreadWaitsThatHasLittleToDo) {
   EXPECT_TRUE(pays());
 }
 
-TEST_F(HandOffTest, PaysAgainWhereTheThreadHasACoreToItselfAndNeedsMore) {
+TEST_F(HandOffTest, IsTriedAgainAfterTwiceAsLongEachTime) {
   pass(0ms, 0ms);
-  pass(50ms, 50ms);
-  pass(80ms, 20ms);
-  EXPECT_FALSE(pays()) << "others want its core";
-  pass(50ms, 0ms);
-  EXPECT_FALSE(pays()) << "it needs no help";
-  pass(99ms, 1ms);
+  for (const int kept : {10, 20, 40}) {
+    pass(50ms, 50ms);
+    for (int i = 1; i < kept; ++i) {
+      EXPECT_FALSE(pays()) << i << " of " << kept;
+      pass(80ms, 0ms);
+    }
+    EXPECT_FALSE(pays());
+    pass(80ms, 0ms);
+    EXPECT_TRUE(pays()) << kept;
+  }
+  pass(90ms, 0ms);
   EXPECT_TRUE(pays());
+  pass(50ms, 50ms);
+  for (int i = 0; i < 10; ++i) pass(50ms, 50ms);
+  EXPECT_TRUE(pays()) << "after a second, as at first";
 }
 
 TEST_F(HandOffTest, PaysWhereTheSystemDoesNotSay) {

@@ -285,7 +285,9 @@ UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool prov
   settings.started = now;
   settings.path = path_to(settings.peer_address);
   // Of several connections to a peer one alone begins as fast as all of them were.
-  const auto same = [&](const auto& each) { return each.second->connection.peer_address() == settings.peer_address; };
+  const auto same = [host = settings.peer_address.with_port(0)](const auto& each) {
+    return each.second->connection.peer_address().with_port(0) == host;
+  };
   if (settings.path && std::ranges::any_of(links_, same)) settings.path.reset();
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
   auto made = std::make_unique<UdtLink>(io_, settings, proved_key, chunks_);

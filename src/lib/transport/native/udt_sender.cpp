@@ -157,10 +157,10 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   update_pacing();
 }
 
-/// Whether the count, which is of the peer's port and began before this connection, has risen.
+/// Whether the peer's count has risen.
 bool UdtSender::note_overloads(std::uint32_t count) {
-  const bool risen = peer_overloads_ && static_cast<std::int32_t>(count - *peer_overloads_) > 0;
-  if (risen || !peer_overloads_) peer_overloads_ = count;
+  const bool risen = static_cast<std::int32_t>(count - peer_overloads_) > 0;
+  if (risen) peer_overloads_ = count;
   return risen;
 }
 

@@ -166,8 +166,8 @@ class UdtSender {
   DeliveryRate delivery_;
   Pacer pacer_;
   std::unique_ptr<CongestionControl> congestion_;
-  std::uint64_t reported_delivered_bytes_ = 0;   // by one of ours
-  std::optional<std::uint32_t> peer_overloads_;  // as it last said
+  std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
+  std::uint32_t peer_overloads_ = 0;            // as it last said
   std::uint64_t acknowledged_bytes_ = 0;
   LossGuess guess_;  // of packets beyond, where the peer does not report bytes
   std::uint64_t lost_bytes_ = 0;

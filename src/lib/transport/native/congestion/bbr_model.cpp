@@ -151,8 +151,8 @@ void BbrModel::forget_short_term() {
 // Without a queue never below what the last round trip delivered: loss alone says nothing against that.
 void BbrModel::lower_short_term(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
-  const double lossless = round.host_overloaded ? kHostYield : 1.0;
-  const double least = queue_stands() && !host_bound() ? kYield : lossless;
+  double least = round.host_overloaded ? kHostYield : 1.0;
+  if (queue_stands() && !host_bound()) least = kYield;
   short_term_bandwidth_ = std::max(scaled(round.bandwidth, least), scaled(bandwidth(), kInflightLoBeta));
   short_term_bytes_ =
       std::max(round.in_flight_bytes, scaled(std::min(short_term_bytes_, window_bytes), kInflightLoBeta));
