@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -28,6 +30,8 @@ struct MemoryPipe {
   bool stuck = false;                                ///< writes are not completed, nothing is acknowledged
   std::function<void(std::span<std::byte>)> tamper;  ///< sees each write before it is carried
   std::vector<std::byte> capture;                    ///< everything ever written
+  std::uint64_t packets_lost = 0;                    ///< as the writer's transport counts them
+  std::optional<std::chrono::milliseconds> drain;    ///< that the writer closed with
   std::function<void()> wake_reader;
   std::function<void()> wake_writer;  ///< call after changing stuck, for a writer that waits for acknowledgements
 };
@@ -68,15 +72,19 @@ class MemoryChannel final : public transport::Channel {
     boost::asio::post(io_, lifetime_.guard([this] { serve_drained(); }));
   }
 
-  void close(std::chrono::milliseconds) override {
-    if (std::exchange(closed_, true) || outgoing_->black_hole) return;
+  void close(std::chrono::milliseconds drain) override {
+    if (std::exchange(closed_, true)) return;
+    outgoing_->drain = drain;
+    if (outgoing_->black_hole) return;
     outgoing_->closed = true;
     outgoing_->cut = true;
     if (outgoing_->wake_reader) boost::asio::post(io_, [pipe = outgoing_] { pipe->wake_reader(); });
   }
 
   [[nodiscard]] transport::ChannelStats stats() override {
-    return {.bytes_received = received_bytes_, .rtt = std::chrono::milliseconds(1)};
+    return {.bytes_received = received_bytes_,
+            .packets_lost = outgoing_->packets_lost,
+            .rtt = std::chrono::milliseconds(1)};
   }
   [[nodiscard]] Endpoint peer() const override { return {}; }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {

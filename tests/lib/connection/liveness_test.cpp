@@ -108,6 +108,23 @@ TEST(Liveness, LooksWhenThereIsSomethingToSayOrToMiss) {
   EXPECT_EQ(liveness.next_tick(kStart + 13s), kStart + 13250ms) << "bytes move";
 }
 
+TEST(Liveness, HoldsNothingBackAfterALongIdleTimeInWhichThePeerAnswers) {
+  Liveness liveness(40s, Turn::leads, kStart);
+  std::uint64_t received_bytes = 0;
+  int pings = 0;
+  for (auto now = liveness.next_tick(kStart); now < kStart + 10min; now = liveness.next_tick(now)) {
+    ASSERT_FALSE(liveness.quiet(now - 1ns)) << pings << " PINGs: until the tick, what has come is not known";
+    liveness.on_tick(now);
+    liveness.on_bytes_received(received_bytes, now);
+    if (!liveness.ping_due(now)) continue;
+    liveness.on_sent(now);
+    liveness.on_asked(now);
+    received_bytes += 20;  // a PONG, at once
+    ++pings;
+  }
+  EXPECT_GT(pings, 100);
+}
+
 TEST(Liveness, DoesNotBlameThePeerForTimeInWhichWeWereStopped) {
   Liveness liveness(40s, Turn::leads, kStart);
   liveness.on_tick(kStart + 1s);

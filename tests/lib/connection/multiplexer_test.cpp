@@ -3,15 +3,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
-#include <udtcat/key.hpp>
-
-#include "support/bytes.hpp"
-#include "support/memory_channel.hpp"
-#include "support/run_until.hpp"
-#include "support/scripted_stream.hpp"
+#include "lib/connection/multiplexer_fixture.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -21,85 +17,6 @@ using test::Script;
 using test::ScriptedStream;
 
 std::string text_of_size(std::size_t bytes) { return test::text_of(test::numbered_bytes(bytes)); }
-
-/// A connector and a listener over a path in memory, and the words to speak of them.
-class MultiplexerTest : public ::testing::TestWithParam<Protection> {
- protected:
-  struct End {
-    std::unique_ptr<Connection> connection;
-    std::optional<StreamOutcome> outcome;
-    std::optional<Status> closed;
-    std::shared_ptr<Script> script = std::make_shared<Script>();
-    StreamId accepted = 0;
-  };
-
-  void connect(Protection protection = Protection::private_, std::size_t lanes = 4, std::size_t threads = 2,
-               std::size_t flows = 1) {
-    SessionOptions options;
-    options.protection = protection;
-    options.threads = threads;
-    options.idle_timeout = 3s;
-    session::Agreed agreed;
-    agreed.protection = protection;
-    agreed.lanes = lanes;
-    agreed.flows = flows;
-    agreed.block_bytes = 16 * 1024;
-    agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
-    for (std::size_t i = 1; i < flows; ++i) {
-      test::ChannelPair pair(io);
-      more_to_listener.push_back(std::move(pair.connector));
-      more_to_connector.push_back(std::move(pair.listener));
-      more_from_connector.push_back(pair.from_connector);
-    }
-    from_connector = path.from_connector;
-    from_listener = path.from_listener;
-    make(connector, session::Role::connector, agreed, options, std::move(path.connector));
-    make(listener, session::Role::listener, agreed, options, std::move(path.listener));
-    listener.connection->on_stream([this](StreamId id) {
-      listener.accepted = id;
-      if (accepts) accept();
-    });
-  }
-  void make(End& end, session::Role role, const session::Agreed& agreed, const SessionOptions& options,
-            std::unique_ptr<transport::Channel> channel) {
-    std::optional<session::KeySchedule> keys;
-    if (agreed.protection >= Protection::safe) {
-      crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
-      keys = std::move(*session::KeySchedule::from_exporter(exporter));
-    }
-    auto session = std::make_unique<session::Session>(io, role, agreed, std::move(keys), std::move(channel));
-    for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
-      session->add_flow(std::move(more));
-    end.connection = std::move(*Multiplexer::create(io, std::move(session), options, nullptr));
-    end.connection->on_closed([&end](const Status& status) { end.closed = status; });
-  }
-  void accept() {
-    listener.connection->accept_stream(listener.accepted, std::make_unique<ScriptedStream>(io, listener.script),
-                                       [this](const StreamOutcome& outcome) { listener.outcome = outcome; });
-  }
-  void open() {
-    connector.connection->open_stream(std::make_unique<ScriptedStream>(io, connector.script),
-                                      [this](const StreamOutcome& outcome) { connector.outcome = outcome; });
-  }
-  template <typename Condition>
-  [[nodiscard]] bool run_until(Condition condition) {
-    return test::run_until(io, condition);
-  }
-  bool both_ended() {
-    return run_until([this] { return connector.outcome && listener.outcome; });
-  }
-
-  boost::asio::io_context io;
-  test::ChannelPair path{io};
-  std::shared_ptr<test::MemoryPipe> from_connector;
-  std::shared_ptr<test::MemoryPipe> from_listener;
-  std::vector<std::unique_ptr<transport::Channel>> more_to_listener;  // the flows beyond the first
-  std::vector<std::unique_ptr<transport::Channel>> more_to_connector;
-  std::vector<std::shared_ptr<test::MemoryPipe>> more_from_connector;
-  bool accepts = true;
-  End connector;
-  End listener;
-};
 
 TEST_P(MultiplexerTest, CarriesBothDirectionsAndEndsWithReceipts) {
   connect(GetParam());
@@ -274,6 +191,27 @@ TEST_F(MultiplexerTest, RefusesAStreamWithTheReason) {
   EXPECT_NE(connector.outcome->error->message().find("db:5432"), std::string::npos);
 }
 
+TEST_F(MultiplexerTest, RefusesASecondStreamWhereItTakesOneAndGoesOnWithTheFirst) {
+  options.one_stream = true;
+  connect();
+  open();
+  connector.script->say("first");
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "first"; }));
+  std::optional<StreamOutcome> second;
+  connector.connection->open_stream(std::make_unique<ScriptedStream>(io, std::make_shared<Script>()),
+                                    [&](const StreamOutcome& outcome) { second = outcome; });
+  ASSERT_TRUE(run_until([&] { return second || listener.accepted != 0; }));
+  ASSERT_TRUE(second && second->error);
+  EXPECT_EQ(second->error->code, Errc::stream_refused);
+  EXPECT_NE(second->error->message().find("too many are open"), std::string::npos) << second->error->message();
+  connector.script->say(" and last");
+  connector.script->end_source();
+  listener.script->end_source();
+  ASSERT_TRUE(both_ended());
+  EXPECT_FALSE(connector.outcome->error);
+  EXPECT_EQ(listener.script->received, "first and last");
+}
+
 TEST_F(MultiplexerTest, KeepsWhatArrivesBeforeTheStreamIsAccepted) {
   connect();
   accepts = false;
@@ -385,6 +323,25 @@ TEST_F(MultiplexerTest, StaysUpWhileIdle) {
   EXPECT_FALSE(connector.closed);
 }
 
+TEST_F(MultiplexerTest, SendsWhatItHeldBackAtOnceWhenThePeerIsHeardAfterALongSilence) {
+  options.idle_timeout = 20s;
+  connect(Protection::private_, 1, 0);
+  const auto hear = std::exchange(from_listener->wake_reader, [] {});
+  connector.script->to_send = "hello";
+  listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "hello"; }));
+  const auto quiet_from = std::chrono::steady_clock::now() + kQuietAfter;
+  ASSERT_TRUE(run_until([=] { return std::chrono::steady_clock::now() > quiet_from; }));
+  connector.script->say(", are you there?");
+  test::run_ready(io);
+  EXPECT_EQ(listener.script->received, "hello") << "the peer owes an answer";
+  from_listener->wake_reader = hear;
+  hear();
+  test::run_ready(io);  // the next tick, which would let it go too, is a quarter of a second away
+  EXPECT_EQ(listener.script->received, "hello, are you there?");
+}
+
 TEST_F(MultiplexerTest, ClosesWithTheAgreementOfBothEnds) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
@@ -394,6 +351,17 @@ TEST_F(MultiplexerTest, ClosesWithTheAgreementOfBothEnds) {
   ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
   EXPECT_TRUE(*connector.closed);
   EXPECT_TRUE(*listener.closed);
+}
+
+TEST_F(MultiplexerTest, DrainsAfterBothClosesOnlyWhereItHasLostPackets) {
+  connect();
+  from_connector->packets_lost = 1;
+  connector.connection->close();
+  ASSERT_TRUE(run_until([this] { return connector.closed && listener.closed; }));
+  EXPECT_TRUE(*connector.closed);
+  EXPECT_TRUE(*listener.closed);
+  EXPECT_EQ(from_connector->drain, kBreakOffDrain);
+  EXPECT_EQ(from_listener->drain, 0s) << "it has lost none";
 }
 
 TEST_F(MultiplexerTest, ABrokenLinkAfterEverythingIsReceiptedTakesNothingAway) {
