@@ -50,27 +50,27 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
   return used;
 }
 
-bool BlockWriter::has_data() {
-  for (auto* line : {&newcomers_, &waiting_}) {
-    for (; !line->empty(); line->pop_front()) {
-      if (line->front()->can_fill()) return true;
-      in_line_.erase(line->front());
-    }
-  }
-  return false;
+bool BlockWriter::has_data() { return next_line() != nullptr; }
+
+/// The line whose first stream has the next turn; none: nobody has anything to say.
+std::deque<MuxStream*>* BlockWriter::next_line() {
+  for (auto* line : {&newcomers_, &waiting_})
+    for (; !line->empty() && !line->front()->can_fill(); line->pop_front()) in_line_.erase(line->front());
+  if (newcomers_.empty() && waiting_.empty()) return nullptr;
+  const bool waited = newcomers_.empty() || (newcomer_was_last_ && !waiting_.empty());
+  return waited ? &waiting_ : &newcomers_;
 }
 
 /// Call only where has_data().
 std::size_t BlockWriter::take_turn(std::span<std::byte> room) {
-  const bool is_new = !newcomers_.empty();
-  auto& line = is_new ? newcomers_ : waiting_;
+  auto& line = *next_line();
+  newcomer_was_last_ = &line == &newcomers_;
   MuxStream& stream = *line.front();
   line.pop_front();
   waiting_.push_back(&stream);  // said all or not: who finds nothing to say at his next turn is a newcomer again
-  const bool alone = waiting_.size() + newcomers_.size() == 1;
-  const std::size_t used = stream.fill(is_new && !alone ? room.first(std::min(room.size(), kShortBytes)) : room);
+  const std::size_t used = stream.fill(room);
   // It may have ended within fill(), and is forgotten then.
-  const bool was_cut = !is_new && used < kShortBytes && in_line_.contains(&stream) && stream.can_fill();
+  const bool was_cut = used < kShortBytes && in_line_.contains(&stream) && stream.can_fill();
   if (was_cut) std::rotate(waiting_.begin(), std::prev(waiting_.end()), waiting_.end());
   return used;
 }

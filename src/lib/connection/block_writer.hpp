@@ -16,8 +16,8 @@ namespace udtcat::connection {
 
 /// Control frames first, then the streams that are ready, in turn. A turn is what is left of the block, since a block
 /// that is one piece is copied once less at the other end; where that is little the next block begins with the same
-/// stream. A stream that had nothing to say at its last turn has a short one before the others (RFC 8290 §4.2): a word
-/// after a silence waits for one block at most.
+/// stream. Every other turn is for a stream that had nothing to say at its last (RFC 8290 §4.2), so that a word after a
+/// silence waits for little more than a block, and nobody waits for words without end.
 /// Takes the bytes that are there and never waits for more: when the source is slower than the path each write becomes
 /// a block at once; when it is faster, blocks fill while earlier ones are on their way.
 /// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
@@ -28,8 +28,8 @@ class BlockWriter {
   /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
   static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
 
-  /// Of a turn: the most before others that wait, and what is too little for one.
-  static constexpr std::size_t kShortBytes = 16 * kKiB;  // guess: any word, a sixteenth of a block
+  /// Less is too little for a turn.
+  static constexpr std::size_t kShortBytes = 16 * kKiB;  // guess: a sixteenth of a block
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);
@@ -46,12 +46,14 @@ class BlockWriter {
 
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
+  [[nodiscard]] std::deque<MuxStream*>* next_line();
   [[nodiscard]] std::size_t take_turn(std::span<std::byte> room);
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
   std::deque<MuxStream*> newcomers_;
   std::deque<MuxStream*> waiting_;
+  bool newcomer_was_last_ = false;
   std::unordered_set<MuxStream*> in_line_;  // in one of these
 };
 
