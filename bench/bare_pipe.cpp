@@ -1,10 +1,11 @@
-// What a pipe over UDP carries on this machine if it does nothing that it need not.
+// Question: what can this machine carry over a cable at all?
 //
 //   bare_pipe receive PORT > OUT      bare_pipe send HOST PORT < IN
 //
-// Trains by UDP_SEGMENT and UDP_GRO, AES-256-GCM over blocks of a quarter of a megabyte, an acknowledgement for each
-// train, a window that the receiver's socket holds, one thread at each end. No headers, no repair, no congestion control, a
-// key that everybody knows: a lost packet ends it with an error.
+// A pipe over UDP that does nothing that it need not: trains by UDP_SEGMENT and UDP_GRO, AES-256-GCM over blocks of a
+// quarter of a megabyte, an acknowledgement for each train, a window that the receiver's socket holds, one thread at
+// each end. No headers, no repair, no congestion control, a key that everybody knows: a lost packet ends it with an
+// error.
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>

@@ -206,7 +206,7 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
   }
-  // More may be there than the client leaves out, which asked while an earlier transfer still stored its last blocks. It
+  // More may be there than the client leaves out: it asked while an earlier transfer still stored its last blocks. That
   // is the same file's only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   incoming.sink =
