@@ -45,5 +45,9 @@ if(UDTCAT_BUILD_FUZZERS)
     message(FATAL_ERROR "UDTCAT_BUILD_FUZZERS needs clang: use the preset \"fuzz\"")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
+  # clang 14 has the coroutines that the library of GCC 12 and Boost.Asio ask for, and does not say so; it cannot make
+  # them together with -fsanitize=function.
+  add_compile_definitions(__cpp_impl_coroutine=201902L BOOST_ASIO_HAS_CO_AWAIT=1 BOOST_ASIO_HAS_STD_COROUTINE=1)
+  add_compile_options(-fno-sanitize=function)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
