@@ -26,6 +26,8 @@ std::int64_t seconds_of(PathCache::Clock::time_point time) {
 
 PathCache::PathCache(std::filesystem::path file, std::function<Clock::time_point()> now)
     : file_(std::move(file)), now_(std::move(now)) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file_, unknown)) return;  // a FIFO's opening would wait for its writer
   std::ifstream lines(file_);
   std::string content(kMaxFileBytes, '\0');
   lines.read(content.data(), static_cast<std::streamsize>(content.size()));
@@ -109,6 +111,7 @@ void PathCache::save() const {
 
 std::shared_ptr<KnownPaths> users_path_cache() {
   auto directory = environment("XDG_CACHE_HOME");
+  if (directory && !directory->starts_with('/')) directory.reset();
   if (const auto home = environment("HOME"); !directory && home) directory = *home + "/.cache";
   if (!directory) return nullptr;
   return std::make_shared<PathCache>(*directory + "/udtcat/paths", PathCache::Clock::now);

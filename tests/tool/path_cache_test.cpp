@@ -113,6 +113,14 @@ TEST_F(PathCacheTest, KeepsTheNewestAndReadsNoMoreThanItWrites) {
   EXPECT_EQ(count, PathCache::kMaxPaths);
 }
 
+TEST_F(PathCacheTest, WaitsForNobodyWhereTheFileIsAPipe) {
+  std::filesystem::create_directories(file.parent_path());
+  ASSERT_EQ(::mkfifo(file.c_str(), S_IRUSR | S_IWUSR), 0);
+  EXPECT_FALSE(kept("192.0.2.1"));
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
+  EXPECT_TRUE(kept("192.0.2.1")) << "a file has its place";
+}
+
 TEST_F(PathCacheTest, DoesWithoutADirectoryThatItMayNotMake) {
   std::ofstream(home.path() / ".cache") << "a file";
   PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);

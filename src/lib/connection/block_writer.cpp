@@ -28,8 +28,11 @@ void BlockWriter::forget(MuxStream& stream) {
 
 std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data) {
   std::size_t used = take_control(payload);
-  while (with_data && has_data() && payload.size() - used >= MuxStream::kMinFillBytes)
-    used += take_turn(payload.subspan(used));
+  while (with_data && payload.size() - used >= MuxStream::kMinFillBytes) {
+    auto* const line = next_line();
+    if (line == nullptr) break;
+    used += take_turn(*line, payload.subspan(used));
+  }
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.
   if (used == 0) used = take_control(payload);
   return used;
@@ -61,9 +64,7 @@ std::deque<MuxStream*>* BlockWriter::next_line() {
   return waited ? &waiting_ : &newcomers_;
 }
 
-/// Call only where has_data().
-std::size_t BlockWriter::take_turn(std::span<std::byte> room) {
-  auto& line = *next_line();
+std::size_t BlockWriter::take_turn(std::deque<MuxStream*>& line, std::span<std::byte> room) {
   newcomer_was_last_ = &line == &newcomers_;
   MuxStream& stream = *line.front();
   line.pop_front();

@@ -47,7 +47,7 @@ class BlockWriter {
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
   [[nodiscard]] std::deque<MuxStream*>* next_line();
-  [[nodiscard]] std::size_t take_turn(std::span<std::byte> room);
+  [[nodiscard]] std::size_t take_turn(std::deque<MuxStream*>& line, std::span<std::byte> room);
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;

@@ -32,8 +32,10 @@
 namespace udtcat::session {
 
 /// The credit of a new stream; each end names its own in the handshake.
-inline constexpr std::size_t kBlocksAhead = 2;                    // guess: one that is composed, one that leaves
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: stream.md §4
+
+/// Blocks on their way beside those of flows and threads.
+inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves
 
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
