@@ -1,4 +1,4 @@
-/// The usual local streams: standard input and output, and TCP connections, singly or as a service.
+/// The usual local streams: standard input and output, TCP connections, and services behind sockets.
 #pragma once
 
 #include <functional>
@@ -33,37 +33,35 @@ struct StdioHalves {
 /// process, looks to it like an end.
 [[nodiscard]] std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket);
 
-/// Connects every stream that a peer opens to a TCP service. Where that is down, the stream is refused with the reason.
+/// A place where a service listens, or where clients come to.
+struct SocketAddress {
+  std::vector<Endpoint> tcp;  ///< of a service: tried in turn; of clients: all of them
+  std::string unix_path{};    ///< in their place; empty: TCP
+};
+
+/// A service to which a peer's streams are connected.
+struct Service {
+  std::string name;       ///< by which streams ask for it; empty: what streams without a name reach
+  std::string shown;      ///< its address, for messages: "tcp db:5432", "unix /run/db.sock"
+  SocketAddress address;  ///< it has 10 s to answer
+};
+
+/// Connects the streams that peers open to services. Where one is down, the stream is refused with the reason; where
+/// very many come at once they wait for each other.
 /// Threads: confined to the io_context thread.
-class TcpService {
+class Services {
  public:
   /// Called for each connect that failed and each stream that ended with an error, one line for the operator each; of
   /// many of one kind, at most once in 10 s.
   using TroubleHandler = std::function<void(const Endpoint& peer, const Error& error)>;
-  virtual ~TcpService() = default;
-  /// Serves the connection's streams from now on; once per connection, before its streams arrive. The connection must
-  /// outlive this, or have been closed.
-  virtual void serve(Connection& connection) = 0;
+  /// Whether the peer may reach the service of that name, now.
+  using Permission = std::function<bool(const std::string& name)>;
+  virtual ~Services() = default;
+  /// Serves the connection's streams from now on; once per connection, before its streams arrive. Its
+  /// SessionOptions::services let the names through. The connection must outlive this, or have been closed.
+  virtual void serve(Connection& connection, Permission may_reach) = 0;
 };
-/// targets       the service's addresses, tried in turn for each stream, 10 s in all; not empty
-/// target_name   the service as the user wrote it, for messages
-[[nodiscard]] std::unique_ptr<TcpService> make_tcp_service(boost::asio::io_context& io, std::vector<Endpoint> targets,
-                                                           std::string target_name,
-                                                           TcpService::TroubleHandler on_trouble);
-
-/// Accepts local TCP connections; each becomes a stream of one connection.
-/// Threads: confined to the io_context thread.
-class TcpForward {
- public:
-  /// As TcpService's, and for each time when accepting pauses for want of descriptors.
-  using TroubleHandler = std::function<void(const Endpoint& client, const Error& error)>;
-  virtual ~TcpForward() = default;
-  [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
-};
-/// locals   those with port 0 share one port that the system chooses
-/// errors: Errc::cannot_bind.  The connection must outlive the result.
-[[nodiscard]] Result<std::unique_ptr<TcpForward>> make_tcp_forward(boost::asio::io_context& io, Connection& connection,
-                                                                   const std::vector<Endpoint>& locals,
-                                                                   TcpForward::TroubleHandler on_trouble);
+[[nodiscard]] std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
+                                                      Services::TroubleHandler on_trouble);
 
 }  // namespace udtcat

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -39,6 +41,7 @@ struct ConnectionStats {
   std::uint64_t packets_lost = 0;  ///< reported lost by the peer
   std::uint64_t packets_resent = 0;
   std::optional<std::chrono::microseconds> rtt;  ///< the transport's estimate; none before it has measured one
+  std::chrono::milliseconds unanswered{0};       ///< for which the peer has owed an answer
   std::size_t lanes = 0;
   std::size_t threads = 0;
   std::size_t flows = 1;  ///< channels of the transport that the session runs over
@@ -67,12 +70,19 @@ class Connection {
 
   /// Opens a stream and bridges it to `local`. Costs no round trip: data follows at once. `done` is called
   /// exactly once, also when the connection fails first.
-  virtual StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
+  /// service   the peer's name for what the stream is to reach; empty: what has no name there
+  virtual StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done,
+                               const std::string& service = {}) = 0;
+  /// How many streams this end may open now; the peer refuses one more.
+  [[nodiscard]] virtual std::size_t streams_left() const = 0;
 
   /// `handler` is called for each stream that the peer opens, and answers with accept_stream() or refuse_stream(), then
-  /// or later. What arrives in between is kept, within the stream's credit. Without a handler every stream is refused,
-  /// and so is one more than 1024 at a time (docs/spec/stream.md §3).
+  /// or later. What arrives in between is kept, within the stream's credit. Refused without it are: every stream
+  /// while there is no handler; one more than SessionOptions::streams at a time; one for a service that is none of
+  /// SessionOptions::services.
   virtual void on_stream(StreamHandler handler) = 0;
+  /// The service that a stream asks for, until it is accepted or refused; empty: what has no name.
+  [[nodiscard]] virtual std::string service_of(StreamId id) const = 0;
   virtual void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
   /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text. Also of a stream
   /// that was accepted and has not ended, whose `done` is then told the same.
@@ -95,6 +105,8 @@ class Connection {
   [[nodiscard]] virtual bool peer_receives() const = 0;
   [[nodiscard]] virtual bool peer_sends() const = 0;
   [[nodiscard]] virtual Statements peer_statements() const = 0;
+  /// At a listener: the connector's SessionOptions::services.
+  [[nodiscard]] virtual const std::vector<std::string>& peer_services() const = 0;
 };
 
 }  // namespace udtcat

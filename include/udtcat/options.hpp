@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/known_paths.hpp>
@@ -70,9 +71,14 @@ inline constexpr std::size_t kMaxLanes = 64;                   // spec: docs/spe
 inline constexpr std::size_t kDefaultLanes = 16;               // guess: enough for 16 threads; a lane costs about 2 KiB
 inline constexpr std::size_t kMaxFlows = 16;                   // spec: docs/spec/handshake.md §4
 inline constexpr std::size_t kMaxEndNameBytes = 64;            // spec: docs/spec/handshake.md §4
+inline constexpr std::size_t kMaxServices = 16;                // spec: docs/spec/handshake.md §4
+inline constexpr std::size_t kMaxServiceNameBytes = 31;        // spec: docs/spec/handshake.md §4
+inline constexpr std::size_t kMaxStreams = 1024;               // spec: docs/spec/stream.md §3
 
 /// Whether `text` can be the name of an end: 1 to kMaxEndNameBytes printable characters of ASCII, no white space.
 [[nodiscard]] bool is_end_name(std::string_view text);
+/// Whether `text` can be the name of a service: 1 to kMaxServiceNameBytes of a to z, A to Z, 0 to 9, '-', '_' and '.'.
+[[nodiscard]] bool is_service_name(std::string_view text);
 
 /// The cost and the speed of a session. The defaults serve a path of 10 Gbit/s as well as a slow one: measure before
 /// changing one.
@@ -88,13 +94,17 @@ struct SessionTuning {
 /// By default a pipe that is encrypted and authenticated, to any peer that holds the key.
 struct SessionOptions : SessionTuning {
   Protection protection = Protection::private_;
-  Purpose purpose = Purpose::pipe;  ///< the same at both ends
-  std::string own_name;             ///< the name of this end (is_end_name()); empty: it has none
-  std::string expected_peer;        ///< the name that the other end must have; empty: any
-  std::optional<Cipher> cipher;     ///< none: the fastest 256-bit one of the connecting host
-  bool sends = true;                ///< false: this end sends no payload
-  bool receives = true;             ///< false: this end takes no payload
-  bool one_stream = false;          ///< this end takes one stream at a time, which may then have all of the credit
+  Purpose purpose = Purpose::pipe;    ///< the same at both ends
+  std::string own_name;               ///< the name of this end (is_end_name()); empty: it has none
+  std::string expected_peer;          ///< the name that the other end must have; empty: any
+  std::optional<Cipher> cipher;       ///< none: the fastest 256-bit one of the connecting host
+  bool sends = true;                  ///< false: this end sends no payload
+  bool receives = true;               ///< false: this end takes no payload
+  bool one_stream = false;            ///< this end takes one stream at a time, which may then have all of the credit
+  std::size_t streams = kMaxStreams;  ///< open at a time that this end takes; 1 to kMaxStreams
+  /// The names that the peer's streams may ask for, at most kMaxServices; the empty one is that of streams without a
+  /// name. None: those without a name only, and a connector says nothing of it.
+  std::vector<std::string> services{};
   Statements statements = Statements::none;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <list>
+#include <span>
 
 #include <CLI/CLI.hpp>
 
@@ -41,11 +42,17 @@ tl::unexpected<Error> malformed(const std::string& text) {
 struct CommandLine::Parser {
   struct Valued {
     CLI::Option* option = nullptr;
-    std::string text;
-    Take take;
+    std::vector<std::string> texts{};  // as they were written
+    Take take{};
+    bool repeats = false;
+
+    /// Those that count.
+    [[nodiscard]] std::span<const std::string> taken() const {
+      return std::span(texts).last(repeats ? texts.size() : std::min<std::size_t>(texts.size(), 1));
+    }
   };
   CLI::App app;
-  std::list<Valued> valued;  // a list: CLI11 keeps the address of `text`
+  std::list<Valued> valued;  // a list: CLI11 keeps the address of `texts`
 };
 
 CommandLine::CommandLine(std::string command) : command_(std::move(command)), parser_(std::make_unique<Parser>()) {
@@ -56,9 +63,16 @@ CommandLine::CommandLine(std::string command) : command_(std::move(command)), pa
 CommandLine::~CommandLine() = default;
 
 void CommandLine::value(const char* names, Take take) {
+  values(names, std::move(take));
+  parser_->valued.back().repeats = false;
+}
+
+void CommandLine::values(const char* names, Take take) {
   auto& valued = parser_->valued.emplace_back();
-  valued.option = parser_->app.add_option(names, valued.text)->take_last();
+  // One word each: what follows is an operand.
+  valued.option = parser_->app.add_option(names, valued.texts)->allow_extra_args(false);
   valued.take = std::move(take);
+  valued.repeats = true;
 }
 
 void CommandLine::value(const char* names, std::string& into) {
@@ -116,7 +130,7 @@ Status CommandLine::read(const Words& words) {
   for (const bool* question : questions_)
     if (*question) return {};
   for (const Parser::Valued& each : parser_->valued)
-    if (each.option->count() > 0) UDTCAT_CHECK(each.take(each.text));
+    for (const std::string& text : each.taken()) UDTCAT_CHECK(each.take(text));
   for (const Check& check : checks_) UDTCAT_CHECK(check());
   return {};
 }
@@ -128,7 +142,7 @@ bool CommandLine::has(const char* name) const {
 
 std::optional<std::string> CommandLine::text(const char* name) const {
   for (const Parser::Valued& each : parser_->valued)
-    if (each.option->check_name(name) && each.option->count() > 0) return each.text;
+    if (each.option->check_name(name) && each.option->count() > 0) return each.texts.back();
   return std::nullopt;
 }
 

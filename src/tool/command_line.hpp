@@ -42,6 +42,8 @@ class CommandLine {
   void value(const char* names, Take take);
   void value(const char* names, std::string& into);
   void value(const char* names, std::optional<std::string>& into);
+  /// An option that may be written several times: `take` is called for each.
+  void values(const char* names, Take take);
   void flag(const char* names);
   void flag(const char* names, bool& into);
   /// A flag that asks for something else, as --help does: where it is written no value is taken.

@@ -85,8 +85,6 @@ class PipeJob final : public Job {
         return keygen(context.console);
       case Form::listen:
         return listen_command(options_, std::move(key), context.console);
-      case Form::serve:
-        return serve_command(options_, std::move(key), context.console);
       case Form::forward:
         return forward_command(options_, std::move(key), context.console);
       default:

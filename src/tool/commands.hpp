@@ -1,15 +1,13 @@
 /// The commands of this wing, and those of their parts that other wings use.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include <udtcat/bridges.hpp>
 #include <udtcat/peering.hpp>
 
 #include "tool/command.hpp"
+#include "tool/forward.hpp"
 #include "tool/pipe_options.hpp"
 
 namespace udtcat::tool {
@@ -20,15 +18,9 @@ namespace udtcat::tool {
 [[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundKey key, Console& console);
 [[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundKey key, Console& console);
 
-/// Make what takes the streams of peers, as make_tcp_service(), or local connections, as make_tcp_forward().
-using ServiceMaker = std::function<Result<std::unique_ptr<TcpService>>(
-    boost::asio::io_context& io, std::vector<Endpoint> targets, std::string name, TcpService::TroubleHandler)>;
-using ForwardMaker = std::function<Result<std::unique_ptr<TcpForward>>(
-    boost::asio::io_context& io, Connection&, const std::vector<Endpoint>& locals, TcpForward::TroubleHandler)>;
-[[nodiscard]] ExitStatus serve_command(const PipeOptions& options, FoundKey key, Console& console,
-                                       const ServiceMaker& make_service = make_tcp_service);
+/// make_session   none: local sockets and services
 [[nodiscard]] ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console,
-                                         const ForwardMaker& make_forward = make_tcp_forward);
+                                         const ForwardSessionMaker& make_session = {});
 
 [[nodiscard]] ExitStatus plain_command(const PipeOptions& options, Console& console);
 

@@ -1,13 +1,22 @@
-/// udtcat HOST PORT --from [ADDR:]PORT: local TCP connections as streams of one session; or another ForwardMaker's.
+/// udtcat HOST PORT and udtcat -l [ADDR:]PORT with --from or --to: local clients and services as streams of sessions,
+/// until stopped; or what another ForwardSessionMaker makes of them.
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <udtcat/bridges.hpp>
 #include <udtcat/peering.hpp>
 
+#include "lib/bridge/socket_stream.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 #include "tool/commands.hpp"
+#include "tool/forward.hpp"
+#include "tool/notices.hpp"
+#include "tool/process_setup.hpp"
+#include "tool/redial.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
 
@@ -15,66 +24,180 @@ namespace udtcat::tool {
 
 namespace {
 
-/// Threads: confined to the main thread.
-class Forwarder {
- public:
-  Forwarder(SessionRun& run, const PipeOptions& options, std::vector<Endpoint> fronts, const ForwardMaker& make_forward)
-      : run_(run), options_(options), fronts_(std::move(fronts)), make_forward_(make_forward) {}
+constexpr std::size_t kMaxSessions = 16;        // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::uint64_t kDescriptors = 65'536;  // guess: more connections than ports to connect from
 
-  void start(std::unique_ptr<Connection> connection) {
-    connection_ = std::move(connection);
-    const std::string peer = connection_->peer().to_string();
-    run_.follow(*connection_);
-    connection_->on_closed([this](const Status& status) { on_closed(status); });
-    auto forward = make_forward_(run_.io(), *connection_, fronts_, [](const Endpoint& client, const Error& error) {
-      core::log().warn("{}: {}", client.to_string(), error.message());
-    });
-    if (!forward) return run_.finish(std::move(forward.error()));
-    forward_ = std::move(*forward);
-    announce(peer);
+/// A client is a stream, a stream a connection to a service.
+/// Threads: confined to the io_context thread.
+class SocketForwardSession final : public ForwardSession {
+ public:
+  SocketForwardSession(Connection& connection, Services* services, TroubleHandler on_trouble)
+      : connection_(connection), on_trouble_(std::move(on_trouble)) {
+    if (services != nullptr) services->serve(connection, [](const std::string&) { return true; });
+  }
+
+  void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
+            EndHandler ended) override {
+    connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::SocketEnd::receipted),
+                            lifetime_.guard([this, address, ended = std::move(ended)](const StreamOutcome& outcome) {
+                              if (outcome.error && bridge::is_trouble(*outcome.error))
+                                on_trouble_(address, *outcome.error);
+                              ended();
+                            }),
+                            service);
   }
 
  private:
-  void announce(const std::string& peer) {
-    for (const Endpoint& local : forward_->local_endpoints()) {
-      const std::string line = "forwarding tcp " + local.to_string() + " to " + peer;
-      // The user cannot know a port that the system chose.
-      if (options_.front.port == 0)
-        run_.console().line("udtcat: " + line);
-      else
-        core::log().info("{}", line);
-    }
-  }
-
-  void on_closed(const Status& status) {
-    const std::string what = "session with " + to_string(options_.peer);
-    if (status) return run_.finish(Error{Errc::peer_interrupted, what, "the other end closed it"});
-    run_.finish(Error{status.error().code, what + " is lost", status.error().message()});
-  }
-
-  SessionRun& run_;
-  const PipeOptions& options_;
-  const std::vector<Endpoint> fronts_;
-  const ForwardMaker& make_forward_;
-  std::unique_ptr<Connection> connection_;
-  std::unique_ptr<TcpForward> forward_;  // after the connection, which must outlive it
+  Connection& connection_;
+  const TroubleHandler on_trouble_;
+  core::Lifetime lifetime_;
 };
+
+/// Threads: confined to the main thread.
+class ForwardCommand {
+ public:
+  ForwardCommand(const PipeOptions& options, Console& console, const ForwardSessionMaker& make_session)
+      : options_(options),
+        run_(options, console),
+        refusals_(run_.io()),
+        forward_(run_.io(), options.wait, make_session ? make_session : own_maker(),
+                 {.on_want = [this] { want(); },
+                  .on_up = [this](const Connection& connection) { on_up(connection); },
+                  .on_gone = [this](const Endpoint& peer, const Status& how) { on_gone(peer, how); }}) {}
+
+  [[nodiscard]] ExitStatus run(FoundKey key) {
+    allow_descriptors(kDescriptors);
+    if (auto started = start(std::move(key)); !started) return run_.fail_to_start(std::move(started.error()));
+    run_.watch("", [this] { return forward_.total(); });
+    run_.on_interrupt([this](const Error& why) { stop(why); });
+    return run_.run();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] ForwardSessionMaker own_maker() {
+    return [this](Connection& connection, TroubleHandler on_trouble) {
+      return std::make_unique<SocketForwardSession>(connection, services_.get(), std::move(on_trouble));
+    };
+  }
+
+  [[nodiscard]] Status start(FoundKey found);
+  void announce_fronts();
+  void want();
+  void on_up(const Connection& connection);
+  void on_gone(const Endpoint& peer, const Status& how);
+  void on_failure(const Error& error);
+  [[nodiscard]] Error lost(const Error& why) const;
+  void stop(const Error& why);
+
+  const PipeOptions& options_;
+  SessionRun run_;
+  RefusalLog refusals_;
+  std::unique_ptr<Services> services_;  // where there are some
+  Forward forward_;
+  std::optional<Key> key_;
+  std::unique_ptr<Redial> redial_;      // a connector's
+  std::unique_ptr<Listener> listener_;  // a listener's
+  bool was_up_ = false;
+  std::optional<Clock::time_point> gone_since_;  // the last session; of a connector that has had one
+  bool told_absence_ = false;
+};
+
+Status ForwardCommand::start(FoundKey found) {
+  UDTCAT_TRY(auto services, resolve_services(options_.services, options_.socket_family));
+  const auto warn = [](const Endpoint& peer, const Error& error) {
+    core::log().warn("{}: {}", peer.to_string(), error.message());
+  };
+  if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn);
+  for (const FrontOption& each : options_.fronts) {
+    UDTCAT_TRY(const SocketAddress address, resolve_front(each, options_.socket_family));
+    UDTCAT_CHECK(forward_.open_front(address, each.service));
+  }
+  announce_fronts();
+  const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
+  if (options_.listens) {
+    UDTCAT_TRY(listener_, start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(), take));
+    return {};
+  }
+  UDTCAT_TRY(auto addresses, resolve(options_.peer, options_.family));
+  key_ = std::move(found.key);
+  redial_ = std::make_unique<Redial>(
+      run_.io(), options_.peer, options_.family,
+      [this] { return dial_request(options_, key_ ? std::optional(key_->duplicate()) : std::nullopt); }, take,
+      [this](const Error& error) { on_failure(error); });
+  redial_->want(std::move(addresses));
+  return {};
+}
+
+void ForwardCommand::announce_fronts() {
+  const std::string where = options_.listens ? "the peers" : to_string(options_.peer);
+  // The user cannot know a port that the system chose.
+  const bool drawn = std::ranges::any_of(
+      options_.fronts, [](const auto& each) { return each.place.unix_path.empty() && each.place.tcp.port == 0; });
+  for (const std::string& name : forward_.front_names()) {
+    const std::string line = fmt::format("forwarding {}, to {}", name, where);
+    drawn ? run_.console().line("udtcat: " + line) : core::log().info("{}", line);
+  }
+}
+
+/// Clients wait, and no session has room.
+void ForwardCommand::want() {
+  if (!redial_ || options_.once || forward_.sessions() >= kMaxSessions) return;
+  redial_->want();
+  redial_->retry_soon();
+}
+
+void ForwardCommand::on_up(const Connection& connection) {
+  was_up_ = true;
+  told_absence_ = false;
+  core::log().info("{} connected", connection.peer().to_string());
+  if (!gone_since_) return;
+  const auto away = std::chrono::duration<double>(Clock::now() - *gone_since_).count();
+  run_.console().line(fmt::format("udtcat: {} is back after {:.0f} s", to_string(options_.peer), away));
+  gone_since_.reset();
+}
+
+void ForwardCommand::on_gone(const Endpoint& peer, const Status& how) {
+  if (!redial_) {
+    const bool well = how || how.error().code == Errc::peer_interrupted || how.error().code == Errc::interrupted;
+    if (well) return core::log().info("{} disconnected", peer.to_string());
+    return core::log().warn("{} disconnected: {}", peer.to_string(), how.error().message());
+  }
+  const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
+  if (options_.once) return run_.finish(lost(why));
+  if (forward_.sessions() > 0) return core::log().info("a session is over: {}", why.message());
+  gone_since_ = Clock::now();
+  core::log().warn("{} is gone: {}; dialling again", to_string(options_.peer), why.message());
+  redial_->want();
+}
+
+Error ForwardCommand::lost(const Error& why) const {
+  return {why.code, "session with " + to_string(options_.peer) + " is lost", why.message()};
+}
+
+void ForwardCommand::on_failure(const Error& error) {
+  // Before there was a session the user may have the wrong key, or the wrong host, and is told at once.
+  const bool is_refused = error.code == Errc::authentication_failed || error.code == Errc::parameters_refused;
+  if (options_.once || (is_refused && !was_up_)) return run_.finish(error);
+  core::log().debug("{}", error.message());
+  if (forward_.sessions() > 0 && forward_.waiting() == 0) return redial_->stop();
+  if (forward_.sessions() > 0 || gone_since_ || std::exchange(told_absence_, true)) return;
+  core::log().warn("{}; dialling on", error.message());
+}
+
+void ForwardCommand::stop(const Error& why) {
+  if (listener_) listener_->stop();
+  if (redial_) redial_->stop();
+  forward_.stop(why, [this, why] { run_.finish(why); });
+}
 
 }  // namespace
 
 ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console,
-                           const ForwardMaker& make_forward) {
-  SessionRun run(options, console);
-  auto fronts = resolve(options.front, options.family);
-  if (!fronts) return run.fail_to_start(std::move(fronts.error()));
-  auto request = make_dial_request(options, std::move(key.key));
-  if (!request) return run.fail_to_start(std::move(request.error()));
-  Forwarder forwarder(run, options, one_per_family(*fronts), make_forward);
-  const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
-    if (!connection) return run.finish(std::move(connection.error()));
-    forwarder.start(std::move(*connection));
-  });
-  return run.run();
+                           const ForwardSessionMaker& make_session) {
+  ForwardCommand command(options, console, make_session);
+  return command.run(std::move(key));
 }
 
 }  // namespace udtcat::tool

@@ -1,5 +1,6 @@
 #include "tool/pipe_options.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
   udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command
   udtcat -l [ADDR:]PORT --to HOST:PORT    serve a TCP service to many peers
-  udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST
+  udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST, until stopped
+                                          likewise the other way round: -l with --from, HOST PORT with --to
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
@@ -35,6 +37,11 @@ Direction:
       --send-only            take nothing from the peer
       --recv-only            read nothing from stdin
       --exec CMD             a command for sh -c in place of stdin and stdout; receipted when it has ended with 0
+Forward (each may be written several times; services of one end have different names):
+      --to [NAME=]SERVICE    what the other end's clients reach: HOST:PORT or unix:PATH
+      --from PLACE[=NAME]    where our clients come, and the service they want: [ADDR:]PORT (loopback) or unix:PATH
+      --wait T               how long a client waits for a session (10s)
+      --once                 do not dial again: the end of the session is ours
 Network:
   -4, -6                     IPv4 only, IPv6 only
       --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
@@ -79,12 +86,14 @@ constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 
 
 constexpr const char* kForms = "allowed: HOST PORT, -l [ADDR:]PORT, or keygen; see udtcat --help";
 
+bool forwards(const CommandLine& line) { return line.has("--to") || line.has("--from"); }
+
 Status read_operands(const CommandLine& line, PipeOptions& options) {
   const Words& words = line.operands();
   options.listens = line.has("-l");
   if (options.listens) {
     if (words.size() != 1) return misplaced("-l", "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
-    options.form = line.has("--to") ? Form::serve : Form::listen;
+    options.form = forwards(line) ? Form::forward : Form::listen;
     return store(local_address_value("-l", words.front()), options.local);
   }
   if (words == Words{"keygen"}) {
@@ -94,23 +103,21 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
   }
   if (words.size() != 2)
     return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), kForms);
-  options.form = line.has("--from") ? Form::forward : Form::connect;
+  options.form = forwards(line) ? Form::forward : Form::connect;
   return store(host_and_port(words[0], words[1]), options.peer);
 }
 
 /// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
 Status check_places(const CommandLine& line, const PipeOptions& options) {
-  if (line.has("--to") && !options.listens)
-    return misplaced("--to", "allowed with -l only; with HOST PORT it is --from");
-  if (line.has("--from") && options.listens)
-    return misplaced("--from", "allowed with HOST PORT only; with -l it is --to");
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
   if (line.has("--accept-timeout") && options.form != Form::listen)
-    return misplaced("--accept-timeout", "allowed with -l and without --to only");
-  if (options.form != Form::serve && options.form != Form::forward) return {};
-  if (line.has("--exec"))
-    return misplaced(options.listens ? "--exec and --to" : "--exec and --from", "allowed: one of the two");
+    return misplaced("--accept-timeout", "allowed with -l and without --to and --from only");
+  if (line.has("--once") && (options.listens || options.form != Form::forward))
+    return misplaced("--once", "allowed with HOST PORT and --from or --to only");
+  if (line.has("--wait") && !line.has("--from")) return misplaced("--wait", "allowed with --from only");
+  if (options.form != Form::forward) return {};
+  if (line.has("--exec")) return misplaced("--exec with --to or --from", "allowed: one of them");
   for (const char* direction : {"--send-only", "--recv-only"})
     if (line.has(direction)) return misplaced(direction, "allowed for stdin and stdout only, not with --to or --from");
   return {};
@@ -131,21 +138,41 @@ Status check_plain(const CommandLine& line, PipeOptions& options) {
   return {};
 }
 
-Status read_front(const std::string& text, PipeOptions& options) {
-  UDTCAT_CHECK(store(local_address_value("--from", text), options.front));
-  // As with ssh -L, the whole world is let in only if the user says so.
-  const bool everywhere = text.starts_with("*");
-  if (options.front.host.empty() && !everywhere)
-    options.front.host = options.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
-  return {};
+/// The service's own port, or a like one that needs no privilege.
+int port_for(const SocketPlace& place) {
+  return place.tcp.port + (place.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
+}
+
+/// The options of the other end that fit ours.
+std::string counterparts(const PipeOptions& options) {
+  std::string text;
+  for (const ServiceOption& each : options.services) {
+    const std::string name = each.name.empty() ? "" : "=" + each.name;
+    const bool is_unix = !each.place.unix_path.empty();
+    text += is_unix ? fmt::format(" --from PORT{}", name) : fmt::format(" --from {}{}", port_for(each.place), name);
+  }
+  for (const FrontOption& each : options.fronts)
+    text += fmt::format(" --to {}HOST:PORT", each.service.empty() ? "" : each.service + "=");
+  return text;
 }
 
 /// The options of forms in which TCP is carried, which the others have too.
 void add_relay_options(CommandLine& line, PipeOptions& options) {
   line.flag("-l,--listen");
-  line.value("--to",
-             [&](const std::string& text) { return store(remote_address_value("--to", text), options.service); });
-  line.value("--from", [](const std::string&) { return Status{}; });  // read_front() needs the family
+  line.values("--to", [&](const std::string& text) -> Status {
+    UDTCAT_TRY(ServiceOption service, service_value(text));
+    options.services.push_back(std::move(service));
+    return {};
+  });
+  line.values("--from", [&](const std::string& text) -> Status {
+    UDTCAT_TRY(FrontOption front, front_value(text, line.has("-6") ? "::1" : "127.0.0.1"));
+    options.fronts.push_back(std::move(front));
+    return {};
+  });
+  line.flag("--once", options.once);
+  line.value("--wait", [&](const std::string& text) {
+    return store(duration_value("--wait", text, std::chrono::milliseconds(0)), options.wait);
+  });
   add_key_options(line, options);
   add_protection_options(line, options);
   add_session_options(line, options);
@@ -157,14 +184,14 @@ void add_relay_options(CommandLine& line, PipeOptions& options) {
   add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {
-    const bool forward = options.form == Form::serve || options.form == Form::forward;
-    if (forward) options.session.purpose = Purpose::forward;
+    const bool forward = options.form == Form::forward;
     options.session.one_stream = !forward;
-    // The service's own port, or a like one that needs no privilege.
-    const int port = options.service.port + (options.service.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
-    if (options.form == Form::serve) options.counterpart += fmt::format(" --from {}", port);
-    const auto front = line.text("--from");
-    return front ? read_front(*front, options) : Status{};
+    options.socket_family = options.family;
+    if (!forward) return {};
+    options.session.purpose = Purpose::forward;
+    for (const ServiceOption& each : options.services) options.session.services.push_back(each.name);
+    options.counterpart += counterparts(options);
+    return check_services(options.services);
   });
 }
 
@@ -215,7 +242,12 @@ Result<PipeOptions> parse_relay_options(const std::string& command, const Words&
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
   if (line.wants_help()) return PipeOptions{};
-  if (options.form != Form::serve && options.form != Form::forward)
+  const auto is_tcp = [](const auto& each) { return each.place.unix_path.empty(); };
+  const bool has_no_names = std::ranges::all_of(options.services, &std::string::empty, &ServiceOption::name) &&
+                            std::ranges::all_of(options.fronts, &std::string::empty, &FrontOption::service);
+  const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.fronts, is_tcp);
+  const bool is_one_way = options.listens ? options.fronts.empty() : options.services.empty();
+  if (options.form != Form::forward || !has_no_names || !has_tcp || !is_one_way)
     return misplaced(
         command,
         "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");

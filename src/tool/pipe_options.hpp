@@ -2,9 +2,12 @@
 /// here.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "tool/forward_options.hpp"
 #include "tool/options.hpp"
 
 namespace udtcat::tool {
@@ -15,8 +18,7 @@ enum class Form {
   keygen,
   connect,  ///< udtcat HOST PORT
   listen,   ///< udtcat -l [ADDR:]PORT
-  serve,    ///< udtcat -l [ADDR:]PORT --to HOST:PORT
-  forward,  ///< udtcat HOST PORT --from [ADDR:]PORT
+  forward,  ///< either, with --to and --from
 };
 
 struct PipeOptions : Options {
@@ -25,13 +27,17 @@ struct PipeOptions : Options {
   std::optional<std::string>
       exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
   std::uint64_t core_limit_bytes = 0;  ///< of that command
-  HostPort service{};                  ///< serve: to which each stream is connected
-  HostPort front{};                    ///< forward: where local TCP clients come
+  // forward:
+  std::vector<ServiceOption> services{};             ///< to which the other end's clients are connected
+  std::vector<FrontOption> fronts{};                 ///< where our clients come
+  AddressFamily socket_family = AddressFamily::any;  ///< of these
+  bool once = false;                                 ///< of a connector: one session, and its end is the end
+  std::chrono::milliseconds wait{10'000};            ///< of a client for a session
 };
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
 [[nodiscard]] Result<PipeOptions> parse_pipe_options(const Words& words);
-/// Only the forms help, serve and forward, for `command`, which does the like.  errors: Errc::bad_argument
+/// Only the forms help and forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_relay_options(const std::string& command, const Words& words);
 
 /// Synopsis, options, exit statuses, examples.

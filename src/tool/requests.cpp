@@ -64,15 +64,20 @@ std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
   return chosen;
 }
 
+DialRequest dial_request(const Options& options, std::optional<Key> key) {
+  return {.addresses = {},
+          .peer_name = to_string(options.peer),
+          .timeout = options.connect_timeout,
+          .closed_port_patience = options.closed_port_patience,
+          .key = std::move(key),
+          .session = options.session,
+          .transport = options.transport};
+}
+
 Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key) {
-  UDTCAT_TRY(auto addresses, resolve(options.peer, options.family));
-  return DialRequest{.addresses = std::move(addresses),
-                     .peer_name = to_string(options.peer),
-                     .timeout = options.connect_timeout,
-                     .closed_port_patience = options.closed_port_patience,
-                     .key = std::move(key),
-                     .session = options.session,
-                     .transport = options.transport};
+  DialRequest request = dial_request(options, std::move(key));
+  UDTCAT_TRY(request.addresses, resolve(options.peer, options.family));
+  return request;
 }
 
 Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key) {

@@ -17,6 +17,8 @@
 
 namespace udtcat::tool {
 
+/// Without addresses.
+[[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Key> key);
 /// Blocks while the resolver works.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key);
 /// At most one address of each family.  errors: Errc::cannot_resolve

@@ -28,7 +28,7 @@ PipeOptions good(const std::string& line) {
 TEST(Options, TellTheFormsApart) {
   EXPECT_EQ(good("-l 9000").form, Form::listen);
   EXPECT_EQ(good("example.org 9000").form, Form::connect);
-  EXPECT_EQ(good("-l 9000 --to localhost:80").form, Form::serve);
+  EXPECT_EQ(good("-l 9000 --to localhost:80").form, Form::forward);
   EXPECT_EQ(good("example.org 9000 --from 8080").form, Form::forward);
   EXPECT_EQ(good("keygen").form, Form::keygen);
   EXPECT_EQ(good("keygen 9000").form, Form::connect) << "a host may be called so";
@@ -127,7 +127,7 @@ TEST(Options, ReadAddresses) {
   EXPECT_EQ(good("-l 0").local.port, 0);
   EXPECT_EQ(good("2001:db8::1 9000").peer.host, "2001:db8::1");
   EXPECT_EQ(good("[2001:db8::1] 9000").peer.host, "2001:db8::1");
-  EXPECT_EQ(good("-l 9000 --to db:5432").service.port, 5432);
+  EXPECT_EQ(good("-l 9000 --to db:5432").services.at(0).place.tcp.port, 5432);
 }
 
 TEST(Options, ChooseATransport) {
@@ -152,10 +152,10 @@ TEST(Options, LeaveNothingOfASessionWhenPlain) {
 }
 
 TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
-  EXPECT_EQ(good("h 1 --from 8080").front.host, "127.0.0.1");
-  EXPECT_EQ(good("h 1 -6 --from 8080").front.host, "::1");
-  EXPECT_EQ(good("h 1 --from *:8080").front.host, "");
-  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").front.host, "192.0.2.1");
+  EXPECT_EQ(good("h 1 --from 8080").fronts.at(0).place.tcp.host, "127.0.0.1");
+  EXPECT_EQ(good("h 1 --from 8080 -6").fronts.at(0).place.tcp.host, "::1");
+  EXPECT_EQ(good("h 1 --from *:8080").fronts.at(0).place.tcp.host, "");
+  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").fronts.at(0).place.tcp.host, "192.0.2.1");
 }
 
 struct Refusal {
@@ -198,7 +198,7 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --rate 0", "--rate \"0\"", "above 0"},
     {"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},
     {"--plain h 1 --exec x", "--plain and --exec", "stdin and stdout"},
-    {"-l 1 --to h:1 --exec x", "--exec and --to", "one of the two"},
+    {"-l 1 --to h:1 --exec x", "--exec with --to or --from", "one of them"},
     {"h 1 --exec=", "option --exec", "needs a value"},
     {"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, fixed"},
     {"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
@@ -226,8 +226,10 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --transport libudt --congestion bbr", "--congestion", "--transport native only"},
     {"h 1 --transport libudt --memory 1GiB", "--memory", "--transport native only"},
     {"h 1 --transport native --congestion fixed", "--congestion \"fixed\"", "needs --rate"},
-    {"h 1 --to db:1", "--to", "with -l only"},
-    {"-l 1 --from 2", "--from", "HOST PORT only"},
+    {"-l 1 --to a:1 --once", "--once", "HOST PORT and --from or --to only"},
+    {"h 1 --once", "--once", "HOST PORT and --from or --to only"},
+    {"h 1 --to a:1 --wait 1", "--wait", "with --from only"},
+    {"h 1 --to db=a:1 --to db=b:1", "--to", "one of the name db"},
     {"-l 1 --to db:1 --send-only", "--send-only", "not with --to"},
     {"h 1 --from 2 --recv-only", "--recv-only", "not with --to or --from"},
     {"-l 1 --connect-timeout 1s", "--connect-timeout", "--accept-timeout"},

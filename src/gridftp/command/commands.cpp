@@ -1,6 +1,7 @@
 #include "gridftp/command/commands.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,11 +13,12 @@
 
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/command/gridftp_options.hpp"
-#include "gridftp/gateway/gateway.hpp"
+#include "gridftp/gateway/gateway_session.hpp"
 #include "gridftp/server/ftp_server.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/commands.hpp"
+#include "tool/forward.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
@@ -170,7 +172,28 @@ Result<std::unique_ptr<tool::Job>> parse_serve(const tool::Words& arguments) {
   return std::make_unique<ServeJob>(std::move(options));
 }
 
-/// A TCP service and a TCP forward that know what FTP says about data connections.
+/// A session of a gateway as a forward's.
+/// Threads: confined to the io_context thread.
+class GatewayForward final : public tool::ForwardSession {
+ public:
+  GatewayForward(Connection& connection, std::optional<ServerBehind> server, tool::TroubleHandler on_trouble)
+      : session_(
+            std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_trouble))) {
+    connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
+  }
+
+  void take(bridge::StreamSocket client, const Endpoint& /*address*/, const std::string& /*service*/,
+            EndHandler ended) override {
+    boost::system::error_code gone;
+    const auto socket = client.release(gone);
+    if (!gone) session_->take_client({session_->io(), boost::asio::ip::tcp::v4(), socket}, std::move(ended));
+  }
+
+ private:
+  const std::shared_ptr<GatewaySession> session_;
+};
+
+/// A forward that knows what FTP says about data connections.
 class GatewayJob final : public tool::Job {
  public:
   explicit GatewayJob(tool::PipeOptions options) : options_(std::move(options)) {}
@@ -181,9 +204,19 @@ class GatewayJob final : public tool::Job {
     return {};
   }
   [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
-    if (options_.form == tool::Form::serve)
-      return tool::serve_command(options_, std::move(key), context.console, make_far_gateway);
-    return tool::forward_command(options_, std::move(key), context.console, make_near_gateway);
+    std::optional<ServerBehind> server;
+    if (options_.listens) {
+      auto services = tool::resolve_services(options_.services, options_.socket_family);
+      if (!services) {
+        context.console.line("udtcat: " + services.error().message());
+        return tool::exit_status_of(services.error().code);
+      }
+      server = ServerBehind{services->front().address.tcp, services->front().shown};
+    }
+    return tool::forward_command(options_, std::move(key), context.console,
+                                 [server](Connection& connection, tool::TroubleHandler on_trouble) {
+                                   return std::make_unique<GatewayForward>(connection, server, std::move(on_trouble));
+                                 });
   }
 
  private:
@@ -194,6 +227,8 @@ Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
   UDTCAT_TRY(tool::PipeOptions options, tool::parse_relay_options("udtcat gridftp gateway", arguments));
   if (options.form == tool::Form::help) return nullptr;
   options.session.purpose = Purpose::gateway;
+  options.session.services.clear();             // its streams say themselves where they lead
+  options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
   return std::make_unique<GatewayJob>(std::move(options));
 }
 

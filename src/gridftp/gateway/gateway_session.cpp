@@ -6,7 +6,7 @@
 
 #include "gridftp/gateway/control_stream.hpp"
 #include "lib/bridge/asio_terms.hpp"
-#include "lib/bridge/tcp_stream.hpp"
+#include "lib/bridge/socket_stream.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/log.hpp"
 
@@ -25,7 +25,7 @@ Endpoint peer_of(const tcp::socket& socket) {
 }
 
 std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
-  return std::make_unique<bridge::TcpStream>(std::move(socket), bridge::TcpEnd::receipted);
+  return std::make_unique<bridge::SocketStream>(std::move(socket), bridge::SocketEnd::receipted);
 }
 
 }  // namespace
@@ -40,11 +40,14 @@ GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connecti
 
 // ---- Streams that we open -------------------------------------------------------------------------------------------
 
-void GatewaySession::take_client(tcp::socket socket) {
+void GatewaySession::take_client(tcp::socket socket, std::function<void()> ended) {
   const Endpoint client = peer_of(socket);
   connection_.open_stream(
       std::make_unique<GreetedStream>(to_line({}), make_control_stream(std::move(socket), LocalPeer::client)),
-      lifetime_.guard([this, client](const StreamOutcome& outcome) { on_stream_ended(client, outcome); }));
+      lifetime_.guard([this, client, ended = std::move(ended)](const StreamOutcome& outcome) {
+        on_stream_ended(client, outcome);
+        ended();
+      }));
 }
 
 void GatewaySession::open_data_stream(const Endpoint& announced, tcp::socket socket) {

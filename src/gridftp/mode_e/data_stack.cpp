@@ -57,7 +57,7 @@ class TcpStack final : public DataStack {
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
-    auto bound = bridge::TcpAcceptor::bind(io_, local, bridge::TcpEnd::always);
+    auto bound = bridge::bind_tcp(io_, local, bridge::SocketEnd::always);
     if (!bound)
       return fail(Errc::cannot_bind, "listen for data on tcp " + local.to_string(), bridge::cause_of(bound.error()));
     return std::make_unique<TcpDataListener>(std::move(*bound), std::move(handler));

@@ -25,7 +25,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
     : io_(io), service_(new Service{std::move(root), std::move(options)}) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
-  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::TcpEnd::always));
+  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::SocketEnd::always));
   ports_.accept(
       [this](tcp::socket socket) {
         boost::system::error_code gone;

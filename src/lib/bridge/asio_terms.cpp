@@ -1,6 +1,10 @@
 #include "lib/bridge/asio_terms.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+
+#include <sys/un.h>
 
 #include <udtcat/result.hpp>
 
@@ -20,6 +24,13 @@ std::string cause_of(const std::error_code& error) {
 
 Endpoint from_asio(const boost::asio::ip::tcp::endpoint& endpoint) {
   return Endpoint::from_sockaddr(endpoint.data(), endpoint.size()).value_or(Endpoint());
+}
+
+std::string unix_path(const boost::asio::generic::stream_protocol::endpoint& endpoint) {
+  sockaddr_un address{};
+  if (endpoint.size() <= offsetof(sockaddr_un, sun_path)) return {};
+  std::memcpy(&address, endpoint.data(), std::min(endpoint.size(), sizeof address));
+  return {address.sun_path, ::strnlen(address.sun_path, sizeof address.sun_path)};
 }
 
 boost::asio::ip::tcp::endpoint to_asio(const Endpoint& endpoint) {

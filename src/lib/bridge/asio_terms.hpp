@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -17,6 +18,8 @@ namespace udtcat::bridge {
 [[nodiscard]] std::string cause_of(const std::error_code& error);
 
 [[nodiscard]] Endpoint from_asio(const boost::asio::ip::tcp::endpoint& endpoint);
+/// The path of a unix socket; empty where it has none.
+[[nodiscard]] std::string unix_path(const boost::asio::generic::stream_protocol::endpoint& endpoint);
 /// `endpoint` has an address.
 [[nodiscard]] boost::asio::ip::tcp::endpoint to_asio(const Endpoint& endpoint);
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
@@ -15,25 +14,20 @@ using boost::asio::ip::tcp;
 
 constexpr int kPortDraws = 16;  // guess: the odds that a port free in one family is taken in the other are small
 
-Endpoint bound_endpoint(const tcp::acceptor& acceptor) {
+std::uint16_t bound_port(const tcp::acceptor& acceptor) {
   boost::system::error_code error;
-  return from_asio(acceptor.local_endpoint(error));
-}
-
-/// The client gave up between its SYN and our accept(): its affair, and the next may be better.
-bool concerns_one_client(const boost::system::error_code& error) {
-  return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
+  return acceptor.local_endpoint(error).port();
 }
 
 Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
-                                            TcpEnd end) {
+                                            SocketEnd end) {
   std::vector<tcp::acceptor> bound;
   std::uint16_t drawn_port = 0;
   for (const Endpoint& local : locals) {
     const Endpoint wanted = local.port() == 0 ? local.with_port(drawn_port) : local;
-    auto acceptor = TcpAcceptor::bind(io, wanted, end);
+    auto acceptor = bind_tcp(io, wanted, end);
     if (!acceptor) return fail(Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(acceptor.error()));
-    if (wanted.port() == 0) drawn_port = bound_endpoint(*acceptor).port();
+    if (wanted.port() == 0) drawn_port = bound_port(*acceptor);
     bound.push_back(std::move(*acceptor));
   }
   return bound;
@@ -41,8 +35,8 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
 
 }  // namespace
 
-tl::expected<tcp::acceptor, std::error_code> TcpAcceptor::bind(boost::asio::io_context& io, const Endpoint& local,
-                                                               TcpEnd end) {
+tl::expected<TcpAcceptor::Listening, std::error_code> bind_tcp(boost::asio::io_context& io, const Endpoint& local,
+                                                               SocketEnd end) {
   const tcp::endpoint endpoint = to_asio(local);
   tcp::acceptor acceptor(io);
   boost::system::error_code error;
@@ -51,46 +45,14 @@ tl::expected<tcp::acceptor, std::error_code> TcpAcceptor::bind(boost::asio::io_c
   // Each family has a socket of its own; an IPv6 one that took IPv4 too would be in the other's way.
   if (!error && local.family() == AddressFamily::ipv6) acceptor.set_option(boost::asio::ip::v6_only(true), error);
   // Those that it accepts have what it has (Linux), also where we die before we see them.
-  if (!error && end == TcpEnd::receipted) acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
+  if (!error && end == SocketEnd::receipted) acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return tl::unexpected(from_asio(error));
   return acceptor;
 }
 
-TcpAcceptor::TcpAcceptor(tcp::acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage)
-    : acceptor_(std::move(acceptor)),
-      local_(bound_endpoint(acceptor_)),
-      on_socket_(std::move(on_socket)),
-      on_shortage_(std::move(on_shortage)),
-      timer_(acceptor_.get_executor()) {
-  accept();
-}
-
-void TcpAcceptor::accept() {
-  acceptor_.async_accept(lifetime_.guard(
-      [this](const boost::system::error_code& error, tcp::socket socket) { on_accepted(error, std::move(socket)); }));
-}
-
-void TcpAcceptor::on_accepted(const boost::system::error_code& error, tcp::socket socket) {
-  if (!error || concerns_one_client(error)) {
-    accept();  // first, since on_socket_ may destroy this
-    if (!error) on_socket_(std::move(socket));
-    return;
-  }
-  // EMFILE, ENFILE, ENOBUFS, ENOMEM, or an error not known here: tried again at once it would be met again at once.
-  pause();
-  on_shortage_(local_, from_asio(error));
-}
-
-void TcpAcceptor::pause() {
-  timer_.expires_after(kAcceptPause);
-  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
-    if (!error) accept();
-  }));
-}
-
-Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, TcpEnd end) {
+Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, SocketEnd end) {
   auto bound = bind_all(io, locals, end);
   // A port drawn in one family may be taken in the other; then another is drawn.
   const bool draws = locals.size() > 1 && locals.front().port() == 0;
@@ -109,6 +71,14 @@ void TcpPorts::accept(const TcpAcceptor::SocketHandler& on_socket, const Shortag
           on_shortage(local, {Errc::out_of_resources, "accept tcp " + local.to_string(), cause_of(error)});
         });
   bound_.clear();
+}
+
+void TcpPorts::hold() {
+  for (TcpAcceptor& acceptor : acceptors_) acceptor.hold();
+}
+
+void TcpPorts::go_on() {
+  for (TcpAcceptor& acceptor : acceptors_) acceptor.go_on();
 }
 
 std::vector<Endpoint> TcpPorts::local_endpoints() const {

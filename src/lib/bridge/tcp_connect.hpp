@@ -17,8 +17,9 @@
 
 namespace udtcat::bridge {
 
-/// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth (TcpEnd::receipted), so
-/// that a connection which its user has dropped does not look like an empty stream that has ended well.
+/// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth, as with
+/// SocketEnd::receipted, so that a connection which its user has dropped does not look like an empty stream that has
+/// ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {
  public:

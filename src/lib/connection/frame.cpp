@@ -79,11 +79,16 @@ Result<Body> decode_close(std::span<const std::byte> body) {
   return Close{static_cast<CloseReason>(reason), shown(body.subspan(1))};
 }
 
+Result<Body> decode_open(std::span<const std::byte> body) {
+  const std::string_view service = core::as_text(body);
+  if (!service.empty() && !is_service_name(service)) return malformed("an open names no service");
+  return Open{std::string(service)};
+}
+
 Result<Body> decode_body(FrameType type, std::span<const std::byte> body) {
   switch (type) {
     case FrameType::open:
-      if (!body.empty()) return malformed("an open has a body");
-      return Open{};
+      return decode_open(body);
     case FrameType::data:
       if (body.empty()) return malformed("a data frame is empty");
       return Data{body};
@@ -114,7 +119,10 @@ bool speaks_of_session(FrameType type) {
 void append_frame(std::vector<std::byte>& out, const Frame& frame) {
   const StreamId id = frame.stream;
   std::visit(Overloaded{
-                 [&](const Open&) { grow(out, FrameType::open, id, 0); },
+                 [&](const Open& open) {
+                   const auto service = std::as_bytes(std::span(open.service));
+                   std::ranges::copy(service, grow(out, FrameType::open, id, service.size()).begin());
+                 },
                  [&](const Data& data) {
                    std::ranges::copy(data.bytes, grow(out, FrameType::data, id, data.bytes.size()).begin());
                  },

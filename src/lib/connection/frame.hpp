@@ -17,7 +17,6 @@ namespace udtcat::connection {
 
 inline constexpr std::size_t kFrameHeaderBytes = 8;      // spec: stream.md §1
 inline constexpr std::size_t kMaxTextBytes = 256;        // spec: stream.md §2
-inline constexpr std::size_t kMaxOpenStreams = 1024;     // spec: stream.md §3
 inline constexpr StreamId kSessionStream = 0xffff'ffff;  // spec: stream.md §2
 
 enum class ResetCause : std::uint8_t {
@@ -29,7 +28,9 @@ enum class ResetCause : std::uint8_t {
 };
 enum class CloseReason : std::uint8_t { done = 0, interrupted = 1, tampered = 2, protocol_violated = 3, failed = 4 };
 
-struct Open {};
+struct Open {
+  std::string service;  ///< the name of what it wants to reach; empty: what has no name
+};
 struct Data {
   std::span<const std::byte> bytes;  ///< in the block that was decoded
 };

@@ -82,7 +82,11 @@ class Liveness {
     return silence >= idle_timeout_ ? Verdict::timed_out : Verdict::alive;
   }
   /// Nothing has come in answer for so long that data is held back.
-  [[nodiscard]] bool quiet(TimePoint now) const { return asked_at_ && now - *asked_at_ >= kQuietAfter; }
+  [[nodiscard]] bool quiet(TimePoint now) const { return unanswered(now) >= kQuietAfter; }
+  /// How long the peer has owed an answer.
+  [[nodiscard]] Clock::duration unanswered(TimePoint now) const {
+    return asked_at_ ? now - *asked_at_ : Clock::duration(0);
+  }
   [[nodiscard]] bool ping_due(TimePoint now) const { return now - last_sent_ >= ping_interval(now); }
   [[nodiscard]] std::chrono::milliseconds silence(TimePoint now) const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_);

@@ -22,7 +22,7 @@ std::uint64_t window_budget_bytes(const session::Session& session) {
 /// How many received blocks the streams keep at most: twice their windows, since a slice may pin up to twice its bytes.
 std::size_t kept_blocks_limit(const session::Session& session) {
   const std::uint64_t windows =
-      std::max<std::uint64_t>(window_budget_bytes(session), kMaxOpenStreams * session::kInitialWindowBytes);
+      std::max<std::uint64_t>(window_budget_bytes(session), kMaxStreams * session::kInitialWindowBytes);
   return 2 * windows / session.agreed().block_bytes;
 }
 
@@ -75,7 +75,8 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
     : keep_alive_(std::move(keep_alive)),
       io_(io),
       peer_(session->peer()),
-      most_streams_(options.one_stream ? 1 : kMaxOpenStreams),
+      most_peer_streams_(options.one_stream ? 1 : options.streams),
+      services_(options.services),
       budget_(window_budget_bytes(*session),
               options.one_stream ? WindowBudget::Streams::one : WindowBudget::Streams::many),
       session_(std::move(session)),
@@ -93,20 +94,30 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
 
-StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) {
+StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) {
   UDTCAT_INVARIANT(next_own_id_ <= kLastStreamId,
                    "two thousand million streams are more than a connection lives to see");
   const StreamId id = next_own_id_;
   next_own_id_ += 2;
   Entry& entry = add_stream(id, std::move(done));
-  send({id, Open{}});
+  send({id, Open{service}});
   entry.stream->attach(std::move(local));
   if (state_ != State::open)
     entry.stream->fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
   return id;
 }
 
+std::size_t Multiplexer::streams_left() const {
+  const std::size_t most = session_->agreed().streams_to_peer;
+  return state_ == State::open && own_streams_ < most ? most - own_streams_ : 0;
+}
+
 void Multiplexer::on_stream(StreamHandler handler) { on_stream_ = std::move(handler); }
+
+std::string Multiplexer::service_of(StreamId id) const {
+  const auto found = awaited_.find(id);
+  return found == awaited_.end() ? std::string() : found->second.service;
+}
 
 void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) {
   const auto awaited = awaited_.extract(id);
@@ -114,7 +125,7 @@ void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local,
   if (found == streams_.end()) {  // the peer reset it, or the connection ended, while the owner made up its mind
     local->abort();
     const Error gone{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
-    const Error why = awaited ? awaited.mapped().value_or(gone) : gone;
+    const Error why = awaited ? awaited.mapped().ended.value_or(gone) : gone;
     boost::asio::post(io_, lifetime_.guard([done = std::move(done), why] { done({why}); }));
     return;
   }
@@ -136,6 +147,7 @@ Multiplexer::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
   auto stream =
       std::make_unique<MuxStream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_);
   ++streams_opened_;
+  if (is_own(id)) ++own_streams_;
   return streams_.emplace(id, Entry{std::move(stream), std::move(done)}).first->second;
 }
 
@@ -160,7 +172,8 @@ void Multiplexer::stream_over(MuxStream& stream, StreamOutcome outcome) {
   const auto found = streams_.find(stream.id());
   Entry entry = std::move(found->second);
   streams_.erase(found);
-  if (const auto awaited = awaited_.find(stream.id()); awaited != awaited_.end()) awaited->second = outcome.error;
+  if (is_own(stream.id())) --own_streams_;
+  if (const auto awaited = awaited_.find(stream.id()); awaited != awaited_.end()) awaited->second.ended = outcome.error;
   retired_.push_back(std::move(entry.stream));
   boost::asio::post(io_, lifetime_.guard([this, done = std::move(entry.done), outcome = std::move(outcome)]() mutable {
     retired_.clear();
@@ -169,10 +182,7 @@ void Multiplexer::stream_over(MuxStream& stream, StreamOutcome outcome) {
   }));
 }
 
-bool Multiplexer::was_opened(StreamId id) const {
-  const bool own = (id & 1U) == (next_own_id_ & 1U);
-  return id < (own ? next_own_id_ : next_peer_id_);
-}
+bool Multiplexer::was_opened(StreamId id) const { return id < (is_own(id) ? next_own_id_ : next_peer_id_); }
 
 // ---- Outgoing: compose, seal, write --------------------------------------------------------------------------------
 
@@ -260,7 +270,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
     on_close_frame(*close);
     return {};
   }
-  if (std::holds_alternative<Open>(frame.body)) return on_open(frame.stream);
+  if (auto* open = std::get_if<Open>(&frame.body)) return on_open(frame.stream, std::move(open->service));
   const auto found = streams_.find(frame.stream);
   if (found != streams_.end()) return take_stream_frame(*found->second.stream, frame, block);
   if (was_opened(frame.stream)) return {};  // crossed with the stream's end
@@ -284,7 +294,16 @@ Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::
   return {};
 }
 
-Status Multiplexer::on_open(StreamId id) {
+/// Why a further stream of the peer's cannot be taken; none: it can.
+std::optional<std::string> Multiplexer::unwelcome(const std::string& service) const {
+  if (!on_stream_) return "this end takes no streams";
+  if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
+  const bool known = services_.empty() ? service.empty() : std::ranges::find(services_, service) != services_.end();
+  if (known) return std::nullopt;
+  return service.empty() ? "this end has only services with a name" : "this end has no service " + service;
+}
+
+Status Multiplexer::on_open(StreamId id, std::string service) {
   if (id != next_peer_id_)
     return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "opened out of turn");
   if (id > kLastStreamId)
@@ -293,14 +312,13 @@ Status Multiplexer::on_open(StreamId id) {
   if (std::max(retired_.size(), awaited_.size()) >= kMaxEndedStreams)
     return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "streams come and go in a flood");
   next_peer_id_ += 2;
-  const bool welcome = on_stream_ && streams_.size() < most_streams_;
+  auto why_not = unwelcome(service);
   add_stream(id, nullptr);
-  if (!welcome) {
-    refuse_stream(
-        id, {Errc::stream_refused, "stream refused", on_stream_ ? "too many are open" : "this end takes no streams"});
+  if (why_not) {
+    refuse_stream(id, {Errc::stream_refused, "stream refused", std::move(*why_not)});
     return {};
   }
-  awaited_.emplace(id, std::nullopt);
+  awaited_.emplace(id, Awaited{std::move(service)});
   boost::asio::post(io_, lifetime_.guard([this, id] { on_stream_(id); }));
   return {};
 }
@@ -437,6 +455,7 @@ ConnectionStats Multiplexer::stats() {
   stats.bytes_sent = bytes_sent_;
   stats.bytes_received = bytes_received_;
   stats.streams_opened = streams_opened_;
+  stats.unanswered = std::chrono::duration_cast<std::chrono::milliseconds>(liveness_.unanswered(now()));
   return stats;
 }
 

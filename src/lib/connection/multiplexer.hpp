@@ -28,9 +28,9 @@ namespace udtcat::connection {
 /// How long a peer that is alive may take to answer CLOSE. A dead one is noticed by its silence.
 inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
 /// Streams ended in one turn of the event loop, or waiting for their owner's word: more is a flood.
-inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxOpenStreams;  // guess
-inline constexpr StreamId kLastStreamId = 0xffff'fff0;                // guess: well before the session's own number
-inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);       // guess: a dozen round trips of a bad path
+inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxStreams;  // guess
+inline constexpr StreamId kLastStreamId = 0xffff'fff0;            // guess: well before the session's own number
+inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);   // guess: a dozen round trips of a bad path
 
 ///   open ──close() or their CLOSE──► closing ──both CLOSEs, or their silence──► over
 ///   open, closing ──error, abort()──► breaking ──our CLOSE is out, or cannot be──► over
@@ -46,8 +46,10 @@ class Multiplexer final : public Connection, private StreamHost {
 
   using Connection::accept_stream;
   using Connection::open_stream;
-  StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
+  StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) override;
+  [[nodiscard]] std::size_t streams_left() const override;
   void on_stream(StreamHandler handler) override;
+  [[nodiscard]] std::string service_of(StreamId id) const override;
   void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
   void refuse_stream(StreamId id, const Error& reason) override;
   void on_closed(ClosedHandler handler) override;
@@ -59,6 +61,9 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }
   [[nodiscard]] bool peer_sends() const override { return session_->agreed().peer_sends; }
   [[nodiscard]] Statements peer_statements() const override { return session_->agreed().peer_statements; }
+  [[nodiscard]] const std::vector<std::string>& peer_services() const override {
+    return session_->agreed().peer_services;
+  }
 
  private:
   enum class State { open, closing, breaking, over };
@@ -98,7 +103,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
   [[nodiscard]] Status take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block);
-  [[nodiscard]] Status on_open(StreamId id);
+  [[nodiscard]] Status on_open(StreamId id, std::string service);
   void on_close_frame(const Close& close);
 
   void take_rtt();
@@ -107,7 +112,9 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_tick();
 
   Entry& add_stream(StreamId id, OutcomeHandler done);
+  [[nodiscard]] bool is_own(StreamId id) const { return (id & 1U) == (next_own_id_ & 1U); }
   [[nodiscard]] bool was_opened(StreamId id) const;
+  [[nodiscard]] std::optional<std::string> unwelcome(const std::string& service) const;
   [[nodiscard]] bool close_sent() const { return closes_ == Closes::sent || closes_ == Closes::both; }
   [[nodiscard]] bool close_received() const { return closes_ == Closes::received || closes_ == Closes::both; }
   void send_close();
@@ -121,7 +128,8 @@ class Multiplexer final : public Connection, private StreamHost {
   boost::asio::io_context& io_;
   const Endpoint peer_;
   State state_ = State::open;
-  const std::size_t most_streams_;
+  const std::size_t most_peer_streams_;
+  const std::vector<std::string> services_;  // that the peer may ask for; none: what has no name
 
   WindowBudget budget_;
   std::unique_ptr<session::Session> session_;
@@ -134,8 +142,13 @@ class Multiplexer final : public Connection, private StreamHost {
   bool reading_ = false;                     // a block is asked for
 
   std::unordered_map<StreamId, Entry> streams_;
-  /// Opened by the peer, not yet accepted or refused; with the error of those that ended meanwhile.
-  std::unordered_map<StreamId, std::optional<Error>> awaited_;
+  std::size_t own_streams_ = 0;  // of streams_, opened by this end
+  /// Opened by the peer, not yet accepted or refused.
+  struct Awaited {
+    std::string service;
+    std::optional<Error> ended{};  // meanwhile
+  };
+  std::unordered_map<StreamId, Awaited> awaited_;
   std::vector<std::unique_ptr<MuxStream>> retired_;  // ended streams, until nothing on the stack uses them
   StreamId next_own_id_;
   StreamId next_peer_id_;

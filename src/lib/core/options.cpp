@@ -55,6 +55,14 @@ std::string_view to_string(Purpose purpose) { return name_of(purpose, kPurposes)
 std::string_view to_string(TransportKind kind) { return name_of(kind, kTransports); }
 std::string_view to_string(CongestionKind kind) { return name_of(kind, kCongestions); }
 
+bool is_service_name(std::string_view text) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  return !text.empty() && text.size() <= kMaxServiceNameBytes && std::ranges::all_of(text, allowed);
+}
+
 bool is_end_name(std::string_view text) {
   const auto printable = [](char c) { return c > ' ' && c <= '~'; };
   return !text.empty() && text.size() <= kMaxEndNameBytes && std::ranges::all_of(text, printable);

@@ -31,7 +31,9 @@ enum class ItemType : std::uint16_t {
   purpose = 13,
   name = 14,
   peer = 15,
-  statements = 16
+  statements = 16,
+  services = 17,
+  streams = 18
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -65,7 +67,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::statements) + 1;
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::streams) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

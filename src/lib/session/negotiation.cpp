@@ -24,6 +24,10 @@ std::uint8_t flows_of(const SessionOptions& options, std::size_t none) {
   return static_cast<std::uint8_t>(std::clamp<std::size_t>(options.flows.value_or(none), 1, kMaxFlows));
 }
 
+std::uint16_t streams_of(const SessionOptions& options) {
+  return static_cast<std::uint16_t>(std::clamp<std::size_t>(options.streams, 1, kMaxStreams));
+}
+
 std::vector<Cipher> ciphers_of(const SessionOptions& options) {
   if (options.protection < Protection::safe) return {};
   if (options.cipher) return {*options.cipher};
@@ -112,7 +116,8 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
                 .purpose = offer.purpose,
                 .connector_name = offer.name,
                 .listener_name = acceptance.name,
-                .peer_statements = acceptance.statements};
+                .peer_statements = acceptance.statements,
+                .streams_to_peer = acceptance.streams};
 }
 
 }  // namespace
@@ -129,7 +134,9 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .purpose = options.purpose,
           .name = options.own_name,
           .peer = options.expected_peer,
-          .statements = options.statements};
+          .statements = options.statements,
+          .services = options.services,
+          .streams = streams_of(options)};
 }
 
 Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
@@ -153,6 +160,7 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   acceptance.purpose = ours.purpose;
   acceptance.name = ours.own_name;
   acceptance.statements = ours.statements;
+  acceptance.streams = streams_of(ours);
   return acceptance;
 }
 
@@ -176,7 +184,9 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .purpose = ours.purpose,
           .connector_name = offer.name,
           .listener_name = ours.name,
-          .peer_statements = offer.statements};
+          .peer_statements = offer.statements,
+          .peer_services = offer.services,
+          .streams_to_peer = offer.streams};
 }
 
 std::vector<std::byte> exporter_context(const Agreed& agreed) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/session/items.hpp"
 
@@ -39,6 +40,7 @@ void add_common(ItemWriter& writer, const Message& message) {
   if (!message.name.empty()) writer.add_text(ItemType::name, message.name);
   if (message.statements != Statements::none)
     writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
+  if (message.streams != kMaxStreams) writer.add_u16(ItemType::streams, message.streams);
 }
 
 // A missing name is the empty one.
@@ -68,6 +70,9 @@ Status read_common(const ItemReader& items, Message& message) {
   const auto statements = items.find(ItemType::statements) ? items.u8(ItemType::statements) : std::uint8_t{0};
   if (!statements || *statements > static_cast<std::uint8_t>(Statements::wanted)) return bad_item("statements");
   message.statements = static_cast<Statements>(*statements);
+  const auto streams = items.find(ItemType::streams) ? items.u16(ItemType::streams) : std::uint16_t{kMaxStreams};
+  if (!streams || *streams < 1 || *streams > kMaxStreams) return bad_item("streams");
+  message.streams = *streams;
   message.block_bytes = *block;
   message.lanes = *lanes;
   message.flows = *flows;
@@ -75,6 +80,31 @@ Status read_common(const ItemReader& items, Message& message) {
   message.receives = (*directions & kReceivesBit) != 0;
   message.initial_window_bytes = *window;
   return {};
+}
+
+// service := size:u8 name[size]
+std::vector<std::byte> services_value(const std::vector<std::string>& services) {
+  std::vector<std::byte> value;
+  for (const std::string& name : services) {
+    value.push_back(static_cast<std::byte>(name.size()));
+    const auto bytes = std::as_bytes(std::span(name));
+    value.insert(value.end(), bytes.begin(), bytes.end());
+  }
+  return value;
+}
+
+Result<std::vector<std::string>> read_services(std::span<const std::byte> value) {
+  std::vector<std::string> services;
+  while (!value.empty()) {
+    const auto size = std::to_integer<std::size_t>(value[0]);
+    if (size >= value.size() || services.size() == kMaxServices) return bad_item("services");
+    const auto name = core::as_text(value.subspan(1, size));
+    if (!name.empty() && !is_service_name(name)) return bad_item("services");
+    if (std::find(services.begin(), services.end(), name) != services.end()) return bad_item("services");
+    services.emplace_back(name);
+    value = value.subspan(1 + size);
+  }
+  return services;
 }
 
 std::optional<std::vector<Cipher>> read_ciphers(std::span<const std::byte> list) {
@@ -129,6 +159,7 @@ std::vector<std::byte> encode(const Offer& offer) {
   if (offer.protection >= Protection::safe) writer.add(ItemType::ciphers, std::as_bytes(std::span(offer.ciphers)));
   add_common(writer, offer);
   if (!offer.peer.empty()) writer.add_text(ItemType::peer, offer.peer);
+  if (!offer.services.empty()) writer.add(ItemType::services, services_value(offer.services));
   return writer.finish();
 }
 
@@ -152,6 +183,9 @@ Result<Offer> decode_offer(std::span<const std::byte> in) {
   }
   UDTCAT_CHECK(read_common(items, offer));
   UDTCAT_TRY(offer.peer, read_name(items, ItemType::peer, "peer"));
+  if (const auto services = items.find(ItemType::services)) {
+    UDTCAT_TRY(offer.services, read_services(*services));
+  }
   return offer;
 }
 

@@ -37,6 +37,8 @@ struct Offer {
   std::string name;                        ///< what the connector is called; may be empty
   std::string peer;                        ///< the name that it wants to meet; empty: any
   Statements statements = Statements::none;
+  std::vector<std::string> services{};  ///< names that it serves; empty: it says none
+  std::uint16_t streams = kMaxStreams;  ///< open at a time, of the listener's, that it takes
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -53,6 +55,7 @@ struct Acceptance {
   std::string name;                 ///< what the listener is called; may be empty
   SessionId session_id{};           ///< random where there are several flows
   Statements statements = Statements::none;
+  std::uint16_t streams = kMaxStreams;  ///< open at a time, of the connector's, that it takes
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
@@ -95,6 +98,8 @@ struct Agreed {
   std::string connector_name;  ///< may be empty, as the next
   std::string listener_name;
   Statements peer_statements = Statements::none;
+  std::vector<std::string> peer_services{};   ///< the connector's, at the listener
+  std::size_t streams_to_peer = kMaxStreams;  ///< open at a time, that we may open
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);

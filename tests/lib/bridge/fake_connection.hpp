@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,38 +20,49 @@ class FakeConnection final : public Connection {
   struct Bridged {
     std::unique_ptr<LocalStream> local;
     OutcomeHandler done;
+    std::string service;
   };
 
   explicit FakeConnection(Endpoint peer) : peer_(peer) {}
 
   /// The peer opens a stream. From the loop, as the interface promises.
-  void peer_opens(boost::asio::io_context& io, StreamId id) {
+  void peer_opens(boost::asio::io_context& io, StreamId id, const std::string& service = {}) {
+    asked_for[id] = service;
     boost::asio::post(io, [this, id] { handler_(id); });
   }
 
   using Connection::accept_stream;
   using Connection::open_stream;
-  StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done) override {
+  StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) override {
     const auto id = static_cast<StreamId>(2 * opened.size());
-    opened.push_back({std::move(local), std::move(done)});
+    opened.push_back({std::move(local), std::move(done), service});
     return id;
   }
+  [[nodiscard]] std::size_t streams_left() const override { return room; }
+  [[nodiscard]] std::string service_of(StreamId id) const override { return asked_for.at(id); }
   void on_stream(StreamHandler handler) override { handler_ = std::move(handler); }
   void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override {
-    accepted[id] = {std::move(local), std::move(done)};
+    accepted[id] = {std::move(local), std::move(done), {}};
   }
   void refuse_stream(StreamId id, const Error& reason) override { refused[id] = reason; }
 
-  void on_closed(ClosedHandler) override {}
+  void on_closed(ClosedHandler handler) override { closed = std::move(handler); }
   void close() override {}
-  void abort(const Error&) override {}
-  [[nodiscard]] ConnectionStats stats() override { return {}; }
+  void abort(const Error& reason) override { aborted = reason; }
+  [[nodiscard]] ConnectionStats stats() override { return figures; }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }
   [[nodiscard]] Statements peer_statements() const override { return Statements::none; }
+  [[nodiscard]] const std::vector<std::string>& peer_services() const override { return services; }
 
+  std::size_t room = 10;
+  std::vector<std::string> services;
+  ConnectionStats figures;
+  ClosedHandler closed;
+  std::optional<Error> aborted;
+  std::map<StreamId, std::string> asked_for;
   std::vector<Bridged> opened;
   std::map<StreamId, Bridged> accepted;
   std::map<StreamId, Error> refused;

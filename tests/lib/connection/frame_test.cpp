@@ -36,7 +36,7 @@ bool decodes(std::span<const std::byte> payload) {
 std::vector<std::byte> one_of_each() {
   std::vector<std::byte> out;
   const auto data = bytes_of("some bytes");
-  append_frame(out, {4, Open{}});
+  append_frame(out, {4, Open{"db"}});
   append_frame(out, {4, Data{data}});
   append_frame(out, {4, Fin{10}});
   append_frame(out, {4, Receipt{77}});
@@ -52,7 +52,7 @@ TEST(Frame, IsReadBackAsItWasWritten) {
   const auto payload = one_of_each();
   const auto frames = decode_all(payload);
   ASSERT_EQ(frames.size(), 9U);
-  EXPECT_TRUE(std::holds_alternative<Open>(frames[0].body));
+  EXPECT_EQ(std::get<Open>(frames[0].body).service, "db");
   const auto data = std::get<Data>(frames[1].body).bytes;
   EXPECT_EQ(std::vector(data.begin(), data.end()), bytes_of("some bytes"));
   EXPECT_EQ(std::get<Fin>(frames[2].body).total_bytes, 10U);
@@ -72,6 +72,10 @@ TEST(Frame, MatchesTheWorkedExampleOfTheSpec) {
   append_frame(sent, {0, Data{line}});
   append_frame(sent, {0, Fin{6}});
   EXPECT_EQ(sent, example.bytes("sent"));
+
+  std::vector<std::byte> named;
+  append_frame(named, {2, Open{"db"}});
+  EXPECT_EQ(named, example.bytes("named"));
 
   std::vector<std::byte> answered;
   append_frame(answered, {0, Receipt{6}});
@@ -99,6 +103,14 @@ TEST(Frame, AnyChangedByteGivesAFrameOrAViolationAndNothingElse) {
       changed[at] = static_cast<std::byte>(value);
       decodes(changed);
     }
+}
+
+TEST(Frame, OpensNoServiceOfAnotherNameThanTheSpecAllows) {
+  for (const std::string& name : {std::string("d b"), std::string("\n"), std::string("db=1"), std::string(32, 'x')}) {
+    std::vector<std::byte> out;
+    append_frame(out, {4, Open{name}});
+    EXPECT_FALSE(decodes(out)) << name;
+  }
 }
 
 TEST(Frame, ShowsNoControlCharactersOfThePeer) {

@@ -42,6 +42,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     agreed.lanes = lanes;
     agreed.flows = flows;
     agreed.block_bytes = 16 * 1024;
+    agreed.streams_to_peer = options.streams;
     agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
     for (std::size_t i = 1; i < flows; ++i) {
       test::ChannelPair pair(io);
@@ -74,9 +75,10 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     listener.connection->accept_stream(listener.accepted, std::make_unique<test::ScriptedStream>(io, listener.script),
                                        [this](const StreamOutcome& outcome) { listener.outcome = outcome; });
   }
-  void open() {
-    connector.connection->open_stream(std::make_unique<test::ScriptedStream>(io, connector.script),
-                                      [this](const StreamOutcome& outcome) { connector.outcome = outcome; });
+  void open(const std::string& service = {}) {
+    connector.connection->open_stream(
+        std::make_unique<test::ScriptedStream>(io, connector.script),
+        [this](const StreamOutcome& outcome) { connector.outcome = outcome; }, service);
   }
   template <typename Condition>
   [[nodiscard]] bool run_until(Condition condition) {

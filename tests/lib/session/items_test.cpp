@@ -52,7 +52,7 @@ TEST(ItemReader, RefusesWhatIsCutOffOrThereTwice) {
 }
 
 TEST(ItemReader, PassesOverUnknownTypesEvenTwice) {
-  const auto body = from_hex("0000 0001 ab 0011 0000 0011 0000 ffff 0002 abcd");
+  const auto body = from_hex("0000 0001 ab 7fff 0000 7fff 0000 ffff 0002 abcd");
   EXPECT_TRUE(ItemReader::read(body));
   EXPECT_TRUE(ItemReader::read({}));
 }

@@ -237,6 +237,20 @@ TEST(Negotiation, TellsEachEndWhatTheOtherSaysOfStatements) {
   EXPECT_EQ(agree(ends.offer(), ends.acceptance()).peer_statements, Statements::made);
 }
 
+TEST(Negotiation, TellsEachEndHowManyStreamsTheOtherTakesAndTheListenerTheServices) {
+  SessionOptions connector;
+  connector.streams = 5;
+  connector.services = {"db"};
+  SessionOptions listener;
+  listener.streams = 3;
+  const Offer offer = make_offer(connector, 1);
+  const Answer answer = decide(offer, listener, 1);
+  EXPECT_EQ(agree(offer, answer).value().streams_to_peer, 3U);
+  const Agreed at_listener = agree(offer, std::get<Acceptance>(answer));
+  EXPECT_EQ(at_listener.streams_to_peer, 5U);
+  EXPECT_EQ(at_listener.peer_services, std::vector<std::string>{"db"});
+}
+
 TEST(Negotiation, LeavesBothEndsWithTheSame) {
   Ends ends;
   ends.listener.sends = false;

@@ -198,6 +198,26 @@ TEST(Offer, SaysOfStatementsWhatItKnows) {
   }
 }
 
+TEST(Offer, SaysItsServicesAndTheStreamsThatItTakes) {
+  Offer offer = example_offer();
+  offer.services = {"", "db", "web-1"};
+  offer.streams = 7;
+  const auto decoded = decode_offer(encode(offer));
+  ASSERT_TRUE(decoded) << decoded.error().message();
+  EXPECT_EQ(*decoded, offer);
+}
+
+TEST(Offer, RefusesServicesAndStreamsOutOfRange) {
+  const std::string common = std::string(kProtection) + kCiphers + kBlock + kLanes + kDirections + kWindow;
+  for (const char* bad : {"0011 0002 0164 64", "0011 0003 0264 20", "0011 0004 0164 0164", "0011 0001 01",
+                          "0012 0002 0000", "0012 0002 0401", "0012 0001 01"})
+    EXPECT_FALSE(decode_offer(message(1, common + bad))) << bad;
+  std::string many = "0011 0022";
+  for (int i = 0; i < 17; ++i) many += "01" + to_hex(bytes_of(std::string(1, static_cast<char>('a' + i))));
+  EXPECT_FALSE(decode_offer(message(1, common + many))) << "17 of them";
+  EXPECT_TRUE(decode_offer(message(1, common + "0011 0004 0164 0165" + "0012 0002 0400")));
+}
+
 TEST(Acceptance, OfSeveralFlowsNamesTheSession) {
   const std::string rest = std::string(kCipher) + kBlock + kLanes + kDirections + kWindow;
   const std::string id = "000a 0010 000102030405060708090a0b0c0d0e0f";
@@ -216,7 +236,7 @@ TEST(Offer, RefusesDuplicatesAndTakesAnyOrder) {
 
 TEST(Offer, PassesOverWhatALaterVersionAdds) {
   EXPECT_TRUE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections,
-                                  std::string(kWindow) + "ffff 0003 aabbcc 0011 0000")));
+                                  std::string(kWindow) + "ffff 0003 aabbcc 7fff 0000")));
   const auto offer = decode_offer(offer_with(kProtection, "0002 0003 7f03ff", kBlock, kLanes, kDirections, kWindow));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->ciphers, std::vector<Cipher>{Cipher::chacha20_poly1305});

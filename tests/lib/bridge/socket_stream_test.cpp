@@ -1,4 +1,4 @@
-#include "lib/bridge/tcp_stream.hpp"
+#include "lib/bridge/socket_stream.hpp"
 
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -14,13 +14,13 @@ namespace {
 
 using ReadState = LocalStream::ReadState;
 
-struct TcpStreamTest : ::testing::Test {
+struct SocketStreamTest : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
   std::unique_ptr<LocalStream> stream = make_tcp_stream(std::move(pair.ours));
 };
 
-TEST_F(TcpStreamTest, CarriesBothDirectionsToTheirEnds) {
+TEST_F(SocketStreamTest, CarriesBothDirectionsToTheirEnds) {
   const Bytes there = random_bytes(10 * kMiB);
   const Bytes back = random_bytes(10 * kMiB);
   const int theirs = pair.theirs.native_handle();
@@ -37,7 +37,7 @@ TEST_F(TcpStreamTest, CarriesBothDirectionsToTheirEnds) {
   EXPECT_TRUE(consumer.get() == back);
 }
 
-TEST_F(TcpStreamTest, WritesAfterItsSourceHasEnded) {
+TEST_F(SocketStreamTest, WritesAfterItsSourceHasEnded) {
   pair.theirs.shutdown(tcp::socket::shutdown_send);
   EXPECT_EQ(drain(io, *stream).last.state, ReadState::end);
   EXPECT_FALSE(write_all(io, *stream, bytes_of("answer")));
@@ -45,7 +45,7 @@ TEST_F(TcpStreamTest, WritesAfterItsSourceHasEnded) {
   EXPECT_EQ(read_all(pair.theirs.native_handle()), bytes_of("answer"));
 }
 
-TEST_F(TcpStreamTest, ReadsAfterItsSinkHasEnded) {
+TEST_F(SocketStreamTest, ReadsAfterItsSinkHasEnded) {
   EXPECT_FALSE(finish(io, *stream));
   EXPECT_EQ(read_error(pair.theirs), boost::asio::error::eof);
   boost::asio::write(pair.theirs, boost::asio::buffer("late", 4));
@@ -53,7 +53,7 @@ TEST_F(TcpStreamTest, ReadsAfterItsSinkHasEnded) {
   EXPECT_EQ(drain(io, *stream).bytes, bytes_of("late"));
 }
 
-TEST_F(TcpStreamTest, ResetsTheOtherSideOnAbort) {
+TEST_F(SocketStreamTest, ResetsTheOtherSideOnAbort) {
   stream->abort();
   EXPECT_EQ(read_error(pair.theirs), boost::asio::error::connection_reset);
 }
@@ -62,7 +62,7 @@ TEST_F(TcpStreamTest, ResetsTheOtherSideOnAbort) {
 struct ReceiptedTcpStream : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
-  std::unique_ptr<LocalStream> stream = std::make_unique<TcpStream>(std::move(pair.ours), TcpEnd::receipted);
+  std::unique_ptr<LocalStream> stream = std::make_unique<SocketStream>(std::move(pair.ours), SocketEnd::receipted);
 };
 
 TEST_F(ReceiptedTcpStream, IsResetWhereItIsLetGoOfInTheMiddle) {
@@ -100,7 +100,7 @@ TEST_F(ReceiptedTcpStream, LosesNothingWhereBothHalvesHaveEndedWell) {
   EXPECT_TRUE(read_all(pair.theirs.native_handle()) == payload);
 }
 
-TEST_F(TcpStreamTest, TellsAReset) {
+TEST_F(SocketStreamTest, TellsAReset) {
   bool readable = false;
   stream->async_wait_readable([&] { readable = true; });
   pair.theirs.set_option(boost::asio::socket_base::linger(true, 0));
@@ -109,7 +109,7 @@ TEST_F(TcpStreamTest, TellsAReset) {
   EXPECT_EQ(drain(io, *stream).last.error, std::errc::connection_reset);
 }
 
-TEST_F(TcpStreamTest, CallsNobodyAfterAbort) {
+TEST_F(SocketStreamTest, CallsNobodyAfterAbort) {
   const Bytes payload = random_bytes(1);
   stream->async_wait_readable([] { ADD_FAILURE() << "called after abort"; });
   stream->async_write_some(payload, [](std::error_code, std::size_t) { ADD_FAILURE() << "called after abort"; });
@@ -121,7 +121,7 @@ TEST_F(TcpStreamTest, CallsNobodyAfterAbort) {
   stream->abort();
 }
 
-TEST_F(TcpStreamTest, CallsNobodyAfterDestruction) {
+TEST_F(SocketStreamTest, CallsNobodyAfterDestruction) {
   const Bytes payload = random_bytes(1);
   stream->async_wait_readable([] { ADD_FAILURE() << "called after destruction"; });
   stream->async_write_some(payload, [](std::error_code, std::size_t) { ADD_FAILURE() << "called after destruction"; });
@@ -129,7 +129,7 @@ TEST_F(TcpStreamTest, CallsNobodyAfterDestruction) {
   run_ready(io);
 }
 
-TEST_F(TcpStreamTest, NamesItsOtherSide) {
+TEST_F(SocketStreamTest, NamesItsOtherSide) {
   EXPECT_EQ(stream->source_name(), "tcp " + from_asio(pair.theirs.local_endpoint()).to_string());
   EXPECT_EQ(stream->sink_name(), stream->source_name());
 }

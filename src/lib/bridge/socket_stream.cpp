@@ -1,4 +1,4 @@
-#include "lib/bridge/tcp_stream.hpp"
+#include "lib/bridge/socket_stream.hpp"
 
 #include <memory>
 #include <utility>
@@ -17,16 +17,20 @@ namespace {
 
 using boost::asio::ip::tcp;
 
-std::string name_of(const tcp::socket& socket) {
+std::string name_of(const StreamSocket& socket) {
   boost::system::error_code error;
-  const tcp::endpoint peer = socket.remote_endpoint(error);
-  return error ? "tcp, disconnected" : "tcp " + from_asio(peer).to_string();
+  const auto peer = socket.remote_endpoint(error);
+  if (error) return "a socket, disconnected";
+  if (const auto address = Endpoint::from_sockaddr(peer.data(), peer.size())) return "tcp " + address->to_string();
+  // Of the two ends of a unix connection one has a path, the service's.
+  const auto local = socket.local_endpoint(error);
+  return "unix " + unix_path(peer) + (error ? std::string() : unix_path(local));
 }
 
 }  // namespace
 
-TcpStream::TcpStream(tcp::socket socket, TcpEnd end)
-    : socket_(std::move(socket)), name_(name_of(socket_)), open_halves_(end == TcpEnd::receipted ? 2 : 0) {
+SocketStream::SocketStream(StreamSocket socket, SocketEnd end)
+    : socket_(std::move(socket)), name_(name_of(socket_)), open_halves_(end == SocketEnd::receipted ? 2 : 0) {
   boost::system::error_code error;
   // Each may fail on a socket that the peer has reset meanwhile; the first read or write tells that.
   socket_.non_blocking(true, error);
@@ -35,22 +39,22 @@ TcpStream::TcpStream(tcp::socket socket, TcpEnd end)
   if (open_halves_ > 0) close_as_a_reset(true);
 }
 
-TcpStream::~TcpStream() {
+SocketStream::~SocketStream() {
   boost::system::error_code error;
   socket_.close(error);  // by itself it would take the reset back first
 }
 
 /// Without a reset the other side would take a stream cut short for one that ended.
-void TcpStream::close_as_a_reset(bool on) {
+void SocketStream::close_as_a_reset(bool on) {
   boost::system::error_code error;
   socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // fails where it is not connected any more
 }
 
-void TcpStream::half_has_ended() {
+void SocketStream::half_has_ended() {
   if (open_halves_ > 0 && --open_halves_ == 0) close_as_a_reset(false);
 }
 
-LocalStream::ReadResult TcpStream::read_some(std::span<std::byte> into) {
+LocalStream::ReadResult SocketStream::read_some(std::span<std::byte> into) {
   UDTCAT_INVARIANT(!into.empty(), "the caller asks only when it has room");
   boost::system::error_code error;
   const std::size_t bytes = socket_.read_some(boost::asio::buffer(into.data(), into.size()), error);
@@ -61,13 +65,13 @@ LocalStream::ReadResult TcpStream::read_some(std::span<std::byte> into) {
   return {.state = ReadState::failed, .error = from_asio(error)};
 }
 
-void TcpStream::async_wait_readable(WaitHandler handler) {
+void SocketStream::async_wait_readable(WaitHandler handler) {
   // An error of the wait is an error of the read that follows.
-  socket_.async_wait(tcp::socket::wait_read,
+  socket_.async_wait(StreamSocket::wait_read,
                      lifetime_.guard([handler = std::move(handler)](const boost::system::error_code&) { handler(); }));
 }
 
-void TcpStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+void SocketStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   socket_.async_write_some(
       boost::asio::buffer(from.data(), from.size()),
       lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& error, std::size_t bytes) {
@@ -75,15 +79,15 @@ void TcpStream::async_write_some(std::span<const std::byte> from, WriteHandler h
       }));
 }
 
-void TcpStream::async_finish(FinishHandler handler) {
+void SocketStream::async_finish(FinishHandler handler) {
   half_has_ended();  // first: the peer may close as soon as it sees the end
   boost::system::error_code error;
-  socket_.shutdown(tcp::socket::shutdown_send, error);
+  socket_.shutdown(StreamSocket::shutdown_send, error);
   boost::asio::post(socket_.get_executor(),
                     lifetime_.guard([handler = std::move(handler), error] { handler(from_asio(error)); }));
 }
 
-void TcpStream::abort() {
+void SocketStream::abort() {
   lifetime_.end();
   close_as_a_reset(true);
   boost::system::error_code error;
@@ -95,7 +99,7 @@ void TcpStream::abort() {
 namespace udtcat {
 
 std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket) {
-  return std::make_unique<bridge::TcpStream>(std::move(socket), bridge::TcpEnd::always);
+  return std::make_unique<bridge::SocketStream>(std::move(socket), bridge::SocketEnd::always);
 }
 
 }  // namespace udtcat

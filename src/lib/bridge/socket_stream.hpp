@@ -1,11 +1,11 @@
-/// One connected TCP socket as a local stream. make_tcp_stream() is in <udtcat/bridges.hpp>.
+/// One connected stream socket, TCP or unix, as a local stream. make_tcp_stream() is in <udtcat/bridges.hpp>.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 
 #include <udtcat/local_stream.hpp>
 
@@ -13,20 +13,23 @@
 
 namespace udtcat::bridge {
 
+/// A TCP socket, or a unix one.
+using StreamSocket = boost::asio::generic::stream_protocol::socket;
+
 /// The moment from which the close of a TCP connection is a good end. Before it any close is a reset, by this process's
-/// death, too.
-enum class TcpEnd {
+/// death, too. A unix socket knows no reset: there a stream that was cut looks like one that has ended.
+enum class SocketEnd {
   always,     ///< from the start: the bytes that it carries prove their end by themselves
   receipted,  ///< both directions have ended, and all that was read has been receipted: of a stream of a connection
 };
 
 /// Threads: confined to the io_context thread.
-class TcpStream final : public LocalStream {
+class SocketStream final : public LocalStream {
  public:
-  TcpStream(boost::asio::ip::tcp::socket socket, TcpEnd end);
-  ~TcpStream() override;
-  TcpStream(const TcpStream&) = delete;
-  TcpStream& operator=(const TcpStream&) = delete;
+  SocketStream(StreamSocket socket, SocketEnd end);
+  ~SocketStream() override;
+  SocketStream(const SocketStream&) = delete;
+  SocketStream& operator=(const SocketStream&) = delete;
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override;
@@ -41,7 +44,7 @@ class TcpStream final : public LocalStream {
   void close_as_a_reset(bool on);
   void half_has_ended();
 
-  boost::asio::ip::tcp::socket socket_;
+  StreamSocket socket_;
   const std::string name_;
   std::size_t open_halves_;  // until both have ended, any close is a reset
   core::Lifetime lifetime_;

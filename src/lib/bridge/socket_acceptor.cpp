@@ -1,0 +1,77 @@
+#include "lib/bridge/socket_acceptor.hpp"
+
+#include <utility>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include "lib/bridge/asio_terms.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+template <typename Listening>
+Endpoint bound_endpoint(const Listening& listening) {
+  boost::system::error_code error;
+  const auto local = listening.local_endpoint(error);
+  return Endpoint::from_sockaddr(local.data(), local.size()).value_or(Endpoint());
+}
+
+/// The client gave up between its SYN and our accept(): its affair, and the next may be better.
+bool concerns_one_client(const boost::system::error_code& error) {
+  return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
+}
+
+}  // namespace
+
+template <typename Protocol>
+SocketAcceptor<Protocol>::SocketAcceptor(Listening listening, SocketHandler on_socket, ShortageHandler on_shortage)
+    : listening_(std::move(listening)),
+      local_(bound_endpoint(listening_)),
+      on_socket_(std::move(on_socket)),
+      on_shortage_(std::move(on_shortage)),
+      timer_(listening_.get_executor()) {
+  accept();
+}
+
+template <typename Protocol>
+void SocketAcceptor<Protocol>::go_on() {
+  held_ = false;
+  accept();
+}
+
+template <typename Protocol>
+void SocketAcceptor<Protocol>::accept() {
+  if (held_ || std::exchange(waits_, true)) return;
+  listening_.async_accept(lifetime_.guard(
+      [this](const boost::system::error_code& error, Socket socket) { on_accepted(error, std::move(socket)); }));
+}
+
+template <typename Protocol>
+void SocketAcceptor<Protocol>::on_accepted(const boost::system::error_code& error, Socket socket) {
+  waits_ = false;
+  if (!error || concerns_one_client(error)) {
+    accept();  // first, since on_socket_ may destroy this
+    if (!error) on_socket_(std::move(socket));
+    return;
+  }
+  // EMFILE, ENFILE, ENOBUFS, ENOMEM, or an error not known here: tried again at once it would be met again at once.
+  pause();
+  on_shortage_(local_, from_asio(error));
+}
+
+template <typename Protocol>
+void SocketAcceptor<Protocol>::pause() {
+  waits_ = true;
+  timer_.expires_after(kAcceptPause);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    waits_ = false;
+    if (!cancelled) accept();
+  }));
+}
+
+template class SocketAcceptor<boost::asio::ip::tcp>;
+template class SocketAcceptor<boost::asio::local::stream_protocol>;
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,54 @@
+/// A listening stream socket that survives a shortage of descriptors.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <system_error>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+inline constexpr auto kAcceptPause = std::chrono::milliseconds(200);  // guess: a connection or two has ended by then
+
+/// One listening socket. Clients that connect while it pauses, or is held, wait in the system's backlog.
+/// Threads: confined to the io_context thread, where the handlers are called.
+/// Protocol   boost::asio::ip::tcp or boost::asio::local::stream_protocol
+template <typename Protocol>
+class SocketAcceptor {
+ public:
+  using Listening = boost::asio::basic_socket_acceptor<Protocol>;
+  using Socket = typename Protocol::socket;
+  using SocketHandler = std::function<void(Socket)>;
+  /// Accepting pauses because of `error`.  local   no address where the socket is none of TCP
+  using ShortageHandler = std::function<void(const Endpoint& local, std::error_code error)>;
+
+  /// Accepts from now on.
+  SocketAcceptor(Listening listening, SocketHandler on_socket, ShortageHandler on_shortage);
+
+  /// Accepts no more, but for one client that may be on its way, until go_on().
+  void hold() { held_ = true; }
+  void go_on();
+  [[nodiscard]] Endpoint local_endpoint() const { return local_; }
+
+ private:
+  void accept();
+  void on_accepted(const boost::system::error_code& error, Socket socket);
+  void pause();
+
+  Listening listening_;
+  const Endpoint local_;
+  const SocketHandler on_socket_;
+  const ShortageHandler on_shortage_;
+  bool held_ = false;
+  bool waits_ = false;  // for a client, or for the end of a pause
+  boost::asio::steady_timer timer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,81 @@
+#include "lib/bridge/unix_socket.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <boost/asio/error.hpp>
+
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::bridge {
+
+using boost::asio::local::stream_protocol;
+
+namespace {
+
+constexpr std::chrono::milliseconds kFullBacklogPause{10};  // guess: a service takes thousands of connections a second
+
+tl::unexpected<Error> cannot_listen(const std::string& path, std::string why) {
+  return fail(Errc::cannot_bind, "listen at unix " + path, std::move(why));
+}
+
+/// Whether the socket at `path` is one that its process has left behind.
+bool is_left_over(boost::asio::io_context& io, const std::string& path) {
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
+  stream_protocol::socket probe(io);
+  boost::system::error_code error;
+  probe.connect(stream_protocol::endpoint(path), error);
+  return error == boost::asio::error::connection_refused;
+}
+
+}  // namespace
+
+Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path) {
+  if (path.empty() || path.size() > kMaxUnixPathBytes)
+    return cannot_listen(path, "a path of a socket has 1 to 107 bytes");
+  UnixAcceptor::Listening listening(io);
+  boost::system::error_code error;
+  listening.open(stream_protocol(), error);
+  if (!error) listening.bind(stream_protocol::endpoint(path), error);
+  if (error == boost::asio::error::address_in_use && is_left_over(io, path) && ::unlink(path.c_str()) == 0)
+    listening.bind(stream_protocol::endpoint(path), error);
+  if (!error) listening.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (error) return cannot_listen(path, cause_of(from_asio(error)));
+  return listening;
+}
+
+UnixConnect::UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds patience,
+                         Handler handler)
+    : target_(path),
+      deadline_(std::chrono::steady_clock::now() + patience),
+      handler_(std::move(handler)),
+      socket_(io),
+      timer_(io) {
+  attempt();
+}
+
+/// The system answers at once. Asio would take the lack of an answer, which a full backlog is, for a connection.
+void UnixConnect::attempt() {
+  boost::system::error_code error;
+  if (!socket_.is_open()) socket_.open(stream_protocol(), error);
+  if (!error) socket_.native_non_blocking(true, error);
+  std::error_code outcome = from_asio(error);
+  if (!error && ::connect(socket_.native_handle(), target_.data(), static_cast<socklen_t>(target_.size())) != 0)
+    outcome = {errno, std::generic_category()};
+  // The system does not tell when a backlog is full no longer.
+  const bool is_full = outcome == std::errc::resource_unavailable_try_again;
+  const bool again = is_full && std::chrono::steady_clock::now() < deadline_;
+  timer_.expires_after(again ? kFullBacklogPause : std::chrono::milliseconds(0));
+  timer_.async_wait(lifetime_.guard([this, again, outcome](const boost::system::error_code&) {
+    if (again) return attempt();
+    const Handler handler = std::move(handler_);
+    handler(outcome, std::move(socket_));  // may destroy this
+  }));
+}
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,48 @@
+/// Unix stream sockets: listening at a path, and connecting to one.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <system_error>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/socket_acceptor.hpp"
+#include "lib/core/lifetime.hpp"
+
+namespace udtcat::bridge {
+
+inline constexpr std::size_t kMaxUnixPathBytes = 107;  // spec: unix(7), sun_path, with its end
+
+using UnixAcceptor = SocketAcceptor<boost::asio::local::stream_protocol>;
+
+/// Listens at `path`. A socket that a process left there when it died is taken away; the umask says who may connect.
+/// errors: Errc::cannot_bind, also where somebody listens there, or where `path` is no socket
+[[nodiscard]] Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path);
+
+/// One attempt to connect. Destroying it gives up without a call.
+/// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
+class UnixConnect {
+ public:
+  using Handler = std::function<void(std::error_code, boost::asio::local::stream_protocol::socket)>;
+
+  UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds patience,
+              Handler handler);
+
+ private:
+  void attempt();
+
+  const boost::asio::local::stream_protocol::endpoint target_;
+  const std::chrono::steady_clock::time_point deadline_;
+  Handler handler_;
+  boost::asio::local::stream_protocol::socket socket_;
+  boost::asio::steady_timer timer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::bridge

@@ -1,0 +1,183 @@
+#include "tool/forward.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/post.hpp>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "tool/figures.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+/// A session whose peer has owed an answer for longer is given no client that another could take.
+constexpr std::chrono::milliseconds kAnswersWithin{2'500};  // spec: docs/spec/stream.md §5
+
+void reset(bridge::StreamSocket& socket) {
+  boost::system::error_code none;
+  socket.close(none);  // its destructor would take the reset back, and the client see an end
+}
+
+bool serves(const Connection& connection, const std::string& service) {
+  const auto& names = connection.peer_services();
+  return names.empty() || std::ranges::find(names, service) != names.end();
+}
+
+bool answers(Connection& connection) { return connection.stats().unanswered < kAnswersWithin; }
+
+std::string wish(const std::string& service) { return service.empty() ? "a session" : "a session with " + service; }
+
+}  // namespace
+
+Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+                 Handlers handlers)
+    : io_(io),
+      patience_(patience),
+      make_session_(std::move(make_session)),
+      handlers_(std::move(handlers)),
+      trouble_(io,
+               [](const Endpoint& where, const Error& error) {
+                 const bool named = where.family() != AddressFamily::any;
+                 core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
+               }),
+      timer_(io) {}
+
+Status Forward::open_front(const SocketAddress& address, const std::string& service) {
+  UDTCAT_TRY(auto front, bridge::Front::open(
+                             io_, address,
+                             [this, service](bridge::StreamSocket socket, const Endpoint& client) {
+                               waiting_.push_back({std::move(socket), client, service, Clock::now() + patience_});
+                               place_clients();
+                             },
+                             [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
+  fronts_.push_back({std::move(front), service});
+  return {};
+}
+
+std::vector<std::string> Forward::front_names() const {
+  std::vector<std::string> names;
+  for (const Opened& each : fronts_) {
+    const std::string to = each.service.empty() ? "" : " to " + each.service;
+    for (const std::string& name : each.front->names()) names.push_back(name + to);
+  }
+  return names;
+}
+
+// ---- Sessions -------------------------------------------------------------------------------------------------------
+
+void Forward::add(std::unique_ptr<Connection> connection) {
+  const auto session = sessions_.insert(sessions_.end(), {std::move(connection), nullptr});
+  session->work = make_session_(
+      *session->connection,
+      lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
+  // Posted by the connection: nothing of it is on the stack when it goes, but its own handler.
+  session->connection->on_closed([this, session](const Status& how) {
+    boost::asio::post(io_, lifetime_.guard([this, session, how] { forget(session, how); }));
+  });
+  if (handlers_.on_up) handlers_.on_up(*session->connection);
+  place_clients();
+}
+
+void Forward::forget(std::list<Session>::iterator session, const Status& how) {
+  const Endpoint peer = session->connection->peer();
+  past_ = sum(past_, session->connection->stats());
+  sessions_.erase(session);
+  if (stopped_) {
+    if (sessions_.empty()) stopped_();
+    return;
+  }
+  if (handlers_.on_gone) handlers_.on_gone(peer, how);
+  place_clients();
+}
+
+ConnectionStats Forward::total() const {
+  ConnectionStats all = past_;
+  for (const Session& each : sessions_) all = sum(all, each.connection->stats());
+  return all;
+}
+
+void Forward::stop(const Error& why, std::function<void()> done) {
+  fronts_.clear();
+  timer_.cancel();
+  for (Client& each : waiting_) reset(each.socket);
+  waiting_.clear();
+  stopped_ = std::move(done);
+  if (sessions_.empty()) return stopped_();
+  for (const Session& each : sessions_) each.connection->abort(why);
+}
+
+// ---- Clients --------------------------------------------------------------------------------------------------------
+
+Forward::Session* Forward::session_for(const std::string& service) {
+  Session* best = nullptr;
+  std::size_t most = 0;
+  for (Session& each : sessions_) {
+    const std::size_t left = each.connection->streams_left();
+    if (left <= most || !serves(*each.connection, service) || !answers(*each.connection)) continue;
+    most = left;
+    best = &each;
+  }
+  return best;
+}
+
+void Forward::place_clients() {
+  if (stopped_) return;
+  std::vector<std::string> full;
+  for (auto client = waiting_.begin(); client != waiting_.end();) {
+    const bool known_full = std::ranges::find(full, client->service) != full.end();
+    Session* const session = known_full ? nullptr : session_for(client->service);
+    if (session == nullptr) {
+      if (!known_full) full.push_back(client->service);
+      ++client;
+      continue;
+    }
+    session->work->take(std::move(client->socket), client->address, client->service, lifetime_.guard([this] {
+      if (!waiting_.empty()) place_clients();
+    }));
+    client = waiting_.erase(client);
+  }
+  hold_fronts(waiting_.size() >= kMaxWaitingClients);
+  if (waiting_.empty()) return;
+  arm_timer();
+  if (handlers_.on_want) handlers_.on_want();
+}
+
+void Forward::hold_fronts(bool hold) {
+  if (held_ == hold) return;
+  held_ = hold;
+  for (const Opened& each : fronts_) hold ? each.front->hold() : each.front->go_on();
+}
+
+void Forward::arm_timer() {
+  timer_.expires_at(std::ranges::min_element(waiting_, {}, &Client::until)->until);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) dismiss_late();
+  }));
+}
+
+void Forward::dismiss_late() {
+  const auto now = Clock::now();
+  for (auto client = waiting_.begin(); client != waiting_.end();) {
+    const bool is_late = client->until <= now;
+    const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
+      return serves(*each.connection, client->service) && answers(*each.connection);
+    });
+    if (is_late && is_full) client->until = now + patience_;  // there will be room
+    if (!is_late || is_full) {
+      ++client;
+      continue;
+    }
+    reset(client->socket);
+    const auto seconds = std::chrono::duration<double>(patience_).count();
+    trouble_.report(client->address, {Errc::cannot_reach, "carry a client",
+                                      fmt::format("there was not {} within {:g} s", wish(client->service), seconds)});
+    client = waiting_.erase(client);
+  }
+  place_clients();
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,117 @@
+/// A forward: local clients and local services on one side, the sessions that carry them on the other.
+///
+///   client ─► Front ─► waiting ─► the session with the most room ─► ForwardSession::take()
+///   a peer's stream ─► ForwardSession, since its making
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/connection.hpp>
+
+#include "lib/bridge/front.hpp"
+#include "lib/bridge/trouble.hpp"
+#include "lib/core/lifetime.hpp"
+#include "tool/forward_options.hpp"
+
+namespace udtcat::tool {
+
+/// The work of one session for a forward. Made before the session's streams arrive; lives as long as the session.
+/// Threads: confined to the io_context thread.
+class ForwardSession {
+ public:
+  using EndHandler = std::function<void()>;
+  virtual ~ForwardSession() = default;
+  /// Carries a client to the peer's service of that name.
+  /// ended   called when the stream has ended
+  virtual void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
+                    EndHandler ended) = 0;
+};
+using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
+using ForwardSessionMaker =
+    std::function<std::unique_ptr<ForwardSession>(Connection& connection, TroubleHandler on_trouble)>;
+
+/// Clients that wait for a session; beyond them they wait in the system's backlog.
+inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
+
+/// Holds its fronts whatever becomes of its sessions. A client goes to the session with the most room among those that
+/// answer and, where peers say what they serve, serve what it wants; else it waits: while there is no such session for
+/// `patience`, and is reset then; while all are full until there is room.
+/// Threads: confined to the io_context thread, where handlers are called.
+class Forward {
+ public:
+  /// Connections are told of, not given: they are the owner's until on_gone.
+  struct Handlers {
+    std::function<void()> on_want{};                                         ///< clients wait, and no session has room
+    std::function<void(const Connection& connection)> on_up{};               ///< also of the sessions after the first
+    std::function<void(const Endpoint& peer, const Status& how)> on_gone{};  ///< a session
+  };
+
+  Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+          Handlers handlers);
+
+  /// Opens a front of clients for `service`; once for each.  errors: Errc::cannot_bind
+  [[nodiscard]] Status open_front(const SocketAddress& address, const std::string& service);
+  /// "tcp 127.0.0.1:5432" of each, in the order of opening.
+  [[nodiscard]] std::vector<std::string> front_names() const;
+  /// From now on it carries and serves, until it ends.
+  void add(std::unique_ptr<Connection> connection);
+  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  /// Of all sessions, those that have gone too.
+  [[nodiscard]] ConnectionStats total() const;
+
+  /// Closes the fronts, resets who waits, and ends each session with `why`; `done` is called when all have gone.
+  void stop(const Error& why, std::function<void()> done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Session {
+    std::unique_ptr<Connection> connection;
+    std::unique_ptr<ForwardSession> work;  // destroyed first
+  };
+  struct Opened {
+    std::unique_ptr<bridge::Front> front;
+    std::string service;
+  };
+  struct Client {
+    bridge::StreamSocket socket;
+    Endpoint address;
+    std::string service;
+    Clock::time_point until;
+  };
+
+  [[nodiscard]] Session* session_for(const std::string& service);
+  void place_clients();
+  void hold_fronts(bool hold);
+  void arm_timer();
+  void dismiss_late();
+  void forget(std::list<Session>::iterator session, const Status& how);
+
+  boost::asio::io_context& io_;
+  const std::chrono::milliseconds patience_;
+  const ForwardSessionMaker make_session_;
+  const Handlers handlers_;
+  bridge::TroubleReporter trouble_;
+  std::list<Session> sessions_;
+  std::deque<Client> waiting_;  // at most kMaxWaitingClients, and a few that were on their way
+  bool held_ = false;           // the fronts
+  ConnectionStats past_;        // of sessions that have gone
+  std::function<void()> stopped_;
+  boost::asio::steady_timer timer_;
+  std::vector<Opened> fronts_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::tool

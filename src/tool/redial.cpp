@@ -1,0 +1,97 @@
+#include "tool/redial.hpp"
+
+#include <utility>
+
+#include "lib/core/log.hpp"
+
+namespace udtcat::tool {
+
+using boost::asio::ip::udp;
+
+namespace {
+
+bool is_of(const Endpoint& address, AddressFamily family) {
+  return family == AddressFamily::any || address.family() == family;
+}
+
+}  // namespace
+
+Redial::Redial(boost::asio::io_context& io, HostPort peer, AddressFamily family, RequestMaker make_request,
+               ConnectionHandler on_connection, FailureHandler on_failure)
+    : io_(io),
+      peer_(std::move(peer)),
+      family_(family),
+      make_request_(std::move(make_request)),
+      on_connection_(std::move(on_connection)),
+      on_failure_(std::move(on_failure)),
+      resolver_(io),
+      timer_(io) {}
+
+void Redial::want(std::optional<std::vector<Endpoint>> addresses) {
+  if (state_ != State::idle) return;
+  if (addresses) return attempt(std::move(*addresses));
+  pause(pauses_.next(random_));
+}
+
+void Redial::retry_soon() {
+  if (std::exchange(urgent_, true) || state_ != State::pausing) return;
+  pause(kUrgentRedialPause);
+}
+
+void Redial::stop() {
+  lifetime_.end();
+  resolver_.cancel();
+  dialer_.reset();
+  pauses_.reset();
+  urgent_ = false;
+  state_ = State::idle;
+}
+
+void Redial::pause(std::chrono::milliseconds time) {
+  state_ = State::pausing;
+  timer_.expires_after(urgent_ ? std::min(time, kUrgentRedialPause) : time);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) look_up();
+  }));
+}
+
+/// The system's resolver may wait for a server: it does so on a thread of the resolver's own.
+void Redial::look_up() {
+  state_ = State::dialling;
+  const auto found = [this](const boost::system::error_code& error, const udp::resolver::results_type& results) {
+    std::vector<Endpoint> addresses;
+    for (const auto& each : results) {
+      const udp::endpoint endpoint = each.endpoint();
+      const auto address = Endpoint::from_sockaddr(endpoint.data(), endpoint.size());
+      if (address && is_of(*address, family_)) addresses.push_back(*address);
+    }
+    if (!addresses.empty()) return attempt(std::move(addresses));
+    on_failed({Errc::cannot_resolve, "find host " + peer_.host, error ? error.message() : "it has no such address"});
+  };
+  resolver_.async_resolve(peer_.host, std::to_string(peer_.port), udp::resolver::numeric_service,
+                          lifetime_.guard(found));
+}
+
+void Redial::attempt(std::vector<Endpoint> addresses) {
+  state_ = State::dialling;
+  DialRequest request = make_request_();
+  request.addresses = std::move(addresses);
+  dialer_ = dial(io_, std::move(request),
+                 [this](Result<std::unique_ptr<Connection>> connection) { on_dialled(std::move(connection)); });
+}
+
+void Redial::on_dialled(Result<std::unique_ptr<Connection>> connection) {
+  const auto done = std::move(dialer_);
+  if (!connection) return on_failed(connection.error());
+  state_ = State::idle;
+  pauses_.reset();
+  urgent_ = false;
+  on_connection_(std::move(*connection));
+}
+
+void Redial::on_failed(const Error& error) {
+  pause(pauses_.next(random_));
+  on_failure_(error);
+}
+
+}  // namespace udtcat::tool

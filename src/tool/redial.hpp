@@ -1,0 +1,75 @@
+/// Dials one peer again and again, for sessions that are to live.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "tool/redial_pause.hpp"
+
+namespace udtcat::tool {
+
+inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a client waits; dial() has pauses, too
+
+/// One attempt at a time. Names are looked up again for each but the first: a peer may come back at another address.
+///
+///   idle ──want()──► dialling ──a connection──► idle
+///                       ▲ └──an error──► pausing ─┐
+///                       └── its end, retry_soon() ─┘
+///
+/// Threads: confined to the io_context thread, where the handlers are called, which must not destroy this.
+class Redial {
+ public:
+  using ConnectionHandler = std::function<void(std::unique_ptr<Connection>)>;
+  /// An attempt has failed; the next follows unless stop() is called.
+  using FailureHandler = std::function<void(const Error&)>;
+  /// The request of each attempt; its addresses are filled in.
+  using RequestMaker = std::function<DialRequest()>;
+
+  Redial(boost::asio::io_context& io, HostPort peer, AddressFamily family, RequestMaker make_request,
+         ConnectionHandler on_connection, FailureHandler on_failure);
+
+  /// A connection is wanted, if none is on its way: at once, then after pauses.
+  /// addresses   of the first attempt; none: they are looked up
+  void want(std::optional<std::vector<Endpoint>> addresses = {});
+  /// Somebody waits: pauses are short from now on, until a connection stands.
+  void retry_soon();
+  /// Another connection than the last attempt's is enough: the next attempts begin at once again.
+  void stop();
+
+ private:
+  enum class State { idle, dialling, pausing };
+
+  void look_up();
+  void attempt(std::vector<Endpoint> addresses);
+  void on_dialled(Result<std::unique_ptr<Connection>> connection);
+  void on_failed(const Error& error);
+  void pause(std::chrono::milliseconds time);
+
+  boost::asio::io_context& io_;
+  const HostPort peer_;
+  const AddressFamily family_;
+  const RequestMaker make_request_;
+  const ConnectionHandler on_connection_;
+  const FailureHandler on_failure_;
+  State state_ = State::idle;
+  bool urgent_ = false;
+  RedialPause pauses_;
+  std::minstd_rand random_{std::random_device{}()};
+  boost::asio::ip::udp::resolver resolver_;
+  boost::asio::steady_timer timer_;
+  std::unique_ptr<Dialer> dialer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::tool

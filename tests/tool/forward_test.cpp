@@ -1,0 +1,188 @@
+#include "tool/forward.hpp"
+
+#include <optional>
+
+#include <gtest/gtest.h>
+#include <boost/asio/ip/tcp.hpp>
+
+#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/fake_connection.hpp"
+#include "lib/bridge/tcp_pair.hpp"
+#include "support/run_until.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::asio::ip::tcp;
+using bridge::FakeConnection;
+using test::run_ready;
+using test::run_until;
+
+/// A session that keeps the clients it takes.
+struct Taking final : ForwardSession {
+  explicit Taking(FakeConnection& connection) : peer(connection) {}
+  void take(bridge::StreamSocket client, const Endpoint&, const std::string& service, EndHandler ended) override {
+    sockets.push_back(std::move(client));
+    services.push_back(service);
+    ends.push_back(std::move(ended));
+    --peer.room;
+  }
+  FakeConnection& peer;
+  std::vector<bridge::StreamSocket> sockets;
+  std::vector<std::string> services;
+  std::vector<EndHandler> ends;
+};
+
+struct ForwardTest : ::testing::Test {
+  Forward& make(std::chrono::milliseconds patience = 10s) {
+    forward.emplace(
+        io, patience,
+        [this](Connection& connection, const TroubleHandler&) {
+          auto session = std::make_unique<Taking>(dynamic_cast<FakeConnection&>(connection));
+          sessions.push_back(session.get());
+          return session;
+        },
+        Forward::Handlers{.on_want = [this] { ++wanted; },
+                          .on_up = [this](const Connection&) { ++up; },
+                          .on_gone = [this](const Endpoint&, const Status& how) { gone.push_back(how); }});
+    EXPECT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "db"));
+    const std::string name = forward->front_names().at(0);  // "tcp 127.0.0.1:PORT to db"
+    port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+    return *forward;
+  }
+  /// A session of that much room.
+  FakeConnection& add(std::size_t room, std::vector<std::string> services = {}) {
+    auto connection = std::make_unique<FakeConnection>(bridge::loopback_v4());
+    connection->room = room;
+    connection->services = std::move(services);
+    FakeConnection& added = *connection;
+    forward->add(std::move(connection));
+    return added;
+  }
+  tcp::socket& come() {
+    clients.emplace_back(io).connect({boost::asio::ip::address_v4::loopback(), port});
+    return clients.back();
+  }
+  [[nodiscard]] bool waits(std::size_t count) {
+    return run_until(io, [&] { return forward->waiting() == count; });
+  }
+  [[nodiscard]] bool takes(std::size_t session, std::size_t count) {
+    return run_until(io, [&] { return sessions.at(session)->sockets.size() == count; });
+  }
+
+  boost::asio::io_context io;
+  std::optional<Forward> forward;
+  std::uint16_t port = 0;
+  std::list<tcp::socket> clients;
+  std::vector<Taking*> sessions;
+  int wanted = 0;
+  int up = 0;
+  std::vector<Status> gone;
+};
+
+TEST_F(ForwardTest, LetsClientsWaitForASession) {
+  make();
+  come();
+  ASSERT_TRUE(waits(1));
+  EXPECT_GE(wanted, 1);
+  add(10);
+  ASSERT_TRUE(takes(0, 1));
+  EXPECT_EQ(sessions[0]->services[0], "db");
+}
+
+TEST_F(ForwardTest, ResetsAClientForWhichThereWasNoneInTime) {
+  make(50ms);
+  tcp::socket& client = come();
+  ASSERT_TRUE(waits(1));
+  ASSERT_TRUE(waits(0));
+  EXPECT_EQ(bridge::read_error(client), boost::asio::error::connection_reset);
+}
+
+TEST_F(ForwardTest, GivesClientsToTheSessionWithTheMostRoomAndWantsAnotherWhereAllAreFull) {
+  make();
+  add(1);
+  add(2);
+  for (int i = 0; i < 3; ++i) come();
+  ASSERT_TRUE(takes(1, 2));
+  ASSERT_TRUE(takes(0, 1));
+  EXPECT_EQ(wanted, 0);
+  come();
+  ASSERT_TRUE(waits(1));
+  EXPECT_GE(wanted, 1);
+}
+
+TEST_F(ForwardTest, ResetsNobodyWhoWaitsForRoom) {
+  make(50ms);
+  FakeConnection& full = add(1);
+  come();
+  ASSERT_TRUE(takes(0, 1));
+  tcp::socket& second = come();
+  ASSERT_TRUE(waits(1));
+  io.run_for(200ms);  // several times the patience
+  ASSERT_EQ(forward->waiting(), 1U);
+  full.room = 1;
+  sessions[0]->ends[0]();
+  EXPECT_TRUE(takes(0, 2));
+  EXPECT_TRUE(second.is_open());
+}
+
+TEST_F(ForwardTest, GivesNoClientToASessionThatDoesNotAnswer) {
+  make();
+  add(10).figures.unanswered = 3s;
+  come();
+  ASSERT_TRUE(waits(1));
+  add(1);
+  EXPECT_TRUE(takes(1, 1));
+}
+
+TEST_F(ForwardTest, GivesClientsToAPeerThatServesWhatTheyWant) {
+  make();
+  add(10, {"web"});
+  come();
+  ASSERT_TRUE(waits(1));
+  add(1, {"web", "db"});
+  EXPECT_TRUE(takes(1, 1));
+}
+
+TEST_F(ForwardTest, HoldsItsFrontsWhenManyWaitAndGoesOn) {
+  make();
+  for (std::size_t i = 0; i < kMaxWaitingClients + 100; ++i) come();
+  ASSERT_TRUE(run_until(io, [&] { return forward->waiting() >= kMaxWaitingClients; }));
+  run_ready(io);
+  EXPECT_LE(forward->waiting(), kMaxWaitingClients + 1);
+  add(2 * kMaxWaitingClients);
+  EXPECT_TRUE(takes(0, kMaxWaitingClients + 100));
+}
+
+TEST_F(ForwardTest, KeepsTheFiguresOfSessionsThatHaveGone) {
+  make();
+  FakeConnection& first = add(10);
+  first.figures.bytes_sent = 5;
+  first.closed(Status{});
+  ASSERT_TRUE(run_until(io, [&] { return gone.size() == 1; }));
+  EXPECT_EQ(forward->sessions(), 0U);
+  add(10).figures.bytes_sent = 2;
+  EXPECT_EQ(forward->total().bytes_sent, 7U);
+}
+
+TEST_F(ForwardTest, StopsWhenEverySessionHasBeenTold) {
+  make();
+  FakeConnection& first = add(0);
+  tcp::socket& client = come();
+  ASSERT_TRUE(waits(1));
+  bool stopped = false;
+  forward->stop({Errc::interrupted, "interrupted", "by SIGTERM"}, [&] { stopped = true; });
+  EXPECT_EQ(first.aborted->code, Errc::interrupted);
+  EXPECT_EQ(bridge::read_error(client), boost::asio::error::connection_reset);
+  EXPECT_FALSE(stopped);
+  first.closed(tl::unexpected(*first.aborted));
+  EXPECT_TRUE(run_until(io, [&] { return stopped; }));
+  tcp::socket late(io);
+  boost::system::error_code refused;
+  late.connect({boost::asio::ip::address_v4::loopback(), port}, refused);
+  EXPECT_EQ(refused, boost::asio::error::connection_refused);
+}
+
+}  // namespace
+}  // namespace udtcat::tool
