@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,12 +45,22 @@ class Dialer {
 /// that the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
 [[nodiscard]] std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler);
 
+/// The most that a listener lets in at a time. Who comes beyond it is told so.
+struct ListenLimits {
+  std::size_t peers = 1024;              ///< guess: hosts that have a session
+  std::size_t sessions_per_peer = 1024;  ///< guess
+  /// That all sessions may hold together. Each is promised a share, of TransportOptions::memory_bytes at most, that is
+  /// the smaller the more there are (docs/adr/0040-limits.md). None: half of what this process may have. Native only.
+  std::optional<std::uint64_t> memory_bytes{};
+};
+
 /// The addresses that a listener waits at, and the sessions that it takes.
 struct ListenRequest {
   std::vector<Endpoint> locals;  ///< one per family; port 0 lets the system choose one for all
   std::optional<Key> key;        ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
+  ListenLimits limits{};
 };
 
 /// Lets in the peers that prove the key, and no others. Strangers cost little: at most 32 are answered at a time, each

@@ -112,16 +112,13 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 
 // ---- Clients --------------------------------------------------------------------------------------------------------
 
+/// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
 Forward::Session* Forward::session_for(const std::string& service) {
-  Session* best = nullptr;
-  std::size_t most = 0;
-  for (Session& each : sessions_) {
-    const std::size_t left = each.connection->streams_left();
-    if (left <= most || !serves(*each.connection, service) || !answers(*each.connection)) continue;
-    most = left;
-    best = &each;
-  }
-  return best;
+  const auto is_fit = [&](const Session& each) {
+    return each.connection->streams_left() > 0 && serves(*each.connection, service) && answers(*each.connection);
+  };
+  const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(), is_fit);
+  return found == sessions_.rend() ? nullptr : &*found;
 }
 
 void Forward::place_clients() {

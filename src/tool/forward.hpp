@@ -1,6 +1,6 @@
 /// A forward: local clients and local services on one side, the sessions that carry them on the other.
 ///
-///   client ─► Front ─► waiting ─► the session with the most room ─► ForwardSession::take()
+///   client ─► Front ─► waiting ─► the newest session with room ─► ForwardSession::take()
 ///   a peer's stream ─► ForwardSession, since its making
 #pragma once
 
@@ -45,7 +45,7 @@ using ForwardSessionMaker =
 /// Clients that wait for a session; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
-/// Holds its fronts whatever becomes of its sessions. A client goes to the session with the most room among those that
+/// Holds its fronts whatever becomes of its sessions. A client goes to the newest session with room among those that
 /// answer and, where peers say what they serve, serve what it wants; else it waits: while there is no such session for
 /// `patience`, and is reset then; while all are full until there is room.
 /// Threads: confined to the io_context thread, where handlers are called.

@@ -85,6 +85,24 @@ void add_transport_options(CommandLine& line, Options& options) {
   });
 }
 
+void add_limit_options(CommandLine& line, Options& options) {
+  constexpr std::size_t kMost = 1'000'000;  // guess: more than any host has
+  line.value("--max-peers", [&](const Text& text) {
+    return store(number_value("--max-peers", text, 1, kMost), options.limits.peers);
+  });
+  line.value("--max-sessions", [&](const Text& text) {
+    return store(number_value("--max-sessions", text, 1, kMost), options.limits.sessions_per_peer);
+  });
+  line.value("--max-streams", [&](const Text& text) {
+    return store(number_value("--max-streams", text, 1, kMaxStreams), options.session.streams);
+  });
+  line.value("--total-memory", [&](const Text& text) -> Status {
+    UDTCAT_TRY(const std::size_t bytes, size_value("--total-memory", text, kMinMemoryBytes, kMaxMemoryBytes));
+    options.limits.memory_bytes = bytes;
+    return {};
+  });
+}
+
 void add_rate_option(CommandLine& line, Options& options) {
   line.value("--rate", [&](const Text& text) -> Status {
     const auto rate = core::parse_rate(text);

@@ -9,6 +9,7 @@
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
+#include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
@@ -35,6 +36,7 @@ struct Options {
   std::optional<std::string> key_file{};
   SessionOptions session{};
   TransportOptions transport{};
+  ListenLimits limits{};
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds closed_port_patience{2'000};      ///< --connect-timeout counts for a closed port too
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever
@@ -49,6 +51,8 @@ void add_protection_options(CommandLine& line, Options& options);  ///< --protec
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
 void add_transport_options(CommandLine& line,
                            Options& options);  ///< --transport, --congestion, --memory, --idle-timeout
+/// Of listeners: --max-peers, --max-sessions, --max-streams, --total-memory
+void add_limit_options(CommandLine& line, Options& options);
 void add_rate_option(CommandLine& line, Options& options);
 void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);

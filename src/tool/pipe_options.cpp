@@ -42,6 +42,10 @@ Forward (each may be written several times; services of one end have different n
       --from PLACE[=NAME]    where our clients come, and the service they want: [ADDR:]PORT (loopback) or unix:PATH
       --wait T               how long a client waits for a session (10s)
       --once                 do not dial again: the end of the session is ours
+      --max-peers N          of a listener: hosts that have a session (1024)
+      --max-sessions N       of a listener: sessions of one host (1024)
+      --max-streams N        of a listener: connections of one session, 1 to 1024 (1024)
+      --total-memory SIZE    of a listener: that all sessions may hold (half of what this process may have)
 Network:
   -4, -6                     IPv4 only, IPv6 only
       --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
@@ -115,6 +119,9 @@ Status check_places(const CommandLine& line, const PipeOptions& options) {
     return misplaced("--accept-timeout", "allowed with -l and without --to and --from only");
   if (line.has("--once") && (options.listens || options.form != Form::forward))
     return misplaced("--once", "allowed with HOST PORT and --from or --to only");
+  for (const char* limit : {"--max-peers", "--max-sessions", "--max-streams", "--total-memory"})
+    if (line.has(limit) && (!options.listens || options.form != Form::forward))
+      return misplaced(limit, "allowed with -l and --to or --from only");
   if (line.has("--wait") && !line.has("--from")) return misplaced("--wait", "allowed with --from only");
   if (options.form != Form::forward) return {};
   if (line.has("--exec")) return misplaced("--exec with --to or --from", "allowed: one of them");
@@ -169,6 +176,7 @@ void add_relay_options(CommandLine& line, PipeOptions& options) {
     options.fronts.push_back(std::move(front));
     return {};
   });
+  add_limit_options(line, options);
   line.flag("--once", options.once);
   line.value("--wait", [&](const std::string& text) {
     return store(duration_value("--wait", text, std::chrono::milliseconds(0)), options.wait);

@@ -82,10 +82,14 @@ Result<DialRequest> make_dial_request(const Options& options, std::optional<Key>
 
 Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key) {
   UDTCAT_TRY(const auto addresses, resolve(options.local, options.family));
-  return ListenRequest{.locals = one_per_family(addresses),
-                       .key = std::move(key),
-                       .session = options.session,
-                       .transport = options.transport};
+  ListenRequest request{.locals = one_per_family(addresses),
+                        .key = std::move(key),
+                        .session = options.session,
+                        .transport = options.transport,
+                        .limits = options.limits};
+  if (options.session.one_stream || options.transport.single_use)
+    request.limits.peers = request.limits.sessions_per_peer = 1;
+  return request;
 }
 
 Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options, FoundKey found,

@@ -99,7 +99,7 @@ TEST_F(ForwardTest, ResetsAClientForWhichThereWasNoneInTime) {
   EXPECT_EQ(bridge::read_error(client), boost::asio::error::connection_reset);
 }
 
-TEST_F(ForwardTest, GivesClientsToTheSessionWithTheMostRoomAndWantsAnotherWhereAllAreFull) {
+TEST_F(ForwardTest, GivesClientsToTheNewestSessionWithRoomAndWantsAnotherWhereAllAreFull) {
   make();
   add(1);
   add(2);

@@ -206,12 +206,14 @@ class GatewayJob final : public tool::Job {
   [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
     std::optional<ServerBehind> server;
     if (options_.listens) {
-      auto services = tool::resolve_services(options_.services, options_.socket_family);
-      if (!services) {
-        context.console.line("udtcat: " + services.error().message());
-        return tool::exit_status_of(services.error().code);
+      const HostPort& ftp = options_.services.front().place.tcp;
+      auto addresses = resolve(ftp, options_.socket_family);
+      if (!addresses) {
+        context.console.line(fmt::format("udtcat: {}; a gridftp gateway needs an IPv4 address of its server",
+                                         addresses.error().message()));
+        return tool::exit_status_of(addresses.error().code);
       }
-      server = ServerBehind{services->front().address.tcp, services->front().shown};
+      server = ServerBehind{std::move(*addresses), tool::to_string(ftp)};
     }
     return tool::forward_command(options_, std::move(key), context.console,
                                  [server](Connection& connection, tool::TroubleHandler on_trouble) {

@@ -13,7 +13,11 @@ namespace udtcat::connection {
 
 namespace {
 
-bool worth_another_attempt(Errc code) { return code == Errc::cannot_reach || code == Errc::connection_broken; }
+/// A listener without room may have some soon; the lack of our own resources lasts.
+bool worth_another_attempt(Errc code, bool somebody_answered) {
+  return code == Errc::cannot_reach || code == Errc::connection_broken ||
+         (somebody_answered && code == Errc::out_of_resources);
+}
 
 }  // namespace
 
@@ -58,7 +62,7 @@ void Attempts::on_failed(const Error& error, bool somebody_answered) {
   if (somebody_answered || !somebody_answered_) last_error_ = error;
   somebody_answered_ = somebody_answered_ || somebody_answered;
   if (error.code == Errc::authentication_failed) return give_up(keys_differ());
-  if (!worth_another_attempt(error.code)) return give_up(error);
+  if (!worth_another_attempt(error.code, somebody_answered)) return give_up(error);
   heard_only_closed_ports_ =
       heard_only_closed_ports_ && error.code == Errc::cannot_reach && error.cause == transport::kPortClosed;
   if (heard_only_closed_ports_ && attempts_ >= request_.addresses.size() &&
@@ -78,7 +82,9 @@ Error Attempts::keys_differ() const {
 Error Attempts::unreachable() const {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
   std::string cause = last_error_ ? last_error_->cause : "nobody answered";
-  if (somebody_answered_)
+  if (last_error_ && last_error_->code == Errc::out_of_resources)
+    cause = last_error_->message();
+  else if (somebody_answered_)
     cause = "somebody answered, but: " + last_error_->message() +
             "; is it a udtcat without --plain that waits for one peer more?";
   return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};

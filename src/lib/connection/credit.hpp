@@ -17,11 +17,15 @@ using TimePoint = std::chrono::steady_clock::time_point;
 inline constexpr std::uint32_t kSoleWindowBytes = 16 * kMiB;     // spec: stream.md §4
 inline constexpr std::uint64_t kWindowBudgetBytes = 128 * kMiB;  // guess: for a transport that states no limit (libudt)
 
+inline constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;  // spec: stream.md §4
+
 /// The credit of a new stream. The only one has much, so that slow start need not wait for what the consumer says to
-/// the first bytes.
+/// the first bytes; of many all that may be open keep within the memory.
 /// memory_bytes   as TransportOptions has it
-[[nodiscard]] constexpr std::uint32_t initial_window_bytes(bool one_stream, std::uint64_t memory_bytes) {
-  if (!one_stream) return session::kInitialWindowBytes;
+[[nodiscard]] inline std::uint32_t initial_window_bytes(const SessionOptions& session, std::uint64_t memory_bytes) {
+  if (!session.one_stream)
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        memory_bytes / std::max<std::size_t>(session.streams, 1), kLeastWindowBytes, session::kInitialWindowBytes));
   const std::uint64_t share = memory_bytes / 4;  // guess: the rest is for growth
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, session::kInitialWindowBytes, kSoleWindowBytes));
 }

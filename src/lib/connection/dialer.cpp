@@ -33,7 +33,7 @@ class SessionDialer final : public Dialer {
   [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
 
   Result<core::SharedBytes> begin_handshake() {
-    const std::uint32_t window = initial_window_bytes(request_.session.one_stream, request_.transport.memory_bytes);
+    const std::uint32_t window = initial_window_bytes(request_.session, request_.transport.memory_bytes);
     next_handshake_ =
         std::make_unique<session::Handshake>(io_, session::Role::connector, key(), request_.session, window,
                                              lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {

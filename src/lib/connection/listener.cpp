@@ -1,4 +1,5 @@
 /// listen(): runs the handshakes of the peers that come, a bounded number at a time, and hands on the connections.
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include <udtcat/peering.hpp>
 
+#include "lib/connection/admission.hpp"
 #include "lib/connection/credit.hpp"
 #include "lib/connection/handshake_backlog.hpp"
 #include "lib/connection/joining_flows.hpp"
@@ -35,7 +37,9 @@ class SessionListener final : public Listener {
         on_peer_(std::move(on_peer)),
         on_refused_(std::move(on_refused)),
         awaited_(
-            io, [this](std::unique_ptr<session::Session> session) { connect(std::move(session)); }, on_refused_) {
+            io, [this](std::unique_ptr<session::Session> session) { connect(std::move(session)); }, on_refused_),
+        admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)) {
+    acceptor_->set_memory_bytes(admission_->next_share_bytes());
     accept_on();
   }
 
@@ -58,6 +62,12 @@ class SessionListener final : public Listener {
     boost::asio::steady_timer leaving;
   };
   using Id = HandshakeBacklog::Id;
+  struct Kept {
+    Kept(std::shared_ptr<transport::Engine> engine_of, Admission::Place place_of)
+        : engine(std::move(engine_of)), place(std::move(place_of)) {}
+    std::shared_ptr<transport::Engine> engine;
+    Admission::Place place;
+  };
 
   void accept_on() {
     if (accepting_ || !acceptor_) return;
@@ -83,12 +93,13 @@ class SessionListener final : public Listener {
     const Key* key = request_.key ? &*request_.key : nullptr;
     stranger.handshake = std::make_unique<session::Handshake>(
         io_, session::Role::listener, key, request_.session,
-        initial_window_bytes(request_.session.one_stream, request_.transport.memory_bytes),
+        initial_window_bytes(request_.session, admission_->next_share_bytes()),
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
           finish(id);
           take_session(std::move(*session));
         }));
+    stranger.handshake->ask_first([this](const Endpoint& peer) { return admission_->room_for(peer); });
     stranger.handshake->take_joins(
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
@@ -106,13 +117,28 @@ class SessionListener final : public Listener {
 
   void connect(std::unique_ptr<session::Session> session) {
     const Endpoint peer = session->peer();
-    auto connection = Multiplexer::create(io_, std::move(session), request_.session, engine_);
+    auto place = Admission::enter(admission_, peer, session->retained_limit_bytes());
+    if (acceptor_) acceptor_->set_memory_bytes(admission_->next_share_bytes());
+    // What the connection keeps alive it also keeps: the engine, and its place.
+    auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
+    auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept));
     if (!connection) return on_refused_(peer, connection.error());
+    if (!place) return turn_away(std::move(*connection), place.error());
     // Posted: the caller is the handshake itself, and the owner may stop or destroy this listener.
     boost::asio::post(
         io_, lifetime_.guard([this, made = std::make_shared<std::unique_ptr<Connection>>(std::move(*connection))] {
           if (acceptor_) on_peer_(std::move(*made));  // else stopped meanwhile
         }));
+  }
+
+  /// The peer is told why.
+  void turn_away(std::unique_ptr<Connection> connection, const Error& why) {
+    on_refused_(connection->peer(), why);
+    const auto leaving = leaving_.insert(leaving_.end(), std::move(connection));
+    (*leaving)->on_closed(lifetime_.guard([this, leaving](const Status&) {
+      boost::asio::post(io_, lifetime_.guard([this, leaving] { leaving_.erase(leaving); }));
+    }));
+    (*leaving)->abort(why);
   }
 
   /// Posted: the caller may be the handshake that goes.
@@ -159,6 +185,8 @@ class SessionListener final : public Listener {
   const PeerHandler on_peer_;
   const RefusalHandler on_refused_;
   AwaitedSessions awaited_;
+  const std::shared_ptr<Admission> admission_;      // its places may outlive this
+  std::list<std::unique_ptr<Connection>> leaving_;  // turned away, and told so; each for a few seconds
   core::Lifetime lifetime_;
 };
 

@@ -20,9 +20,9 @@ std::uint64_t window_budget_bytes(const session::Session& session) {
 }
 
 /// How many received blocks the streams keep at most: twice their windows, since a slice may pin up to twice its bytes.
-std::size_t kept_blocks_limit(const session::Session& session) {
+std::size_t kept_blocks_limit(const session::Session& session, std::size_t streams) {
   const std::uint64_t windows =
-      std::max<std::uint64_t>(window_budget_bytes(session), kMaxStreams * session::kInitialWindowBytes);
+      std::max<std::uint64_t>(window_budget_bytes(session), streams * session.agreed().window_from_peer_bytes);
   return 2 * windows / session.agreed().block_bytes;
 }
 
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
                                                         std::unique_ptr<session::Session> session,
                                                         const SessionOptions& options,
                                                         std::shared_ptr<void> keep_alive) {
-  UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session)));
+  UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, options.one_stream ? 1 : options.streams)));
   return std::unique_ptr<Connection>(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
 }
 

@@ -48,6 +48,9 @@ class Handshake {
   /// called. Without this it is refused as a peer that speaks no TLS.
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
 
+  /// Listener only: asked before an offer is accepted. An error, whose cause the connector is told, refuses it for now.
+  void ask_first(std::function<Status(const Endpoint& peer)> has_room) { has_room_ = std::move(has_room); }
+
   /// Connector only, once: what its channel begins with.  errors: Errc::cipher_failed
   [[nodiscard]] Result<core::SharedBytes> first_words();
 
@@ -92,12 +95,13 @@ class Handshake {
   const SessionOptions options_;
   const std::uint32_t initial_window_bytes_;
   Handler handler_;
-  JoinHandler join_handler_;         // may be none
-  std::optional<TlsHandshake> tls_;  // none at clear
-  const Offer offer_;                // the connector's own
-  std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
-  std::vector<std::byte> input_;     // the TLS record or clear message being read
-  std::vector<std::byte> message_;   // application data so far
+  JoinHandler join_handler_;                         // may be none
+  std::function<Status(const Endpoint&)> has_room_;  // likewise
+  std::optional<TlsHandshake> tls_;                  // none at clear
+  const Offer offer_;                                // the connector's own
+  std::optional<Agreed> agreed_;                     // perhaps before the peer has proved the key
+  std::vector<std::byte> input_;                     // the TLS record or clear message being read
+  std::vector<std::byte> message_;                   // application data so far
   State state_ = State::silent;
   boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;

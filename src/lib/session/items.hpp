@@ -33,7 +33,8 @@ enum class ItemType : std::uint16_t {
   peer = 15,
   statements = 16,
   services = 17,
-  streams = 18
+  streams = 18,
+  later = 19
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -67,7 +68,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::streams) + 1;
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::later) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

@@ -166,7 +166,8 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
 
 Result<Agreed> agree(const Offer& offer, const Answer& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer))
-    return fail(Errc::parameters_refused, "the listener refuses", refusal->reason);
+    return fail(refusal->later ? Errc::out_of_resources : Errc::parameters_refused, "the listener refuses",
+                refusal->reason);
   return agree_to(offer, std::get<Acceptance>(answer));
 }
 

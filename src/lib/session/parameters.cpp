@@ -133,7 +133,9 @@ Result<Answer> read_acceptance(const ItemReader& items) {
 Result<Answer> read_refusal(const ItemReader& items) {
   const auto reason = items.text(ItemType::reason);
   if (!reason || reason->size() > kMaxReasonBytes) return bad_item("reason");
-  return Refusal{core::printable(*reason, kMaxReasonBytes)};
+  const auto later = items.find(ItemType::later) ? items.u8(ItemType::later) : std::uint8_t{0};
+  if (!later || *later > 1) return bad_item("later");
+  return Refusal{core::printable(*reason, kMaxReasonBytes), *later == 1};
 }
 
 std::vector<std::byte> encode(const Acceptance& acceptance) {
@@ -148,6 +150,7 @@ std::vector<std::byte> encode(const Refusal& refusal) {
   ItemWriter writer(MessageKind::refusal);
   const std::string reason = core::printable(refusal.reason, kMaxReasonBytes);
   writer.add_text(ItemType::reason, reason);
+  if (refusal.later) writer.add_u8(ItemType::later, 1);
   return writer.finish();
 }
 

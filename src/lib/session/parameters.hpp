@@ -62,6 +62,7 @@ struct Acceptance {
 /// The listener's side: no, and why. The text is for a person.
 struct Refusal {
   std::string reason;
+  bool later = false;  ///< the connector may be welcome another time
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -33,6 +34,8 @@ class Acceptor {
   virtual void async_accept(ChannelHandler handler) = 0;
   /// The addresses bound, with the port that the system chose where 0 was asked. One per address family.
   [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
+  /// The TransportOptions::memory_bytes of the channels that come from now on; without effect where none is stated.
+  virtual void set_memory_bytes(std::uint64_t /*each*/) {}
 };
 
 /// Threads: confined, as Channel. Outlives its acceptors and channels.

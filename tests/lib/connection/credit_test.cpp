@@ -72,10 +72,20 @@ TEST(ReceiveCredit, GivesTheOnlyStreamThereWillBeMore) {
 }
 
 TEST(ReceiveCredit, BeginsLargeWhereOneStreamIsAllAndMemoryIsThere) {
-  EXPECT_EQ(initial_window_bytes(true, kDefaultMemoryBytes), kSoleWindowBytes);
-  EXPECT_EQ(initial_window_bytes(true, 4 * kMiB), kMiB);
-  EXPECT_EQ(initial_window_bytes(true, kMinMemoryBytes), session::kInitialWindowBytes);
-  EXPECT_EQ(initial_window_bytes(false, kDefaultMemoryBytes), session::kInitialWindowBytes);
+  SessionOptions one;
+  one.one_stream = true;
+  EXPECT_EQ(initial_window_bytes(one, kDefaultMemoryBytes), kSoleWindowBytes);
+  EXPECT_EQ(initial_window_bytes(one, 4 * kMiB), kMiB);
+  EXPECT_EQ(initial_window_bytes(one, kMinMemoryBytes), session::kInitialWindowBytes);
+  EXPECT_EQ(initial_window_bytes({}, kDefaultMemoryBytes), session::kInitialWindowBytes);
+}
+
+TEST(ReceiveCredit, BeginsSmallWhereManyStreamsShareLittleMemory) {
+  SessionOptions many;
+  EXPECT_EQ(initial_window_bytes(many, 64 * kMiB), 64 * kKiB);
+  EXPECT_EQ(initial_window_bytes(many, kMinMemoryBytes), kLeastWindowBytes);
+  many.streams = 16;
+  EXPECT_EQ(initial_window_bytes(many, kMinMemoryBytes), 64 * kKiB);
 }
 
 TEST(ReceiveCredit, StaysSmallOnAShortPath) {

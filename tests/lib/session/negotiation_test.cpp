@@ -268,6 +268,11 @@ TEST(Negotiation, LeavesBothEndsWithTheSame) {
   EXPECT_EQ(listener.window_from_peer_bytes, kListenerWindow);
 }
 
+TEST(Negotiation, TellsARefusalForNowFromOneForGood) {
+  EXPECT_EQ(agree(Ends{}.offer(), Answer(Refusal{"no room", true})).error().code, Errc::out_of_resources);
+  EXPECT_EQ(agree(Ends{}.offer(), Answer(Refusal{"no", false})).error().code, Errc::parameters_refused);
+}
+
 TEST(Negotiation, ReportsARefusalWithItsReason) {
   const auto agreed = agree(Ends{}.offer(), Answer(Refusal{"because"}));
   ASSERT_FALSE(agreed);

@@ -251,6 +251,16 @@ TEST(Answer, RefusesUnknownCiphersAndOffers) {
   EXPECT_FALSE(decode_offer(encode(Answer(example_acceptance()))));
 }
 
+TEST(Refusal, MayBeForNowOnly) {
+  for (const bool later : {false, true}) {
+    const Answer refusal = Refusal{"no room", later};
+    EXPECT_EQ(decode_answer(encode(refusal)).value(), refusal);
+  }
+  EXPECT_FALSE(decode_answer(message(3,
+                                     "0008 0001 78"
+                                     "0013 0001 02")));
+}
+
 TEST(Refusal, IsMadeFitForATerminal) {
   const auto answer = decode_answer(message(3, "0008 0004 1b5b41ff"));
   ASSERT_TRUE(answer);

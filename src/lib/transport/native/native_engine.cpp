@@ -41,6 +41,7 @@ class NativeAcceptor final : public Acceptor {
 
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
+  void set_memory_bytes(std::uint64_t each) override;
 
  private:
   struct Waiting {
@@ -97,6 +98,10 @@ void NativeAcceptor::hand_on() {
     const ChannelHandler handler = std::exchange(handler_, nullptr);  // the call may ask again, or destroy us
     handler(std::make_unique<NativeChannel>(io_, *next.port, *next.link));
   }));
+}
+
+void NativeAcceptor::set_memory_bytes(std::uint64_t each) {
+  for (UdpPort* const port : ports_) port->set_memory_bytes(each);
 }
 
 std::vector<Endpoint> NativeAcceptor::local_endpoints() const {

@@ -102,6 +102,8 @@ class UdpPort {
   /// Lets clients in from now on.
   void listen(ListenHandlers handlers) { listening_ = std::move(handlers); }
   void stop_listening() { listening_.reset(); }
+  /// See Acceptor::set_memory_bytes().
+  void set_memory_bytes(std::uint64_t each) { options_.memory_bytes = each; }
 
   // ---- For the user of a link, which is there until it is released, and whose connection it uses directly
   /// on_progress   called when the connection has made progress: bytes came or left, or it ended. May write, read and
@@ -158,7 +160,7 @@ class UdpPort {
 
   boost::asio::io_context& io_;
   const Endpoint local_;
-  const TransportOptions options_;
+  TransportOptions options_;
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;

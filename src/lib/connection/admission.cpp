@@ -1,0 +1,66 @@
+#include "lib/connection/admission.hpp"
+
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "lib/core/text.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+/// Of a container or a unit, as it sees itself.
+constexpr const char* kControlGroupLimit = "/sys/fs/cgroup/memory.max";
+
+std::uint64_t host_memory_bytes() {
+  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L));
+  return pages * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
+}
+
+tl::unexpected<Error> too_many(const Endpoint& peer, std::string cause) {
+  return fail(Errc::out_of_resources, "take a session of " + peer.to_string(), std::move(cause));
+}
+
+}  // namespace
+
+std::uint64_t process_memory_bytes() {
+  std::string text;
+  std::ifstream(kControlGroupLimit) >> text;
+  const auto limit = core::parse_number<std::uint64_t>(text);  // "max": none
+  return std::min(limit.value_or(host_memory_bytes()), host_memory_bytes());
+}
+
+Status Admission::room_for(const Endpoint& peer, std::uint64_t share_bytes) const {
+  const auto known = sessions_of_.find(core::host_of(peer));
+  const std::size_t own = known == sessions_of_.end() ? 0 : known->second;
+  if (own == 0 && sessions_of_.size() >= limits_.peers)
+    return too_many(peer, fmt::format("there are {} peers already", limits_.peers));
+  if (own >= limits_.sessions_per_peer) return too_many(peer, fmt::format("it has {} sessions already", own));
+  if (!is_sole_ && promised_bytes_ + share_bytes > total_bytes_)
+    return too_many(peer, "all memory for sessions is promised to others");
+  return {};
+}
+
+Result<Admission::Place> Admission::enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
+                                          std::uint64_t share_bytes) {
+  UDTCAT_CHECK(at->room_for(peer, share_bytes));
+  const core::Prefix host = core::host_of(peer);
+  ++at->sessions_of_[host];
+  ++at->sessions_;
+  at->promised_bytes_ += share_bytes;
+  return Place(at, host, share_bytes);
+}
+
+void Admission::leave(core::Prefix peer, std::uint64_t share_bytes) {
+  promised_bytes_ -= share_bytes;
+  --sessions_;
+  const auto known = sessions_of_.find(peer);
+  if (--known->second == 0) sessions_of_.erase(known);
+}
+
+}  // namespace udtcat::connection

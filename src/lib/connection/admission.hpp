@@ -1,0 +1,86 @@
+/// Who may have a session at a listener while others have theirs, and how much memory it is promised.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/peering.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/prefix.hpp"
+
+namespace udtcat::connection {
+
+/// The memory that this process may have: its control group's limit, or the host's.
+[[nodiscard]] std::uint64_t process_memory_bytes();
+
+/// A session holds at most kPartsOfASession times its share: what it has sent and what it has received, each once in
+/// the transport, and what its streams keep. The n-th session is promised a kSlices-th of all shares, over n: the first
+/// have much, and a thousand have some.
+/// Threads: unsynchronised.
+class Admission {
+ public:
+  static constexpr std::uint64_t kPartsOfASession = 4;  // spec: docs/adr/0040-limits.md
+  static constexpr std::uint64_t kSlices = 8;           // spec: docs/adr/0040-limits.md: the sum of 1/n up to 1600
+
+  /// A session's, until its destruction.
+  class Place {
+   public:
+    Place() = default;
+    Place(std::shared_ptr<Admission> at, core::Prefix peer, std::uint64_t share_bytes)
+        : at_(std::move(at)), peer_(peer), share_bytes_(share_bytes) {}
+    Place(Place&& other) noexcept { *this = std::move(other); }
+    Place& operator=(Place&& other) noexcept {
+      std::swap(at_, other.at_);
+      std::swap(peer_, other.peer_);
+      std::swap(share_bytes_, other.share_bytes_);
+      return *this;
+    }
+    ~Place() {
+      if (at_) at_->leave(peer_, share_bytes_);
+    }
+
+   private:
+    std::shared_ptr<Admission> at_;  // none: no place
+    core::Prefix peer_ = 0;
+    std::uint64_t share_bytes_ = 0;
+  };
+
+  /// most_bytes   TransportOptions::memory_bytes: of one session's share
+  Admission(const ListenLimits& limits, std::uint64_t most_bytes)
+      : limits_(limits),
+        most_bytes_(most_bytes),
+        is_sole_(limits.peers == 1 && limits.sessions_per_peer == 1),
+        total_bytes_(limits.memory_bytes.value_or(process_memory_bytes() / 2) / kPartsOfASession) {}
+
+  /// The share that a session gets if it comes now.
+  [[nodiscard]] std::uint64_t next_share_bytes() const {
+    if (is_sole_) return most_bytes_;
+    return std::clamp(total_bytes_ / kSlices / (sessions_ + 1), kMinMemoryBytes,
+                      std::max(most_bytes_, kMinMemoryBytes));
+  }
+  /// Whether a session of the peer may come now.  errors: Errc::out_of_resources, saying of what there are too many
+  [[nodiscard]] Status room_for(const Endpoint& peer) const { return room_for(peer, next_share_bytes()); }
+  /// share_bytes   that the session has got; 0: its transport states none.  errors: as room_for()
+  [[nodiscard]] static Result<Place> enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
+                                           std::uint64_t share_bytes);
+
+ private:
+  [[nodiscard]] Status room_for(const Endpoint& peer, std::uint64_t share_bytes) const;
+  void leave(core::Prefix peer, std::uint64_t share_bytes);
+
+  const ListenLimits limits_;
+  const std::uint64_t most_bytes_;
+  const bool is_sole_;               // the one session has what it asks for
+  const std::uint64_t total_bytes_;  // of all shares
+  std::uint64_t promised_bytes_ = 0;
+  std::size_t sessions_ = 0;
+  std::map<core::Prefix, std::size_t> sessions_of_;  // each peer that has some
+};
+
+}  // namespace udtcat::connection

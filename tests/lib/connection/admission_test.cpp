@@ -1,0 +1,84 @@
+#include "lib/connection/admission.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <udtcat/units.hpp>
+
+namespace udtcat::connection {
+namespace {
+
+Endpoint host(int last, std::uint16_t port = 9000) {
+  return resolve({"192.0.2." + std::to_string(last), port}, AddressFamily::any).value().front();
+}
+
+struct AdmissionTest : ::testing::Test {
+  Result<Admission::Place> enter(const Endpoint& peer) { return Admission::enter(at, peer, at->next_share_bytes()); }
+  void limit(const ListenLimits& limits) { at = std::make_shared<Admission>(limits, kDefaultMemoryBytes); }
+  std::shared_ptr<Admission> at =
+      std::make_shared<Admission>(ListenLimits{.memory_bytes = 4 * kGiB}, kDefaultMemoryBytes);
+  std::vector<Admission::Place> places;
+};
+
+TEST_F(AdmissionTest, GivesTheFirstMuchAndTheNextLess) {
+  EXPECT_EQ(at->next_share_bytes(), kGiB / Admission::kSlices);
+  places.push_back(enter(host(1)).value());
+  EXPECT_EQ(at->next_share_bytes(), kGiB / Admission::kSlices / 2);
+  places.clear();
+  EXPECT_EQ(at->next_share_bytes(), kGiB / Admission::kSlices) << "who goes gives it back";
+}
+
+TEST_F(AdmissionTest, PromisesNoMoreThanThereIs) {
+  std::uint64_t promised = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t share = at->next_share_bytes();
+    auto place = enter(host(i % 250));
+    if (!place) break;
+    promised += share;
+    places.push_back(std::move(*place));
+  }
+  EXPECT_LE(promised, kGiB);
+  EXPECT_GT(places.size(), 400U);
+}
+
+TEST_F(AdmissionTest, GivesNoMoreThanASessionIsToHave) {
+  limit({.memory_bytes = 1000 * kGiB});
+  EXPECT_EQ(at->next_share_bytes(), kDefaultMemoryBytes);
+}
+
+TEST_F(AdmissionTest, TakesOneSessionLessThanFitsInASmallHost) {
+  limit({.memory_bytes = 2 * Admission::kPartsOfASession * kMiB});
+  places.push_back(enter(host(1)).value());
+  places.push_back(enter(host(1)).value());
+  EXPECT_EQ(enter(host(1)).error().message(),
+            "take a session of 192.0.2.1:9000: all memory for sessions is promised to others");
+}
+
+TEST_F(AdmissionTest, CountsPeersAndTheSessionsOfEach) {
+  limit({.peers = 2, .sessions_per_peer = 2, .memory_bytes = 4 * kGiB});
+  places.push_back(enter(host(1, 1)).value());
+  places.push_back(enter(host(1, 2)).value());
+  EXPECT_EQ(enter(host(1, 3)).error().message(), "take a session of 192.0.2.1:3: it has 2 sessions already");
+  places.push_back(enter(host(2)).value());
+  EXPECT_EQ(enter(host(3)).error().message(), "take a session of 192.0.2.3:9000: there are 2 peers already");
+  places.pop_back();
+  EXPECT_TRUE(enter(host(3))) << "a place is free again";
+}
+
+TEST_F(AdmissionTest, GivesTheOnlySessionWhatItAsksFor) {
+  limit({.peers = 1, .sessions_per_peer = 1, .memory_bytes = kMiB});
+  EXPECT_EQ(at->next_share_bytes(), kDefaultMemoryBytes);
+  EXPECT_TRUE(enter(host(1)));
+}
+
+TEST_F(AdmissionTest, OutlivesTheListener) {
+  auto place = enter(host(1)).value();
+  at.reset();
+  place = Admission::Place();
+}
+
+TEST(ProcessMemory, IsThatOfTheHostAtMost) { EXPECT_GE(process_memory_bytes(), 64 * kMiB); }
+
+}  // namespace
+}  // namespace udtcat::connection
