@@ -49,7 +49,7 @@ class Dialer {
 struct ListenLimits {
   std::size_t peers = 1024;              ///< guess: hosts that have a session
   std::size_t sessions_per_peer = 1024;  ///< guess
-  /// That all sessions may hold together. Each is promised a share, of TransportOptions::memory_bytes at most, that is
+  /// The memory of all sessions together. Each is promised a share, of TransportOptions::memory_bytes at most, that is
   /// the smaller the more there are (docs/adr/0040-limits.md). None: half of what this process may have. Native only.
   std::optional<std::uint64_t> memory_bytes{};
 };

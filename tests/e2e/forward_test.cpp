@@ -211,6 +211,7 @@ TEST_F(ForwardTest, LetsInAsManyPeersAndConnectionsAsItsOperatorAllows) {
   expect_says(far, "it has 1 sessions already");
   EXPECT_FALSE(second.is_at_end());
   ASSERT_TRUE(first.send(" HTTP/1.0\r\n\r\n"));
+  first.finish_sending();
   EXPECT_TRUE(first.receive_end());
   EXPECT_TRUE(second.receive(4) == "HTTP") << near.errors() << far.errors();
 }

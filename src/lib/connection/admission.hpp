@@ -1,4 +1,4 @@
-/// Who may have a session at a listener while others have theirs, and how much memory it is promised.
+/// Room for a session at a listener where others have theirs, and the memory that it is promised.
 #pragma once
 
 #include <algorithm>

@@ -119,7 +119,7 @@ class SessionListener final : public Listener {
     const Endpoint peer = session->peer();
     auto place = Admission::enter(admission_, peer, session->retained_limit_bytes());
     if (acceptor_) acceptor_->set_memory_bytes(admission_->next_share_bytes());
-    // What the connection keeps alive it also keeps: the engine, and its place.
+    // The connection keeps the engine alive, and its place.
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
     auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept));
     if (!connection) return on_refused_(peer, connection.error());
