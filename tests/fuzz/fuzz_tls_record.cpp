@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include <udtcat/key.hpp>
+#include <udtcat/credentials.hpp>
 
 #include "lib/session/tls_handshake.hpp"
 
@@ -12,9 +12,9 @@ using namespace udtcat;
 using namespace udtcat::session;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Key key = *Key::parse("udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p");
+  static const Credentials key = *Key::parse("udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p");
   auto in = std::as_bytes(std::span(data, size));
-  auto listener = TlsHandshake::create(Role::listener, key);
+  auto listener = TlsHandshake::create(Role::listener, key, Purpose::pipe);
   if (!listener || !listener->start()) std::abort();
   while (in.size() >= kTlsRecordHeaderBytes) {
     const auto body_bytes = tls_record_body_bytes(in.first<kTlsRecordHeaderBytes>());

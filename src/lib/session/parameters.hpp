@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <udtcat/credentials.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -95,6 +96,7 @@ struct Agreed {
   std::string connector_name;  ///< may be empty, as the next
   std::string listener_name;
   Statements peer_statements = Statements::none;
+  std::optional<PeerIdentity> peer{};  ///< with key pairs
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);

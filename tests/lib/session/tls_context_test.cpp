@@ -59,8 +59,8 @@ void give_certificate(SSL_CTX* context) {
 }
 
 TEST(TlsConnection, FollowsTheProfile) {
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight));
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(connector && listener);
   shake_hands(*connector, *listener);
   for (SSL* tls : {connector->tls.get(), listener->tls.get()}) {
@@ -82,7 +82,7 @@ TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
   give_certificate(context.get());
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_accept_state(stranger.tls.get());
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight));
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(connector);
   shake_hands(*connector, stranger);
   ERR_clear_error();
@@ -94,7 +94,7 @@ TEST(TlsConnection, TakesNoClientWithoutTheKey) {
   const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -107,7 +107,7 @@ TEST(TlsConnection, SpeaksNoOlderTls) {
   SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -117,7 +117,7 @@ TEST(TlsConnection, SpeaksNoOlderTls) {
 Error error_after(int reason, Role role) {
   ERR_clear_error();
   ERR_raise(ERR_LIB_SSL, reason);
-  Error error = take_tls_error(role);
+  Error error = take_tls_error(role, TlsConnection{});
   EXPECT_EQ(ERR_peek_error(), 0U);
   return error;
 }
