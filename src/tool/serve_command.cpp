@@ -32,6 +32,7 @@ class ServedTcp {
                                       [](const Endpoint& peer, const Error& error) {
                                         core::log().warn("{}: {}", peer.to_string(), error.message());
                                       }));
+    run_.keep_current(found.peers);
     UDTCAT_TRY(listener_,
                start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
                               [this](std::unique_ptr<Connection> connection) { add(std::move(connection)); }));
@@ -43,20 +44,20 @@ class ServedTcp {
  private:
   void add(std::unique_ptr<Connection> connection) {
     const std::uint64_t number = next_number_++;
-    const Endpoint peer = connection->peer();
-    core::log().info("{} connected", peer.to_string());
+    const std::string peer = peer_text(*connection);
+    core::log().info("{} connected", peer);
     connection->on_closed([this, number, peer](const Status& status) { on_closed(number, peer, status); });
     service_->serve(*connection);
     connections_.emplace(number, std::move(connection));
   }
 
-  void on_closed(std::uint64_t number, const Endpoint& peer, const Status& status) {
+  void on_closed(std::uint64_t number, const std::string& peer, const Status& status) {
     const bool well =
         status.has_value() || status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted;
     if (well)
-      core::log().info("{} disconnected", peer.to_string());
+      core::log().info("{} disconnected", peer);
     else
-      core::log().warn("{} disconnected: {}", peer.to_string(), status.error().message());
+      core::log().warn("{} disconnected: {}", peer, status.error().message());
     // Posted: this is the connection's own handler.
     boost::asio::post(run_.io(), [this, number] {
       const auto place = connections_.find(number);

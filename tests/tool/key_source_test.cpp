@@ -135,7 +135,7 @@ class FindKey : public testing::Test {
   void expect_key(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
     ASSERT_TRUE(found->key);
-    EXPECT_EQ(found->key->reveal_text(), kKeyText);
+    EXPECT_EQ(found->key->shared()->reveal_text(), kKeyText);
     EXPECT_FALSE(found->generated);
     EXPECT_EQ(question_, "") << "nobody had to be asked";
   }
@@ -158,7 +158,7 @@ TEST_F(FindKey, AsksTheUserOfAConnector) {
   typed_ = kKeyText;
   const auto found = find();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->key->reveal_text(), kKeyText);
+  EXPECT_EQ(found->key->shared()->reveal_text(), kKeyText);
   EXPECT_EQ(question_, "Key of example.org:9000: ");
 }
 

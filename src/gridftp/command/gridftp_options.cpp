@@ -101,7 +101,7 @@ void add_common_options(CommandLine& line, tool::Options& options, bool& protect
   add_log_options(line, options);
   add_progress_options(line, options);
   line.check([&]() -> Status {
-    for (const char* name : {"-k", "--protect", "--cipher", "--as", "--peer"})
+    for (const char* name : {"-k", "--protect", "--cipher", "--as", "--peer", "--peers", "--trust-first"})
       protection_written = protection_written || line.has(name);
     return {};
   });
@@ -242,6 +242,7 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
 
 Status settle_protection(ClientOptions& options, bool has_environment_key) {
   const auto urls = urls_of(options);
+  options.peer = urls.front()->server;
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
   const bool wants = options.protection_written || sealed || (has_environment_key && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);

@@ -81,8 +81,9 @@ Words far_options_of(const CommandLine& line, const RshOptions& options) {
 Status check_daemon(const CommandLine& line, RshOptions& options) {
   if (!options.daemon && line.has("-k"))
     return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
-  if (!options.daemon && (line.has("--as") || line.has("--peer")))
-    return misplaced("--as, --peer", "allowed with --daemon only; without it, ssh proves who both ends are");
+  for (const char* name : {"--as", "--peer", "--peers", "--trust-first"})
+    if (!options.daemon && line.has(name))
+      return misplaced(name, "allowed with --daemon only; without it, ssh proves who both ends are");
   if (!line.has("--connect-timeout") && !options.daemon) options.connect_timeout = kUdpPatience;
   options.closed_port_patience = options.connect_timeout;
   return {};
@@ -215,6 +216,7 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   ours.insert(ours.end(), separated.ours.begin(), separated.ours.end());
   RshOptions options;
   options.host = separated.host;
+  options.peer.host = separated.host;
   if (auto status = read_ours(ours, options); !status)
     return tl::unexpected(blame(std::move(status.error()), configured));
   if (options.help) return options;
