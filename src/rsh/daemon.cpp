@@ -30,12 +30,16 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
     return connection->abort(
         {Errc::stream_refused, "run another command", fmt::format("{} run already", kMaxCommands)});
   const std::string peer = tool::peer_text(*connection);
+  const auto variable = tool::peer_variable(connection->peer_identity());
   core::log().info("{} connected", peer);
   ends_.add(
       std::move(connection),
-      [this, peer](const ControlMessage& request) {
+      [this, peer, variable](const ControlMessage& request) {
         auto launch = list_.launch(request);
-        if (!launch) core::log().warn("{}: {}", peer, launch.error().message());
+        if (launch)
+          launch->variables = {variable};
+        else
+          core::log().warn("{}: {}", peer, launch.error().message());
         return launch;
       },
       nullptr, [this, peer](FarEnd& end, const Status& status) { on_over(end, peer, status); });

@@ -112,7 +112,7 @@ Status check_over(const CommandLine& line, const ClientOptions& options) {
   if (!options.over || options.over == DataKind::session || !options.protection_written) return {};
   if (line.text("--protect") == "clear") return {};
   return misplaced(fmt::format("--over {}", *line.text("--over")),
-                   "nothing is protected over it; a key, --protect, --cipher, --as and --peer go with --over session");
+                   "nothing is protected over it; a key, its options, --protect and --cipher go with --over session");
 }
 
 void add_client_options(CommandLine& line, ClientOptions& options) {
@@ -299,7 +299,7 @@ std::string help_text() {
       --protect LEVEL        with a key: what data must have at least
       -4, -6                 IPv4 only, IPv6 only
   all, as udtcat (udtcat --help):
-  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion,
+  -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion,
   --memory, --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats; put and serve: --rate
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
@@ -315,7 +315,7 @@ std::string gateway_help_text() {
 
 Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as
 --protect says. IPv4 is all that PORT and PASV know. The options are as of udtcat (udtcat --help):
-  -l, --listen, -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport,
+  -l, --listen, -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows, --transport,
   --congestion, --memory, --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress,
   --no-progress, --stats
 Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to

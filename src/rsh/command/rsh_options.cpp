@@ -35,7 +35,7 @@ left to ssh itself.
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
-      --key-file, --as, --peer   with --daemon
+      --key-file, --as, --peer, --peers, --trust-first   with --daemon
       --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
       --idle-timeout, --stats, --progress, --no-progress, --verbose, --quiet
                              see udtcat --help
@@ -274,7 +274,7 @@ std::string rsh_daemon_help_text() {
       --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by
                              byte, runs PROGRAM WORDS, without a shell; no other command is run
   -l, --listen [ADDR:]PORT   where it waits
-  -k, --key-file FILE, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --rate, --transport,
+  -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate, --transport,
   --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
                              see udtcat --help
 

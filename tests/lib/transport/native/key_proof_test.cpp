@@ -84,6 +84,22 @@ TEST(PortKeys, DifferAmongThemselvesAndFromKeyToKey) {
   EXPECT_NE(udtcat::test::to_hex(one.reset.bytes()), udtcat::test::to_hex(other.reset.bytes()));
 }
 
+TEST(PortKeys, MeetAtTheDoorByTheListenersPublicKeyAlone) {
+  const udtcat::test::SpecExample example("udt4.md", "door");
+  const auto door = example.bytes("door");
+  const Key own = Key::generate().value(), other = Key::generate().value();
+  const auto one = PortKeys::derive({.own = own.bytes(), .door = door}).value();
+  const auto peer = PortKeys::derive({.own = other.bytes(), .door = door}).value();
+  EXPECT_EQ(udtcat::test::to_hex(one.proof->bytes()), udtcat::test::to_hex(example.bytes("proof key")));
+  EXPECT_EQ(udtcat::test::to_hex(peer.proof->bytes()), udtcat::test::to_hex(one.proof->bytes()));
+  EXPECT_NE(udtcat::test::to_hex(peer.reset.bytes()), udtcat::test::to_hex(one.reset.bytes()));
+}
+
+TEST(PortKeys, HaveNoProofForADoorThatTheyDoNotKnow) {
+  const Key own = Key::generate().value();
+  EXPECT_FALSE(PortKeys::derive({.own = own.bytes(), .door = {}})->proof);
+}
+
 TEST(PortKeys, HaveTheCookieOfTheWorkedExample) {
   const udtcat::test::SpecExample example("rsh.md", "cookie");
   const Key key = Key::parse("udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p").value();
