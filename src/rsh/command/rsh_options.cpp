@@ -274,8 +274,8 @@ std::string rsh_daemon_help_text() {
       --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by
                              byte, runs PROGRAM WORDS, without a shell; no other command is run
   -l, --listen [ADDR:]PORT   where it waits
-  -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate, --transport,
-  --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
+  -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate,
+  --transport, --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
                              see udtcat --help
 
 A list for modules of rsync:
