@@ -11,6 +11,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
@@ -101,6 +102,8 @@ class Connection {
   /// The loop that drives it; outlives it.
   [[nodiscard]] virtual boost::asio::io_context& io() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
+  /// The holder of the key pair at the other end; none with a shared key, and at Protection::clear.
+  [[nodiscard]] virtual std::optional<PeerIdentity> peer_identity() const = 0;
   /// The peer's SessionOptions: whether it takes payload, whether it sends any, and its statements.
   [[nodiscard]] virtual bool peer_receives() const = 0;
   [[nodiscard]] virtual bool peer_sends() const = 0;

@@ -13,8 +13,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/connection.hpp>
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
-#include <udtcat/key.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -27,7 +27,7 @@ struct DialRequest {
   std::chrono::milliseconds timeout{10'000};
   /// How long addresses that all say "port closed" are tried again: the listener may be just starting.
   std::chrono::milliseconds closed_port_patience{2'000};
-  std::optional<Key> key;  ///< none only at Protection::clear
+  std::optional<Credentials> key;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
 };
@@ -56,8 +56,8 @@ struct ListenLimits {
 
 /// The addresses that a listener waits at, and the sessions that it takes.
 struct ListenRequest {
-  std::vector<Endpoint> locals;  ///< one per family; port 0 lets the system choose one for all
-  std::optional<Key> key;        ///< none only at Protection::clear
+  std::vector<Endpoint> locals;    ///< one per family; port 0 lets the system choose one for all
+  std::optional<Credentials> key;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
   ListenLimits limits{};

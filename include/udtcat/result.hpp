@@ -25,7 +25,7 @@ enum class Errc {
   out_of_resources,      ///< threads, sockets or memory ran out
   interrupted,           ///< the local user asked to stop
   // The peer, speaking properly.
-  authentication_failed,  ///< the peer does not hold our key
+  authentication_failed,  ///< the peer does not hold the key that it should
   parameters_refused,     ///< key proved, but protection, cipher or direction could not be agreed
   remote_read_failed,     ///< reading from the user's side of the other end failed
   remote_write_failed,    ///< writing to the user's side of the other end failed

@@ -1,6 +1,8 @@
 /// libudtcat: start here.
 ///
 ///   key.hpp           the secret two ends share
+///   identity.hpp      a key pair of one end, where each has its own
+///   credentials.hpp   either of them, and the peers that are known by their keys
 ///   options.hpp       what a session is asked to be
 ///   endpoint.hpp      addresses, and how users write them
 ///   peering.hpp       dial() and listen(): from an address to a Connection
@@ -38,7 +40,9 @@
 
 #include <udtcat/bridges.hpp>
 #include <udtcat/connection.hpp>
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
+#include <udtcat/identity.hpp>
 #include <udtcat/key.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/log.hpp>

@@ -16,7 +16,7 @@ _udtcat() {
   fi
 
   case $previous in
-    -k | --key-file | --allow)
+    -k | --key-file | --peers | --pair | --allow)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$current"))
       return
@@ -45,7 +45,7 @@ _udtcat() {
   esac
 
   if [[ $current == -* ]]; then
-    local all='--key-file --as --peer --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --idle-timeout
+    local all='--key-file --as --peer --peers --trust-first --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --idle-timeout
       --verbose --quiet --stats --help'
     local short='-k -v -q -h' watched='--connect-timeout --progress --no-progress' listener='-l --listen -4 -6'
     local client='-p --parallelism -s --stripes --range --over --retries --clear-control'
@@ -58,7 +58,8 @@ _udtcat() {
         options="$all $short $watched $listener --rate --root --read-only --auth --anonymous-writable --third-party"
         ;;
       'gridftp gateway') options="$all $short $watched $listener --rate --to --from" ;;
-      'gridftp '* | 'keygen '*) options='-h --help' ;;
+      'keygen '*) options='-h --help --pair' ;;
+      'gridftp '*) options='-h --help' ;;
       *)
         options="$all $short $watched $listener --rate --to --from --exec --plain --send-only --recv-only --accept-timeout --version"
         ;;

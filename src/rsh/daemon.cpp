@@ -17,6 +17,7 @@ constexpr std::size_t kMaxCommands = 256;  // guess: each is a process and a ses
 }  // namespace
 
 Status Daemon::start(const tool::Options& options, tool::FoundKey found) {
+  run_.keep_current(found.peers);
   UDTCAT_TRY(listener_,
              tool::start_listener(run_.io(), options, std::move(found), refusals_, run_.console(),
                                   [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
@@ -28,13 +29,17 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
   if (ends_.size() >= kMaxCommands)
     return connection->abort(
         {Errc::stream_refused, "run another command", fmt::format("{} run already", kMaxCommands)});
-  const std::string peer = connection->peer().to_string();
+  const std::string peer = tool::peer_text(*connection);
+  const auto variable = tool::peer_variable(connection->peer_identity());
   core::log().info("{} connected", peer);
   ends_.add(
       std::move(connection),
-      [this, peer](const ControlMessage& request) {
+      [this, peer, variable](const ControlMessage& request) {
         auto launch = list_.launch(request);
-        if (!launch) core::log().warn("{}: {}", peer, launch.error().message());
+        if (launch)
+          launch->variables = {variable};
+        else
+          core::log().warn("{}: {}", peer, launch.error().message());
         return launch;
       },
       nullptr, [this, peer](FarEnd& end, const Status& status) { on_over(end, peer, status); });

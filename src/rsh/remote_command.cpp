@@ -44,7 +44,7 @@ Status RemoteCommand::start() {
   return {};
 }
 
-Status RemoteCommand::start_at_daemon(std::optional<Key> key) {
+Status RemoteCommand::start_at_daemon(std::optional<Credentials> key) {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
   auto target = static_cast<const tool::Options&>(options_);
   target.peer = {options_.host, options_.ports.first};

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "rsh/trusted_file.hpp"
-#include "tool/process_setup.hpp"
 #include "tool/shell_words.hpp"
+#include "tool/trusted_file.hpp"
+#include "tool/user_files.hpp"
 
 namespace udtcat::rsh {
 
@@ -22,10 +22,8 @@ std::string lower(std::string text) {
 }
 
 std::string config_path() {
-  // spec: XDG Base Directory Specification
-  if (const auto directory = tool::environment("XDG_CONFIG_HOME")) return *directory + "/udtcat/config";
-  const auto home = tool::environment("HOME");
-  return home ? *home + "/.config/udtcat/config" : "";
+  const auto path = tool::user_file("config");
+  return path ? path->string() : "";
 }
 
 /// The words of a line, which may be quoted, up to a comment; "name=value" counts as two.
@@ -108,7 +106,7 @@ Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, co
 Result<std::string> load_user_config() {
   const std::string path = config_path();
   if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
-  return read_trusted_file(path);  // it says which program runs as ssh
+  return tool::read_trusted_file(path);  // it says which program runs as ssh
 }
 
 }  // namespace udtcat::rsh

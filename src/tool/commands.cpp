@@ -11,6 +11,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/keygen_pair.hpp"
 #include "tool/notices.hpp"
 #include "tool/signal_watch.hpp"
 
@@ -113,6 +114,9 @@ void warn_of_protection(const Options& options, Console& console) {
     core::log().warn("{}", *notice);
 }
 
-Commands commands() { return {{.words = {}, .help = help_text, .parse = parse}}; }
+Commands commands() {
+  return {{.words = {}, .help = help_text, .parse = parse},
+          {.words = {"keygen", "--pair"}, .help = help_text, .parse = parse_keygen_pair}};
+}
 
 }  // namespace udtcat::tool

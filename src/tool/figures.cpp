@@ -100,6 +100,7 @@ std::string to_json(const RunReport& report) {
   json["transport"] = to_string(report.transport);
   json["congestion"] = to_string(report.congestion);
   json["peer"] = report.peer.empty() ? Json(nullptr) : Json(report.peer);
+  json["peer_name"] = report.peer_name.empty() ? Json(nullptr) : Json(report.peer_name);
   json["exit_status"] = to_int(report.exit_status);
   json["exit_reason"] = report.exit_reason;
   // A name or a path may hold any bytes: what is no UTF-8 is replaced.

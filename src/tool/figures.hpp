@@ -35,7 +35,8 @@ struct RunReport {
   TransportKind transport = TransportKind::native;
   CongestionKind congestion = CongestionKind::bbr;
   Protection protection = Protection::private_;
-  std::string peer;  ///< empty where there was none
+  std::string peer;       ///< empty where there was none
+  std::string peer_name;  ///< by its key pair; empty where it has none
   ExitStatus exit_status = ExitStatus::success;
   std::string exit_reason;  ///< "complete", or the error's text
 };

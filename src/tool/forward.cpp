@@ -9,6 +9,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/figures.hpp"
+#include "tool/notices.hpp"
 
 namespace udtcat::tool {
 
@@ -22,9 +23,9 @@ void reset(bridge::StreamSocket& socket) {
   socket.close(none);  // its destructor would take the reset back, and the client see an end
 }
 
-bool serves(const Connection& connection, const std::string& service) {
+bool serves(const Connection& connection, const ForwardSession& work, const std::string& service) {
   const auto& names = connection.peer_services();
-  return names.empty() || std::ranges::find(names, service) != names.end();
+  return (names.empty() || std::ranges::find(names, service) != names.end()) && work.is_for(service);
 }
 
 bool answers(Connection& connection) { return connection.stats().unanswered < kAnswersWithin; }
@@ -83,7 +84,7 @@ void Forward::add(std::unique_ptr<Connection> connection) {
 }
 
 void Forward::forget(std::list<Session>::iterator session, const Status& how) {
-  const Endpoint peer = session->connection->peer();
+  const std::string peer = peer_text(*session->connection);
   past_ = sum(past_, session->connection->stats());
   sessions_.erase(session);
   if (stopped_) {
@@ -115,7 +116,7 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 /// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
 Forward::Session* Forward::session_for(const std::string& service) {
   const auto is_fit = [&](const Session& each) {
-    return each.connection->streams_left() > 0 && serves(*each.connection, service) && answers(*each.connection);
+    return each.connection->streams_left() > 0 && serves(*each.connection, *each.work, service) && answers(*each.connection);
   };
   const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(), is_fit);
   return found == sessions_.rend() ? nullptr : &*found;
@@ -161,7 +162,7 @@ void Forward::dismiss_late() {
   for (auto client = waiting_.begin(); client != waiting_.end();) {
     const bool is_late = client->until <= now;
     const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
-      return serves(*each.connection, client->service) && answers(*each.connection);
+      return serves(*each.connection, *each.work, client->service) && answers(*each.connection);
     });
     if (is_late && is_full) client->until = now + patience_;  // there will be room
     if (!is_late || is_full) {

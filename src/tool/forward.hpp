@@ -33,6 +33,8 @@ class ForwardSession {
  public:
   using EndHandler = std::function<void()>;
   virtual ~ForwardSession() = default;
+  /// Whether clients for that service may go to its peer.
+  [[nodiscard]] virtual bool is_for(const std::string& /*service*/) const { return true; }
   /// Carries a client to the peer's service of that name.
   /// ended   called when the stream has ended
   virtual void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
@@ -51,11 +53,11 @@ inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptor
 /// Threads: confined to the io_context thread, where handlers are called.
 class Forward {
  public:
-  /// Connections are told of, not given: they are the owner's until on_gone.
+  /// Connections are told of, not given.
   struct Handlers {
     std::function<void()> on_want{};                                         ///< clients wait, and no session has room
     std::function<void(const Connection& connection)> on_up{};               ///< also of the sessions after the first
-    std::function<void(const Endpoint& peer, const Status& how)> on_gone{};  ///< a session
+    std::function<void(const std::string& peer, const Status& how)> on_gone{};  ///< a session; by its peer_text()
   };
 
   Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,

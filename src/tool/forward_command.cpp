@@ -1,5 +1,6 @@
 /// udtcat HOST PORT and udtcat -l [ADDR:]PORT with --from or --to: local clients and services as streams of sessions,
 /// until stopped; or what another ForwardSessionMaker makes of them.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "tool/commands.hpp"
 #include "tool/forward.hpp"
 #include "tool/notices.hpp"
+#include "tool/peers_file.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/redial.hpp"
 #include "tool/requests.hpp"
@@ -31,9 +33,23 @@ constexpr std::uint64_t kDescriptors = 65'536;  // guess: more connections than 
 /// Threads: confined to the io_context thread.
 class SocketForwardSession final : public ForwardSession {
  public:
-  SocketForwardSession(Connection& connection, Services* services, TroubleHandler on_trouble)
-      : connection_(connection), on_trouble_(std::move(on_trouble)) {
-    if (services != nullptr) services->serve(connection, [](const std::string&) { return true; });
+  /// services   none: it serves none
+  /// peers      of a listener with a key pair
+  SocketForwardSession(Connection& connection, Services* services, std::shared_ptr<PeersFile> peers,
+                       TroubleHandler on_trouble)
+      : connection_(connection),
+        peers_(std::move(peers)),
+        peer_(connection.peer_identity()),
+        on_trouble_(std::move(on_trouble)) {
+    if (services != nullptr) services->serve(connection, [this](const std::string& name) { return is_for(name); });
+  }
+
+  /// The list in force may have changed since the session began.
+  [[nodiscard]] bool is_for(const std::string& service) const override {
+    if (!peers_ || !peer_) return true;
+    const Peer* const listed = peers_->list().find(peer_->key);
+    return listed != nullptr &&
+           (listed->services.empty() || std::ranges::find(listed->services, service) != listed->services.end());
   }
 
   void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
@@ -49,6 +65,8 @@ class SocketForwardSession final : public ForwardSession {
 
  private:
   Connection& connection_;
+  const std::shared_ptr<PeersFile> peers_;
+  const std::optional<PeerIdentity> peer_;
   const TroubleHandler on_trouble_;
   core::Lifetime lifetime_;
 };
@@ -63,7 +81,7 @@ class ForwardCommand {
         forward_(run_.io(), options.wait, make_session ? make_session : own_maker(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
-                  .on_gone = [this](const Endpoint& peer, const Status& how) { on_gone(peer, how); }}) {}
+                  .on_gone = [this](const std::string& peer, const Status& how) { on_gone(peer, how); }}) {}
 
   [[nodiscard]] ExitStatus run(FoundKey key) {
     allow_descriptors(kDescriptors);
@@ -78,7 +96,7 @@ class ForwardCommand {
 
   [[nodiscard]] ForwardSessionMaker own_maker() {
     return [this](Connection& connection, TroubleHandler on_trouble) {
-      return std::make_unique<SocketForwardSession>(connection, services_.get(), std::move(on_trouble));
+      return std::make_unique<SocketForwardSession>(connection, services_.get(), peers_, std::move(on_trouble));
     };
   }
 
@@ -86,7 +104,7 @@ class ForwardCommand {
   void announce_fronts();
   void want();
   void on_up(const Connection& connection);
-  void on_gone(const Endpoint& peer, const Status& how);
+  void on_gone(const std::string& peer, const Status& how);
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
   void stop(const Error& why);
@@ -96,7 +114,8 @@ class ForwardCommand {
   RefusalLog refusals_;
   std::unique_ptr<Services> services_;  // where there are some
   Forward forward_;
-  std::optional<Key> key_;
+  std::optional<Credentials> key_;
+  std::shared_ptr<PeersFile> peers_;
   std::unique_ptr<Redial> redial_;      // a connector's
   std::unique_ptr<Listener> listener_;  // a listener's
   bool was_up_ = false;
@@ -115,6 +134,8 @@ Status ForwardCommand::start(FoundKey found) {
     UDTCAT_CHECK(forward_.open_front(address, each.service));
   }
   announce_fronts();
+  peers_ = found.peers;
+  run_.keep_current(peers_);
   const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
   if (options_.listens) {
     UDTCAT_TRY(listener_, start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(), take));
@@ -151,18 +172,18 @@ void ForwardCommand::want() {
 void ForwardCommand::on_up(const Connection& connection) {
   was_up_ = true;
   told_absence_ = false;
-  core::log().info("{} connected", connection.peer().to_string());
+  core::log().info("{} connected", peer_text(connection));
   if (!gone_since_) return;
   const auto away = std::chrono::duration<double>(Clock::now() - *gone_since_).count();
   run_.console().line(fmt::format("udtcat: {} is back after {:.0f} s", to_string(options_.peer), away));
   gone_since_.reset();
 }
 
-void ForwardCommand::on_gone(const Endpoint& peer, const Status& how) {
+void ForwardCommand::on_gone(const std::string& peer, const Status& how) {
   if (!redial_) {
     const bool well = how || how.error().code == Errc::peer_interrupted || how.error().code == Errc::interrupted;
-    if (well) return core::log().info("{} disconnected", peer.to_string());
-    return core::log().warn("{} disconnected: {}", peer.to_string(), how.error().message());
+    if (well) return core::log().info("{} disconnected", peer);
+    return core::log().warn("{} disconnected: {}", peer, how.error().message());
   }
   const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
   if (options_.once) return run_.finish(lost(why));

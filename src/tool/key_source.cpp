@@ -7,22 +7,31 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "tool/pair_source.hpp"
 
 namespace udtcat::tool {
 
 namespace {
 
-Result<FoundKey> found(Result<Key> made, bool generated) {
-  UDTCAT_TRY(Key key, std::move(made));
-  return FoundKey{std::move(key), generated};
+/// A shared key in the place of the key pair that the user speaks of would let in others than he means.
+Result<FoundKey> as_shared(const Options& options, Key key, const std::string& from) {
+  if (const char* option = pair_option(options))
+    return misplaced(option, "needs a key pair, and " + from + " holds a shared key");
+  return FoundKey{.key = std::move(key)};
+}
+
+Result<FoundKey> in_file(const Options& options, const std::string& path) {
+  UDTCAT_TRY(SecretKey secret, secret_key_from_file(path));
+  if (auto* identity = std::get_if<Identity>(&secret)) return with_peers(options, std::move(*identity));
+  return as_shared(options, std::get<Key>(std::move(secret)), path);
 }
 
 /// An error never quotes the text: a typing error is nearly the key.
-Result<FoundKey> parsed(std::string_view text, const std::string& from) {
+Result<Key> parsed(std::string_view text, const std::string& from) {
   auto key = Key::parse(text);
   if (!key)
     return fail(Errc::bad_argument, from, key.error().cause.empty() ? key.error().message() : key.error().cause);
-  return FoundKey{std::move(*key), false};
+  return key;
 }
 
 }  // namespace
@@ -42,11 +51,23 @@ std::optional<core::SecretText> take_environment_key() {
 
 Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundKey{};
-  if (options.key_file) return found(Key::from_file(*options.key_file), false);
-  if (environment) return parsed(environment->view(), kKeyVariable);
-  if (options.listens) return found(Key::generate(), true);
+  if (options.key_file) return in_file(options, *options.key_file);
+  if (environment) {
+    UDTCAT_TRY(Key key, parsed(environment->view(), kKeyVariable));
+    return as_shared(options, std::move(key), kKeyVariable);
+  }
+  UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
+  if (wants_pair) {
+    UDTCAT_TRY(Identity identity, user_identity());
+    return with_peers(options, std::move(identity));
+  }
+  if (options.listens) {
+    UDTCAT_TRY(Key key, Key::generate());
+    return FoundKey{.key = std::move(key), .generated = true};
+  }
   UDTCAT_TRY(const core::SecretText typed, ask("Key of " + to_string(options.peer) + ": "));
-  return parsed(typed.view(), "the key typed");
+  UDTCAT_TRY(Key key, parsed(typed.view(), "the key typed"));
+  return FoundKey{.key = std::move(key)};
 }
 
 }  // namespace udtcat::tool

@@ -1,15 +1,17 @@
-/// The sources of a key: a file, the environment, the terminal, or, for a listener, nowhere.
+/// The sources of a key: a file, the environment, the user's directory, the terminal, or, for a listener, nowhere.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include <udtcat/key.hpp>
+#include <udtcat/credentials.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/secret_text.hpp"
 #include "tool/options.hpp"
+#include "tool/peers_file.hpp"
 
 namespace udtcat::tool {
 
@@ -21,8 +23,9 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
 struct FoundKey {
-  std::optional<Key> key;  ///< none exactly at Protection::clear
-  bool generated = false;  ///< nobody else has it yet
+  std::optional<Credentials> key{};    ///< none exactly at Protection::clear
+  bool generated = false;              ///< a shared key that nobody else has yet
+  std::shared_ptr<PeersFile> peers{};  ///< of a listener with a key pair: those it lets in
 };
 
 /// Asks a person. Called only for a connector with no other key.

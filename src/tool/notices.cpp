@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lib/core/log.hpp"
 
 namespace udtcat::tool {
@@ -25,6 +27,16 @@ std::optional<std::string> protection_notice(Protection protection) {
 std::string plain_notice() {
   return "WARNING: --plain: no key, no encryption, no proof. Anybody can be the other side, everybody on the path can "
          "read and change the data, and nothing shows that the last byte arrived";
+}
+
+std::string peer_text(const Connection& connection) {
+  const std::string address = connection.peer().to_string();
+  const auto identity = connection.peer_identity();
+  return identity ? fmt::format("{} ({})", identity->name, address) : address;
+}
+
+bridge::ChildVariable peer_variable(const std::optional<PeerIdentity>& peer) {
+  return {.name = "UDTCAT_PEER", .value = peer ? std::optional(peer->name) : std::nullopt};
 }
 
 RefusalLog::RefusalLog(boost::asio::io_context& io)

@@ -10,11 +10,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <udtcat/connection.hpp>
 #include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/bridge/child_process.hpp"
 #include "lib/bridge/forwarding_stream.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
@@ -25,6 +27,12 @@ namespace udtcat::tool {
 [[nodiscard]] std::optional<std::string> protection_notice(Protection protection);
 /// The risk of --plain, which protects nothing.
 [[nodiscard]] std::string plain_notice();
+
+/// "alice (192.0.2.1:4711)"; the address alone where a peer has no key pair.
+[[nodiscard]] std::string peer_text(const Connection& connection);
+
+/// UDTCAT_PEER, for a command that serves the peer; without a value where it has no name.
+[[nodiscard]] bridge::ChildVariable peer_variable(const std::optional<PeerIdentity>& peer);
 
 /// Warns of peers that were turned away, as of any trouble: of the first for each kind of reason at once, then by one
 /// line an interval that counts.

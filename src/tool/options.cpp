@@ -15,10 +15,22 @@ void add_key_options(CommandLine& line, Options& options) {
   auto& session = options.session;
   line.value("-k,--key-file", options.key_file);
   line.value("--as", [&](const Text& text) { return store(end_name_value("--as", text), session.own_name); });
-  line.value("--peer", [&](const Text& text) { return store(end_name_value("--peer", text), session.expected_peer); });
+  line.value("--peer", [&](const Text& text) -> Status {
+    if (const auto key = PublicKey::parse(text)) {
+      options.peer_key = *key;
+      return {};
+    }
+    if (text.starts_with("udtcat-ed25519")) return store(PublicKey::parse(text), options.peer_key);  // what is wrong
+    return store(end_name_value("--peer", text), session.expected_peer);
+  });
+  line.value("--peers", options.peers_file);
+  line.flag("--trust-first", options.trust_first);
   line.check([&]() -> Status {
     if (!session.own_name.empty() && session.own_name == session.expected_peer)
       return misplaced("--as and --peer", "allowed: two names, as the two ends are not the same");
+    for (const char* name : {"--peers", "--trust-first"})
+      if (line.has(name) && session.protection == Protection::clear)
+        return misplaced(fmt::format("{} and --protect clear", name), "nobody proves a key at clear");
     return {};
   });
 }

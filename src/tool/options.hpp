@@ -8,6 +8,7 @@
 #include <string>
 
 #include <udtcat/endpoint.hpp>
+#include <udtcat/identity.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
@@ -34,6 +35,10 @@ struct Options {
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
+  std::optional<std::string>
+      peers_file{};                     ///< of a listener: who may come; of a connector: where it finds whom it means
+  std::optional<PublicKey> peer_key{};  ///< of a connector: the listener that it means
+  bool trust_first = false;             ///< of a connector: an unknown listener is written down
   SessionOptions session{};
   TransportOptions transport{};
   ListenLimits limits{};
@@ -45,8 +50,11 @@ struct Options {
   bool stats_json = false;
 };
 
+/// A listener names no peer, whatever it does where it has no key.
+[[nodiscard]] inline bool waits_for_peers(const Options& options) { return options.peer.host.empty(); }
+
 // Each group stores its values in `options`, which outlives the line.
-void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer
+void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first
 void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
 void add_transport_options(CommandLine& line,

@@ -37,7 +37,9 @@ class PipedCommand {
 
   /// Runs the command; once. Where nothing is to be read from it, its stdout is ours.
   /// errors: Errc::local_connect_failed, Errc::out_of_resources
-  [[nodiscard]] Result<std::unique_ptr<LocalStream>> start(const PipeOptions& options, const StdioHalves& halves);
+  /// peer   runs as $UDTCAT_PEER; none: that is not set
+  [[nodiscard]] Result<std::unique_ptr<LocalStream>> start(const PipeOptions& options, const StdioHalves& halves,
+                                                           const std::optional<PeerIdentity>& peer);
   /// The stream has failed: a command that lives is ended by signals, as asked for by its user or not.
   void terminate(bool interrupted) { child_.terminate(interrupted); }
   [[nodiscard]] bool is_gone() const { return child_.is_gone(); }
@@ -47,12 +49,14 @@ class PipedCommand {
   bridge::KeptChild child_;
 };
 
-Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& options, const StdioHalves& halves) {
+Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& options, const StdioHalves& halves,
+                                                         const std::optional<PeerIdentity>& peer) {
   const bridge::ChildRequest request{.program = "/bin/sh",
                                      .words = {"sh", "-c", *options.exec},
                                      .pipe_stdout = halves.read,
                                      .pipe_stderr = false,
-                                     .core_limit_bytes = options.core_limit_bytes};
+                                     .core_limit_bytes = options.core_limit_bytes,
+                                     .variables = {peer_variable(peer)}};
   UDTCAT_CHECK(child_.start(request, [](const bridge::ChildEnd& end) {
     const std::error_code error = bridge::error_of(end);
     core::log().debug("the command {}", error ? error.message() : "ended well");
@@ -108,7 +112,7 @@ PipeSession::PipeSession(SessionRun& run, const PipeOptions& options, std::uniqu
       options_(options),
       command_(run.io(), [this] { finish_if_all_ended(); }),
       connection_(std::move(connection)) {
-  core::log().info("connected to {}", connection_->peer().to_string());
+  core::log().info("connected to {}", peer_text(*connection_));
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   run_.follow(*connection_);
 }
@@ -118,7 +122,7 @@ Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
   // Not a byte of stdin is taken for a peer that receives nothing.
   const StdioHalves halves{.read = wishes.sends && connection_->peer_receives(),
                            .write = wishes.receives && connection_->peer_sends()};
-  if (options_.exec) return command_.start(options_, halves);
+  if (options_.exec) return command_.start(options_, halves, connection_->peer_identity());
   if (wishes.sends && !halves.read && stdin_has_data())
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
@@ -178,6 +182,7 @@ class PipeListener {
   PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), refusals_(run.io()) {}
 
   [[nodiscard]] Status start(FoundKey found) {
+    run_.keep_current(found.peers);
     UDTCAT_TRY(listener_,
                start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
                               [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));

@@ -20,16 +20,21 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST, until stopped
                                           likewise the other way round: -l with --from, HOST PORT with --to
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
-  udtcat keygen                           print a new key
+  udtcat keygen                           print a new key, for two hosts and one purpose
+  udtcat keygen --pair [FILE]             make a key pair of your own, and print what others know you by
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
 )";
 
 constexpr const char* kOptions = R"(
-Key (else $UDTCAT_KEY, else: a connector asks on the terminal, a listener shows a new one there):
-  -k, --key-file FILE        a file that only you can read
+Key (else $UDTCAT_KEY, or the pair below; else: a connector asks on the terminal, a listener shows a new one there):
+  -k, --key-file FILE        a shared key, or one's own key pair: a file that only you can read
       --as NAME              what this end is called
       --peer NAME            what the other end has to be called
+  Key pairs (from -k, else ~/.config/udtcat/identity):
+      --peers FILE           who may come in: lines of NAME PUBLIC-KEY [PURPOSES]; read again on SIGHUP
+      --peer PUBLIC-KEY|NAME the listener that is meant (default: HOST), by its key or a name in ~/.config/udtcat/peers
+      --trust-first          take an unknown listener's key for right, and write it down there
 Protection (the same at both ends):
       --protect LEVEL        private (default), safe, auth or clear
       --cipher NAME          aes-256-gcm, aes-128-gcm or chacha20-poly1305 (default: the faster 256-bit one)
@@ -133,8 +138,8 @@ Status check_places(const CommandLine& line, const PipeOptions& options) {
 /// Options of a session have no place where there is none.
 Status check_plain(const CommandLine& line, PipeOptions& options) {
   if (!options.plain) return {};
-  for (const char* name :
-       {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as", "--peer"})
+  for (const char* name : {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as",
+                           "--peer", "--peers", "--trust-first"})
     if (line.has(name))
       return misplaced(fmt::format("--plain and {}", name), "--plain has no session: no key, no cipher, no blocks");
   for (const char* name : {"--to", "--from", "--exec"})

@@ -64,23 +64,25 @@ std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
   return chosen;
 }
 
-DialRequest dial_request(const Options& options, std::optional<Key> key) {
+DialRequest dial_request(const Options& options, std::optional<Credentials> key) {
+  SessionOptions session = options.session;
+  if (key && key->pair() != nullptr) session.expected_peer.clear();  // a name of ours, which the peer need not know
   return {.addresses = {},
           .peer_name = to_string(options.peer),
           .timeout = options.connect_timeout,
           .closed_port_patience = options.closed_port_patience,
           .key = std::move(key),
-          .session = options.session,
+          .session = std::move(session),
           .transport = options.transport};
 }
 
-Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key) {
+Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> key) {
   DialRequest request = dial_request(options, std::move(key));
   UDTCAT_TRY(request.addresses, resolve(options.peer, options.family));
   return request;
 }
 
-Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key) {
+Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> key) {
   UDTCAT_TRY(const auto addresses, resolve(options.local, options.family));
   ListenRequest request{.locals = one_per_family(addresses),
                         .key = std::move(key),
@@ -96,7 +98,7 @@ Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, co
                                                  RefusalLog& refusals, Console& console,
                                                  Listener::PeerHandler on_peer) {
   std::optional<Key> announced;
-  if (found.generated) announced = found.key->duplicate();
+  if (found.generated) announced = found.key->shared()->duplicate();
   UDTCAT_TRY(ListenRequest request, make_listen_request(options, std::move(found.key)));
   UDTCAT_TRY(auto listener, listen(io, std::move(request), std::move(on_peer),
                                    [&refusals](const Endpoint& peer, const Error& why) { refusals.add(peer, why); }));

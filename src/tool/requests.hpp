@@ -18,11 +18,11 @@
 namespace udtcat::tool {
 
 /// Without addresses.
-[[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Key> key);
+[[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Credentials> key);
 /// Blocks while the resolver works.  errors: Errc::cannot_resolve
-[[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Key> key);
+[[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> key);
 /// At most one address of each family.  errors: Errc::cannot_resolve
-[[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Key> key);
+[[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> key);
 /// As a listener wants them: the first of each family.
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
 

@@ -37,6 +37,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       transport_(options.transport),
       protection_(options.session.protection),
       rules_(rules),
+      rereads_peers_(waits_for_peers(options) && options.peers_file.has_value()),
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
@@ -44,7 +45,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       progress_timer_(io_),
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
-               rules.signal_grace) {}
+               rules.signal_grace, rereads_peers_ ? SignalWatch::HangUp::tells : SignalWatch::HangUp::ends) {}
 
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
@@ -78,6 +79,10 @@ void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
   if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
   if (state_ != State::running) return;
+  if (signal == SIGHUP && rereads_peers_) {
+    if (peers_) peers_->reload();
+    return;
+  }
   state_ = State::interrupted;
   signal_ = signal;
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
@@ -134,6 +139,7 @@ void SessionRun::conclude() {
                                                                                 : transport_.congestion,
                          .protection = protection_,
                          .peer = peer_,
+                         .peer_name = peer_name_,
                          .exit_status = status_,
                          .exit_reason = error_ ? describe(*error_) : "complete"}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line

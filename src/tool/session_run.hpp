@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,6 +19,7 @@
 #include "tool/exit_status.hpp"
 #include "tool/figures.hpp"
 #include "tool/options.hpp"
+#include "tool/peers_file.hpp"
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
@@ -55,14 +58,20 @@ class SessionRun {
   void expect_peer_within(std::chrono::milliseconds timeout);
   /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
   void watch(std::string peer, std::function<ConnectionStats()> figures);
+  /// The name that the peer's key pair gives it, for the statistics.
+  void name_peer(const std::optional<PeerIdentity>& identity) { peer_name_ = identity ? identity->name : ""; }
   /// The run is that of one connection, which must outlive it: its figures are shown, and a signal aborts it.
   template <typename Connection>
   void follow(Connection& connection) {
     watch(connection.peer().to_string(), [&connection] { return connection.stats(); });
+    if constexpr (requires { connection.peer_identity(); }) name_peer(connection.peer_identity());
     on_interrupt([&connection](const Error& why) { connection.abort(why); });
   }
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
+
+  /// A SIGHUP has them read again.  peers   none: there are none; only where the options name their file
+  void keep_current(std::shared_ptr<PeersFile> peers) { peers_ = std::move(peers); }
 
   /// Ends run(): well, or with what went wrong. The first call counts.
   void finish(std::optional<Error> error);
@@ -91,6 +100,7 @@ class SessionRun {
   const TransportOptions transport_;
   const Protection protection_;
   const EndRules rules_;
+  const bool rereads_peers_;
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
@@ -104,10 +114,12 @@ class SessionRun {
   int signal_ = 0;  // that ended it
 
   std::string peer_;
+  std::string peer_name_;                     // may be empty
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
   std::function<void(const Error&)> tell_peers_;
   Clock::time_point started_;
-  Sample shown_;  // what the last progress line said
+  Sample shown_;                      // what the last progress line said
+  std::shared_ptr<PeersFile> peers_;  // of a listener with a key pair
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

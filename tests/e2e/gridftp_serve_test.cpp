@@ -162,6 +162,55 @@ TEST_F(GridftpServeTest, OffersProtectionWithoutAskingForItWhereItIsToldSo) {
   EXPECT_TRUE(read_file(here("clear")) == read_file(source) && read_file(here("private")) == read_file(source));
 }
 
+/// A server and a client with key pairs.
+class GridftpPairs : public GridftpServeTest {
+ protected:
+  std::string make_pair(const std::string& name) const {
+    const Ran made = run({.argv = {UDTCAT_BINARY, "keygen", "--pair", here(name).string()}});
+    return made.output.substr(0, made.output.find('\n'));
+  }
+  void list(const std::string& purpose) const { home_.write("peers", "alice " + alice_ + " " + purpose + "\n"); }
+  [[nodiscard]] Process start_server() const {
+    return start_gridftp({"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_), "-k",
+                          here("server"), "--peers", here("peers"), "-v"});
+  }
+  [[nodiscard]] Arguments words(const char* verb, Arguments files) const {
+    return with(verb, {"-k", here("alice"), "--peer", server_key_, "-p", "4"}, files);
+  }
+  const std::string server_key_ = make_pair("server");
+  const std::string alice_ = make_pair("alice");
+  const std::string url_ = "udtcat://127.0.0.1:" + std::to_string(serve_port_) + '/';
+};
+
+TEST_F(GridftpPairs, CarryFilesForWhomTheListAllowsIt) {
+  list("gridftp");
+  const auto source = random_file("source", 5'000'000);
+  Process server = start_server();
+  const Ran down = gridftp(words("get", {url_ + "source", "got"}));
+  EXPECT_EQ(down.status, kSuccess) << down.errors << server.errors();
+  EXPECT_EQ(gridftp(words("put", {source, url_ + "put"})).status, kSuccess) << server.errors();
+  EXPECT_TRUE(read_file(here("got")) == read_file(source) && read_file(here("put")) == read_file(source));
+  expect_says(server, " is alice");
+  list("pipe");
+  server.send_signal(SIGHUP);
+  expect_says(server, "again: 1 peers");
+  EXPECT_EQ(gridftp(words("get", {url_ + "source", "not"})).status, kRefused);
+}
+
+TEST_F(GridftpPairs, AreCutOffInTheMiddleOfAFile) {
+  list("gridftp");
+  Process server = start_server();
+  Producer producer(1, kMiB, Producer::Afterwards::keep_open);
+  Arguments put = words("put", {"--retries", "0", "-", url_ + "put"});
+  put.insert(put.begin(), "gridftp");
+  Process client = udtcat(put, {.in = producer.take_stdin()});
+  expect_says(server, " is alice");
+  list("rsh");
+  server.send_signal(SIGHUP);
+  EXPECT_TRUE(client.wait(std::chrono::seconds(2))) << client.errors() << server.errors();
+  EXPECT_TRUE(server.running());
+}
+
 TEST_F(GridftpServeTest, LetsInOnlyWhoHasTheKeyWhereItIsAskedFor) {
   const auto source = random_file("source", 5'000'000);
   Process server = start_gridftp({"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_),

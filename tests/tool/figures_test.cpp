@@ -93,6 +93,7 @@ RunReport report() {
   made.transport = TransportKind::native;
   made.congestion = CongestionKind::bbr;
   made.peer = "192.0.2.7:5555";
+  made.peer_name = "alice";
   made.exit_reason = "complete";
   return made;
 }
@@ -105,13 +106,14 @@ TEST(StatsReport, HasEveryFigureInOneLine) {
     "packets_sent": 700, "packets_lost": 3, "packets_resent": 2, "blocks_sent": 4, "blocks_received": 1,
     "lanes": 16, "threads": 2, "flows": 3, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private",
     "transport": "native", "congestion": "bbr",
-    "peer": "192.0.2.7:5555", "exit_status": 0, "exit_reason": "complete"})"));
+    "peer": "192.0.2.7:5555", "peer_name": "alice", "exit_status": 0, "exit_reason": "complete"})"));
 }
 
 TEST(StatsReport, HasNullForWhatThereIsNot) {
   const json empty = json::parse(to_json({}));
   EXPECT_TRUE(empty.at("cipher").is_null());
   EXPECT_TRUE(empty.at("peer").is_null());
+  EXPECT_TRUE(empty.at("peer_name").is_null());
   EXPECT_TRUE(empty.at("rtt_us").is_null());
   EXPECT_EQ(empty.at("rate_bits_per_second"), 0);
 }

@@ -45,7 +45,7 @@ struct ForwardTest : ::testing::Test {
         },
         Forward::Handlers{.on_want = [this] { ++wanted; },
                           .on_up = [this](const Connection&) { ++up; },
-                          .on_gone = [this](const Endpoint&, const Status& how) { gone.push_back(how); }});
+                          .on_gone = [this](const std::string&, const Status& how) { gone.push_back(how); }});
     EXPECT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "db"));
     const std::string name = forward->front_names().at(0);  // "tcp 127.0.0.1:PORT to db"
     port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));

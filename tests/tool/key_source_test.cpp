@@ -16,6 +16,7 @@
 namespace udtcat::tool {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -135,7 +136,7 @@ class FindKey : public testing::Test {
   void expect_key(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
     ASSERT_TRUE(found->key);
-    EXPECT_EQ(found->key->reveal_text(), kKeyText);
+    EXPECT_EQ(found->key->shared()->reveal_text(), kKeyText);
     EXPECT_FALSE(found->generated);
     EXPECT_EQ(question_, "") << "nobody had to be asked";
   }
@@ -144,6 +145,83 @@ class FindKey : public testing::Test {
   std::string typed_;
   std::string question_;
 };
+
+/// A user with a key pair in his directory.
+class FindPair : public FindKey {
+ protected:
+  FindPair() {
+    ::setenv("XDG_CONFIG_HOME", home_.path().c_str(), 1);
+    std::filesystem::create_directory(home_ / "udtcat");
+    home_.write("udtcat/identity", identity_.reveal_text());
+  }
+  ~FindPair() override { ::unsetenv("XDG_CONFIG_HOME"); }
+  void know(const std::string& name) const { home_.write("udtcat/peers", name + " " + db_.to_string() + "\n"); }
+  void expect_pair_for_db(const Result<FoundKey>& found) const {
+    ASSERT_TRUE(found) << found.error().message();
+    const KeyPair* pair = found->key->pair();
+    ASSERT_NE(pair, nullptr);
+    EXPECT_EQ(pair->identity->public_key(), identity_.public_key());
+    EXPECT_EQ(pair->listener, db_);
+    EXPECT_TRUE(pair->peers->recognise(db_, Purpose::pipe));
+    EXPECT_FALSE(pair->peers->recognise(identity_.public_key(), Purpose::pipe));
+  }
+
+  const test::TempDir home_;
+  const Identity identity_ = Identity::generate().value();
+  const PublicKey db_ = Identity::generate()->public_key();
+};
+
+TEST_F(FindPair, OfTheUserForAListenerWhoseKeyIsGiven) {
+  options_.peer_key = db_;
+  expect_pair_for_db(find());
+}
+
+TEST_F(FindPair, OfTheUserForAListenerThatHisPeersFileKnows) {
+  know("example.org");
+  expect_pair_for_db(find());
+}
+
+TEST_F(FindPair, OfTheUserForAListenerByItsNameInThatFile) {
+  know("db");
+  options_.session.expected_peer = "db";
+  expect_pair_for_db(find());
+}
+
+TEST_F(FindPair, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
+  know("example.net");
+  typed_ = kKeyText;
+  const auto found = find();
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->key->shared(), nullptr);
+}
+
+TEST_F(FindPair, LeavesTheNamesOfASharedKeyToIt) {
+  know("example.net");
+  options_.session.expected_peer = "beta";
+  expect_key(find(core::SecretText(kKeyText)));
+}
+
+TEST_F(FindPair, TakesNoSharedKeyWhereAnOptionWantsAPair) {
+  options_.trust_first = true;
+  const auto found = find(core::SecretText(kKeyText));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), AllOf(HasSubstr("--trust-first"), HasSubstr(kKeyVariable)));
+}
+
+TEST_F(FindPair, WantsAListOfAListener) {
+  options_.peer = {};
+  options_.listens = true;
+  options_.key_file = (home_ / "udtcat/identity").string();
+  const auto found = find();
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), HasSubstr("--peers FILE"));
+  know("db");
+  options_.peers_file = (home_ / "udtcat/peers").string();
+  const auto listed = find();
+  ASSERT_TRUE(listed) << listed.error().message();
+  EXPECT_EQ(listed->peers->list().find("db")->key, db_);
+  EXPECT_EQ(listed->key->pair()->peers, listed->peers);
+}
 
 TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
 
@@ -158,7 +236,7 @@ TEST_F(FindKey, AsksTheUserOfAConnector) {
   typed_ = kKeyText;
   const auto found = find();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->key->reveal_text(), kKeyText);
+  EXPECT_EQ(found->key->shared()->reveal_text(), kKeyText);
   EXPECT_EQ(question_, "Key of example.org:9000: ");
 }
 

@@ -45,6 +45,20 @@ TEST(Options, OfKeygenAreNone) {
   }
 }
 
+TEST(Options, TakeAPeerByItsKeyOrByItsName) {
+  const std::string key = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";  // docs/spec/handshake.md §1
+  for (const std::string& text : {key, "udtcat-ed25519 " + key, "udtcat-ed25519 " + key + " me@here"}) {
+    const auto options = parse({"h", "1", "--peer", text}).value();
+    EXPECT_EQ(options.peer_key, PublicKey::parse(key).value()) << text;
+    EXPECT_EQ(options.session.expected_peer, "");
+  }
+  EXPECT_EQ(good("h 1 --peer beta").session.expected_peer, "beta");
+  EXPECT_EQ(good("h 1 --peer beta").peer_key, std::nullopt);
+  const auto broken = parse({"h", "1", "--peer", "udtcat-ed25519 " + key.substr(1)});
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(broken.error().message(), HasSubstr("43 characters"));
+}
+
 TEST(RelayOptions, HaveNoPlaceForAPipesOwn) {
   for (const char* option : {"--plain", "--send-only", "--recv-only", "--exec=x", "--accept-timeout=3"}) {
     const auto options = parse_relay_options("udtcat relay", {"h", "1", "--from", "2", option});
@@ -91,6 +105,7 @@ TEST(Options, TakeEachValue) {
       "--congestion udt --rate 400M --memory 2GiB "
       "--connect-timeout 2m --idle-timeout 5 -6 -vv --no-progress --stats json --send-only");
   EXPECT_EQ(options.key_file, "file");
+  EXPECT_EQ(options.peers_file, std::nullopt);
   EXPECT_EQ(options.session.protection, Protection::safe);
   EXPECT_EQ(options.session.cipher, Cipher::chacha20_poly1305);
   EXPECT_EQ(options.session.block_bytes, 65536U);

@@ -72,6 +72,18 @@ TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
   EXPECT_EXIT(twice(), ExitedWithCode(0), "");
 }
 
+TEST_F(SignalWatchDeathTest, HandsOnASighupThatTells) {
+  const auto watched = [] {
+    std::promise<int> heard;
+    const SignalWatch watch([&](int number) { heard.set_value(number); }, 1ms, SignalWatch::HangUp::tells);
+    ::kill(::getpid(), SIGHUP);
+    if (heard.get_future().get() != SIGHUP) ::_exit(99);
+    for (sigset_t pending; ::sigpending(&pending) == 0 && sigismember(&pending, SIGALRM) == 1;) ::sched_yield();
+    ::_exit(0);
+  };
+  EXPECT_EXIT(watched(), ExitedWithCode(0), "");
+}
+
 TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
   const auto watched = [] {
     signal_and_wait([](int) {}, SIGUSR1);

@@ -58,7 +58,7 @@ std::string unproved(const ClientOptions& options) {
 ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Console& console) {
   tool::SessionRun run(options, console);
   auto transfer = options.transfer;
-  if (found.key) transfer.data.key = std::make_shared<const Key>(std::move(*found.key));
+  if (found.key) transfer.data.key = std::make_shared<const Credentials>(std::move(*found.key));
   if (transfer.data.kind != DataKind::session || transfer.data.session.protection == Protection::clear)
     core::log().info("nothing is protected: neither the login nor the data");
   if (options.clear_control) console.line(unproved(options));
@@ -93,7 +93,7 @@ ServeOptions serve_options(const ServerOptions& options, FoundKey found) {
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
   serve.data = options.data;
-  if (found.key) serve.data.key = std::make_shared<const Key>(std::move(*found.key));
+  if (found.key) serve.data.key = std::make_shared<const Credentials>(std::move(*found.key));
   serve.least = options.least;
   return serve;
 }
@@ -119,6 +119,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
   if (!root) return run.fail_to_start(std::move(root.error()));
   auto locals = resolve(options.local, options.family);
   if (!locals) return run.fail_to_start(std::move(locals.error()));
+  run.keep_current(found.peers);
   FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found)));
   const bool sealed = options.auth == ServeAuth::key;
   const auto fronts = tool::one_per_family(*locals);

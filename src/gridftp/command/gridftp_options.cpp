@@ -101,7 +101,7 @@ void add_common_options(CommandLine& line, tool::Options& options, bool& protect
   add_log_options(line, options);
   add_progress_options(line, options);
   line.check([&]() -> Status {
-    for (const char* name : {"-k", "--protect", "--cipher", "--as", "--peer"})
+    for (const char* name : {"-k", "--protect", "--cipher", "--as", "--peer", "--peers", "--trust-first"})
       protection_written = protection_written || line.has(name);
     return {};
   });
@@ -112,7 +112,7 @@ Status check_over(const CommandLine& line, const ClientOptions& options) {
   if (!options.over || options.over == DataKind::session || !options.protection_written) return {};
   if (line.text("--protect") == "clear") return {};
   return misplaced(fmt::format("--over {}", *line.text("--over")),
-                   "nothing is protected over it; a key, --protect, --cipher, --as and --peer go with --over session");
+                   "nothing is protected over it; a key, its options, --protect and --cipher go with --over session");
 }
 
 void add_client_options(CommandLine& line, ClientOptions& options) {
@@ -242,6 +242,7 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
 
 Status settle_protection(ClientOptions& options, bool has_environment_key) {
   const auto urls = urls_of(options);
+  options.peer = urls.front()->server;
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
   const bool wants = options.protection_written || sealed || (has_environment_key && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
@@ -298,8 +299,9 @@ std::string help_text() {
       --protect LEVEL        with a key: what data must have at least
       -4, -6                 IPv4 only, IPv6 only
   all, as udtcat (udtcat --help):
-  -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport, --congestion,
-  --memory, --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats; put and serve: --rate
+  -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows,
+  --transport, --congestion, --memory, --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats;
+  put and serve: --rate
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
 protected, neither the login nor the data.
@@ -314,9 +316,9 @@ std::string gateway_help_text() {
 
 Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as
 --protect says. IPv4 is all that PORT and PASV know. The options are as of udtcat (udtcat --help):
-  -l, --listen, -k, --key-file, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --transport,
-  --congestion, --memory, --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress,
-  --no-progress, --stats
+  -l, --listen, -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads,
+  --flows, --transport, --congestion, --memory, --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q,
+  --quiet, --progress, --no-progress, --stats
 Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to
 end.
 

@@ -11,8 +11,8 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
-#include <udtcat/key.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -29,7 +29,7 @@ struct DataOptions {
   DataKind kind = DataKind::tcp;
   SessionOptions session;
   TransportOptions transport;
-  std::shared_ptr<const Key> key;  ///< session: none only at Protection::clear
+  std::shared_ptr<const Credentials> key;  ///< session: none only at Protection::clear
   std::chrono::milliseconds connect_patience = kConnectPatience;
 };
 
@@ -82,7 +82,8 @@ template <typename Connected, typename Dial>
 /// Connections to one port are streams of one session. A peer proves the key.
 /// key   none only at Protection::clear
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
-                                                            const TransportOptions& transport, std::optional<Key> key,
+                                                            const TransportOptions& transport,
+                                                            std::optional<Credentials> key,
                                                             std::chrono::milliseconds patience = kConnectPatience);
 /// The stack of that kind.
 [[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);

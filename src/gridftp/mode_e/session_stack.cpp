@@ -112,6 +112,8 @@ class SessionDataListener final : public DataListener {
 
  private:
   void welcome(std::unique_ptr<Connection> connection) {
+    if (const auto identity = connection->peer_identity())
+      core::log().info("{} is {}", connection->peer().to_string(), identity->name);
     const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_);
     std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
     sessions_.push_back(session);
@@ -131,7 +133,7 @@ class SessionDataListener final : public DataListener {
 class SessionStack final : public DataStack {
  public:
   SessionStack(boost::asio::io_context& io, const SessionOptions& session, const TransportOptions& transport,
-               std::optional<Key> key, std::chrono::milliseconds patience)
+               std::optional<Credentials> key, std::chrono::milliseconds patience)
       : io_(io), session_(session), transport_(transport), key_(std::move(key)), patience_(patience) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
@@ -157,7 +159,7 @@ class SessionStack final : public DataStack {
   }
 
  private:
-  [[nodiscard]] std::optional<Key> duplicate_key() const {
+  [[nodiscard]] std::optional<Credentials> duplicate_key() const {
     return key_ ? std::optional(key_->duplicate()) : std::nullopt;
   }
   [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(Endpoint to) {
@@ -176,7 +178,7 @@ class SessionStack final : public DataStack {
   boost::asio::io_context& io_;
   const SessionOptions session_;
   const TransportOptions transport_;
-  const std::optional<Key> key_;
+  const std::optional<Credentials> key_;
   const std::chrono::milliseconds patience_;
   const std::shared_ptr<ClosingSessions> closing_ = std::make_shared<ClosingSessions>(io_);
   std::map<std::string, std::weak_ptr<SharedSession>> sessions_;  // by the port called
@@ -185,7 +187,7 @@ class SessionStack final : public DataStack {
 }  // namespace
 
 std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
-                                              const TransportOptions& transport, std::optional<Key> key,
+                                              const TransportOptions& transport, std::optional<Credentials> key,
                                               std::chrono::milliseconds patience) {
   return std::make_shared<SessionStack>(io, session, transport, std::move(key), patience);
 }

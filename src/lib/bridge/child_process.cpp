@@ -41,6 +41,20 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
+/// Our environment with the variables that are a child's own.
+std::vector<std::string> environment_with(const std::vector<ChildVariable>& own) {
+  std::vector<std::string> entries;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view name = text.substr(0, text.find('='));
+    if (std::ranges::none_of(own, [&](const ChildVariable& each) { return each.name == name; }))
+      entries.emplace_back(text);
+  }
+  for (const ChildVariable& each : own)
+    if (each.value) entries.push_back(each.name + "=" + *each.value);
+  return entries;
+}
+
 std::vector<char*> argv_of(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -50,8 +64,17 @@ std::vector<char*> argv_of(const std::vector<std::string>& words) {
   return argv;
 }
 
+/// The arguments of exec(), made before a fork: behind it no memory may be asked for.
+struct ExecVectors {
+  explicit ExecVectors(const ChildRequest& request)
+      : environment(environment_with(request.variables)), argv(argv_of(request.words)), envp(argv_of(environment)) {}
+  std::vector<std::string> environment;
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+};
+
 /// Everything here is allowed between fork() and exec() of a process with threads: no memory is asked for.
-int run_program(const char* program, char* const* argv, const std::optional<std::uint64_t>& core_limit_bytes) {
+int run_program(const char* program, const ExecVectors& vectors, const std::optional<std::uint64_t>& core_limit_bytes) {
   if (core_limit_bytes) {
     rlimit limit{};
     if (::getrlimit(RLIMIT_CORE, &limit) == 0) {
@@ -67,12 +90,12 @@ int run_program(const char* program, char* const* argv, const std::optional<std:
   sigemptyset(&none);
   std::ignore = ::sigprocmask(SIG_SETMASK, &none, nullptr);
   close_on_exec_above(STDERR_FILENO);
-  std::ignore = ::execvp(program, argv);
+  std::ignore = ::execvpe(program, vectors.argv.data(), vectors.envp.data());
   return errno;
 }
 
 /// The child's side of the fork; writes the errno that stopped it to `trouble`.
-[[noreturn]] void be_child(const ChildRequest& request, char* const* argv, const std::array<int, 3>& standard,
+[[noreturn]] void be_child(const ChildRequest& request, const ExecVectors& vectors, const std::array<int, 3>& standard,
                            int trouble, const ChildKeeper* keeper) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
   if (keeper != nullptr) {
@@ -84,7 +107,7 @@ int run_program(const char* program, char* const* argv, const std::optional<std:
     const int from = standard[static_cast<std::size_t>(number)];
     if (from >= 0 && ::dup2(from, number) < 0) error = errno;
   }
-  if (error == 0) error = run_program(request.program.c_str(), argv, request.core_limit_bytes);
+  if (error == 0) error = run_program(request.program.c_str(), vectors, request.core_limit_bytes);
   std::ignore = ::write(trouble, &error, sizeof error);
   ::_exit(kNotStarted);
 }
@@ -125,10 +148,10 @@ bool has_living_member(pid_t group) {
 }  // namespace
 
 int become(const ChildRequest& request) {
-  const std::vector<char*> argv = argv_of(request.words);
+  const ExecVectors vectors(request);
   const itimerval none{};
   std::ignore = ::setitimer(ITIMER_REAL, &none, nullptr);  // an alarm of ours would outlive us
-  return run_program(request.program.c_str(), argv.data(), request.core_limit_bytes);
+  return run_program(request.program.c_str(), vectors, request.core_limit_bytes);
 }
 
 ChildProcess::ChildProcess(boost::asio::io_context& io, bool leads_group, EndHandler on_end)
@@ -144,10 +167,10 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
   if (request.own_session) {
     UDTCAT_TRY(child->keeper_, ChildKeeper::start(input.write));
   }
-  const std::vector<char*> argv = argv_of(request.words);
+  const ExecVectors vectors(request);
   const std::array<int, 3> standard{input.read.number(), output.write.number(), errors.write.number()};
   child->pid_ = ::fork();
-  if (child->pid_ == 0) be_child(request, argv.data(), standard, trouble.write.number(), child->keeper_.get());
+  if (child->pid_ == 0) be_child(request, vectors, standard, trouble.write.number(), child->keeper_.get());
   if (child->pid_ < 0) return not_run(request.program, errno);
   std::ignore = trouble.write.close();
   if (const int error = trouble_of(trouble.read.number()); error != 0) {

@@ -21,6 +21,12 @@
 
 namespace udtcat::bridge {
 
+/// A variable of a child's environment, in the place of ours of that name.
+struct ChildVariable {
+  std::string name;
+  std::optional<std::string> value;  ///< none: it is not set
+};
+
 struct ChildRequest {
   std::string program;             ///< a path, or a name that is looked for in $PATH
   std::vector<std::string> words;  ///< argv, its first word included
@@ -28,6 +34,7 @@ struct ChildRequest {
   bool pipe_stderr = true;         ///< false: the child writes to our stderr
   bool own_session = true;         ///< it leads a process group without our terminal, with a ChildKeeper beside it
   std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
+  std::vector<ChildVariable> variables{};         ///< the others of its environment are ours
 };
 
 /// How a child ended: by itself, with a status, or by a signal.

@@ -21,8 +21,8 @@ bool worth_another_attempt(Errc code, bool somebody_answered) {
 
 }  // namespace
 
-Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, FirstWords first_words,
-                   ChannelHandler on_channel, FailureHandler on_failure)
+Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets,
+                   FirstWords first_words, ChannelHandler on_channel, FailureHandler on_failure)
     : io_(io),
       request_(request),
       first_words_(std::move(first_words)),
@@ -31,11 +31,11 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, cons
       pause_(io),
       deadline_(io) {
   UDTCAT_INVARIANT(!request_.addresses.empty(), "resolve() gives an address or an error");
-  boost::asio::post(io_, lifetime_.guard([this, key] { start(key); }));
+  boost::asio::post(io_, lifetime_.guard([this, secrets] { start(secrets); }));
 }
 
-void Attempts::start(const Key* key) {
-  auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows), key);
+void Attempts::start(const transport::PortSecrets& secrets) {
+  auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows), secrets);
   if (!engine) return give_up(engine.error());
   engine_ = std::move(*engine);
   deadline_.expires_after(request_.timeout);
@@ -61,7 +61,7 @@ void Attempts::on_failed(const Error& error, bool somebody_answered) {
   core::log().debug("{}", error.message());
   if (somebody_answered || !somebody_answered_) last_error_ = error;
   somebody_answered_ = somebody_answered_ || somebody_answered;
-  if (error.code == Errc::authentication_failed) return give_up(keys_differ());
+  if (error.code == Errc::authentication_failed) return give_up(keys_differ(error.cause));
   if (!worth_another_attempt(error.code, somebody_answered)) return give_up(error);
   heard_only_closed_ports_ =
       heard_only_closed_ports_ && error.code == Errc::cannot_reach && error.cause == transport::kPortClosed;
@@ -74,9 +74,9 @@ void Attempts::on_failed(const Error& error, bool somebody_answered) {
   }));
 }
 
-Error Attempts::keys_differ() const {
+Error Attempts::keys_differ(const std::string& cause) const {
   return {Errc::authentication_failed, "connect to " + request_.peer_name,
-          "the peer does not hold our key; both ends need the same one"};
+          cause.empty() ? "the peer does not hold our key; both ends need the same one" : cause};
 }
 
 Error Attempts::unreachable() const {

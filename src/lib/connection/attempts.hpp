@@ -32,9 +32,9 @@ class Attempts {
   using ChannelHandler = std::function<void(std::unique_ptr<transport::Channel>)>;
   using FailureHandler = std::function<void(const Error&)>;
 
-  /// key   what the engine proves in its first packet; none: nothing
-  Attempts(boost::asio::io_context& io, const DialRequest& request, const Key* key, FirstWords first_words,
-           ChannelHandler on_channel, FailureHandler on_failure);
+  /// secrets   of the engine's ports; outlive this
+  Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets,
+           FirstWords first_words, ChannelHandler on_channel, FailureHandler on_failure);
 
   /// The handshake over a channel has failed: tries again, or gives up. Its error says more than that of a later
   /// attempt which is not answered.
@@ -47,11 +47,11 @@ class Attempts {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void start(const Key* key);
+  void start(const transport::PortSecrets& secrets);
   void attempt();
   void on_failed(const Error& error, bool somebody_answered);
   void give_up(const Error& error);
-  [[nodiscard]] Error keys_differ() const;
+  [[nodiscard]] Error keys_differ(const std::string& cause) const;
   [[nodiscard]] Error unreachable() const;
 
   boost::asio::io_context& io_;

@@ -10,6 +10,7 @@
 #include "lib/connection/credit.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
+#include "lib/connection/proofs.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/handshake.hpp"
 
@@ -23,14 +24,14 @@ class SessionDialer final : public Dialer {
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
-            io, request_, key(), [this] { return begin_handshake(); },
+            io, request_, port_secrets(session::Role::connector, key()), [this] { return begin_handshake(); },
             [this](std::unique_ptr<transport::Channel> channel) { establish(std::move(channel)); },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
   using Made = Result<std::unique_ptr<Connection>>;
 
-  [[nodiscard]] const Key* key() const { return request_.key ? &*request_.key : nullptr; }
+  [[nodiscard]] const Credentials* key() const { return request_.key ? &*request_.key : nullptr; }
 
   Result<core::SharedBytes> begin_handshake() {
     const std::uint32_t window = initial_window_bytes(request_.session, request_.transport.memory_bytes);
@@ -61,7 +62,7 @@ class SessionDialer final : public Dialer {
   }
 
   void connect(std::unique_ptr<session::Session> session) {
-    finish(Multiplexer::create(io_, std::move(session), request_.session, attempts_.engine()));
+    finish(Multiplexer::create(io_, std::move(session), request_.session, attempts_.engine(), known_peers_of(key())));
   }
 
   void finish(Made result) {

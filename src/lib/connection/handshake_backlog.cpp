@@ -10,7 +10,7 @@ std::optional<HandshakeBacklog::Id> HandshakeBacklog::add(Id id, bool proved, co
   OldestFirst& alike = proved ? proved_ : unproved_;
   alike.push_back({id, prefix});
   if (alike.size() <= (proved ? kMaxProvedHandshakes : kMaxUnprovedHandshakes)) return std::nullopt;
-  const auto oldest = proved ? alike.begin() : oldest_of_largest_prefix();
+  const auto oldest = oldest_of_largest_prefix(alike);
   const Id gone = oldest->id;
   alike.erase(oldest);
   return gone;
@@ -28,10 +28,10 @@ void HandshakeBacklog::clear() {
 }
 
 /// The oldest of the prefix with the most handshakes; of several such prefixes the one that has been here longest.
-HandshakeBacklog::OldestFirst::iterator HandshakeBacklog::oldest_of_largest_prefix() {
+HandshakeBacklog::OldestFirst::iterator HandshakeBacklog::oldest_of_largest_prefix(OldestFirst& alike) {
   core::PrefixCounts held;
-  for (const Holder& each : unproved_) held.add(each.prefix);
-  return std::max_element(unproved_.begin(), unproved_.end(),
+  for (const Holder& each : alike) held.add(each.prefix);
+  return std::max_element(alike.begin(), alike.end(),
                           [&](const Holder& a, const Holder& b) { return held.of(a.prefix) < held.of(b.prefix); });
 }
 

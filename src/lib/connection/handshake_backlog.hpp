@@ -13,9 +13,9 @@ namespace udtcat::connection {
 inline constexpr std::size_t kMaxProvedHandshakes = 256;   // spec: handshake.md §7
 inline constexpr std::size_t kMaxUnprovedHandshakes = 32;  // spec: handshake.md §7
 
-/// Peers whose first packets proved the key, and the others, have limits of their own. Beyond its limit the first class
-/// drops its oldest, which may be a recording; the second drops the oldest of the prefix that has the most, so that no
-/// prefix takes another's share.
+/// Peers whose first packets proved the key, and the others, have limits of their own. Beyond its limit a class drops
+/// the oldest of the prefix that has the most, so that no prefix takes another's share: the proof of a peer may be a
+/// recording, or made by anybody from a public key.
 /// Threads: unsynchronised.
 class HandshakeBacklog {
  public:
@@ -33,7 +33,7 @@ class HandshakeBacklog {
     core::Prefix prefix;
   };
   using OldestFirst = std::list<Holder>;
-  [[nodiscard]] OldestFirst::iterator oldest_of_largest_prefix();
+  [[nodiscard]] static OldestFirst::iterator oldest_of_largest_prefix(OldestFirst& alike);
 
   OldestFirst proved_;
   OldestFirst unproved_;

@@ -15,6 +15,7 @@
 #include "lib/connection/handshake_backlog.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
+#include "lib/connection/proofs.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/prefix.hpp"
@@ -69,6 +70,8 @@ class SessionListener final : public Listener {
     Admission::Place place;
   };
 
+  [[nodiscard]] const Credentials* key() const { return request_.key ? &*request_.key : nullptr; }
+
   void accept_on() {
     if (accepting_ || !acceptor_) return;
     // A connection that gives way costs libudt a megabyte for seconds: there the next waits until one has left.
@@ -90,9 +93,8 @@ class SessionListener final : public Listener {
     if (const auto gone = backlog_.add(id, channel->proved_key(), core::prefix_of(channel->peer()))) drop(*gone);
     Stranger& stranger = strangers_.try_emplace(id, io_).first->second;
     stranger.peer = channel->peer();
-    const Key* key = request_.key ? &*request_.key : nullptr;
     stranger.handshake = std::make_unique<session::Handshake>(
-        io_, session::Role::listener, key, request_.session,
+        io_, session::Role::listener, key(), request_.session,
         initial_window_bytes(request_.session, admission_->next_share_bytes()),
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
@@ -117,11 +119,16 @@ class SessionListener final : public Listener {
 
   void connect(std::unique_ptr<session::Session> session) {
     const Endpoint peer = session->peer();
+    const auto known_peers = known_peers_of(key());
+    // Between its proof and its last flow a peer may have been taken out.
+    if (const auto& identity = session->agreed().peer)
+      if (const auto known = known_peers->recognise(identity->key, request_.session.purpose); !known)
+        return on_refused_(peer, known.error());
     auto place = Admission::enter(admission_, peer, session->retained_limit_bytes());
     if (acceptor_) acceptor_->set_memory_bytes(admission_->next_share_bytes());
     // The connection keeps the engine alive, and its place.
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
-    auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept));
+    auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept), known_peers);
     if (!connection) return on_refused_(peer, connection.error());
     if (!place) return turn_away(std::move(*connection), place.error());
     // Posted: the caller is the handshake itself, and the owner may stop or destroy this listener.
@@ -199,9 +206,10 @@ Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequ
                                          Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
+  const Credentials* key = request.key ? &*request.key : nullptr;
   UDTCAT_TRY(std::shared_ptr<transport::Engine> engine,
              transport::make_engine(io, connection::share_of_each_flow(request.transport, request.session.flows),
-                                    request.key ? &*request.key : nullptr));
+                                    connection::port_secrets(session::Role::listener, key)));
   UDTCAT_TRY(auto acceptor, engine->listen(request.locals));
   return std::make_unique<connection::SessionListener>(io, std::move(request), std::move(engine), std::move(acceptor),
                                                        std::move(on_peer), std::move(on_refused));

@@ -64,10 +64,25 @@ CloseReason reason_of(Errc code) {
 
 Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context& io,
                                                         std::unique_ptr<session::Session> session,
-                                                        const SessionOptions& options,
-                                                        std::shared_ptr<void> keep_alive) {
+                                                        const SessionOptions& options, std::shared_ptr<void> keep_alive,
+                                                        std::shared_ptr<KnownPeers> known_peers) {
   UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, options.one_stream ? 1 : options.streams)));
-  return std::unique_ptr<Connection>(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
+  std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
+  if (known_peers) UDTCAT_CHECK(made->watch_peer(std::move(known_peers)));
+  return made;
+}
+
+Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
+  const session::Agreed& agreed = session_->agreed();
+  UDTCAT_INVARIANT(agreed.peer, "with key pairs nobody comes in without one");
+  UDTCAT_CHECK(known_peers->on_session(*agreed.peer));
+  // Posted: no watch ends while the peers are gone through.
+  peer_watch_.emplace(std::move(known_peers), agreed.peer->key, agreed.purpose, [this](const Error& why) {
+    boost::asio::post(io_, lifetime_.guard([this, why] {
+      abort({why.code, "go on with " + session_->agreed().peer->name, why.message()});
+    }));
+  });
+  return {};
 }
 
 Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session,

@@ -37,12 +37,14 @@ inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);   // guess: a do
 ///   open, closing ──an error that the peer cannot be told──► over
 class Multiplexer final : public Connection, private StreamHost {
  public:
-  /// keep_alive   what the session's channel needs to live: its engine
-  /// errors       Errc::cipher_failed; Errc::out_of_resources
+  /// keep_alive    what the session's channel needs to live: its engine
+  /// known_peers   of the key pair that the session was made with; breaks off when the peer is no longer among them
+  /// errors        Errc::cipher_failed; Errc::out_of_resources; those of KnownPeers::on_session()
   [[nodiscard]] static Result<std::unique_ptr<Connection>> create(boost::asio::io_context& io,
                                                                   std::unique_ptr<session::Session> session,
                                                                   const SessionOptions& options,
-                                                                  std::shared_ptr<void> keep_alive);
+                                                                  std::shared_ptr<void> keep_alive,
+                                                                  std::shared_ptr<KnownPeers> known_peers = nullptr);
 
   using Connection::accept_stream;
   using Connection::open_stream;
@@ -58,6 +60,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] ConnectionStats stats() override;
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
+  [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return session_->agreed().peer; }
   [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }
   [[nodiscard]] bool peer_sends() const override { return session_->agreed().peer_sends; }
   [[nodiscard]] Statements peer_statements() const override { return session_->agreed().peer_statements; }
@@ -93,6 +96,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
   [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
 
+  [[nodiscard]] Status watch_peer(std::shared_ptr<KnownPeers> known_peers);
   void wake();
   void pump();
   [[nodiscard]] bool send_block(bool with_data);
@@ -164,6 +168,7 @@ class Multiplexer final : public Connection, private StreamHost {
   StreamHandler on_stream_;
   ClosedHandler on_closed_;
   std::optional<Status> closed_unreported_;
+  std::optional<KnownPeers::Watch> peer_watch_;  // of a peer with a key pair
   core::Lifetime lifetime_;
 };
 

@@ -21,6 +21,7 @@ struct FreeWith {
 
 using EvpCipher = std::unique_ptr<EVP_CIPHER, FreeWith<EVP_CIPHER_free>>;
 using EvpCipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeWith<EVP_CIPHER_CTX_free>>;
+using EvpKey = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 
 // SAFETY: unsigned char may alias anything, std::byte included.
 inline unsigned char* uchars(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }

@@ -27,7 +27,7 @@ class PlainDialer final : public Dialer {
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
-            io, request_, nullptr, nullptr,
+            io, request_, {}, nullptr,
             [this](std::unique_ptr<transport::Channel> channel) {
               finish(std::make_unique<Pipe>(io_, std::move(channel), attempts_.engine()));
             },

@@ -15,7 +15,7 @@ bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && fir
 
 }  // namespace
 
-Handshake::Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options,
+Handshake::Handshake(boost::asio::io_context& io, Role role, const Credentials* key, const SessionOptions& options,
                      std::uint32_t initial_window_bytes, Handler handler)
     : io_(io),
       role_(role),
@@ -33,9 +33,11 @@ Handshake::Handshake(boost::asio::io_context& io, Role role, const Key* key, con
 Result<core::SharedBytes> Handshake::first_words() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
   if (key_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
-  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *key_));
-  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that.
-  UDTCAT_CHECK(tls_->start(offer_.flows == 1 ? encode(offer_) : std::vector<std::byte>()));
+  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *key_, options_.purpose));
+  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that. So it does where
+  // only a key pair is there to seal it.
+  const bool early = offer_.flows == 1 && key_->shared() != nullptr;
+  UDTCAT_CHECK(tls_->start(early ? encode(offer_) : std::vector<std::byte>()));
   return core::SharedBytes::adopt(tls_->take_output());
 }
 
@@ -45,7 +47,7 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
   boost::asio::post(io_, lifetime_.guard([this] {
     if (key_ == nullptr) return read_clear_prefix();
     if (role_ == Role::listener) {
-      auto tls = TlsHandshake::create(role_, *key_);
+      auto tls = TlsHandshake::create(role_, *key_, options_.purpose);
       if (!tls) return give_up(tls.error());
       tls_ = std::move(*tls);
     }
@@ -226,8 +228,9 @@ Result<std::unique_ptr<Session>> Handshake::make_session(const Agreed& agreed) {
   return session;
 }
 
-void Handshake::finish(const Agreed& agreed) {
+void Handshake::finish(Agreed agreed) {
   retire();
+  if (tls_) agreed.peer = tls_->peer();
   auto session = make_session(agreed);
   const Handler handler = std::move(handler_);
   handler(std::move(session));

@@ -13,7 +13,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <udtcat/key.hpp>
+#include <udtcat/credentials.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -39,7 +39,7 @@ class Handshake {
 
   /// key   none exactly at Protection::clear; must outlive this
   /// initial_window_bytes   credit that this end gives to a new stream
-  Handshake(boost::asio::io_context& io, Role role, const Key* key, const SessionOptions& options,
+  Handshake(boost::asio::io_context& io, Role role, const Credentials* key, const SessionOptions& options,
             std::uint32_t initial_window_bytes, Handler handler);
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
@@ -84,14 +84,14 @@ class Handshake {
   void write(std::vector<std::byte> bytes);
   [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const Agreed& agreed);
   [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const Agreed& agreed);
-  void finish(const Agreed& agreed);
+  void finish(Agreed agreed);
   void retire();
   void give_up(Error error);
   void read_exactly(std::size_t bytes, void (Handshake::*next)());
 
   boost::asio::io_context& io_;
   const Role role_;
-  const Key* const key_;
+  const Credentials* const key_;
   const SessionOptions options_;
   const std::uint32_t initial_window_bytes_;
   Handler handler_;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <openssl/ssl.h>
 
-#include <udtcat/key.hpp>
+#include <udtcat/credentials.hpp>
+#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/session/key_schedule.hpp"
@@ -20,19 +22,32 @@ struct TlsFree {
 template <typename Object>
 using TlsOwner = std::unique_ptr<Object, TlsFree>;
 
+/// A key pair's side of one connection: which peers will do, and which has come.
+struct PeerCheck {
+  KeyPair pair;
+  Purpose purpose;
+  std::optional<PeerIdentity> recognised{};  ///< its certificate came; TLS has yet to see that it holds the key
+  std::optional<Error> refused{};            ///< the reason why it will not do
+};
+
 /// One connection over two memory BIOs, which it owns: `input` for the peer's bytes, `output` for ours. The key is
 /// inside the connection and is erased with it.
 struct TlsConnection {
+  std::unique_ptr<PeerCheck> check{};  // none with a shared key; goes after tls, which refers to it
   TlsOwner<SSL> tls;
   BIO* input = nullptr;   // owned by tls
   BIO* output = nullptr;  // owned by tls
 };
 
 /// errors: Errc::cipher_failed
-[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Key& key);
+[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose);
+
+/// Whether the handshake that is over proved what the connection asks for: nothing else may have convinced it.
+[[nodiscard]] bool has_proved_key(const TlsConnection& connection);
 
 /// Why the last TLS call of this thread failed; empties OpenSSL's error queue.
-/// gives: Errc::authentication_failed or Errc::protocol_violated, see docs/spec/handshake.md §3
-[[nodiscard]] Error take_tls_error(Role role);
+/// gives: Errc::authentication_failed, Errc::parameters_refused or Errc::protocol_violated, see docs/spec/handshake.md
+/// §3
+[[nodiscard]] Error take_tls_error(Role role, const TlsConnection& connection);
 
 }  // namespace udtcat::session

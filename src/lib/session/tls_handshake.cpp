@@ -40,7 +40,7 @@ Result<std::size_t> tls_record_body_bytes(std::span<const std::byte, kTlsRecordH
 }
 
 ///   listener:   early ──no more early data can come──► handshaking ──► done
-///   connector:  handshaking ──► done
+///   connector, and both ends with key pairs:           handshaking ──► done
 ///   any ──an error──► failed, for good
 struct TlsHandshake::State {
   enum class Phase { early, handshaking, done, failed };
@@ -57,7 +57,7 @@ struct TlsHandshake::State {
 
   const Role role;
   TlsConnection connection;
-  Phase phase = role == Role::listener ? Phase::early : Phase::handshaking;
+  Phase phase = role == Role::listener && !connection.check ? Phase::early : Phase::handshaking;
   Error error{};                       // set exactly in Phase::failed
   std::vector<std::byte> plaintext{};  // application data of the peer
 };
@@ -70,13 +70,12 @@ Status TlsHandshake::State::advance() {
   SSL* tls = connection.tls.get();
   const int outcome = SSL_do_handshake(tls);
   if (outcome == 1) {
-    // OpenSSL calls a session reused exactly if the PSK was: nothing else may have convinced us.
-    if (SSL_session_reused(tls) != 1) return give_up({Errc::authentication_failed, "TLS handshake", {}});
+    if (!has_proved_key(connection)) return give_up({Errc::authentication_failed, "TLS handshake", {}});
     phase = Phase::done;
     return {};
   }
   if (SSL_get_error(tls, outcome) == SSL_ERROR_WANT_READ) return {};
-  return give_up(take_tls_error(role));
+  return give_up(take_tls_error(role, connection));
 }
 
 Status TlsHandshake::State::take_early_data() {
@@ -89,7 +88,7 @@ Status TlsHandshake::State::take_early_data() {
     if (outcome == SSL_READ_EARLY_DATA_SUCCESS) continue;
     if (outcome == SSL_READ_EARLY_DATA_FINISH) phase = Phase::handshaking;
     if (phase == Phase::handshaking || SSL_get_error(tls, 0) == SSL_ERROR_WANT_READ) return {};
-    return give_up(take_tls_error(role));
+    return give_up(take_tls_error(role, connection));
   }
 }
 
@@ -106,12 +105,12 @@ Status TlsHandshake::State::read_application_data() {
     case SSL_ERROR_ZERO_RETURN:
       return give_up({Errc::protocol_violated, "TLS handshake", "the peer ended TLS before its answer"});
     default:
-      return give_up(take_tls_error(role));
+      return give_up(take_tls_error(role, connection));
   }
 }
 
-Result<TlsHandshake> TlsHandshake::create(Role role, const Key& key) {
-  return make_tls_connection(role, key).map([&](TlsConnection&& connection) {
+Result<TlsHandshake> TlsHandshake::create(Role role, const Credentials& credentials, Purpose purpose) {
+  return make_tls_connection(role, credentials, purpose).map([&](TlsConnection&& connection) {
     return TlsHandshake(std::unique_ptr<State>(new State{role, std::move(connection)}));
   });
 }
@@ -124,6 +123,7 @@ TlsHandshake::~TlsHandshake() = default;
 Status TlsHandshake::start(std::span<const std::byte> early) {
   if (state_->role == Role::listener) return {};
   if (early.empty()) return state_->advance();
+  UDTCAT_INVARIANT(!state_->connection.check, "without a shared key there is none to seal early data under");
   crypto::clear_openssl_errors();
   std::size_t written = 0;
   if (SSL_write_early_data(state_->connection.tls.get(), early.data(), early.size(), &written) != 1)
@@ -151,6 +151,11 @@ std::vector<std::byte> TlsHandshake::take_output() {
 }
 
 bool TlsHandshake::done() const { return state_->phase == State::Phase::done; }
+
+std::optional<PeerIdentity> TlsHandshake::peer() const {
+  UDTCAT_INVARIANT(done(), "a peer is known when it has proved its key");
+  return state_->connection.check ? state_->connection.check->recognised : std::nullopt;
+}
 
 bool TlsHandshake::early_data_taken() const {
   return SSL_get_early_data_status(state_->connection.tls.get()) == SSL_EARLY_DATA_ACCEPTED;

@@ -1,12 +1,15 @@
-/// TLS 1.3 with an external PSK and ephemeral ECDHE, as a machine that eats and gives bytes. OpenSSL does all of it.
+/// TLS 1.3 with ephemeral ECDHE and an external PSK or a key pair at each end, as a machine that eats and gives bytes.
+/// OpenSSL does all of it.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include <udtcat/key.hpp>
+#include <udtcat/credentials.hpp>
+#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/crypto/secret_bytes.hpp"
@@ -26,24 +29,29 @@ inline constexpr std::uint32_t kMaxEarlyDataBytes = 1024;       // spec: handsha
 /// Threads: unsynchronised.
 class TlsHandshake {
  public:
+  /// purpose   for which a peer's key pair has to be good; a shared key is good for all
   /// errors: Errc::cipher_failed
-  [[nodiscard]] static Result<TlsHandshake> create(Role role, const Key& key);
+  [[nodiscard]] static Result<TlsHandshake> create(Role role, const Credentials& credentials, Purpose purpose);
   TlsHandshake(TlsHandshake&&) noexcept;
   TlsHandshake& operator=(TlsHandshake&&) noexcept;
   ~TlsHandshake();
 
   /// Begins (the connector's first flight); the listener's does nothing.
   /// early   goes with it, sealed under the key alone: it can be recorded and sent again, and is readable once the key
-  ///         leaks; at most kMaxEarlyDataBytes, and none of the listener's.  errors: Errc::cipher_failed
+  ///         leaks; at most kMaxEarlyDataBytes, none of the listener's and none with a key pair
+  /// errors  Errc::cipher_failed
   [[nodiscard]] Status start(std::span<const std::byte> early = {});
   /// One whole record, header included.
-  /// errors   Errc::authentication_failed: the keys differ, or the peer says so; Errc::protocol_violated
+  /// errors   Errc::authentication_failed: the keys differ, or the peer says so; those of KnownPeers::recognise();
+  ///          Errc::protocol_violated
   [[nodiscard]] Status receive(std::span<const std::byte> record);
   /// Bytes for the peer, also after an error (the alert). Empty when there are none.
   [[nodiscard]] std::vector<std::byte> take_output();
 
   /// The peer has proved the key.
   [[nodiscard]] bool done() const;
+  /// When done(): the holder of the key pair at the other end; none with a shared key.
+  [[nodiscard]] std::optional<PeerIdentity> peer() const;
   /// Connector, when done(): what it said early has reached the listener's user.
   [[nodiscard]] bool early_data_taken() const;
   /// Seals application data into the output. Only when done(), or as the listener's answer to early data, which only a

@@ -9,10 +9,10 @@ bool has_transport(TransportKind kind) { return kind == TransportKind::native ||
 namespace udtcat::transport {
 
 Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
-                                            const Key* key) {
+                                            const PortSecrets& secrets) {
   switch (options.kind) {
     case TransportKind::native:
-      return native::make_native_engine(io, options, key);
+      return native::make_native_engine(io, options, secrets);
     case TransportKind::libudt:
       return libudt::make_libudt_engine(io, options);
   }

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/endpoint.hpp>
-#include <udtcat/key.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -53,16 +53,23 @@ class Engine {
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;
 };
 
-/// key   none: its channels prove no key; not needed after the call
+/// The secrets from which a port's keys are derived. It borrows them. See docs/spec/udt4.md §10 and §11.
+struct PortSecrets {
+  std::span<const std::byte> own;   ///< known to this end alone, or to all that share a key; empty: without a key
+  std::span<const std::byte> door;  ///< of the listener, known to those that are no strangers to it; empty: we do not
+};
+
+/// secrets   not needed after the call
 /// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
-                                                          const Key* key = nullptr);
+                                                          const PortSecrets& secrets = {});
 
 namespace native {
 
 /// Our own UDT4 engine; see make_engine().  errors: Errc::out_of_resources, Errc::cipher_failed
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io,
-                                                                 const TransportOptions& options, const Key* key);
+                                                                 const TransportOptions& options,
+                                                                 const PortSecrets& secrets);
 
 }  // namespace native
 

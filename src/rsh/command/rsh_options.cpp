@@ -35,7 +35,7 @@ left to ssh itself.
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
-      --key-file, --as, --peer   with --daemon
+      --key-file, --as, --peer, --peers, --trust-first   with --daemon
       --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
       --idle-timeout, --stats, --progress, --no-progress, --verbose, --quiet
                              see udtcat --help
@@ -81,8 +81,9 @@ Words far_options_of(const CommandLine& line, const RshOptions& options) {
 Status check_daemon(const CommandLine& line, RshOptions& options) {
   if (!options.daemon && line.has("-k"))
     return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
-  if (!options.daemon && (line.has("--as") || line.has("--peer")))
-    return misplaced("--as, --peer", "allowed with --daemon only; without it, ssh proves who both ends are");
+  for (const char* name : {"--as", "--peer", "--peers", "--trust-first"})
+    if (!options.daemon && line.has(name))
+      return misplaced(name, "allowed with --daemon only; without it, ssh proves who both ends are");
   if (!line.has("--connect-timeout") && !options.daemon) options.connect_timeout = kUdpPatience;
   options.closed_port_patience = options.connect_timeout;
   return {};
@@ -215,6 +216,7 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   ours.insert(ours.end(), separated.ours.begin(), separated.ours.end());
   RshOptions options;
   options.host = separated.host;
+  options.peer.host = separated.host;
   if (auto status = read_ours(ours, options); !status)
     return tl::unexpected(blame(std::move(status.error()), configured));
   if (options.help) return options;
@@ -272,8 +274,8 @@ std::string rsh_daemon_help_text() {
       --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by
                              byte, runs PROGRAM WORDS, without a shell; no other command is run
   -l, --listen [ADDR:]PORT   where it waits
-  -k, --key-file FILE, --as, --peer, --protect, --cipher, --block, --lanes, --threads, --flows, --rate, --transport,
-  --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
+  -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate,
+  --transport, --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
                              see udtcat --help
 
 A list for modules of rsync:

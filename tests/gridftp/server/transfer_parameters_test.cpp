@@ -34,7 +34,7 @@ TEST_F(TransferParametersTest, NeverPretendToProtect) {
 TEST_F(TransferParametersTest, RefuseDataThatAreWeakerThanTheServerWants) {
   ServeOptions options;
   options.least = Protection::private_;
-  options.data.key = std::make_shared<const Key>(Key::generate().value());
+  options.data.key = std::make_shared<const Credentials>(Key::generate().value());
   serve(options);
   begin_blocks();
   call_us();

@@ -49,6 +49,16 @@ TEST_F(Children, HaveThreeDescriptorsOfTheirOwn) {
   EXPECT_TRUE(ends());
 }
 
+TEST_F(Children, HaveVariablesOfTheirOwnInThePlaceOfOurs) {
+  ::setenv("UDTCAT_TEST_ONE", "ours", 1);
+  ::setenv("UDTCAT_TEST_TWO", "ours", 1);
+  ::setenv("UDTCAT_TEST_THREE", "ours", 1);
+  start("echo $UDTCAT_TEST_ONE,$UDTCAT_TEST_TWO,$UDTCAT_TEST_THREE",
+        {{"UDTCAT_TEST_ONE", "its own"}, {"UDTCAT_TEST_TWO", std::nullopt}});
+  EXPECT_EQ(text_of(read_all(pipes.output.number())), "its own,,ours\n");
+  EXPECT_TRUE(ends());
+}
+
 TEST_F(Children, HaveNoDescriptorBeyondThose) {
   const int ours = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as a library may do
   start("ls /proc/self/fd");

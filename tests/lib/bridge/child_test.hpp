@@ -16,10 +16,13 @@ namespace udtcat::bridge {
 class ChildTest : public testing::Test {
  protected:
   /// Runs `script` by sh.
-  void start(const std::string& script) {
-    auto started =
-        ChildProcess::start(io, {.program = "/bin/sh", .words = {"sh", "-c", script}, .core_limit_bytes = {}},
-                            [this](ChildEnd how) { end = how; });
+  void start(const std::string& script, std::vector<ChildVariable> variables = {}) {
+    auto started = ChildProcess::start(io,
+                                       {.program = "/bin/sh",
+                                        .words = {"sh", "-c", script},
+                                        .core_limit_bytes = {},
+                                        .variables = std::move(variables)},
+                                       [this](ChildEnd how) { end = how; });
     ASSERT_TRUE(started) << started.error().message();
     child = std::move(*started);
     pipes = child->take_pipes();

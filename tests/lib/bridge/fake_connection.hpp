@@ -52,6 +52,7 @@ class FakeConnection final : public Connection {
   [[nodiscard]] ConnectionStats stats() override { return figures; }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
+  [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return std::nullopt; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }
   [[nodiscard]] Statements peer_statements() const override { return Statements::none; }

@@ -52,6 +52,12 @@ TEST_F(HandshakeBacklogTest, OfThoseThatProvedTheKeyAreBoundedToo) {
   EXPECT_EQ(come(true, kElsewhere), 1U);
 }
 
+TEST_F(HandshakeBacklogTest, OfThoseThatProvedTheKeyAreSharedAmongPrefixesToo) {
+  EXPECT_FALSE(come(true, kElsewhere));
+  for (std::size_t i = 1; i < kMaxProvedHandshakes; ++i) EXPECT_FALSE(come(true, kFlood));
+  for (int i = 0; i < 1000; ++i) EXPECT_NE(come(true, kFlood), 1U) << "whoever has the listener's public key";
+}
+
 TEST_F(HandshakeBacklogTest, AreFreeAgainWhenSomebodyLeaves) {
   flood();
   backlog.remove(5);

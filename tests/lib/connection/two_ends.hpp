@@ -56,7 +56,7 @@ class TwoEnds : public ::testing::Test {
   [[nodiscard]] Errc error() const { return result->error().code; }
 
   boost::asio::io_context io;
-  std::optional<Key> key;
+  std::optional<Credentials> key;
   std::unique_ptr<Listener> listener;
   std::vector<std::unique_ptr<Connection>> welcomed;
   std::vector<Error> refusals;

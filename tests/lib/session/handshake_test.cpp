@@ -20,7 +20,7 @@ class HandshakeTest : public ::testing::Test {
  protected:
   struct End {
     SessionOptions options;
-    std::optional<Key> key;
+    std::optional<Credentials> key;
     std::unique_ptr<Handshake> handshake;
     std::optional<Result<std::unique_ptr<Session>>> result;
     [[nodiscard]] Errc error() const { return result->error().code; }

@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include "lib/session/tls_certificate.hpp"
 #include "lib/session/tls_pair.hpp"
 
 namespace udtcat::session {
@@ -59,8 +60,8 @@ void give_certificate(SSL_CTX* context) {
 }
 
 TEST(TlsConnection, FollowsTheProfile) {
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight));
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(connector && listener);
   shake_hands(*connector, *listener);
   for (SSL* tls : {connector->tls.get(), listener->tls.get()}) {
@@ -82,7 +83,7 @@ TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
   give_certificate(context.get());
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_accept_state(stranger.tls.get());
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight));
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(connector);
   shake_hands(*connector, stranger);
   ERR_clear_error();
@@ -90,11 +91,51 @@ TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
   EXPECT_EQ(SSL_get_verify_result(connector->tls.get()), X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT);
 }
 
+/// A listener with a key pair, and a connector that wants to meet its key, whatever else comes with it.
+class TlsCertificates : public testing::Test {
+ protected:
+  TlsCertificates() {
+    SSL_CTX_use_certificate(context.get(), own.certificate.get());
+    SSL_CTX_use_PrivateKey(context.get(), own.key.get());
+  }
+  [[nodiscard]] bool convince_a_connector() const {
+    const Credentials wants = KeyPair{listener, one_known_peer({"it", listener->public_key()})};
+    const auto connector = make_tls_connection(Role::connector, wants, Purpose::pipe);
+    const TlsConnection stranger = foreign_end(context.get());
+    SSL_set_accept_state(stranger.tls.get());
+    shake_hands(*connector, stranger);
+    ERR_clear_error();
+    return SSL_is_init_finished(connector->tls.get()) == 1 && has_proved_key(*connector);
+  }
+  const std::shared_ptr<const Identity> listener = std::make_shared<const Identity>(Identity::generate().value());
+  const OwnCertificate own = make_certificate(*listener).value();
+  const TlsOwner<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
+};
+
+TEST_F(TlsCertificates, AreTakenAlone) { EXPECT_TRUE(convince_a_connector()); }
+
+TEST_F(TlsCertificates, AreNotTakenInAChain) {
+  const auto more = make_certificate(Identity::generate().value()).value();
+  ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), more.certificate.get()), 1);
+  EXPECT_FALSE(convince_a_connector());
+}
+
+TEST_F(TlsCertificates, AreNotTakenWhereTheyAreLarge) {
+  const Certificate large(X509_dup(own.certificate.get()));
+  const std::string word(60, 'x');
+  for (int i = 0; i < 16; ++i)
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(large.get()), "O", MBSTRING_ASC,
+                               crypto::uchars(std::as_bytes(std::span(word)).data()), 60, -1, 0);
+  ASSERT_GT(X509_sign(large.get(), own.key.get(), nullptr), 0);
+  ASSERT_EQ(SSL_CTX_use_certificate(context.get(), large.get()), 1);
+  EXPECT_FALSE(convince_a_connector());
+}
+
 TEST(TlsConnection, TakesNoClientWithoutTheKey) {
   const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -107,7 +148,7 @@ TEST(TlsConnection, SpeaksNoOlderTls) {
   SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight));
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -117,7 +158,7 @@ TEST(TlsConnection, SpeaksNoOlderTls) {
 Error error_after(int reason, Role role) {
   ERR_clear_error();
   ERR_raise(ERR_LIB_SSL, reason);
-  Error error = take_tls_error(role);
+  Error error = take_tls_error(role, TlsConnection{});
   EXPECT_EQ(ERR_peek_error(), 0U);
   return error;
 }

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include <udtcat/key.hpp>
+#include <udtcat/credentials.hpp>
 
 #include "lib/session/tls_handshake.hpp"
 #include "support/bytes.hpp"
@@ -34,8 +34,8 @@ inline std::vector<Bytes> records_of(std::span<const std::byte> bytes) {
 
 /// One end, with the first thing that went wrong for it.
 struct End {
-  End(Role role, const Key& key, std::span<const std::byte> early = {})
-      : tls(std::move(*TlsHandshake::create(role, key))) {
+  End(Role role, const Credentials& key, std::span<const std::byte> early = {})
+      : tls(std::move(*TlsHandshake::create(role, key, Purpose::pipe))) {
     if (const Status started = tls.start(early); !started) error = started.error();
   }
 
@@ -54,7 +54,7 @@ struct End {
 };
 
 struct Pair {
-  Pair(const Key& connector_key, const Key& listener_key, std::span<const std::byte> early = {})
+  Pair(const Credentials& connector_key, const Credentials& listener_key, std::span<const std::byte> early = {})
       : connector(Role::connector, connector_key, early), listener(Role::listener, listener_key) {}
 
   /// Carries flights until both are silent; `change` may alter each: 0 ClientHello, 1 the listener's answer, 2 Finished

@@ -28,10 +28,13 @@ std::string content_of(const char* path) {
 
 }  // namespace
 
-Result<PortKeys> PortKeys::derive(const Key& key) {
+Result<PortKeys> PortKeys::derive(const PortSecrets& secrets) {
   PortKeys keys;
-  UDTCAT_TRY(const auto secret, crypto::hkdf_extract(key.bytes()));
-  UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat door", {}, keys.proof.writable()));
+  if (!secrets.door.empty()) {
+    UDTCAT_TRY(const auto door, crypto::hkdf_extract(secrets.door));
+    UDTCAT_CHECK(crypto::hkdf_expand(door, "udtcat door", {}, keys.proof.emplace().writable()));
+  }
+  UDTCAT_TRY(const auto secret, crypto::hkdf_extract(secrets.own));
   const std::string host = content_of(kMachineId);
   UDTCAT_CHECK(crypto::hkdf_expand(secret, "udtcat reset", std::as_bytes(std::span(host)), keys.reset.writable()));
   const std::string boot = host + content_of(kBootId);

@@ -6,27 +6,27 @@
 #include <optional>
 #include <span>
 
-#include <udtcat/key.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/crypto/keyed_hash.hpp"
 #include "lib/crypto/secret_bytes.hpp"
+#include "lib/transport/engine.hpp"
 #include "lib/transport/native/handshake.hpp"
 
 namespace udtcat::transport::native {
 
-/// Keys of the transport, derived from the shared key; none opens a session.
+/// Keys of the transport, derived from those of the ends; none opens a session.
 /// Threads: immutable.
 struct PortKeys {
   using Part = crypto::SecretBytes<crypto::KeyedHash::kKeyBytes>;
-  Part proof;  ///< see KeyProof
-  Part reset;  ///< see StatelessResets; another on each host, where the host has a name of its own
-  Part known;  ///< see PassiveOpen; likewise
+  std::optional<Part> proof;  ///< see KeyProof; none: a connector that does not know the listener's key
+  Part reset;                 ///< see StatelessResets; another on each host, where the host has a name of its own
+  Part known;                 ///< see PassiveOpen; likewise
   /// Of TransportOptions::single_use; not 0, and says nothing about the key: docs/spec/rsh.md §1.
   std::uint32_t cookie = 0;
 
   /// errors   Errc::cipher_failed
-  [[nodiscard]] static Result<PortKeys> derive(const Key& key);
+  [[nodiscard]] static Result<PortKeys> derive(const PortSecrets& secrets);
 };
 
 /// A listener checks it before it answers or remembers anything. It buys a place and nothing more: the session asks for

@@ -18,8 +18,10 @@ Result<ListenerGate> ListenerGate::create(const PassiveOpen::Settings& settings,
   std::unique_ptr<KeyProof> key_proof;
   std::optional<StatelessResets> resets;
   if (keys != nullptr) {
-    UDTCAT_TRY(KeyProof made, KeyProof::create(keys->proof.bytes()));
     UDTCAT_TRY(resets, StatelessResets::create(keys->reset.bytes(), local_port));
+  }
+  if (keys != nullptr && keys->proof) {
+    UDTCAT_TRY(KeyProof made, KeyProof::create(keys->proof->bytes()));
     key_proof = std::make_unique<KeyProof>(std::move(made));
   }
   const auto known = keys != nullptr ? std::optional<CookieJar::Key>(keys->known.bytes()) : std::nullopt;

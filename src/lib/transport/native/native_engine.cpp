@@ -195,9 +195,9 @@ class NativeEngine final : public Engine {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_native_engine(boost::asio::io_context& io, const TransportOptions& options,
-                                                   const Key* key) {
-  if (key == nullptr) return std::make_unique<NativeEngine>(io, options, std::nullopt);
-  UDTCAT_TRY(PortKeys keys, PortKeys::derive(*key));
+                                                   const PortSecrets& secrets) {
+  if (secrets.own.empty()) return std::make_unique<NativeEngine>(io, options, std::nullopt);
+  UDTCAT_TRY(PortKeys keys, PortKeys::derive(secrets));
   return std::make_unique<NativeEngine>(io, options, std::move(keys));
 }
 

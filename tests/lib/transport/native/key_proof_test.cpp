@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <udtcat/key.hpp>
+
 #include "lib/transport/native/parts.hpp"
 #include "support/bytes.hpp"
 #include "support/spec_example.hpp"
@@ -63,21 +65,39 @@ TEST_F(KeyProofTest, IsWhatTheSpecificationShows) {
             udtcat::test::to_hex(example.bytes("packet")));
 }
 
+PortKeys keys_of(const Key& key) { return PortKeys::derive({.own = key.bytes(), .door = key.bytes()}).value(); }
+
 TEST(PortKeys, AreTheSameForTheSameKey) {
   const Key key = Key::generate().value();
-  const auto one = PortKeys::derive(key).value();
-  const auto again = PortKeys::derive(key.duplicate()).value();
-  EXPECT_EQ(udtcat::test::to_hex(one.proof.bytes()), udtcat::test::to_hex(again.proof.bytes()));
+  const auto one = keys_of(key);
+  const auto again = keys_of(key.duplicate());
+  EXPECT_EQ(udtcat::test::to_hex(one.proof->bytes()), udtcat::test::to_hex(again.proof->bytes()));
   EXPECT_EQ(udtcat::test::to_hex(one.reset.bytes()), udtcat::test::to_hex(again.reset.bytes()))
       << "or no restart would be known by it";
 }
 
 TEST(PortKeys, DifferAmongThemselvesAndFromKeyToKey) {
-  const auto one = PortKeys::derive(Key::generate().value()).value();
-  const auto other = PortKeys::derive(Key::generate().value()).value();
-  EXPECT_NE(udtcat::test::to_hex(one.proof.bytes()), udtcat::test::to_hex(one.reset.bytes()));
-  EXPECT_NE(udtcat::test::to_hex(one.proof.bytes()), udtcat::test::to_hex(other.proof.bytes()));
+  const auto one = keys_of(Key::generate().value());
+  const auto other = keys_of(Key::generate().value());
+  EXPECT_NE(udtcat::test::to_hex(one.proof->bytes()), udtcat::test::to_hex(one.reset.bytes()));
+  EXPECT_NE(udtcat::test::to_hex(one.proof->bytes()), udtcat::test::to_hex(other.proof->bytes()));
   EXPECT_NE(udtcat::test::to_hex(one.reset.bytes()), udtcat::test::to_hex(other.reset.bytes()));
+}
+
+TEST(PortKeys, MeetAtTheDoorByTheListenersPublicKeyAlone) {
+  const udtcat::test::SpecExample example("udt4.md", "door");
+  const auto door = example.bytes("door");
+  const Key own = Key::generate().value(), other = Key::generate().value();
+  const auto one = PortKeys::derive({.own = own.bytes(), .door = door}).value();
+  const auto peer = PortKeys::derive({.own = other.bytes(), .door = door}).value();
+  EXPECT_EQ(udtcat::test::to_hex(one.proof->bytes()), udtcat::test::to_hex(example.bytes("proof key")));
+  EXPECT_EQ(udtcat::test::to_hex(peer.proof->bytes()), udtcat::test::to_hex(one.proof->bytes()));
+  EXPECT_NE(udtcat::test::to_hex(peer.reset.bytes()), udtcat::test::to_hex(one.reset.bytes()));
+}
+
+TEST(PortKeys, HaveNoProofForADoorThatTheyDoNotKnow) {
+  const Key own = Key::generate().value();
+  EXPECT_FALSE(PortKeys::derive({.own = own.bytes(), .door = {}})->proof);
 }
 
 TEST(PortKeys, HaveTheCookieOfTheWorkedExample) {
@@ -86,8 +106,8 @@ TEST(PortKeys, HaveTheCookieOfTheWorkedExample) {
   EXPECT_EQ(udtcat::test::to_hex(key.bytes()), udtcat::test::to_hex(example.bytes("key")));
   std::uint32_t cookie = 0;
   for (const std::byte each : example.bytes("cookie")) cookie = cookie << 8 | std::to_integer<std::uint32_t>(each);
-  EXPECT_EQ(PortKeys::derive(key).value().cookie, cookie);
-  EXPECT_NE(PortKeys::derive(Key::generate().value()).value().cookie, cookie);
+  EXPECT_EQ(keys_of(key).cookie, cookie);
+  EXPECT_NE(keys_of(Key::generate().value()).cookie, cookie);
 }
 
 }  // namespace

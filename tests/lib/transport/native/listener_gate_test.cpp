@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <udtcat/key.hpp>
+
 #include "lib/transport/native/parts.hpp"
 
 namespace udtcat::transport::native {
@@ -41,7 +43,8 @@ class Gate : public testing::Test {
   }
 
   core::ChunkPool chunks{65'536};
-  PortKeys keys = PortKeys::derive(Key::generate().value()).value();
+  Key key = Key::generate().value();
+  PortKeys keys = PortKeys::derive({.own = key.bytes(), .door = key.bytes()}).value();
   Endpoint peer = endpoint("192.0.2.1", 1000);
   ListenerGate keyless = make(nullptr);
   ListenerGate keyed = make(&keys);

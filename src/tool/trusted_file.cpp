@@ -1,4 +1,4 @@
-#include "rsh/trusted_file.hpp"
+#include "tool/trusted_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/user_text.hpp"
 
-namespace udtcat::rsh {
+namespace udtcat::tool {
 
 namespace {
 
@@ -31,7 +31,7 @@ Result<std::string> read_trusted_file(const std::string& path) {
   if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, core::errno_text(errno));
   if (!S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (about.st_uid != 0 && about.st_uid != ::geteuid()))
-    return refused(path, "it says what to run, and others can write to it: chown it to you or root, and chmod go-w");
+    return refused(path, "others can write to it, and so to what it says: chown it to you or root, and chmod go-w");
   std::string text;
   std::array<char, 4096> piece{};
   while (text.size() <= kMaxFileBytes) {
@@ -44,4 +44,4 @@ Result<std::string> read_trusted_file(const std::string& path) {
   return refused(path, "it is larger than a megabyte");
 }
 
-}  // namespace udtcat::rsh
+}  // namespace udtcat::tool

@@ -1,0 +1,82 @@
+/// A key pair: the public half tells its holder apart from all others, the private half proves it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <udtcat/key.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat {
+
+/// The public half of an Ed25519 key pair. No secret: others know a peer by it.
+///
+/// Its text form is "udtcat-ed25519 " and 44 characters of base64 (docs/spec/handshake.md, "Key text").
+/// Threads: unsynchronised.
+class PublicKey {
+ public:
+  static constexpr std::size_t kBytes = 32;  // spec: RFC 8032 §5.1.5
+
+  explicit PublicKey(std::span<const std::byte, kBytes> bytes);
+  /// The text form, behind which a comment may stand, or its 44 characters alone. Surrounding white space is ignored.
+  /// errors: Errc::bad_argument
+  [[nodiscard]] static Result<PublicKey> parse(std::string_view text);
+
+  [[nodiscard]] std::string to_string() const;
+  /// Valid as long as this key.
+  [[nodiscard]] std::span<const std::byte, kBytes> bytes() const { return bytes_; }
+  friend auto operator<=>(const PublicKey&, const PublicKey&) = default;
+
+ private:
+  std::array<std::byte, kBytes> bytes_;
+};
+
+/// An Ed25519 key pair. Movable, not copyable, not printable by accident; its private half is erased on destruction.
+///
+/// The private half's text form is "udtcat-ed25519-secret-" and 48 characters of base64url, with a check as Key's.
+/// Threads: immutable.
+class Identity {
+ public:
+  static constexpr std::size_t kSecretBytes = 32;  // spec: RFC 8032 §5.1.5
+
+  /// From the system's random generator.  errors: Errc::cipher_failed
+  [[nodiscard]] static Result<Identity> generate();
+  /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text; Errc::cipher_failed
+  [[nodiscard]] static Result<Identity> parse(std::string_view text);
+  /// As Key::from_file(), of a file as `udtcat keygen --pair` writes it.
+  [[nodiscard]] static Result<Identity> from_file(const std::string& path,
+                                                  Key::FromFile kind = Key::FromFile::any_kind);
+
+  Identity(Identity&& other) noexcept;
+  Identity& operator=(Identity&& other) noexcept;
+  Identity(const Identity&) = delete;
+  Identity& operator=(const Identity&) = delete;
+  ~Identity();
+
+  [[nodiscard]] const PublicKey& public_key() const { return public_key_; }
+  /// The text form of the private half. The caller prints it only where the user asked for it.
+  [[nodiscard]] std::string reveal_text() const;
+  /// The private half. Valid as long as this identity.
+  [[nodiscard]] std::span<const std::byte, kSecretBytes> secret() const { return secret_; }
+
+ private:
+  [[nodiscard]] static Result<Identity> of(std::span<const std::byte, kSecretBytes> secret);
+  Identity(std::span<const std::byte, kSecretBytes> secret, const PublicKey& public_key);
+
+  std::array<std::byte, kSecretBytes> secret_;
+  PublicKey public_key_;
+};
+
+/// The two kinds of secret that a key file can hold.
+using SecretKey = std::variant<Key, Identity>;
+
+/// The secret in a file, whose kind its first characters tell. Blocks while it reads.
+/// errors: those of Key::from_file()
+[[nodiscard]] Result<SecretKey> secret_key_from_file(const std::string& path);
+
+}  // namespace udtcat

@@ -1,0 +1,44 @@
+#include <udtcat/credentials.hpp>
+
+namespace udtcat {
+
+namespace {
+
+class OneKnownPeer final : public KnownPeers {
+ public:
+  explicit OneKnownPeer(PeerIdentity peer) : peer_(std::move(peer)) {}
+
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {
+    if (key == peer_.key) return peer_.name;
+    return fail(Errc::authentication_failed, "recognise " + peer_.name,
+                "it is not the peer that is meant: its key is " + key.to_string() + ", not " + peer_.key.to_string());
+  }
+
+ private:
+  const PeerIdentity peer_;
+};
+
+}  // namespace
+
+void KnownPeers::recheck() const {
+  for (const Watched& each : watched_)
+    if (const auto known = recognise(each.key, each.purpose); !known) each.on_stranger(known.error());
+}
+
+KnownPeers::Watch::Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, Purpose purpose,
+                         StrangerHandler on_stranger)
+    : peers_(std::move(peers)),
+      place_(peers_->watched_.insert(peers_->watched_.end(), Watched{key, purpose, std::move(on_stranger)})) {}
+
+KnownPeers::Watch::~Watch() { peers_->watched_.erase(place_); }
+
+std::shared_ptr<KnownPeers> one_known_peer(PeerIdentity peer) {
+  return std::make_shared<OneKnownPeer>(std::move(peer));
+}
+
+Credentials Credentials::duplicate() const {
+  if (const KeyPair* both = pair()) return *both;
+  return shared()->duplicate();
+}
+
+}  // namespace udtcat

@@ -1,0 +1,31 @@
+/// The certificate in which TLS carries a public key, and that says nothing else. See docs/spec/handshake.md §3.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <openssl/x509.h>
+
+#include <udtcat/identity.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/crypto/openssl.hpp"
+
+namespace udtcat::session {
+
+using Certificate = std::unique_ptr<X509, crypto::FreeWith<X509_free>>;
+
+/// An end shows the same bytes each time.
+struct OwnCertificate {
+  crypto::EvpKey key;
+  Certificate certificate;
+};
+
+/// errors: Errc::cipher_failed
+[[nodiscard]] Result<OwnCertificate> make_certificate(const Identity& identity);
+
+/// The Ed25519 key of a certificate, whatever else it says; none where it has another kind of key.
+[[nodiscard]] std::optional<PublicKey> key_of(const X509& certificate);
+
+}  // namespace udtcat::session

@@ -1,0 +1,81 @@
+#include "tool/keygen_pair.hpp"
+
+#include <array>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <udtcat/identity.hpp>
+
+#include "lib/core/secret_text.hpp"
+#include "lib/core/try.hpp"
+#include "tool/signal_watch.hpp"
+#include "tool/user_files.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+constexpr unsigned kSecretMode = 0600;
+constexpr unsigned kPublicMode = 0644;
+
+/// As ssh-keygen has it: who made the key, and where.
+std::string comment_of_user() {
+  const passwd* user = ::getpwuid(::geteuid());
+  std::array<char, 256> host{};  // spec: POSIX HOST_NAME_MAX, with its end
+  if (::gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
+  return std::string(user != nullptr ? user->pw_name : "uid" + std::to_string(::geteuid())) + "@" + host.data();
+}
+
+class KeygenPairJob final : public Job {
+ public:
+  explicit KeygenPairJob(std::optional<std::string> file) : file_(std::move(file)) {}
+
+  [[nodiscard]] const Options& options() const override { return options_; }
+  [[nodiscard]] bool needs_key() const override { return false; }
+  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
+    const SignalsLetThrough meanwhile;
+    const auto file = file_ ? std::optional<std::filesystem::path>(*file_) : user_file("identity");
+    Result<std::string> line = fail(Errc::bad_argument, "udtcat keygen --pair", "there is no $HOME; name a file");
+    if (file) line = make_pair_of_files(*file, comment_of_user());
+    if (line) return printed(*line, context.console);
+    context.console.line("udtcat: " + line.error().message());
+    return exit_status_of(line.error().code);
+  }
+
+ private:
+  const Options options_;
+  const std::optional<std::string> file_;
+};
+
+}  // namespace
+
+Result<std::string> make_pair_of_files(const std::filesystem::path& file, const std::string& comment) {
+  const std::filesystem::path public_file = file.string() + ".pub";
+  std::error_code unknown;
+  if (std::filesystem::exists(public_file, unknown))
+    return fail(Errc::bad_argument, "write " + public_file.string(),
+                "it is there already, and is not overwritten: give another name, or move it away");
+  UDTCAT_TRY(const Identity identity, Identity::generate());
+  const core::SecretText secret(identity.reveal_text() + "\n");
+  UDTCAT_CHECK(make_private_directory_of(file));
+  UDTCAT_CHECK(write_new_file(file, secret.view(), kSecretMode));
+  const std::string line = identity.public_key().to_string() + " " + comment + "\n";
+  UDTCAT_CHECK(write_new_file(public_file, line, kPublicMode));
+  return line;
+}
+
+Result<std::unique_ptr<Job>> parse_keygen_pair(const Words& arguments) {
+  CommandLine line("udtcat keygen --pair");
+  UDTCAT_CHECK(line.read(arguments));
+  if (line.wants_help()) return nullptr;
+  if (line.operands().size() > 1) return misplaced("keygen --pair", "allowed: one FILE");
+  std::optional<std::string> file;
+  if (!line.operands().empty()) file = line.operands().front();
+  return std::make_unique<KeygenPairJob>(std::move(file));
+}
+
+}  // namespace udtcat::tool

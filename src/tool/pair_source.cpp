@@ -1,0 +1,110 @@
+#include "tool/pair_source.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/try.hpp"
+#include "tool/meant_peer.hpp"
+#include "tool/peers_file.hpp"
+#include "tool/user_files.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+/// The file in which a connector finds whom it means; none where the user has no home.
+std::optional<std::filesystem::path> listeners_file(const Options& options) {
+  return options.peers_file ? std::optional<std::filesystem::path>(*options.peers_file) : user_file("peers");
+}
+
+const std::string& meant_name(const Options& options) {
+  return options.session.expected_peer.empty() ? options.peer.host : options.session.expected_peer;
+}
+
+/// The line of the listener that is meant; none where the file has none. A file that is not there has no lines, unless
+/// it was named for what is in it.
+Result<std::optional<Peer>> find_listener(const Options& options) {
+  const auto file = listeners_file(options);
+  std::error_code unknown;
+  const bool may_be_missing = !options.peers_file || options.trust_first;
+  if (!file || (may_be_missing && !std::filesystem::exists(*file, unknown))) return std::nullopt;
+  UDTCAT_TRY(const PeersList list, read_peers_list(file->string()));
+  const Peer* const found = list.find(meant_name(options));
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+Result<FoundKey> for_listener(const Options& options, std::shared_ptr<const Identity> identity) {
+  if (!options.peers_file)
+    return fail(Errc::bad_argument, "a listener with a key pair",
+                "needs --peers FILE, the list of those that it lets in");
+  if (options.trust_first || options.peer_key || !options.session.expected_peer.empty())
+    return misplaced(options.trust_first ? "--trust-first" : "--peer",
+                     "a listener with a key pair lets in the peers that --peers FILE lists, and no others");
+  UDTCAT_TRY(const auto peers, PeersFile::load(*options.peers_file));
+  return FoundKey{.key = KeyPair{std::move(identity), peers}, .peers = peers};
+}
+
+/// The connector's way to `peers`, who may be one whose key it knows.
+FoundKey towards(std::shared_ptr<const Identity> identity, std::shared_ptr<KnownPeers> peers,
+                 std::optional<PublicKey> listener) {
+  return FoundKey{.key = KeyPair{std::move(identity), std::move(peers), listener}};
+}
+
+Result<FoundKey> for_connector(const Options& options, std::shared_ptr<const Identity> identity) {
+  const std::string& name = meant_name(options);
+  if (options.peer_key)
+    return towards(std::move(identity), one_known_peer({name, *options.peer_key}), options.peer_key);
+  UDTCAT_TRY(const auto known, find_listener(options));
+  const auto file = listeners_file(options);
+  if (known) {
+    auto meant = std::make_shared<MeantPeer>(PeerIdentity{known->name, known->key},
+                                             fmt::format("{}:{}", file->string(), known->line));
+    return towards(std::move(identity), std::move(meant), known->key);
+  }
+  if (options.trust_first && file && is_end_name(name))
+    return towards(std::move(identity), std::make_shared<MeantPeer>(name, *file), std::nullopt);
+  return fail(
+      Errc::bad_argument, fmt::format("connect to {}", name),
+      fmt::format("its key is not known: give it by --peer PUBLIC-KEY, or write the line NAME PUBLIC-KEY into {}, "
+                  "or trust the first that answers by --trust-first",
+                  file ? file->string() : "a file for --peers"));
+}
+
+}  // namespace
+
+const char* pair_option(const Options& options) {
+  if (options.peers_file) return "--peers";
+  if (options.trust_first) return "--trust-first";
+  return options.peer_key ? "--peer PUBLIC-KEY" : nullptr;
+}
+
+Result<bool> asks_for_pair(const Options& options) {
+  if (pair_option(options) != nullptr) return true;
+  if (waits_for_peers(options)) return false;
+  UDTCAT_TRY(const auto known, find_listener(options));
+  return known.has_value();
+}
+
+Result<Identity> user_identity() {
+  const auto file = user_file("identity");
+  if (!file) return fail(Errc::bad_argument, "find your key pair", "there is no $HOME; -k FILE can name it");
+  std::error_code unknown;
+  if (!std::filesystem::exists(*file, unknown))
+    return fail(Errc::bad_argument, "find your key pair in " + file->string(),
+                "it is not there; udtcat keygen --pair makes one, -k FILE names another");
+  return Identity::from_file(file->string());
+}
+
+Result<FoundKey> with_peers(const Options& options, Identity identity) {
+  if (!options.session.own_name.empty())
+    return misplaced("--as", "allowed with a shared key only; with key pairs, each end's peers file names the other");
+  auto shared = std::make_shared<const Identity>(std::move(identity));
+  return waits_for_peers(options) ? for_listener(options, std::move(shared))
+                                  : for_connector(options, std::move(shared));
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,27 @@
+/// Whether the user's words ask for a key pair, whose that is, and which peers it is for.
+#pragma once
+
+#include <udtcat/identity.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/key_source.hpp"
+#include "tool/options.hpp"
+
+namespace udtcat::tool {
+
+/// An option that has no meaning with a shared key; null where there is none.
+[[nodiscard]] const char* pair_option(const Options& options);
+
+/// Whether an option asks for a key pair, or the peers file knows whom a connector means.
+/// errors: Errc::bad_argument for a peers file that cannot be used
+[[nodiscard]] Result<bool> asks_for_pair(const Options& options);
+
+/// The user's own key pair, in his configuration directory.
+/// errors: Errc::bad_argument, saying how to make one; those of Identity::from_file()
+[[nodiscard]] Result<Identity> user_identity();
+
+/// The pair with the peers that the options name.
+/// errors: Errc::bad_argument: a listener without a list, a connector that names nobody whom it can know
+[[nodiscard]] Result<FoundKey> with_peers(const Options& options, Identity identity);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,37 @@
+/// The peers that a listener lets in: a file, read at the start and whenever its user asks.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <udtcat/credentials.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/peers_list.hpp"
+
+namespace udtcat::tool {
+
+/// The list in force. Ask it anew each time: its peers come and go.
+/// Threads: confined to the main thread.
+class PeersFile final : public KnownPeers {
+ public:
+  /// errors: Errc::bad_argument for a file that cannot be read, that others can write to, or with a wrong line
+  [[nodiscard]] static Result<std::shared_ptr<PeersFile>> load(std::string path);
+
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
+  [[nodiscard]] const PeersList& list() const { return list_; }
+  /// Reads the file again, and breaks off the sessions of peers that it no longer lists, or not for that. A file that
+  /// cannot be used changes nothing and is logged.
+  void reload();
+
+ private:
+  PeersFile(std::string path, PeersList list) : path_(std::move(path)), list_(std::move(list)) {}
+
+  const std::string path_;
+  PeersList list_;
+};
+
+/// The list in a file.  errors: as PeersFile::load()
+[[nodiscard]] Result<PeersList> read_peers_list(const std::string& path);
+
+}  // namespace udtcat::tool

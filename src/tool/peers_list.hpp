@@ -1,0 +1,49 @@
+/// Peers by name and public key, and what each may do: the text of a peers file. See udtcat(1), PEERS.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <udtcat/credentials.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::tool {
+
+/// A line of the list.
+struct Peer {
+  std::string name;
+  PublicKey key;
+  std::vector<Purpose> purposes{};      ///< none: all
+  std::vector<std::string> services{};  ///< by their names in --to; none: all
+  std::size_t line = 0;
+};
+
+[[nodiscard]] bool may(const Peer& peer, Purpose purpose);
+/// The purposes as they are written in the list; "everything".
+[[nodiscard]] std::string purposes_text(const Peer& peer);
+
+/// Threads: immutable.
+class PeersList {
+ public:
+  /// file   for messages
+  /// errors: Errc::bad_argument: "FILE:LINE: …" and the cure
+  [[nodiscard]] static Result<PeersList> parse(std::string_view text, const std::string& file);
+
+  /// Null where there is none. Valid as long as the list.
+  [[nodiscard]] const Peer* find(const PublicKey& key) const;
+  [[nodiscard]] const Peer* find(std::string_view name) const;
+  [[nodiscard]] std::size_t size() const { return by_key_.size(); }
+
+ private:
+  [[nodiscard]] Status add(Peer peer);
+
+  std::map<PublicKey, Peer> by_key_;
+  std::map<std::string, PublicKey, std::less<>> by_name_;
+};
+
+}  // namespace udtcat::tool

@@ -1,0 +1,33 @@
+/// Files of this user's own, in his configuration directory: where they are, and how they are written.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::tool {
+
+/// Of that name, whether it is there or not; none where the user has no home.
+/// spec: XDG Base Directory Specification, XDG_CONFIG_HOME
+[[nodiscard]] std::optional<std::filesystem::path> user_file(std::string_view name);
+
+/// The directory that `file` is to be in, for this user only; one that is there stays as it is.
+/// errors: Errc::local_write_failed
+[[nodiscard]] Status make_private_directory_of(const std::filesystem::path& file);
+
+/// Writes a file that is not there yet; it is on the disk when this returns.
+/// errors: Errc::bad_argument where it is there already; Errc::local_write_failed
+[[nodiscard]] Status write_new_file(const std::filesystem::path& file, std::string_view text, unsigned mode);
+
+/// Adds a line to a file for this user only, which is made if it is not there; all of the line or nothing, on the disk
+/// when this returns. Of several processes one does so at a time.
+/// decide   looks at the file as it is then, and gives the line; none: there is nothing to add
+/// errors   Errc::local_write_failed, and those of `decide`
+[[nodiscard]] Status append_line(const std::filesystem::path& file,
+                                 const std::function<Result<std::optional<std::string>>()>& decide);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,42 @@
+#include "lib/connection/proofs.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::connection {
+namespace {
+
+using session::Role;
+
+std::shared_ptr<const Identity> new_identity() {
+  return std::make_shared<const Identity>(Identity::generate().value());
+}
+bool same(std::span<const std::byte> one, std::span<const std::byte> other) { return std::ranges::equal(one, other); }
+
+TEST(PortSecrets, AreAllOfTheSharedKey) {
+  const Credentials key = Key::generate().value();
+  for (const Role role : {Role::connector, Role::listener}) {
+    EXPECT_TRUE(same(port_secrets(role, &key).own, key.shared()->bytes()));
+    EXPECT_TRUE(same(port_secrets(role, &key).door, key.shared()->bytes()));
+  }
+  EXPECT_TRUE(port_secrets(Role::listener, nullptr).own.empty());
+}
+
+TEST(PortSecrets, MeetAtTheListenersPublicKey) {
+  const auto connector = new_identity(), listener = new_identity();
+  const Credentials here = KeyPair{connector, nullptr, listener->public_key()};
+  const Credentials there = KeyPair{listener, nullptr};
+  const auto called = port_secrets(Role::listener, &there), calling = port_secrets(Role::connector, &here);
+  EXPECT_TRUE(same(called.door, calling.door));
+  EXPECT_TRUE(same(calling.own, connector->secret()));
+  EXPECT_TRUE(same(called.own, listener->secret()));
+}
+
+TEST(PortSecrets, OfAConnectorThatDoesNotKnowTheListenerOpenNoDoor) {
+  const Credentials here = KeyPair{new_identity(), nullptr};
+  EXPECT_TRUE(port_secrets(Role::connector, &here).door.empty());
+}
+
+}  // namespace
+}  // namespace udtcat::connection

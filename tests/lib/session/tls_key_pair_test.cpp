@@ -1,0 +1,159 @@
+// TLS between key pairs: two machines, and the keys that each wants to meet.
+#include <map>
+
+#include <gtest/gtest.h>
+#include <openssl/err.h>
+
+#include "lib/session/tls_pair.hpp"
+
+namespace udtcat::session {
+namespace {
+
+using test::Bytes;
+using test::End;
+using test::Pair;
+using udtcat::test::bytes_of;
+
+class MetPeers final : public KnownPeers {
+ public:
+  explicit MetPeers(std::map<PublicKey, Purpose> purposes) : purposes_(std::move(purposes)) {}
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override {
+    const auto found = purposes_.find(key);
+    if (found == purposes_.end()) return fail(Errc::authentication_failed, "recognise", "nobody");
+    if (found->second != purpose) return fail(Errc::parameters_refused, "recognise", "not for that");
+    return "a friend";
+  }
+
+ private:
+  const std::map<PublicKey, Purpose> purposes_;
+};
+
+/// Three ends with a key pair each: the connector, the listener, and another.
+struct Ends {
+  static std::shared_ptr<const Identity> make() {
+    return std::make_shared<const Identity>(Identity::generate().value());
+  }
+  static Credentials meets(const std::shared_ptr<const Identity>& own, const std::shared_ptr<const Identity>& peer,
+                           Purpose purpose = Purpose::pipe) {
+    return KeyPair{own, std::make_shared<MetPeers>(std::map<PublicKey, Purpose>{{peer->public_key(), purpose}})};
+  }
+  const std::shared_ptr<const Identity> connector = make();
+  const std::shared_ptr<const Identity> listener = make();
+  const std::shared_ptr<const Identity> other = make();
+};
+
+const Ends kEnds;
+
+Pair paired_ends() {
+  return {Ends::meets(kEnds.connector, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector)};
+}
+
+void expect_refusal(Pair pair, Errc connector, Errc listener) {
+  pair.run();
+  // A connector is done before the listener has seen its key: what it says next is answered by the alert.
+  EXPECT_FALSE(pair.listener.tls.done());
+  EXPECT_EQ(pair.connector.code(), connector);
+  EXPECT_EQ(pair.listener.code(), listener);
+  EXPECT_EQ(ERR_peek_error(), 0U);
+}
+
+TEST(KeyPairs, ProveThemselvesToEachOther) {
+  Pair pair = paired_ends();
+  pair.run();
+  ASSERT_TRUE(pair.connector.tls.done() && pair.listener.tls.done());
+  EXPECT_EQ(pair.connector.exported(), pair.listener.exported());
+  EXPECT_EQ(pair.connector.tls.peer()->key, kEnds.listener->public_key());
+  EXPECT_EQ(pair.listener.tls.peer()->key, kEnds.connector->public_key());
+  EXPECT_EQ(pair.listener.tls.peer()->name, "a friend");
+  EXPECT_FALSE(pair.connector.tls.early_data_taken());
+}
+
+TEST(KeyPairs, CarryAnOfferBehindFinishedAndItsAnswer) {
+  Pair pair = paired_ends();
+  pair.listener.receive(pair.connector.tls.take_output());
+  pair.connector.receive(pair.listener.tls.take_output());
+  ASSERT_TRUE(pair.connector.tls.write(bytes_of("offer")));
+  pair.listener.receive(pair.connector.tls.take_output());
+  ASSERT_TRUE(pair.listener.tls.done());
+  EXPECT_EQ(pair.listener.tls.take_input(), bytes_of("offer"));
+  ASSERT_TRUE(pair.listener.tls.write(bytes_of("answer")));
+  pair.connector.receive(pair.listener.tls.take_output());
+  EXPECT_EQ(pair.connector.tls.take_input(), bytes_of("answer"));
+}
+
+TEST(KeyPairs, TellAConnectorThatTheListenerDoesNotKnowIt) {
+  Pair pair(Ends::meets(kEnds.other, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector));
+  pair.run();
+  ASSERT_EQ(pair.connector.code(), Errc::authentication_failed);
+  EXPECT_NE(pair.connector.error->cause.find(kEnds.other->public_key().to_string()), std::string::npos);
+  EXPECT_EQ(pair.listener.error->cause, "nobody");
+  EXPECT_FALSE(pair.listener.tls.done());
+}
+
+TEST(KeyPairs, TellAConnectorThatItIsKnownButNotForThis) {
+  Pair pair(Ends::meets(kEnds.connector, kEnds.listener),
+            Ends::meets(kEnds.listener, kEnds.connector, Purpose::forward));
+  pair.run();
+  EXPECT_EQ(pair.listener.code(), Errc::parameters_refused);
+  ASSERT_EQ(pair.connector.code(), Errc::authentication_failed);
+  EXPECT_NE(pair.connector.error->cause.find("not for pipe"), std::string::npos);
+}
+
+TEST(KeyPairs, ShowAListenerThatIsNotMeantNothingOfTheConnector) {
+  Pair pair(Ends::meets(kEnds.connector, kEnds.other), Ends::meets(kEnds.listener, kEnds.connector));
+  std::size_t last = 0;
+  pair.run([&](int flight, const Bytes& bytes) {
+    if (flight == 2) last = bytes.size();
+  });
+  EXPECT_EQ(pair.connector.error->cause, "nobody");
+  EXPECT_EQ(pair.listener.code(), Errc::authentication_failed);
+  EXPECT_LT(last, 100U) << "an alert, and no certificate";
+}
+
+TEST(KeyPairs, AndASharedKeyDoNotMeet) {
+  const Credentials shared = test::key_of(std::byte{0});
+  expect_refusal({shared, Ends::meets(kEnds.listener, kEnds.connector)}, Errc::authentication_failed,
+                 Errc::authentication_failed);
+  expect_refusal({Ends::meets(kEnds.connector, kEnds.listener), shared}, Errc::authentication_failed,
+                 Errc::authentication_failed);
+  Pair early(shared, Ends::meets(kEnds.listener, kEnds.connector), bytes_of("an offer"));
+  early.run();
+  EXPECT_EQ(early.connector.code(), Errc::authentication_failed);
+  EXPECT_TRUE(early.listener.tls.take_input().empty());
+}
+
+std::array<std::size_t, 3> paired_flight_bytes() {
+  std::array<std::size_t, 3> sizes{};
+  paired_ends().run([&](int flight, const Bytes& bytes) { sizes.at(static_cast<std::size_t>(flight)) = bytes.size(); });
+  return sizes;
+}
+
+TEST(KeyPairs, AreNotFooledByAnyTruncation) {
+  const auto sizes = paired_flight_bytes();
+  for (int flight = 0; flight < 3; ++flight)
+    for (std::size_t length = 0; length < sizes.at(static_cast<std::size_t>(flight)); ++length) {
+      Pair pair = paired_ends();
+      pair.run([&](int current, Bytes& bytes) {
+        if (current == flight) bytes.resize(length);
+      });
+      EXPECT_FALSE(pair.listener.tls.done()) << flight << " " << length;
+    }
+}
+
+TEST(KeyPairs, AreNotFooledByAnyChangedByte) {
+  const auto sizes = paired_flight_bytes();
+  for (int flight = 0; flight < 3; ++flight)
+    for (std::size_t at = 0; at < sizes.at(static_cast<std::size_t>(flight)); ++at) {
+      Pair pair = paired_ends();
+      pair.run([&](int current, Bytes& bytes) {
+        if (current == flight) bytes[at] ^= std::byte{0x01};
+      });
+      if (pair.connector.tls.done() && pair.listener.tls.done()) {
+        EXPECT_EQ(pair.connector.exported(), pair.listener.exported()) << flight << " " << at;
+      }
+      EXPECT_EQ(ERR_peek_error(), 0U);
+    }
+}
+
+}  // namespace
+}  // namespace udtcat::session

@@ -1,0 +1,76 @@
+#include "tool/peers_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include "support/temp_dir.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using testing::HasSubstr;
+
+class PeersFileTest : public testing::Test {
+ protected:
+  void write(const std::string& text, unsigned mode = 0600) const { folder_.write("peers", text, mode); }
+  [[nodiscard]] std::shared_ptr<PeersFile> load() const { return PeersFile::load(path_).value(); }
+
+  const test::TempDir folder_;
+  const std::string path_ = (folder_ / "peers").string();
+  const PublicKey alice_ = Identity::generate()->public_key();
+  const std::string line_ = "alice " + alice_.to_string();
+};
+
+TEST_F(PeersFileTest, RecognisesThePeersOfItsLines) {
+  write(line_ + " pipe\n");
+  EXPECT_EQ(load()->recognise(alice_, Purpose::pipe), "alice");
+}
+
+TEST_F(PeersFileTest, SaysWhyItLetsAPeerInForNothingElse) {
+  write("\n" + line_ + " pipe,rsh\n");
+  const auto refused = load()->recognise(alice_, Purpose::forward);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::parameters_refused);
+  EXPECT_EQ(refused.error().message(), "alice may not forward: " + path_ + ":2 lists pipe,rsh");
+}
+
+TEST_F(PeersFileTest, RecognisesNobodyElse) {
+  write(line_);
+  const PublicKey mallory = Identity::generate()->public_key();
+  const auto refused = load()->recognise(mallory, Purpose::pipe);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::authentication_failed);
+  EXPECT_THAT(refused.error().message(), HasSubstr(mallory.to_string()));
+}
+
+TEST_F(PeersFileTest, IsNotReadWhereOthersCanWriteToIt) {
+  write(line_, 0620);
+  const auto refused = PeersFile::load(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("chmod go-w"));
+}
+
+TEST_F(PeersFileTest, BreaksOffThePeersThatANewListLacks) {
+  write(line_);
+  const auto peers = load();
+  std::string why;
+  const KnownPeers::Watch watch(peers, alice_, Purpose::pipe, [&](const Error& error) { why = error.message(); });
+  peers->reload();
+  EXPECT_EQ(why, "");
+  write(line_ + " rsh");
+  peers->reload();
+  EXPECT_THAT(why, HasSubstr("alice may not pipe"));
+}
+
+TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {
+  write(line_);
+  const auto peers = load();
+  const KnownPeers::Watch watch(peers, alice_, Purpose::pipe, [](const Error& error) { FAIL() << error.message(); });
+  for (const std::string& bad : {std::string("alice"), line_ + " nothing", line_ + "\n" + line_}) {
+    write(bad);
+    peers->reload();
+    EXPECT_TRUE(peers->recognise(alice_, Purpose::pipe)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::tool
