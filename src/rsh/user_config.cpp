@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "rsh/trusted_file.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/shell_words.hpp"
+#include "tool/trusted_file.hpp"
 
 namespace udtcat::rsh {
 
@@ -108,7 +108,7 @@ Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, co
 Result<std::string> load_user_config() {
   const std::string path = config_path();
   if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
-  return read_trusted_file(path);  // it says which program runs as ssh
+  return tool::read_trusted_file(path);  // it says which program runs as ssh
 }
 
 }  // namespace udtcat::rsh

@@ -13,9 +13,9 @@
 #include "rsh/daemon.hpp"
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
-#include "rsh/trusted_file.hpp"
 #include "rsh/user_config.hpp"
 #include "rsh/user_shell.hpp"
+#include "tool/trusted_file.hpp"
 
 namespace udtcat::rsh {
 
@@ -125,7 +125,7 @@ class DaemonJob final : public tool::Job {
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
     SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
-    const auto text = read_trusted_file(options_.allow);
+    const auto text = tool::read_trusted_file(options_.allow);
     if (!text) return run.fail_to_start(text.error());
     auto list = AllowList::parse(*text, options_.allow);
     if (!list) return run.fail_to_start(std::move(list.error()));

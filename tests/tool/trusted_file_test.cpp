@@ -1,4 +1,4 @@
-#include "rsh/trusted_file.hpp"
+#include "tool/trusted_file.hpp"
 
 #include <filesystem>
 
@@ -7,7 +7,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace udtcat::rsh {
+namespace udtcat::tool {
 namespace {
 
 using testing::AllOf;
@@ -62,4 +62,4 @@ TEST_F(TrustedFile, ThatIsHugeIsRefused) {
 }
 
 }  // namespace
-}  // namespace udtcat::rsh
+}  // namespace udtcat::tool

@@ -5,10 +5,10 @@
 
 #include <udtcat/result.hpp>
 
-namespace udtcat::rsh {
+namespace udtcat::tool {
 
 /// The text of a regular file of this user or root that nobody else can write to.
 /// errors: Errc::bad_argument, naming the file and what to do
 [[nodiscard]] Result<std::string> read_trusted_file(const std::string& path);
 
-}  // namespace udtcat::rsh
+}  // namespace udtcat::tool

@@ -1,4 +1,4 @@
-#include "rsh/trusted_file.hpp"
+#include "tool/trusted_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/user_text.hpp"
 
-namespace udtcat::rsh {
+namespace udtcat::tool {
 
 namespace {
 
@@ -44,4 +44,4 @@ Result<std::string> read_trusted_file(const std::string& path) {
   return refused(path, "it is larger than a megabyte");
 }
 
-}  // namespace udtcat::rsh
+}  // namespace udtcat::tool
