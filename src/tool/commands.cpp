@@ -13,6 +13,7 @@
 #include "lib/core/try.hpp"
 #include "tool/notices.hpp"
 #include "tool/signal_watch.hpp"
+#include "tool/status_command.hpp"
 
 namespace udtcat::tool {
 
@@ -75,6 +76,7 @@ class PipeJob final : public Job {
     leave_terminal_unread(options_);
     return {};
   }
+  [[nodiscard]] Result<Words> facts() const override { return form_facts(options_); }
   [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
@@ -115,6 +117,6 @@ void warn_of_protection(const Options& options, Console& console) {
     core::log().warn("{}", *notice);
 }
 
-Commands commands() { return {{.words = {}, .help = help_text, .parse = parse}}; }
+Commands commands() { return {{.words = {}, .help = help_text, .parse = parse}, status_command()}; }
 
 }  // namespace udtcat::tool

@@ -8,6 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "tool/commands.hpp"
+#include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
 
@@ -24,14 +25,15 @@ class Forwarder {
   void start(std::unique_ptr<Connection> connection) {
     connection_ = std::move(connection);
     const std::string peer = connection_->peer().to_string();
-    run_.follow(*connection_);
     connection_->on_closed([this](const Status& status) { on_closed(status); });
     auto forward = make_forward_(run_.io(), *connection_, fronts_, [](const Endpoint& client, const Error& error) {
       core::log().warn("{}: {}", client.to_string(), error.message());
     });
     if (!forward) return run_.finish(std::move(forward.error()));
     forward_ = std::move(*forward);
+    run_.follow(*connection_);
     announce(peer);
+    run_.show([this](ProcessPicture& picture) { fill(picture); });
   }
 
  private:
@@ -44,6 +46,12 @@ class Forwarder {
       else
         core::log().info("{}", line);
     }
+  }
+
+  void fill(ProcessPicture& picture) const {
+    picture.all = connection_->stats();
+    for (const Endpoint& local : forward_->local_endpoints()) picture.forwarding.push_back("tcp " + local.to_string());
+    picture.peers = {picture_of(1, options_.session.expected_peer, connection_->peer().to_string(), picture.all)};
   }
 
   void on_closed(const Status& status) {
@@ -64,6 +72,7 @@ class Forwarder {
 
 ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console,
                            const ForwardMaker& make_forward) {
+  allow_descriptors(kAllDescriptors);
   SessionRun run(options, console);
   auto fronts = resolve(options.front, options.family);
   if (!fronts) return run.fail_to_start(std::move(fronts.error()));

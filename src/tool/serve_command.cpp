@@ -14,6 +14,7 @@
 #include "tool/commands.hpp"
 #include "tool/figures.hpp"
 #include "tool/notices.hpp"
+#include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
 
@@ -36,6 +37,7 @@ class ServedTcp {
                start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
                               [this](std::unique_ptr<Connection> connection) { add(std::move(connection)); }));
     run_.watch("", [this] { return total(); });
+    run_.show([this](ProcessPicture& picture) { fill(picture); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return {};
   }
@@ -79,6 +81,15 @@ class ServedTcp {
     return all;
   }
 
+  void fill(ProcessPicture& picture) const {
+    picture.all = total();
+    picture.refused = refusals_.pictures();
+    for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
+    for (const auto& [number, connection] : connections_)
+      picture.peers.push_back(
+          picture_of(number, options_.session.expected_peer, connection->peer().to_string(), connection->stats()));
+  }
+
   SessionRun& run_;
   const PipeOptions& options_;
   RefusalLog refusals_;
@@ -93,6 +104,7 @@ class ServedTcp {
 }  // namespace
 
 ExitStatus serve_command(const PipeOptions& options, FoundKey key, Console& console, const ServiceMaker& make_service) {
+  allow_descriptors(kAllDescriptors);
   SessionRun run(options, console);
   ServedTcp server(run, options);
   if (auto started = server.start(std::move(key), make_service); !started)

@@ -9,6 +9,7 @@
 
 #include "lib/core/log.hpp"
 #include "tool/figures.hpp"
+#include "tool/service_manager.hpp"
 
 namespace udtcat::tool {
 
@@ -40,6 +41,8 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
+      expected_peer_(options.session.expected_peer),
+      reports_(io_, console, options),
       peer_timer_(io_),
       progress_timer_(io_),
       interrupt_timer_(io_),
@@ -61,6 +64,22 @@ void SessionRun::watch(std::string peer, std::function<ConnectionStats()> figure
   figures_ = std::move(figures);
   started_ = Clock::now();
   if (shows_progress_) tick();
+  if (peer_.empty()) return;
+  show([this](ProcessPicture& picture) {
+    picture.all = figures_();
+    picture.peers = {picture_of(1, expected_peer_, peer_, picture.all)};
+  });
+}
+
+void SessionRun::show(Reports::Fill fill) {
+  // A manager's reload of a service that has nothing to read again is no stop.
+  if (has_service_manager() && !reload_) on_reload([] { core::log().info("there is nothing to read again"); });
+  reports_.show(std::move(fill));
+}
+
+void SessionRun::on_reload(std::function<void()> deed) {
+  reload_ = std::move(deed);
+  signals_.let_hangup_pass();
 }
 
 void SessionRun::tick() {
@@ -78,7 +97,9 @@ void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
   if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
   if (state_ != State::running) return;
+  if (signal == SIGHUP && reload_) return reports_.reload(reload_);
   state_ = State::interrupted;
+  reports_.stopping();
   signal_ = signal;
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
   status_ = exit_status_of_signal(signal);
@@ -112,6 +133,7 @@ ExitStatus SessionRun::fail_to_start(Error error) {
 }
 
 ExitStatus SessionRun::run() {
+  reports_.begin();
   if (state_ != State::finished) io_.run();
   conclude();
   // The destructors let the last frames reach the peer; after a signal they have less time.
@@ -121,10 +143,11 @@ ExitStatus SessionRun::run() {
 
 void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
+  reports_.end();
   console_.clear_status();
   // The user knows of a signal.
   const bool is_unknown = error_ && signal_ == 0;
-  if (is_unknown) console_.line("udtcat: " + describe(*error_));
+  if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,6 +18,7 @@
 #include "tool/exit_status.hpp"
 #include "tool/figures.hpp"
 #include "tool/options.hpp"
+#include "tool/reports.hpp"
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
@@ -53,7 +55,8 @@ class SessionRun {
 
   /// Ends the run with Errc::cannot_reach unless there is a peer, by watch(), before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
-  /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
+  /// From now on progress and statistics are those of `figures`, which is called until the run has ended. A peer that
+  /// has an address here is shown as by show().
   void watch(std::string peer, std::function<ConnectionStats()> figures);
   /// The run is that of one connection, which must outlive it: its figures are shown, and a signal aborts it.
   template <typename Connection>
@@ -61,6 +64,11 @@ class SessionRun {
     watch(connection.peer().to_string(), [&connection] { return connection.stats(); });
     on_interrupt([&connection](const Error& why) { connection.abort(why); });
   }
+  /// The process is in service: from now on it can be asked what it is doing. `fill` is called until the run has ended.
+  void show(Reports::Fill fill);
+  /// SIGHUP no longer ends the run, but calls `deed`, which reads configuration again. Under a service manager it ends
+  /// no run that is shown.
+  void on_reload(std::function<void()> deed);
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
 
@@ -94,6 +102,8 @@ class SessionRun {
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
+  const std::string expected_peer_;
+  Reports reports_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
   boost::asio::steady_timer interrupt_timer_;
@@ -106,6 +116,7 @@ class SessionRun {
   std::string peer_;
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
   std::function<void(const Error&)> tell_peers_;
+  std::function<void()> reload_;  // empty: SIGHUP is an end
   Clock::time_point started_;
   Sample shown_;  // what the last progress line said
 

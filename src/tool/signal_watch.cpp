@@ -61,6 +61,7 @@ struct SignalWatch::State {
   const sigset_t signals;
   const std::chrono::milliseconds grace;
   std::atomic<int> status{to_int(ExitStatus::interrupted)};  // what the alarm ends the process with
+  std::atomic<bool> hangup_passes = false;
   core::Mutex mutex;
   Handler handler UDTCAT_GUARDED_BY(mutex);  // empty once nobody listens
 };
@@ -72,7 +73,7 @@ void SignalWatch::State::run() {
     int signal = 0;
     if (::sigwait(&signals, &signal) != 0) continue;
     if (signal == SIGALRM) ::_exit(status);
-    if (signal != SIGUSR1) {
+    if (signal != SIGUSR1 && !(signal == SIGHUP && hangup_passes)) {
       const auto now = std::chrono::steady_clock::now();
       // timeout(1) and others signal the process, then its group: that is one request, and the orderly way is still
       // open.
@@ -103,6 +104,8 @@ SignalWatch::~SignalWatch() {
   const core::MutexLock lock(state_->mutex);
   state_->handler = nullptr;
 }
+
+void SignalWatch::let_hangup_pass() { state_->hangup_passes = true; }
 
 void SignalWatch::end_process_after(std::chrono::milliseconds grace, ExitStatus status) {
   state_->status = to_int(status);

@@ -32,7 +32,7 @@ class SignalsLetThrough {
 ///
 ///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after the grace in any case
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
-///   SIGUSR1                       ─► handler
+///   SIGUSR1                       ─► handler; after let_hangup_pass() SIGHUP likewise
 ///
 /// A SIGHUP that was ignored when we were started (nohup) stays so.
 /// Threads: confined to the thread that made it, before any other was started; the handler is called on the watch's
@@ -47,6 +47,9 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
   /// No handler is called any more; signals still end the process.
   ~SignalWatch();
+
+  /// From now on SIGHUP goes to the handler and ends nothing.
+  void let_hangup_pass();
 
   /// Ends the process with `status` if it has not ended by itself when `grace` is over.
   void end_process_after(std::chrono::milliseconds grace, ExitStatus status);

@@ -437,6 +437,8 @@ ConnectionStats Multiplexer::stats() {
   stats.bytes_sent = bytes_sent_;
   stats.bytes_received = bytes_received_;
   stats.streams_opened = streams_opened_;
+  stats.streams_open = streams_.size();
+  stats.made_at = made_at_;
   return stats;
 }
 
