@@ -80,6 +80,21 @@ TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
   EXPECT_EXIT(watched(), ExitedWithCode(0), "");
 }
 
+TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
+  const auto watched = [] {
+    std::promise<void> heard[2];
+    int count = 0;
+    SignalWatch watch([&](int) { heard[count++].set_value(); }, 10ms);
+    watch.let_hangup_pass();
+    for (auto& each : heard) {
+      ::kill(::getpid(), SIGHUP);
+      each.get_future().wait();
+    }
+    ::_exit(0);
+  };
+  EXPECT_EXIT(watched(), ExitedWithCode(0), "");
+}
+
 TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAtItsEndWithTheStatusItHad) {
   const auto hanging = [] {
     {
