@@ -218,6 +218,8 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   if (auto status = read_ours(ours, options); !status)
     return tl::unexpected(blame(std::move(status.error()), configured));
   if (options.help) return options;
+  options.command_line = "udtcat rsh";
+  for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
   UDTCAT_TRY(options.ssh, read_ssh_words(separated.of_ssh));
   options.ssh_arguments = std::move(separated.of_ssh);
   if (options.ssh.quiet && options.verbosity == 0) options.verbosity = -1;
