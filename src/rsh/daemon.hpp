@@ -32,6 +32,7 @@ class Daemon {
   void take(std::unique_ptr<Connection> connection);
   void on_over(FarEnd& end, const std::string& peer, const Status& status);
   void stop(const Error& why);
+  [[nodiscard]] ConnectionStats total() const;
   void fill(tool::ProcessPicture& picture) const;
 
   tool::SessionRun& run_;

@@ -33,30 +33,31 @@ struct StatusDirectory {
   mode_t mode;
 };
 
-std::optional<StatusDirectory> own_directory() {
-  // spec: systemd.exec(5): several are separated by colons
-  if (const auto given = environment("RUNTIME_DIRECTORY"))
-    return StatusDirectory{given->substr(0, given->find(':')), S_IRWXU};
-  if (const auto users = environment("XDG_RUNTIME_DIR"); users && users->starts_with('/'))
-    return StatusDirectory{*users + "/udtcat", S_IRWXU};
-  // Services of other users have directories of their own in it.
-  if (::geteuid() == 0) return StatusDirectory{kRunDirectory, S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH};
-  return std::nullopt;
-}
-
 bool is_ours_alone(const std::string& directory) {
   struct stat about {};
   return ::lstat(directory.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() &&
          (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+std::optional<StatusDirectory> own_directory() {
+  // spec: systemd.exec(5): several are separated by colons
+  if (const auto given = environment("RUNTIME_DIRECTORY"))
+    return StatusDirectory{given->substr(0, given->find(':')), S_IRWXU};
+  if (const auto users = environment("XDG_RUNTIME_DIR"); users && users->starts_with('/') && is_ours_alone(*users))
+    return StatusDirectory{*users + "/udtcat", S_IRWXU};
+  // Services of other users have directories of their own in it.
+  if (::geteuid() == 0) return StatusDirectory{kRunDirectory, S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH};
+  return std::nullopt;
+}
+
 /// The sockets in a directory and, where asked, one level below.
 void add_sockets(const fs::path& directory, bool below, std::vector<std::string>& found) {
   std::error_code unreadable;
-  for (const auto& entry : fs::directory_iterator(directory, unreadable)) {
+  for (fs::directory_iterator entry(directory, unreadable), none; !unreadable && entry != none;
+       entry.increment(unreadable)) {
     std::error_code gone;
-    if (below && entry.is_directory(gone)) add_sockets(entry.path(), false, found);
-    if (entry.path().extension() == kStatusSuffix && entry.is_socket(gone)) found.push_back(entry.path());
+    if (below && entry->is_directory(gone)) add_sockets(entry->path(), false, found);
+    if (entry->path().extension() == kStatusSuffix && entry->is_socket(gone)) found.push_back(entry->path());
   }
 }
 
@@ -87,8 +88,9 @@ std::vector<std::string> status_sockets() {
   add_sockets(kRunDirectory, true, found);
   if (const auto users = environment("XDG_RUNTIME_DIR")) add_sockets(*users + "/udtcat", false, found);
   std::error_code unreadable;
-  for (const auto& user : fs::directory_iterator(kUsersDirectory, unreadable))
-    add_sockets(user.path() / "udtcat", false, found);
+  for (fs::directory_iterator user(kUsersDirectory, unreadable), none; !unreadable && user != none;
+       user.increment(unreadable))
+    add_sockets(user->path() / "udtcat", false, found);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;

@@ -8,7 +8,7 @@
 namespace udtcat::tool {
 
 /// Of this process: "DIRECTORY/PID.sock". The directory is made where there is none: $RUNTIME_DIRECTORY, which a
-/// service manager gives; else udtcat in $XDG_RUNTIME_DIR; else, for root, /run/udtcat.
+/// service manager gives; else udtcat in $XDG_RUNTIME_DIR, if that is this user's; else, for root, /run/udtcat.
 /// returns   none where there is no such place, or it is another user's or open to others
 [[nodiscard]] std::optional<std::string> own_status_socket();
 

@@ -118,7 +118,7 @@ TEST_F(StatusOf, AProcessThatHangsIsNotWaitedForLong) {
 }
 
 TEST_F(StatusOf, AProcessWithoutAPlaceForASocketRunsAsEver) {
-  const std::string nowhere = "XDG_RUNTIME_DIR=" + (home_ / "none" / "such").string();
+  const std::string nowhere = "RUNTIME_DIRECTORY=" + (home_ / "none" / "such").string();
   const RandomFile file(1, 1000);
   Process listener = listen({.environment = {nowhere}});
   Process connector = connect({.in = open_for_reading(file.path()), .environment = {nowhere}});

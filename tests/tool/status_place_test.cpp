@@ -44,8 +44,17 @@ TEST_F(StatusPlace, IsNoneWhereOthersCouldReplaceTheSocket) {
   ASSERT_EQ(::mkdir((folder_ / "udtcat").c_str(), 0700), 0);
   ASSERT_EQ(::chmod((folder_ / "udtcat").c_str(), 0777), 0);
   EXPECT_EQ(own_status_socket(), std::nullopt);
-  ::setenv("XDG_RUNTIME_DIR", (folder_ / "none" / "such").c_str(), 1);
+  ::setenv("RUNTIME_DIRECTORY", (folder_ / "none" / "such").c_str(), 1);
   EXPECT_EQ(own_status_socket(), std::nullopt);
+  ::unsetenv("RUNTIME_DIRECTORY");
+}
+
+TEST_F(StatusPlace, IsNotInADirectoryOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  constexpr uid_t kSomebody = 12345;
+  ASSERT_EQ(::chown(folder_.path().c_str(), kSomebody, static_cast<gid_t>(-1)), 0);
+  EXPECT_EQ(own_status_socket(), "/run/udtcat" + name_);
+  EXPECT_FALSE(folder_.has("udtcat"));
 }
 
 TEST_F(StatusPlace, IsSearchedForSocketsOnly) {
