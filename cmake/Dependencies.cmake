@@ -21,6 +21,12 @@ find_package(tl-expected REQUIRED)
 if(NOT UDTCAT_STATIC)
   find_package(UDT REQUIRED)
 endif()
-# The program's own.
+# The program's own. systemd has no archive: the static program tells no service manager anything.
+set(UDTCAT_SYSTEMD OFF)
+if(NOT UDTCAT_STATIC)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
+  set(UDTCAT_SYSTEMD ON)
+endif()
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -5,6 +5,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/udtcat")
 
 install(TARGETS udtcat udtcat-libudt RUNTIME)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/wrappers/udr" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/wrappers/systemd/udtcat@.service" DESTINATION lib/systemd/system)
 install(TARGETS libudtcat EXPORT udtcatTargets ARCHIVE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/udtcat" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 

@@ -70,6 +70,8 @@ const std::vector<Option> kOptions{
     {"--verbose", "", kAll},
     {"--quiet", "", kAll},
     {"--stats", "json", kAll},
+    {"--check", "", kListeners},
+    {"--config", "f", {""}},
     {"--rate", "1M", {"", "rsh", "rsh-server", "rsh-daemon", "gridftp put", "gridftp serve", "gridftp gateway"}},
     {"--key-file", "f", kKeyed},
     {"--as", "a", kKeyed},

@@ -33,11 +33,13 @@ struct StreamOutcome {
 
 /// Figures of one connection since it was made. Times and rates are this end's view.
 struct ConnectionStats {
+  std::chrono::steady_clock::time_point made_at{};
   std::uint64_t bytes_sent = 0;      ///< payload given to the session
   std::uint64_t bytes_received = 0;  ///< payload given to local consumers
   std::uint64_t blocks_sent = 0;
   std::uint64_t blocks_received = 0;
   std::uint64_t streams_opened = 0;
+  std::size_t streams_open = 0;    ///< at this moment
   std::uint64_t packets_sent = 0;  ///< including those sent again
   std::uint64_t packets_lost = 0;  ///< reported lost by the peer
   std::uint64_t packets_resent = 0;

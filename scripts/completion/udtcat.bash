@@ -16,7 +16,7 @@ _udtcat() {
   fi
 
   case $previous in
-    -k | --key-file | --peers | --pair | --allow)
+    -k | --key-file | --peers | --pair | --allow | --config)
       compopt -o filenames 2>/dev/null
       COMPREPLY=($(compgen -f -- "$current"))
       return
@@ -26,7 +26,7 @@ _udtcat() {
     --transport) _udtcat_values 'native libudt' "$current"; return ;;
     --congestion) _udtcat_values 'bbr udt fixed' "$current"; return ;;
     --memory) _udtcat_values '16MiB 64MiB 256MiB 1GiB 4GiB' "$current"; return ;;
-    --stats) _udtcat_values 'json none' "$current"; return ;;
+    --stats) _udtcat_values 'json json:10s none' "$current"; return ;;
     --block) _udtcat_values '4KiB 16KiB 64KiB 256KiB 1MiB' "$current"; return ;;
     --lanes) _udtcat_values '1 2 4 8 16 32 64' "$current"; return ;;
     --over) _udtcat_values 'tcp udt session' "$current"; return ;;
@@ -47,7 +47,7 @@ _udtcat() {
   if [[ $current == -* ]]; then
     local all='--key-file --as --peer --peers --trust-first --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --idle-timeout
       --verbose --quiet --stats --help'
-    local short='-k -v -q -h' watched='--connect-timeout --progress --no-progress' listener='-l --listen -4 -6'
+    local short='-k -v -q -h' watched='--connect-timeout --progress --no-progress' listener='-l --listen -4 -6 --check'
     local client='-p --parallelism -s --stripes --range --over --retries --clear-control'
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
       'rsh '*) options="$all $watched --rate --port --udp-host --require-udp --push --remote-udtcat --ssh --daemon" ;;
@@ -60,13 +60,14 @@ _udtcat() {
       'gridftp gateway') options="$all $short $watched $listener --rate --to --from" ;;
       'keygen '*) options='-h --help --pair' ;;
       'gridftp '*) options='-h --help' ;;
+      'status '*) options='-h --help --json' ;;
       *)
-        options="$all $short $watched $listener --rate --to --from --exec --plain --send-only --recv-only --accept-timeout --version"
+        options="$all $short $watched $listener --rate --to --from --exec --plain --send-only --recv-only --accept-timeout --config --version"
         ;;
     esac
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'keygen rsh rsh-daemon gridftp' -A hostname -- "$current"))
+    COMPREPLY=($(compgen -W 'keygen status rsh rsh-daemon gridftp' -A hostname -- "$current"))
   elif ((COMP_CWORD == 2)) && [[ ${COMP_WORDS[1]} == gridftp ]]; then
     _udtcat_values 'get put copy serve gateway' "$current"
   elif [[ ${COMP_WORDS[1]} == gridftp ]]; then

@@ -1,6 +1,7 @@
 /// The commands that a daemon runs for its peers.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ class AllowList {
   /// The program of the line whose left side equals the peer's text, which is never part of what is run.
   /// errors: Errc::stream_refused
   [[nodiscard]] Result<bridge::ChildRequest> launch(const ControlMessage& request) const;
+
+  [[nodiscard]] std::size_t size() const { return programs_.size(); }
 
  private:
   std::map<std::string, std::vector<std::string>> programs_;  // by the text that asks for it

@@ -6,6 +6,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "tool/figures.hpp"
 #include "tool/requests.hpp"
 
 namespace udtcat::rsh {
@@ -21,6 +22,8 @@ Status Daemon::start(const tool::Options& options, tool::FoundKey found) {
   UDTCAT_TRY(listener_,
              tool::start_listener(run_.io(), options, std::move(found), refusals_, run_.console(),
                                   [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
+  run_.watch("", [this] { return total(); });
+  run_.show([this](tool::ProcessPicture& picture) { fill(picture); });
   run_.on_interrupt([this](const Error& why) { stop(why); });
   return {};
 }
@@ -45,13 +48,32 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
       nullptr, [this, peer](FarEnd& end, const Status& status) { on_over(end, peer, status); });
 }
 
-void Daemon::on_over(const FarEnd& end, const std::string& peer, const Status& status) {
+void Daemon::on_over(FarEnd& end, const std::string& peer, const Status& status) {
   if (status)
     core::log().info("{} disconnected", peer);
   else
     core::log().warn("{} disconnected: {}", peer, status.error().message());
+  past_ = tool::sum(past_, end.connection().stats());
   ends_.remove(end, [this] {
     if (stopping_ && ends_.size() == 0) run_.finish(std::nullopt);
+  });
+}
+
+ConnectionStats Daemon::total() const {
+  ConnectionStats all = past_;
+  ends_.for_each([&](FarEnd& end) { all = tool::sum(all, end.connection().stats()); });
+  return all;
+}
+
+void Daemon::fill(tool::ProcessPicture& picture) const {
+  picture.all = total();
+  picture.refused = refusals_.pictures();
+  for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
+  ends_.for_each([&](FarEnd& end) {
+    const ConnectionStats stats = end.connection().stats();
+    // No two begin at the same moment.
+    const auto number = static_cast<std::uint64_t>(stats.made_at.time_since_epoch().count());
+    picture.peers.push_back(tool::picture_of(number, "", end.connection().peer().to_string(), stats));
   });
 }
 

@@ -25,16 +25,21 @@ class Daemon {
 
   /// errors: those of tool::start_listener()
   [[nodiscard]] Status start(const tool::Options& options, tool::FoundKey found);
+  /// For commands that begin from now on.
+  void allow(AllowList list) { list_ = std::move(list); }
 
  private:
   void take(std::unique_ptr<Connection> connection);
-  void on_over(const FarEnd& end, const std::string& peer, const Status& status);
+  void on_over(FarEnd& end, const std::string& peer, const Status& status);
   void stop(const Error& why);
+  [[nodiscard]] ConnectionStats total() const;
+  void fill(tool::ProcessPicture& picture) const;
 
   tool::SessionRun& run_;
-  const AllowList list_;
+  AllowList list_;
   tool::RefusalLog refusals_;
   FarEnds ends_;
+  ConnectionStats past_;  // of connections that have gone
   bool stopping_ = false;
   std::unique_ptr<Listener> listener_;
 };

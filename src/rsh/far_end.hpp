@@ -82,6 +82,10 @@ class FarEnds {
   /// Destroys `end`, then calls `on_removed`, when the caller, which may be a handler of `end`, has returned.
   void remove(const FarEnd& end, std::function<void()> on_removed);
   void abort_all(const Error& why);
+  template <typename Visitor>
+  void for_each(Visitor visit) const {
+    for (const auto& end : ends_) visit(*end);
+  }
 
  private:
   boost::asio::io_context& io_;

@@ -1,14 +1,14 @@
 #include "rsh/user_config.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <set>
-#include <sstream>
+#include <utility>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include "tool/shell_words.hpp"
+#include "lib/core/try.hpp"
+#include "tool/option_file.hpp"
+#include "tool/process_setup.hpp"
 #include "tool/trusted_file.hpp"
 #include "tool/user_files.hpp"
 
@@ -16,33 +16,17 @@ namespace udtcat::rsh {
 
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string config_path() {
   const auto path = tool::user_file("config");
   return path ? path->string() : "";
 }
 
-/// The words of a line, which may be quoted, up to a comment; "name=value" counts as two.
-std::vector<std::string> words_of(std::string line) {
-  const auto name_end = line.find_first_of(" \t=", line.find_first_not_of(" \t"));
-  const auto value = line.find_first_not_of(" \t", name_end);
-  if (value != std::string::npos && line[value] == '=') line[value] = ' ';
-  auto words = tool::split_words(line);
-  const auto comment = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('#'); });
-  words.erase(comment, words.end());
-  return words;
-}
-
 /// As ssh: one pattern must match, and none that is negated.
-bool any_matches(const std::vector<std::string>& words, const std::string& host) {
+bool any_matches(const std::vector<std::string>& patterns, const std::string& host) {
   bool matched = false;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const bool negated = words[i].starts_with('!');
-    if (!matches(std::string_view(words[i]).substr(negated ? 1 : 0), host)) continue;
+  for (const std::string_view pattern : patterns) {
+    const bool negated = pattern.starts_with('!');
+    if (!matches(pattern.substr(negated ? 1 : 0), host)) continue;
     if (negated) return false;
     matched = true;
   }
@@ -73,32 +57,24 @@ bool matches(std::string_view pattern, std::string_view host) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-Error wrong_line(int line, std::string why) {
-  return {Errc::bad_argument, fmt::format("{}, line {}", config_path(), line), std::move(why)};
+Error wrong_user_line(std::size_t line, std::string why) {
+  return tool::wrong_line(config_path(), line, std::move(why));
 }
 
 Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host) {
+  const std::string path = config_path();
+  UDTCAT_TRY(const auto lines, tool::read_option_lines(text, path));
   std::vector<ConfiguredOption> options;
   std::set<std::string> known;
   bool applies = true;
-  std::istringstream lines{std::string(text)};
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    const auto words = words_of(line);
-    if (words.empty()) continue;
-    const std::string name = lower(words[0]);
-    if (name == "host") {
-      if (words.size() < 2) return tl::unexpected(wrong_line(number, "Host needs a pattern"));
-      applies = any_matches(words, host);
+  for (const tool::OptionLine& line : lines) {
+    if (line.name == "host") {
+      if (line.values.empty()) return tl::unexpected(wrong_user_line(line.number, "Host needs a pattern"));
+      applies = any_matches(line.values, host);
       continue;
     }
-    if (words.size() > 2)
-      return tl::unexpected(
-          wrong_line(number, fmt::format("\"{}\" has one value at most; quotes make one of several words", words[0])));
-    if (words[0].starts_with('-'))
-      return tl::unexpected(wrong_line(number, fmt::format("\"{}\" is written without dashes here", words[0])));
-    if (!applies || !known.insert(name).second) continue;
-    options.push_back({words.size() == 2 ? fmt::format("--{}={}", name, words[1]) : "--" + name, number});
+    UDTCAT_TRY(std::string word, tool::option_word(line, path));
+    if (applies && known.insert(line.name).second) options.push_back({std::move(word), line.number});
   }
   return options;
 }

@@ -1,6 +1,7 @@
 /// ~/.config/udtcat/config: a user's options for the hosts he talks to, in ssh_config's manner.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,11 @@ namespace udtcat::rsh {
 
 struct ConfiguredOption {
   std::string word;
-  int line = 0;
+  std::size_t line = 0;
 };
 
+/// The form of a line is that of tool/option_file.hpp; beside it there is
+///
 ///   Host backup* !backup9       # patterns with * and ?; one with ! takes back
 ///     rate 400M                 # a long option's name and, where it has one, its value
 ///     push
@@ -25,7 +28,7 @@ struct ConfiguredOption {
 [[nodiscard]] Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host);
 
 /// An error that names the file and `line`.
-[[nodiscard]] Error wrong_line(int line, std::string why);
+[[nodiscard]] Error wrong_user_line(std::size_t line, std::string why);
 
 /// Whether the whole of `host` matches a pattern of * and ?, without regard to case.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view host);

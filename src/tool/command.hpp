@@ -39,6 +39,9 @@ class Job {
   /// Decides what depends on a key in the environment, and warns the user before a key is asked for.
   [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
+  /// For --check: its deeds in sentences, as far as the options of every session do not say them.
+  /// errors: those of files that it would read
+  [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
   /// Runs to its end and gives the exit status.  key   where it needs none: none
   [[nodiscard]] virtual ExitStatus run(FoundKey key, const JobContext& context) = 0;
 };
@@ -54,7 +57,8 @@ struct Command {
 
 using Commands = std::vector<Command>;
 
-/// Carries out the row of `commands` with the most words that begin the command line.
+/// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
+/// --config.
 /// returns  the exit status; see exit_status.hpp
 [[nodiscard]] int run(int argc, const char* const* argv, const Commands& commands);
 

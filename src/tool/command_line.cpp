@@ -12,6 +12,7 @@
 
 #include "lib/core/text.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/shell_words.hpp"
 
 namespace udtcat::tool {
 
@@ -29,8 +30,10 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 constexpr std::size_t kMaxPort = std::numeric_limits<std::uint16_t>::max();
 
-/// Rewords CLI11's "--lanes: 1 required TEXT missing".
+/// Rewords CLI11's "--lanes: 1 required TEXT missing" and "progress was given a disallowed flag override".
 tl::unexpected<Error> malformed(const std::string& text) {
+  if (const auto denied = text.find(" was given a disallowed"); denied != std::string::npos)
+    return fail(Errc::bad_argument, "option --" + text.substr(0, denied), "has no value");
   const auto colon = text.find(':');
   if (text.starts_with("-") && colon != std::string::npos)
     return fail(Errc::bad_argument, "option " + text.substr(0, colon), "needs a value");
@@ -83,7 +86,7 @@ void CommandLine::value(const char* names, std::optional<std::string>& into) {
   value(names, [&into](const std::string& text) { return store(Result<std::string>(text), into); });
 }
 
-void CommandLine::flag(const char* names) { parser_->app.add_flag(names); }
+void CommandLine::flag(const char* names) { parser_->app.add_flag(names)->disable_flag_override(); }
 void CommandLine::flag(const char* names, bool& into) { parser_->app.add_flag(names, into); }
 void CommandLine::question(const char* names, bool& into) {
   flag(names, into);
@@ -105,7 +108,15 @@ void CommandLine::exclusive(const char* one, const char* other) {
 
 void CommandLine::check(Check check) { checks_.push_back(std::move(check)); }
 
+bool CommandLine::names_option(const std::string& word) const {
+  return word.starts_with('-') && takes_value(word.substr(0, word.find('='))).has_value();
+}
+
 Status CommandLine::split(const Words& words) {
+  // CLI11 would take an option for the value of one that lacks it.
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i)
+    if (takes_value(words[i]) == true && names_option(words[i + 1]))
+      return misplaced("option " + words[i], "needs a value");
   parser_->app.add_option("operands", operands_);
   const auto unknown = [this](const std::string& word) {
     return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}; see {0} --help", command_));
@@ -126,6 +137,8 @@ Status CommandLine::split(const Words& words) {
 }
 
 Status CommandLine::read(const Words& words) {
+  typed_ = command_;
+  for (const std::string& word : words) typed_ += ' ' + quoted(word);
   UDTCAT_CHECK(split(words));
   for (const bool* question : questions_)
     if (*question) return {};

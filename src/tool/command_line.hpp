@@ -44,6 +44,7 @@ class CommandLine {
   void value(const char* names, std::optional<std::string>& into);
   /// An option that may be written several times: `take` is called for each.
   void values(const char* names, Take take);
+  /// One that is asked for by has(), and so takes no value that would deny it.
   void flag(const char* names);
   void flag(const char* names, bool& into);
   /// A flag that asks for something else, as --help does: where it is written no value is taken.
@@ -71,12 +72,16 @@ class CommandLine {
   /// The options that were written, by their longest names.
   [[nodiscard]] Words written() const;
 
+  /// The command and its words, as a shell would take them.
+  [[nodiscard]] std::string as_typed() const { return typed_; }
+
   /// Whether `name` ("--rate") is an option, and whether a value follows it; none: it is not. Also before read().
   [[nodiscard]] std::optional<bool> takes_value(const std::string& name) const;
 
  private:
   struct Parser;
 
+  [[nodiscard]] bool names_option(const std::string& word) const;
   [[nodiscard]] Status split(const Words& words);
 
   const std::string command_;
@@ -84,6 +89,7 @@ class CommandLine {
   std::vector<Check> checks_;
   std::vector<const bool*> questions_;
   Words operands_;
+  std::string typed_;
   bool help_ = false;
 };
 

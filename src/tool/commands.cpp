@@ -14,6 +14,7 @@
 #include "tool/keygen_pair.hpp"
 #include "tool/notices.hpp"
 #include "tool/signal_watch.hpp"
+#include "tool/status_command.hpp"
 
 namespace udtcat::tool {
 
@@ -76,6 +77,7 @@ class PipeJob final : public Job {
     leave_terminal_unread(options_);
     return {};
   }
+  [[nodiscard]] Result<Words> facts() const override { return form_facts(options_); }
   [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
@@ -116,7 +118,8 @@ void warn_of_protection(const Options& options, Console& console) {
 
 Commands commands() {
   return {{.words = {}, .help = help_text, .parse = parse},
-          {.words = {"keygen", "--pair"}, .help = help_text, .parse = parse_keygen_pair}};
+          {.words = {"keygen", "--pair"}, .help = help_text, .parse = parse_keygen_pair},
+          status_command()};
 }
 
 }  // namespace udtcat::tool

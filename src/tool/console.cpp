@@ -27,9 +27,14 @@ constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that po
 
 }  // namespace
 
-void Console::line(std::string_view text) {
+void Console::line(std::string_view text, LineLevel level) {
+  constexpr std::string_view kName = "udtcat: ";
   const core::MutexLock lock(mutex_);
   std::string output = clearing();
+  if (for_journal_) {
+    output += fmt::format("<{}>", static_cast<int>(level));
+    if (text.starts_with(kName)) text.remove_prefix(kName.size());
+  }
   output += text;
   output += '\n';
   status_columns_ = 0;
@@ -37,6 +42,7 @@ void Console::line(std::string_view text) {
 }
 
 void Console::status(std::string_view text) {
+  if (for_journal_) return;
   const core::MutexLock lock(mutex_);
   std::string output = "\r";
   output += text;
@@ -94,6 +100,21 @@ const char* name_of(LogLevel level) {
   return "error";
 }
 
+LineLevel line_level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace:
+    case LogLevel::debug:
+      return LineLevel::debug;
+    case LogLevel::info:
+      return LineLevel::info;
+    case LogLevel::warn:
+      return LineLevel::warning;
+    case LogLevel::error:
+      break;
+  }
+  return LineLevel::error;
+}
+
 /// "14:03:59.027"
 std::string time_of_day() {
   const auto now = std::chrono::system_clock::now();
@@ -108,10 +129,11 @@ std::string time_of_day() {
 
 void install_stderr_log(Console& console, int verbosity) {
   // A person reads sentences; a developer wants to know when.
-  const bool for_developers = verbosity >= 2;
+  const bool for_developers = verbosity >= 2 && !console.for_journal();
   set_log_sink(level_of(verbosity), [&console, for_developers](LogLevel level, std::string_view text) {
     console.line(for_developers ? fmt::format("udtcat: {} {}: {}", time_of_day(), name_of(level), text)
-                                : fmt::format("udtcat: {}", text));
+                                : fmt::format("udtcat: {}", text),
+                 line_level_of(level));
   });
 }
 

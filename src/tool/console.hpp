@@ -13,26 +13,33 @@
 
 namespace udtcat::tool {
 
+/// The level of a line, as syslog and a journal know it.  spec: sd-daemon(3)
+enum class LineLevel { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
+
 /// A stderr that is closed, full or not read by anybody never stops us: what cannot be written is dropped.
 /// Threads: internally synchronised.
 class Console {
  public:
-  explicit Console(int descriptor) : descriptor_(descriptor) {}
+  /// for_journal   lines begin with their level; the journal knows the program's name and the time
+  explicit Console(int descriptor, bool for_journal = false) : descriptor_(descriptor), for_journal_(for_journal) {}
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
   /// Writes `text` as a line of its own, in the place of the status if there is one.
-  void line(std::string_view text);
-  /// Shows `text` in the place of the status before.
+  void line(std::string_view text, LineLevel level = LineLevel::notice);
+  /// Shows `text` in the place of the status before; not in a journal.
   void status(std::string_view text);
   /// Takes the status away.
   void clear_status();
+
+  [[nodiscard]] bool for_journal() const { return for_journal_; }
 
  private:
   [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
   void write(std::string_view text, std::chrono::milliseconds patience) UDTCAT_REQUIRES(mutex_);
 
   const int descriptor_;
+  const bool for_journal_;
   core::Mutex mutex_;
   std::size_t status_columns_ UDTCAT_GUARDED_BY(mutex_) = 0;  // 0: no status is shown
   bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;              // the last write had to be dropped

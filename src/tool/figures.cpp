@@ -61,8 +61,13 @@ std::string summary_line(const Sample& end) {
                      core::format_rate(rate), path_text(end.stats));
 }
 
+std::string figures_text(const Sample& now) {
+  return fmt::format("{} in {}{}", bytes_text(now.stats), clock_text(now.elapsed), path_text(now.stats));
+}
+
 ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest) {
   ConnectionStats total = latest;
+  total.streams_open += so_far.streams_open;
   total.bytes_sent += so_far.bytes_sent;
   total.bytes_received += so_far.bytes_received;
   total.blocks_sent += so_far.blocks_sent;

@@ -23,6 +23,9 @@ struct Sample {
 /// "1.50 GiB sent, 0 B received in 5.21 s, 2.47 Gbit/s, RTT 75.1 ms, 0.10 % lost".
 [[nodiscard]] std::string summary_line(const Sample& end);
 
+/// "1.50 GiB sent, 0 B received in 0:12, RTT 75.1 ms, 0.10 % lost".
+[[nodiscard]] std::string figures_text(const Sample& now);
+
 /// "0:07", "1:02:03".
 [[nodiscard]] std::string clock_text(std::chrono::nanoseconds elapsed);
 

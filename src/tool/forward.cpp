@@ -71,7 +71,7 @@ std::vector<std::string> Forward::front_names() const {
 // ---- Sessions -------------------------------------------------------------------------------------------------------
 
 void Forward::add(std::unique_ptr<Connection> connection) {
-  const auto session = sessions_.insert(sessions_.end(), {std::move(connection), nullptr});
+  const auto session = sessions_.insert(sessions_.end(), {std::move(connection), nullptr, next_number_++});
   session->work = make_session_(
       *session->connection,
       lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
@@ -99,6 +99,16 @@ ConnectionStats Forward::total() const {
   ConnectionStats all = past_;
   for (const Session& each : sessions_) all = sum(all, each.connection->stats());
   return all;
+}
+
+void Forward::fill(ProcessPicture& picture) const {
+  picture.all = total();
+  picture.forwarding = front_names();
+  for (const Session& each : sessions_) {
+    const auto identity = each.connection->peer_identity();
+    picture.peers.push_back(picture_of(each.number, identity ? identity->name : "", each.connection->peer().to_string(),
+                                       each.connection->stats()));
+  }
 }
 
 void Forward::stop(const Error& why, std::function<void()> done) {

@@ -24,6 +24,7 @@
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 #include "tool/forward_options.hpp"
+#include "tool/picture.hpp"
 
 namespace udtcat::tool {
 
@@ -73,6 +74,8 @@ class Forward {
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   /// Of all sessions, those that have gone too.
   [[nodiscard]] ConnectionStats total() const;
+  /// Fills in its fronts, its sessions and their figures.
+  void fill(ProcessPicture& picture) const;
 
   /// Closes the fronts, resets who waits, and ends each session with `why`; `done` is called when all have gone.
   void stop(const Error& why, std::function<void()> done);
@@ -82,6 +85,7 @@ class Forward {
   struct Session {
     std::unique_ptr<Connection> connection;
     std::unique_ptr<ForwardSession> work;  // destroyed first
+    std::uint64_t number;
   };
   struct Opened {
     std::unique_ptr<bridge::Front> front;
@@ -110,6 +114,7 @@ class Forward {
   std::deque<Client> waiting_;  // at most kMaxWaitingClients, and a few that were on their way
   bool held_ = false;           // the fronts
   ConnectionStats past_;        // of sessions that have gone
+  std::uint64_t next_number_ = 1;
   std::function<void()> stopped_;
   boost::asio::steady_timer timer_;
   std::vector<Opened> fronts_;

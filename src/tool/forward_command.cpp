@@ -27,7 +27,6 @@ namespace udtcat::tool {
 namespace {
 
 constexpr std::size_t kMaxSessions = 16;        // spec: docs/man/udtcat.1, FORWARDS: of one connector
-constexpr std::uint64_t kDescriptors = 65'536;  // guess: more connections than ports to connect from
 
 /// A client is a stream, a stream a connection to a service.
 /// Threads: confined to the io_context thread.
@@ -84,9 +83,10 @@ class ForwardCommand {
                   .on_gone = [this](const std::string& peer, const Status& how) { on_gone(peer, how); }}) {}
 
   [[nodiscard]] ExitStatus run(FoundKey key) {
-    allow_descriptors(kDescriptors);
+    allow_descriptors(kAllDescriptors);
     if (auto started = start(std::move(key)); !started) return run_.fail_to_start(std::move(started.error()));
     run_.watch("", [this] { return forward_.total(); });
+    run_.show([this](ProcessPicture& picture) { fill(picture); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return run_.run();
   }
@@ -107,6 +107,7 @@ class ForwardCommand {
   void on_gone(const std::string& peer, const Status& how);
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
+  void fill(ProcessPicture& picture) const;
   void stop(const Error& why);
 
   const PipeOptions& options_;
@@ -205,6 +206,13 @@ void ForwardCommand::on_failure(const Error& error) {
   if (forward_.sessions() > 0 && forward_.waiting() == 0) return redial_->stop();
   if (forward_.sessions() > 0 || gone_since_ || std::exchange(told_absence_, true)) return;
   core::log().warn("{}; dialling on", error.message());
+}
+
+void ForwardCommand::fill(ProcessPicture& picture) const {
+  forward_.fill(picture);
+  picture.refused = refusals_.pictures();
+  if (!listener_) return;
+  for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
 }
 
 void ForwardCommand::stop(const Error& why) {

@@ -29,6 +29,13 @@ std::string plain_notice() {
          "read and change the data, and nothing shows that the last byte arrived";
 }
 
+namespace {
+
+/// By its code: strangers can cause any number of texts.
+std::string kind_of_refusal(const Error& why) { return make_error_code(why.code).message(); }
+
+}  // namespace
+
 std::string peer_text(const Connection& connection) {
   const std::string address = connection.peer().to_string();
   const auto identity = connection.peer_identity();
@@ -45,8 +52,21 @@ RefusalLog::RefusalLog(boost::asio::io_context& io)
           [](const Endpoint& peer, const Error& why) {
             core::log().warn("refused {}: {}", peer.to_string(), why.message());
           },
-          // By its code: strangers can cause any number of texts.
-          [](const Error& why) { return make_error_code(why.code).message(); }) {}
+          kind_of_refusal) {}
+
+void RefusalLog::add(const Endpoint& peer, const Error& why) {
+  RefusalCount& kind = counts_[kind_of_refusal(why)];
+  ++kind.count;
+  kind.latest = std::chrono::steady_clock::now();
+  reporter_.report(peer, why);
+}
+
+std::vector<RefusalPicture> RefusalLog::pictures() const {
+  std::vector<RefusalPicture> pictures;
+  for (const auto& [reason, kind] : counts_)
+    pictures.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest});
+  return pictures;
+}
 
 LocalStream::ReadResult WaitingNotice::read_some(std::span<std::byte> into) {
   const ReadResult read = inner().read_some(into);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -20,6 +23,7 @@
 #include "lib/bridge/forwarding_stream.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
+#include "tool/picture.hpp"
 
 namespace udtcat::tool {
 
@@ -40,9 +44,16 @@ namespace udtcat::tool {
 class RefusalLog {
  public:
   explicit RefusalLog(boost::asio::io_context& io);
-  void add(const Endpoint& peer, const Error& why) { reporter_.report(peer, why); }
+  void add(const Endpoint& peer, const Error& why);
+  /// How many there were of each kind, and when the last.
+  [[nodiscard]] std::vector<RefusalPicture> pictures() const;
 
  private:
+  struct RefusalCount {
+    std::uint64_t count = 0;
+    std::chrono::steady_clock::time_point latest{};
+  };
+  std::map<std::string, RefusalCount> counts_;  // by kind, of which there are no more than codes
   bridge::TroubleReporter reporter_;
 };
 

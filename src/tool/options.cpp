@@ -150,20 +150,37 @@ void add_accept_timeout_option(CommandLine& line, Options& options) {
   });
 }
 
+namespace {
+
+constexpr milliseconds kLeastStatsInterval{100};  // guess: the figures of ten thousand sessions cost less
+
+/// "json", "json:10s", "none".
+Status read_stats(const Text& text, Options& options) {
+  constexpr std::string_view kEach = "json:";
+  const bool each = text.starts_with(kEach);
+  if (text != "json" && text != "none" && !each)
+    return bad_value("--stats", text, "json, json:INTERVAL as in json:10s, none");
+  options.stats_json = text != "none";
+  options.stats_interval.reset();
+  if (!each) return {};
+  return store(duration_value("--stats json:", text.substr(kEach.size()), kLeastStatsInterval), options.stats_interval);
+}
+
+}  // namespace
+
 void add_log_options(CommandLine& line, Options& options) {
   line.count("-v,--verbose", options.verbosity);
   line.flag("-q,--quiet");
   line.exclusive("-v", "-q");
-  line.value("--stats", [&](const Text& text) -> Status {
-    if (text != "json" && text != "none") return bad_value("--stats", text, "json, none");
-    options.stats_json = text == "json";
-    return {};
-  });
+  line.value("--stats", [&](const Text& text) { return read_stats(text, options); });
   line.check([&]() -> Status {
+    options.command_line = line.as_typed();
     if (line.has("-q")) options.verbosity = -1;
     return {};
   });
 }
+
+void add_check_option(CommandLine& line, Options& options) { line.flag("--check", options.check); }
 
 void add_progress_options(CommandLine& line, Options& options) {
   line.flag("--progress");

@@ -48,6 +48,9 @@ struct Options {
   int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
   std::optional<bool> progress{};                             ///< none: where a person is watching
   bool stats_json = false;
+  std::optional<std::chrono::milliseconds> stats_interval{};  ///< none: at the end only
+  bool check = false;                                         ///< only say what would be done
+  std::string command_line{};                                 ///< as typed, for `udtcat status`
 };
 
 /// A listener names no peer, whatever it does where it has no key.
@@ -66,6 +69,7 @@ void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
 void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
+void add_check_option(CommandLine& line, Options& options);      ///< --check
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 /// "host:9000", "[2001:db8::1]:9000": as users write it.

@@ -187,6 +187,11 @@ class PipeListener {
                start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
                               [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
+    run_.show([this](ProcessPicture& picture) {
+      picture.refused = refusals_.pictures();
+      for (const Endpoint& local : listener_->local_endpoints())
+        picture.listening.push_back("udp " + local.to_string());
+    });
     return {};
   }
 

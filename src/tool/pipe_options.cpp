@@ -7,6 +7,8 @@
 
 #include "lib/core/try.hpp"
 #include "tool/exit_status.hpp"
+#include "tool/facts.hpp"
+#include "tool/shell_words.hpp"
 
 namespace udtcat::tool {
 
@@ -22,6 +24,8 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key, for two hosts and one purpose
   udtcat keygen --pair [FILE]             make a key pair of your own, and print what others know you by
+  udtcat --config FILE                    the same from a file: an option a line, and listen, or host and port
+  udtcat status                           who is connected to the udtcats of this host; udtcat status --help
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
 )";
@@ -70,7 +74,8 @@ Output, all on stderr:
   -v, -vv, -vvv              say more: peers, events, blocks
   -q, --quiet                only errors
       --progress, --no-progress   a line of progress (default: where a person watches)
-      --stats json|none      one JSON object as the last line (none)
+      --stats FORM           json: one JSON object as the last line; json:10s: and one each 10 s; none (none)
+      --check                only say what would be done
   -h, --help    --version
 
 Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB.
@@ -194,6 +199,7 @@ void add_relay_options(CommandLine& line, PipeOptions& options) {
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
   add_log_options(line, options);
+  add_check_option(line, options);
   add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {
@@ -235,6 +241,9 @@ Result<PipeOptions> parse_pipe_options(const Words& words) {
   add_relay_options(line, options);
   add_stream_options(line, options);
   add_accept_timeout_option(line, options);
+  line.value("--config", [](const std::string& path) -> Status {
+    return misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
+  });
   bool version = false;
   line.question("--version", version);
   line.check([&] { return check_plain(line, options); });
@@ -265,6 +274,33 @@ Result<PipeOptions> parse_relay_options(const std::string& command, const Words&
         command,
         "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");
   return options;
+}
+
+namespace {
+
+std::string service_text(const std::string& name) { return name.empty() ? "the service" : "the service " + name; }
+
+std::string front_text(const SocketPlace& place, const PipeOptions& options) {
+  return place.unix_path.empty() ? place_text("tcp", place.tcp, options.socket_family) : shown(place);
+}
+
+}  // namespace
+
+Words form_facts(const PipeOptions& options) {
+  const std::string where = options.listens ? "waits for peers at " + place_text("udp", options.local, options.family)
+                                            : "connects to udp " + to_string(options.peer);
+  if (options.form == Form::forward) {
+    Words facts{where};
+    for (const ServiceOption& each : options.services)
+      facts.push_back(fmt::format("connects streams for {} to {}", service_text(each.name), shown(each.place)));
+    for (const FrontOption& each : options.fronts)
+      facts.push_back(fmt::format("carries clients of {} to {} of the other end", front_text(each.place, options),
+                                  service_text(each.service)));
+    if (!options.listens) facts.push_back(options.once ? "ends with its session" : "dials again for ever");
+    return facts;
+  }
+  const std::string what = options.exec ? "the command " + quoted(*options.exec) : "standard input and output";
+  return {where, options.listens ? "bridges the first to " + what : "bridges " + what};
 }
 
 std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }

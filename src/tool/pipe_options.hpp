@@ -40,6 +40,9 @@ struct PipeOptions : Options {
 /// Only the forms help and forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_relay_options(const std::string& command, const Words& words);
 
+/// The form in sentences, for --check.
+[[nodiscard]] Words form_facts(const PipeOptions& options);
+
 /// Synopsis, options, exit statuses, examples.
 [[nodiscard]] std::string help_text();
 

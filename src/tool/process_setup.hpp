@@ -24,6 +24,10 @@ void forbid_core_dumps_for_good();
 /// A variable of the environment; none where it is not there, or empty.
 [[nodiscard]] std::optional<std::string> environment(const char* name);
 
+/// As many as the system lets us have: for a command that serves many connections and starts no programs, which would
+/// inherit the limit, and which select() may break.
+inline constexpr std::uint64_t kAllDescriptors = ~std::uint64_t{0};
+
 /// Raises the limit of open descriptors up to `wanted`, as far as the hard limit allows: the usual soft limit suits
 /// select() only.
 void allow_descriptors(std::uint64_t wanted);

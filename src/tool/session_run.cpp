@@ -9,6 +9,7 @@
 
 #include "lib/core/log.hpp"
 #include "tool/figures.hpp"
+#include "tool/service_manager.hpp"
 
 namespace udtcat::tool {
 
@@ -37,15 +38,16 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       transport_(options.transport),
       protection_(options.session.protection),
       rules_(rules),
-      rereads_peers_(waits_for_peers(options) && options.peers_file.has_value()),
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
+      expected_peer_(options.session.expected_peer),
+      reports_(io_, console, options),
       peer_timer_(io_),
       progress_timer_(io_),
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
-               rules.signal_grace, rereads_peers_ ? SignalWatch::HangUp::tells : SignalWatch::HangUp::ends) {}
+               rules.signal_grace) {}
 
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
@@ -62,6 +64,26 @@ void SessionRun::watch(std::string peer, std::function<ConnectionStats()> figure
   figures_ = std::move(figures);
   started_ = Clock::now();
   if (shows_progress_) tick();
+  if (peer_.empty()) return;
+  show([this](ProcessPicture& picture) {
+    picture.all = figures_();
+    picture.peers = {picture_of(1, expected_peer_, peer_, picture.all)};
+  });
+}
+
+void SessionRun::show(Reports::Fill fill) {
+  // A manager's reload of a service that has nothing to read again is no stop.
+  if (has_service_manager() && reloads_.empty()) on_reload([] { core::log().info("there is nothing to read again"); });
+  reports_.show(std::move(fill));
+}
+
+void SessionRun::on_reload(std::function<void()> deed) {
+  reloads_.push_back(std::move(deed));
+  signals_.let_hangup_pass();
+}
+
+void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
+  if (peers) on_reload([peers = std::move(peers)] { peers->reload(); });
 }
 
 void SessionRun::tick() {
@@ -79,11 +101,12 @@ void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
   if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
   if (state_ != State::running) return;
-  if (signal == SIGHUP && rereads_peers_) {
-    if (peers_) peers_->reload();
-    return;
-  }
+  if (signal == SIGHUP && !reloads_.empty())
+    return reports_.reload([this] {
+      for (const auto& deed : reloads_) deed();
+    });
   state_ = State::interrupted;
+  reports_.stopping();
   signal_ = signal;
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
   status_ = exit_status_of_signal(signal);
@@ -117,6 +140,7 @@ ExitStatus SessionRun::fail_to_start(Error error) {
 }
 
 ExitStatus SessionRun::run() {
+  reports_.begin();
   if (state_ != State::finished) io_.run();
   conclude();
   // The destructors let the last frames reach the peer; after a signal they have less time.
@@ -126,10 +150,11 @@ ExitStatus SessionRun::run() {
 
 void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
+  reports_.end();
   console_.clear_status();
   // The user knows of a signal.
   const bool is_unknown = error_ && signal_ == 0;
-  if (is_unknown) console_.line("udtcat: " + describe(*error_));
+  if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

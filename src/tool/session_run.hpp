@@ -20,6 +20,7 @@
 #include "tool/figures.hpp"
 #include "tool/options.hpp"
 #include "tool/peers_file.hpp"
+#include "tool/reports.hpp"
 #include "tool/signal_watch.hpp"
 
 namespace udtcat::tool {
@@ -56,7 +57,8 @@ class SessionRun {
 
   /// Ends the run with Errc::cannot_reach unless there is a peer, by watch(), before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
-  /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
+  /// From now on progress and statistics are those of `figures`, which is called until the run has ended. A peer that
+  /// has an address here is shown as by show().
   void watch(std::string peer, std::function<ConnectionStats()> figures);
   /// The name that the peer's key pair gives it, for the statistics.
   void name_peer(const std::optional<PeerIdentity>& identity) { peer_name_ = identity ? identity->name : ""; }
@@ -67,11 +69,16 @@ class SessionRun {
     if constexpr (requires { connection.peer_identity(); }) name_peer(connection.peer_identity());
     on_interrupt([&connection](const Error& why) { connection.abort(why); });
   }
+  /// The process is in service: from now on it can be asked what it is doing. `fill` is called until the run has ended.
+  void show(Reports::Fill fill);
+  /// SIGHUP no longer ends the run, but calls `deed`, and those of other calls, which read configuration again. Under a service manager it ends
+  /// no run that is shown.
+  void on_reload(std::function<void()> deed);
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
 
-  /// A SIGHUP has them read again.  peers   none: there are none; only where the options name their file
-  void keep_current(std::shared_ptr<PeersFile> peers) { peers_ = std::move(peers); }
+  /// on_reload() of the peers' file.  peers   none: there are none
+  void keep_current(std::shared_ptr<PeersFile> peers);
 
   /// Ends run(): well, or with what went wrong. The first call counts.
   void finish(std::optional<Error> error);
@@ -100,10 +107,11 @@ class SessionRun {
   const TransportOptions transport_;
   const Protection protection_;
   const EndRules rules_;
-  const bool rereads_peers_;
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
+  const std::string expected_peer_;
+  Reports reports_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
   boost::asio::steady_timer interrupt_timer_;
@@ -117,9 +125,9 @@ class SessionRun {
   std::string peer_name_;                     // may be empty
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
   std::function<void(const Error&)> tell_peers_;
+  std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end
   Clock::time_point started_;
   Sample shown_;                      // what the last progress line said
-  std::shared_ptr<PeersFile> peers_;  // of a listener with a key pair
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

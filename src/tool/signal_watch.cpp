@@ -52,16 +52,16 @@ SignalsLetThrough::SignalsLetThrough() {
 }
 
 struct SignalWatch::State {
-  State(Handler on_signal, std::chrono::milliseconds patience, HangUp sense)
-      : signals(watched_signals()), grace(patience), hang_up(sense), handler(std::move(on_signal)) {}
+  State(Handler on_signal, std::chrono::milliseconds patience)
+      : signals(watched_signals()), grace(patience), handler(std::move(on_signal)) {}
 
   /// The watch's thread.
   void run();
 
   const sigset_t signals;
   const std::chrono::milliseconds grace;
-  const HangUp hang_up;
   std::atomic<int> status{to_int(ExitStatus::interrupted)};  // what the alarm ends the process with
+  std::atomic<bool> hangup_passes = false;
   core::Mutex mutex;
   Handler handler UDTCAT_GUARDED_BY(mutex);  // empty once nobody listens
 };
@@ -73,7 +73,7 @@ void SignalWatch::State::run() {
     int signal = 0;
     if (::sigwait(&signals, &signal) != 0) continue;
     if (signal == SIGALRM) ::_exit(status);
-    if (signal != SIGUSR1 && (signal != SIGHUP || hang_up == HangUp::ends)) {
+    if (signal != SIGUSR1 && !(signal == SIGHUP && hangup_passes)) {
       const auto now = std::chrono::steady_clock::now();
       // timeout(1) and others signal the process, then its group: that is one request, and the orderly way is still
       // open.
@@ -90,8 +90,8 @@ void SignalWatch::State::run() {
   }
 }
 
-SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace, HangUp hang_up)
-    : state_(std::make_shared<State>(std::move(handler), grace, hang_up)) {
+SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
+    : state_(std::make_shared<State>(std::move(handler), grace)) {
   // Blocked in every thread that is made from now on, so that only sigwait() takes them.
   std::ignore = ::pthread_sigmask(SIG_BLOCK, &state_->signals, nullptr);  // fails for no valid set
   // A signal that is ignored may never become pending.
@@ -104,6 +104,8 @@ SignalWatch::~SignalWatch() {
   const core::MutexLock lock(state_->mutex);
   state_->handler = nullptr;
 }
+
+void SignalWatch::let_hangup_pass() { state_->hangup_passes = true; }
 
 void SignalWatch::end_process_after(std::chrono::milliseconds grace, ExitStatus status) {
   state_->status = to_int(status);

@@ -32,7 +32,7 @@ class SignalsLetThrough {
 ///
 ///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after the grace in any case
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
-///   SIGUSR1, and SIGHUP that tells ─► handler
+///   SIGUSR1                       ─► handler; after let_hangup_pass() SIGHUP likewise
 ///
 /// A SIGHUP that was ignored when we were started (nohup) stays so.
 /// Threads: confined to the thread that made it, before any other was started; the handler is called on the watch's
@@ -40,18 +40,16 @@ class SignalsLetThrough {
 class SignalWatch {
  public:
   using Handler = std::function<void(int signal)>;
-  /// The sense of SIGHUP.
-  enum class HangUp {
-    ends,   ///< as SIGTERM
-    tells,  ///< the handler, and nothing else, as SIGUSR1
-  };
 
   /// grace   how long the handler's work may take after the first signal
-  explicit SignalWatch(Handler handler, std::chrono::milliseconds grace = kSignalGrace, HangUp hang_up = HangUp::ends);
+  explicit SignalWatch(Handler handler, std::chrono::milliseconds grace = kSignalGrace);
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   /// No handler is called any more; signals still end the process.
   ~SignalWatch();
+
+  /// From now on SIGHUP goes to the handler and ends nothing.
+  void let_hangup_pass();
 
   /// Ends the process with `status` if it has not ended by itself when `grace` is over.
   void end_process_after(std::chrono::milliseconds grace, ExitStatus status);

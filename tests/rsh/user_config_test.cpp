@@ -56,7 +56,7 @@ TEST(UserConfigs, NameTheLineThatIsNone) {
   for (const char* text : {"\nrate 1G 2G", "\nHost", "\n--require-udp", "\n-- x"}) {
     const auto options = read_user_config(text, "x");
     ASSERT_FALSE(options);
-    EXPECT_NE(options.error().message().find("line 2"), std::string::npos);
+    EXPECT_NE(options.error().message().find("config:2"), std::string::npos);
   }
 }
 

@@ -86,5 +86,17 @@ TEST_F(StderrLog, TellsEventsWithTheirTime) {
 }
 TEST_F(StderrLog, TellsEverythingAtLast) { EXPECT_NE(said(3).find(" trace: trace\n"), std::string::npos); }
 
+TEST_F(StderrLog, TellsAJournalLevelsAndNeitherNameNorTimeNorProgress) {
+  Console journal(pipe_.writer(), true);
+  install_stderr_log(journal, 3);
+  journal.status("12 %");
+  journal.line("udtcat: listening");
+  journal.line("udtcat: no such file", LineLevel::error);
+  core::log().warn("refused");
+  core::log().debug("an event");
+  install_stderr_log(silence_, -1);
+  EXPECT_EQ(pipe_.drain(), "<5>listening\n<3>no such file\n<4>refused\n<7>an event\n");
+}
+
 }  // namespace
 }  // namespace udtcat::tool

@@ -24,6 +24,17 @@ TEST(ProtectionNotice, IsLoudAtClear) {
 
 using namespace std::chrono_literals;
 
+TEST(RefusalLog, CountsPeersByTheKindOfReason) {
+  boost::asio::io_context io;
+  RefusalLog refusals(io);
+  for (const char* text : {"one text", "another"}) refusals.add({}, {Errc::authentication_failed, "TLS", text});
+  refusals.add({}, {Errc::parameters_refused, "agree", "purpose"});
+  const auto pictures = refusals.pictures();
+  ASSERT_EQ(pictures.size(), 2U);
+  EXPECT_EQ(pictures[0].count + pictures[1].count, 3U);
+  EXPECT_LT(pictures[0].ago, 60s);
+}
+
 /// Takes all at once; reads as the test says.
 class Stdio final : public LocalStream {
  public:

@@ -166,6 +166,16 @@ TEST(Options, LeaveNothingOfASessionWhenPlain) {
   EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").form, Form::listen);
 }
 
+TEST(Options, TakeAnIntervalForFigures) {
+  EXPECT_EQ(good("h 1 --stats json:10s").stats_interval, 10s);
+  EXPECT_TRUE(good("h 1 --stats json:100ms").stats_json);
+  EXPECT_EQ(good("h 1 --stats json:1s --stats json").stats_interval, std::nullopt);
+}
+
+TEST(Options, KeepTheCommandLineForStatus) {
+  EXPECT_EQ(parse({"h", "1", "--exec", "zfs recv"}).value().command_line, "udtcat h 1 --exec 'zfs recv'");
+}
+
 TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
   EXPECT_EQ(good("h 1 --from 8080").fronts.at(0).place.tcp.host, "127.0.0.1");
   EXPECT_EQ(good("h 1 --from 8080 -6").fronts.at(0).place.tcp.host, "::1");
@@ -222,7 +232,7 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --connect-timeout soon", "--connect-timeout \"soon\"", "ms, s or m"},
     {"h 1 --idle-timeout 2s", "--idle-timeout \"2s\"", "allowed: 3s or more"},
     {"-l 9000 --accept-timeout -1", "--accept-timeout \"-1\"", "allowed: 1ms or more"},
-    {"h 1 --stats xml", "--stats \"xml\"", "allowed: json, none"},
+    {"h 1 --stats xml", "--stats \"xml\"", "allowed: json, json:INTERVAL as in json:10s, none"},
     // Addresses.
     {"h 0", "PORT \"0\"", "allowed: 1 to 65535"},
     {"h 65536", "PORT \"65536\"", "allowed: 1 to 65535"},
@@ -271,6 +281,12 @@ const std::vector<Refusal> kRefusals{
     {"-l ::1 9000", "-l", "one argument"},
     {"h 1 --colour", "option \"--colour\"", "udtcat --help"},
     {"h 1 --lanes", "option --lanes", "needs a value"},
+    {"h 1 --key-file --verbose", "option --key-file", "needs a value"},
+    {"h 1 -k -v", "option -k", "needs a value"},
+    {"h 1 --progress=no", "option --progress", "has no value"},
+    {"h 1 --config f", "--config f", "it comes first"},
+    {"h 1 --stats json:", "--stats json: \"\"", "allowed: 100ms or more"},
+    {"h 1 --stats json:99ms", "--stats json: \"99ms\"", "allowed: 100ms or more"},
     {"h 1 -k", "option --key-file", "needs a value"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, OptionsRefusal, testing::ValuesIn(kRefusals));

@@ -36,7 +36,11 @@ TEST(ProcessHardeningDeathTest, AllowsDescriptorsUpToTheHardLimit) {
     const bool is_left = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 64;
     allow_descriptors(4096);
     const bool is_raised = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 128;
-    ::_exit(is_left && is_raised ? 0 : 1);
+    const rlimit soft{.rlim_cur = 64, .rlim_max = 128};
+    if (::setrlimit(RLIMIT_NOFILE, &soft) != 0) ::_exit(1);
+    allow_descriptors(kAllDescriptors);
+    const bool is_all = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 128;
+    ::_exit(is_left && is_raised && is_all ? 0 : 1);
   };
   EXPECT_EXIT(allows(), ExitedWithCode(0), "");
 }

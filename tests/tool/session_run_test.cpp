@@ -102,6 +102,21 @@ TEST_F(SessionRunDeathTest, DoesNotWaitForPeersThatAreNotThere) {
   EXPECT_EXIT(run_and_exit(stopped), ExitedWithCode(130), "^$");
 }
 
+TEST_F(SessionRunDeathTest, ReadsAgainAtAHangupIfItCan) {
+  const auto reloaded = [this](SessionRun& run) {
+    run.on_reload([&] {
+      console_.line("read again");
+      run.finish(std::nullopt);
+    });
+    ::kill(::getpid(), SIGHUP);
+  };
+  EXPECT_EXIT(run_and_exit(reloaded), ExitedWithCode(0), "^read again\n$");
+}
+
+TEST_F(SessionRunDeathTest, IsEndedByAHangupElse) {
+  EXPECT_EXIT(run_and_exit([](SessionRun&) { ::kill(::getpid(), SIGHUP); }), ExitedWithCode(129), "^$");
+}
+
 TEST_F(SessionRunDeathTest, PrintsALineForSigusr1) {
   const auto asked = [](SessionRun& run) {
     run.watch("192.0.2.7:5555", figures);

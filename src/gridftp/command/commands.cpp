@@ -18,6 +18,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/commands.hpp"
+#include "tool/facts.hpp"
 #include "tool/forward.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
@@ -112,8 +113,7 @@ std::string audience_of(const ServerOptions& options) {
 }
 
 ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& console) {
-  constexpr std::uint64_t kDescriptors = 4096;  // guess: all its clients and data connections, and their files
-  tool::allow_descriptors(kDescriptors);
+  tool::allow_descriptors(tool::kAllDescriptors);
   tool::SessionRun run(options, console);
   auto root = ServedRoot::open(options.root);
   if (!root) return run.fail_to_start(std::move(root.error()));
@@ -133,6 +133,18 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
     stats.bytes_sent = server.moved_bytes();
     return stats;
   });
+  run.show([&server, sealed](tool::ProcessPicture& picture) {
+    picture.all.bytes_sent = server.moved_bytes();
+    for (const Endpoint& local : server.local_endpoints())
+      picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
+    for (const FtpServer::Guest& guest : server.guests()) {
+      ConnectionStats stats;
+      stats.made_at = guest.came_at;
+      stats.bytes_sent = guest.moved_bytes;  // either way
+      stats.streams_open = 1;
+      picture.peers.push_back(tool::picture_of(guest.number, "", guest.address.to_string(), stats));
+    }
+  });
   run.on_interrupt([&](const Error& why) {
     server.stop();
     run.finish(why);
@@ -142,7 +154,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
 
 /// A command whose options are settled once it is known whether the environment has a key.
 template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundKey, Console&)>
-class GridftpJob final : public tool::Job {
+class GridftpJob : public tool::Job {
  public:
   explicit GridftpJob(CommandOptions options) : options_(std::move(options)) {}
 
@@ -154,11 +166,25 @@ class GridftpJob final : public tool::Job {
     return carry_out(options_, std::move(key), context.console);
   }
 
+ protected:
+  [[nodiscard]] const CommandOptions& command_options() const { return options_; }
+
  private:
   CommandOptions options_;
 };
-using ServeJob = GridftpJob<ServerOptions, serve_command>;
 using ClientJob = GridftpJob<ClientOptions, transfer_command>;
+
+class ServeJob final : public GridftpJob<ServerOptions, serve_command> {
+ public:
+  using GridftpJob::GridftpJob;
+  [[nodiscard]] Result<tool::Words> facts() const override {
+    const auto& serve = command_options();
+    const char* protocol = serve.auth == ServeAuth::key ? "udp" : "tcp";
+    return tool::Words{
+        fmt::format("serves {} at {}", serve.root, tool::place_text(protocol, serve.local, serve.family)),
+        audience_of(serve)};
+  }
+};
 
 template <Verb verb>
 Result<std::unique_ptr<tool::Job>> parse_client(const tool::Words& arguments) {
@@ -200,6 +226,7 @@ class GatewayJob final : public tool::Job {
   explicit GatewayJob(tool::PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] Result<tool::Words> facts() const override { return tool::form_facts(options_); }
   [[nodiscard]] Status prepare(bool /*has_environment_key*/, Console& console) override {
     tool::warn_of_protection(options_, console);
     return {};

@@ -153,6 +153,7 @@ Status read_place(const CommandLine& line, ServerOptions& options) {
 void add_server_options(CommandLine& line, ServerOptions& options) {
   line.flag("-l,--listen");
   line.value("--root", options.root);
+  add_check_option(line, options);
   line.flag("--read-only", options.read_only);
   line.flag("--anonymous-writable", options.anonymous_writable);
   line.flag("--third-party", options.third_party);
@@ -297,6 +298,7 @@ std::string help_text() {
       --anonymous-writable   everybody may also write and delete
       --third-party          data may go to, and come from, other hosts than the client's: for transfers between servers
       --protect LEVEL        with a key: what data must have at least
+      --check                only say what would be done
       -4, -6                 IPv4 only, IPv6 only
   all, as udtcat (udtcat --help):
   -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows,
@@ -318,7 +320,7 @@ Control and data connections, those of a transfer between two servers too, are s
 --protect says. IPv4 is all that PORT and PASV know. The options are as of udtcat (udtcat --help):
   -l, --listen, -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads,
   --flows, --transport, --congestion, --memory, --rate, --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q,
-  --quiet, --progress, --no-progress, --stats
+  --quiet, --progress, --no-progress, --stats, --check
 Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to
 end.
 

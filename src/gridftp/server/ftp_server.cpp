@@ -22,7 +22,9 @@ namespace udtcat::gridftp {
 using boost::asio::ip::tcp;
 
 FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options)
-    : io_(io), service_(new Service{std::move(root), std::move(options)}) {}
+    : io_(io),
+      service_(new Service{std::move(root), std::move(options)}),
+      trouble_(io, [](const Endpoint&, const Error& error) { core::log().warn("{}", error.message()); }) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::SocketEnd::always));
@@ -35,7 +37,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
         auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
         serve(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
       },
-      [](const Endpoint&, const Error& error) { core::log().warn("{}", error.message()); });
+      [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); });
   return {};
 }
 
@@ -73,7 +75,7 @@ bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
   std::optional<Precedence> greatest;
   auto leaves = clients_.end();
   for (auto entry = clients_.begin(); entry != clients_.end(); ++entry) {
-    const auto& [prefix, proved, client] = entry->second;
+    const auto& [prefix, proved, address, came_at, client] = entry->second;
     const bool in_exchange = prefix == newcomer && !client->is_logged_in();
     const bool has_more = !has_its_share && held.of(prefix) > held.of(newcomer);
     const auto idle = client->is_logged_in() ? client->idle() : ServedClient::Clock::duration::zero();
@@ -104,7 +106,8 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
   const core::Prefix prefix = core::prefix_of(control->peer());
   const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
   if (!has_room_for(prefix, share)) return refuse(std::move(control));
-  const std::string name = control->peer().to_string();
+  const Endpoint address = control->peer();
+  const std::string name = address.to_string();
   const std::uint64_t number = next_number_++;
   core::log().info("{} connected", name);
   // Posted: the client itself calls this.
@@ -115,7 +118,7 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
     }));
   });
   auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, share, std::move(gone));
-  clients_.emplace(number, Entry{prefix, has_key, std::move(client)});
+  clients_.emplace(number, Entry{prefix, has_key, address, ServedClient::Clock::now(), std::move(client)});
 }
 
 void FtpServer::forget(Entries::iterator entry) {
@@ -133,6 +136,13 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
   std::vector<Endpoint> locals = ports_.local_endpoints();
   for (const auto& listener : sealed_listeners_) locals.push_back(listener->local());
   return locals;
+}
+
+std::vector<FtpServer::Guest> FtpServer::guests() const {
+  std::vector<Guest> guests;
+  for (const auto& [number, entry] : clients_)
+    guests.push_back({number, entry.address, entry.came_at, entry.client->moved_bytes()});
+  return guests;
 }
 
 std::uint64_t FtpServer::moved_bytes() const {

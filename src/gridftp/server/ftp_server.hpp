@@ -1,6 +1,7 @@
 /// Serves a directory to GridFTP clients.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 #include "gridftp/server/served_root.hpp"
 #include "gridftp/server/service.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/prefix.hpp"
 
@@ -41,6 +43,14 @@ class FtpServer {
   void stop();
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
+  /// A client that is here.
+  struct Guest {
+    std::uint64_t number;
+    Endpoint address;
+    std::chrono::steady_clock::time_point came_at;
+    std::uint64_t moved_bytes;  ///< payload either way
+  };
+  [[nodiscard]] std::vector<Guest> guests() const;
   /// Payload moved either way since the start.
   [[nodiscard]] std::uint64_t moved_bytes() const;
 
@@ -48,6 +58,8 @@ class FtpServer {
   struct Entry {
     core::Prefix prefix;
     bool has_key;
+    Endpoint address;
+    std::chrono::steady_clock::time_point came_at;
     std::unique_ptr<ServedClient> client;
   };
   using Entries = std::map<std::uint64_t, Entry>;
@@ -61,6 +73,7 @@ class FtpServer {
   bridge::TcpPorts ports_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataListener>> sealed_listeners_;
+  bridge::TroubleReporter trouble_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   std::uint64_t moved_before_ = 0;  // for clients that have gone

@@ -471,6 +471,8 @@ ConnectionStats Multiplexer::stats() {
   stats.bytes_received = bytes_received_;
   stats.streams_opened = streams_opened_;
   stats.unanswered = std::chrono::duration_cast<std::chrono::milliseconds>(liveness_.unanswered(now()));
+  stats.streams_open = streams_.size();
+  stats.made_at = made_at_;
   return stats;
 }
 

@@ -164,6 +164,7 @@ class Multiplexer final : public Connection, private StreamHost {
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;
   std::uint64_t streams_opened_ = 0;
+  const TimePoint made_at_ = std::chrono::steady_clock::now();
 
   StreamHandler on_stream_;
   ClosedHandler on_closed_;

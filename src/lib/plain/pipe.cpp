@@ -256,6 +256,8 @@ void Pipe::end(std::optional<Error> error) {
 ConnectionStats Pipe::stats() {
   const auto channel = channel_->stats();
   ConnectionStats stats;
+  stats.made_at = made_at_;
+  stats.streams_open = 1;
   stats.bytes_sent = sent_bytes_;
   stats.bytes_received = consumed_bytes_;
   stats.packets_sent = channel.packets_sent;

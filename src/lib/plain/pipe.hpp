@@ -94,6 +94,7 @@ class Pipe final : public PlainPipe {
   std::size_t writes_ = 0;              // outstanding with the channel
   std::shared_ptr<std::byte[]> piece_;  // being filled, shared with the writes that took its front
   std::span<std::byte> room_;           // the rest of piece_
+  const std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
   std::uint64_t sent_bytes_ = 0;
 
   Incoming incoming_ = Incoming::open;

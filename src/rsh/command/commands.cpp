@@ -15,6 +15,8 @@
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_config.hpp"
 #include "rsh/user_shell.hpp"
+#include "tool/facts.hpp"
+#include "tool/process_setup.hpp"
 #include "tool/trusted_file.hpp"
 
 namespace udtcat::rsh {
@@ -117,25 +119,43 @@ Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments
   return std::make_unique<RshServerJob>(std::move(options));
 }
 
+Result<AllowList> read_list(const std::string& path) {
+  UDTCAT_TRY(const std::string text, tool::read_trusted_file(path));
+  return AllowList::parse(text, path);
+}
+
 class DaemonJob final : public tool::Job {
  public:
   explicit DaemonJob(DaemonOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
+  [[nodiscard]] Result<tool::Words> facts() const override {
+    UDTCAT_TRY(const AllowList list, read_list(options_.allow));
+    return tool::Words{"waits for peers at " + tool::place_text("udp", options_.local, options_.family),
+                       fmt::format("runs for them the {} commands of {}", list.size(), options_.allow)};
+  }
   [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
     SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
-    const auto text = tool::read_trusted_file(options_.allow);
-    if (!text) return run.fail_to_start(text.error());
-    auto list = AllowList::parse(*text, options_.allow);
+    auto list = read_list(options_.allow);
     if (!list) return run.fail_to_start(std::move(list.error()));
+    constexpr std::uint64_t kDescriptors = 4096;  // guess: sixteen for each command
+    tool::allow_descriptors(kDescriptors);
     Daemon daemon(run, std::move(*list));
+    run.on_reload([this, &daemon] { read_again(daemon); });
     if (auto started = daemon.start(options_, std::move(key)); !started)
       return run.fail_to_start(std::move(started.error()));
     return run.run();
   }
 
  private:
+  void read_again(Daemon& daemon) const {
+    auto list = read_list(options_.allow);
+    if (!list) return core::log().error("{}; the list of before holds", list.error().message());
+    core::log().info("{} commands of {} are allowed", list->size(), options_.allow);
+    daemon.allow(std::move(*list));
+  }
+
   const DaemonOptions options_;
 };
 

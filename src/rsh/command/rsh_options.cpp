@@ -8,6 +8,7 @@
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "rsh/user_config.hpp"
+#include "tool/option_file.hpp"
 #include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
@@ -174,13 +175,12 @@ Result<Separated> separate(const Words& arguments) {
 /// The line of the user's file that causes `error`, if one does.
 Error blame(Error error, const std::vector<ConfiguredOption>& configured) {
   Words words;
-  for (const ConfiguredOption& option : configured) {
-    words.push_back(option.word);
+  for (const ConfiguredOption& option : configured) words.push_back(option.word);
+  const auto wrong = tool::word_to_blame(error, words, [](const Words& some) {
     RshOptions unused;
-    const Status status = read_ours(words, unused);
-    if (!status && status.error().message() == error.message()) return wrong_line(option.line, error.message());
-  }
-  return error;
+    return read_ours(some, unused);
+  });
+  return wrong ? wrong_user_line(configured[*wrong].line, error.message()) : error;
 }
 
 Status check_command(const RshOptions& options) {
@@ -220,6 +220,8 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   if (auto status = read_ours(ours, options); !status)
     return tl::unexpected(blame(std::move(status.error()), configured));
   if (options.help) return options;
+  options.command_line = "udtcat rsh";
+  for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
   UDTCAT_TRY(options.ssh, read_ssh_words(separated.of_ssh));
   options.ssh_arguments = std::move(separated.of_ssh);
   if (options.ssh.quiet && options.verbosity == 0) options.verbosity = -1;
@@ -249,6 +251,7 @@ Result<DaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
   CommandLine line("udtcat rsh-daemon");
   line.flag("-l,--listen");
   line.value("--allow", options.allow);
+  tool::add_check_option(line, options);
   add_key_options(line, options);
   add_remote_options(line, options);
   add_family_options(line, options);
@@ -275,7 +278,7 @@ std::string rsh_daemon_help_text() {
                              byte, runs PROGRAM WORDS, without a shell; no other command is run
   -l, --listen [ADDR:]PORT   where it waits
   -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate,
-  --transport, --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats
+  --transport, --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats, --check
                              see udtcat --help
 
 A list for modules of rsync:

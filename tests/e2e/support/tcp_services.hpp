@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/bytes.hpp"
+#include "support/digest.hpp"
 #include "support/ports.hpp"
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"

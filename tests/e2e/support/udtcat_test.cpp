@@ -18,7 +18,8 @@ void append(Arguments& to, const Arguments& more) { to.insert(to.end(), more.beg
 Process UdtcatTest::udtcat(Arguments arguments, End end) const {
   arguments.insert(arguments.begin(), UDTCAT_BINARY);
   append(arguments, end.args);
-  Arguments environment = {"HOME=" + home_.path().string(), "TMPDIR=" + home_.path().string()};
+  Arguments environment = {"HOME=" + home_.path().string(), "TMPDIR=" + home_.path().string(),
+                           "XDG_RUNTIME_DIR=" + home_.path().string()};
   if (end.key && !end.key->empty()) environment.push_back("UDTCAT_KEY=" + *end.key);
   append(environment, end.environment);
   return Process({.argv = std::move(arguments),

@@ -185,10 +185,12 @@ TEST_F(MultiplexerTest, RefusesAStreamWithTheReason) {
   accepts = false;
   open();
   ASSERT_TRUE(run_until([this] { return listener.connection->stats().streams_opened == 1; }));
+  EXPECT_EQ(listener.connection->stats().streams_open, 1U);
   listener.connection->refuse_stream(0, {Errc::local_connect_failed, "connect tcp db:5432", "Connection refused"});
   ASSERT_TRUE(run_until([this] { return connector.outcome.has_value(); }));
   EXPECT_EQ(connector.outcome->error->code, Errc::remote_connect_failed);
   EXPECT_NE(connector.outcome->error->message().find("db:5432"), std::string::npos);
+  EXPECT_EQ(connector.connection->stats().streams_open, 0U);
 }
 
 TEST_F(MultiplexerTest, RefusesASecondStreamWhereItTakesOneAndGoesOnWithTheFirst) {

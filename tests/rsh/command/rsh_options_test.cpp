@@ -58,10 +58,10 @@ TEST(RshOptions, ComeFromTheUsersFileToo) {
 
 TEST(RshOptions, SayWhichLineOfTheUsersFileIsWrong) {
   const auto in_file = [](const char* config) { return complaint({"--push", "far", "true"}, config); };
-  EXPECT_THAT(in_file("udp-host x\nrate fast\n"), HasSubstr("udtcat/config, line 2: --rate"));
-  EXPECT_THAT(in_file("\nrhate 1G\npush\n"), HasSubstr("udtcat/config, line 2: option"));
-  EXPECT_THAT(in_file("key-file k\n"), HasSubstr("udtcat/config, line 1: -k"));
-  EXPECT_THAT(in_file("memory 64MiB\ntransport libudt"), HasSubstr("udtcat/config, line 2: --memory"));
+  EXPECT_THAT(in_file("udp-host x\nrate fast\n"), HasSubstr("udtcat/config:2: --rate"));
+  EXPECT_THAT(in_file("\nrhate 1G\npush\n"), HasSubstr("udtcat/config:2: option"));
+  EXPECT_THAT(in_file("key-file k\n"), HasSubstr("udtcat/config:1: -k"));
+  EXPECT_THAT(in_file("memory 64MiB\ntransport libudt"), HasSubstr("udtcat/config:2: --memory"));
   EXPECT_EQ(complaint({"--congestion", "fixed", "far", "true"}, "rate 1G\n"), "");
   EXPECT_THAT(complaint({"--rate", "fast", "far", "true"}, "memory 64MiB\n"), testing::StartsWith("--rate"));
 }

@@ -1,0 +1,84 @@
+#include "tool/facts.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "tool/key_source.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+std::string time_text(std::chrono::milliseconds time) {
+  return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
+}
+
+const char* meaning_of(Protection protection) {
+  switch (protection) {
+    case Protection::private_:
+      return "private: enciphered and authenticated";
+    case Protection::safe:
+      return "safe: authenticated, for everybody on the path to read";
+    case Protection::auth:
+      return "auth: only the peer is authenticated";
+    case Protection::clear:
+      break;
+  }
+  return "clear: not protected at all";
+}
+
+std::string transport_fact(const TransportOptions& transport) {
+  if (transport.kind == TransportKind::libudt) return "packets are moved by libudt";
+  return fmt::format("packets are moved by {}, with up to {} under way each way", to_string(transport.congestion),
+                     core::format_size(transport.memory_bytes));
+}
+
+}  // namespace
+
+std::string place_text(const char* protocol, const HostPort& local, AddressFamily family) {
+  if (!local.host.empty() && local.host != "*") return fmt::format("{} {}", protocol, to_string(local));
+  const char* every = family == AddressFamily::ipv4   ? "every IPv4 address"
+                      : family == AddressFamily::ipv6 ? "every IPv6 address"
+                                                      : "every address";
+  if (local.port == 0) return fmt::format("{}, a port that the system chooses, at {}", protocol, every);
+  return fmt::format("{} port {} of {}", protocol, local.port, every);
+}
+
+Result<std::string> key_fact(const Options& options, std::optional<core::SecretText> environment) {
+  if (options.session.protection == Protection::clear) return "no key: anybody can be the other end";
+  std::error_code unknown;
+  if (options.key_file && !std::filesystem::is_regular_file(*options.key_file, unknown) &&
+      std::filesystem::exists(*options.key_file, unknown))
+    return fmt::format("key: read from {}, which is no file on a disk, at the start", *options.key_file);
+  if (!options.key_file && !environment)
+    return std::string(options.listens ? "key: a new one, shown on the terminal" : "key: asked for on the terminal");
+  const std::string where = options.key_file ? *options.key_file : std::string("$") + kKeyVariable;
+  UDTCAT_CHECK(find_key(options, std::move(environment), [](const std::string& question) {
+    return fail(Errc::bad_argument, question, "nobody is asked by --check");
+  }));
+  return "key: that of " + where;
+}
+
+Words session_facts(const Options& options) {
+  const SessionOptions& session = options.session;
+  Words facts;
+  if (!session.own_name.empty()) facts.push_back("this end is called " + session.own_name);
+  if (!session.expected_peer.empty()) facts.push_back("the other end has to be called " + session.expected_peer);
+  std::string protection = std::string("data: ") + meaning_of(session.protection);
+  if (session.cipher) protection += fmt::format(", by {}", to_string(*session.cipher));
+  facts.push_back(std::move(protection));
+  if (!options.transport.rate.unlimited())
+    facts.push_back(fmt::format("sends at most {}", core::format_rate(options.transport.rate)));
+  facts.push_back(transport_fact(options.transport));
+  facts.push_back(fmt::format("a peer is lost after {} of silence", time_text(session.idle_timeout)));
+  if (options.stats_interval)
+    facts.push_back(fmt::format("figures: a line each {}", time_text(*options.stats_interval)));
+  return facts;
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,78 @@
+#include "tool/status_command.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/try.hpp"
+#include "tool/picture.hpp"
+#include "tool/signal_watch.hpp"
+#include "tool/status_place.hpp"
+#include "tool/status_query.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+std::string status_help() {
+  return R"(udtcat status: who is connected to the udtcats of this host, since when, how fast, and who was refused
+
+  udtcat status [--json]
+
+      --json                 an array of objects, one a process; udtcat(1) names their keys
+
+A user sees his own processes, root sees all.
+)";
+}
+
+/// Processes that may not be asked are another user's affair.
+bool is_ours(const StatusAnswer& answer) {
+  return answer.picture || answer.picture.error().code != Errc::local_connect_failed;
+}
+
+std::string answers_text(const std::vector<StatusAnswer>& answers, bool json) {
+  std::string text;
+  for (const StatusAnswer& answer : answers) {
+    if (!answer.picture) continue;
+    if (!text.empty()) text += json ? ",\n" : "\n";
+    text += json ? to_json(*answer.picture) : to_text(*answer.picture);
+  }
+  return json ? "[" + text + "]\n" : text;
+}
+
+class StatusJob final : public Job {
+ public:
+  explicit StatusJob(bool json) : json_(json) {}
+
+  [[nodiscard]] const Options& options() const override { return options_; }
+  [[nodiscard]] bool needs_key() const override { return false; }
+  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
+    const SignalsLetThrough meanwhile;
+    const auto answers = ask_for_status(status_sockets());
+    for (const StatusAnswer& answer : answers)
+      if (!answer.picture && is_ours(answer)) context.console.line("udtcat: " + answer.picture.error().message());
+    return printed(answers_text(answers, json_), context.console);
+  }
+
+ private:
+  const Options options_;
+  const bool json_;
+};
+
+Result<std::unique_ptr<Job>> parse_status(const Words& arguments) {
+  bool json = false;
+  CommandLine line("udtcat status");
+  line.flag("--json", json);
+  UDTCAT_CHECK(line.read(arguments));
+  if (line.wants_help()) return nullptr;
+  if (!line.operands().empty()) return misplaced("status \"" + line.operands().front() + "\"", "it has no arguments");
+  return std::make_unique<StatusJob>(json);
+}
+
+}  // namespace
+
+Command status_command() { return {.words = {"status"}, .help = status_help, .parse = parse_status}; }
+
+}  // namespace udtcat::tool

@@ -1,0 +1,10 @@
+/// udtcat status: who is connected to the udtcats of this host.
+#pragma once
+
+#include "tool/command.hpp"
+
+namespace udtcat::tool {
+
+[[nodiscard]] Command status_command();
+
+}  // namespace udtcat::tool

@@ -1,0 +1,29 @@
+/// The asking end of status sockets.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "tool/picture.hpp"
+
+namespace udtcat::tool {
+
+inline constexpr std::chrono::milliseconds kStatusQueryPatience{2'000};  // guess: eight times what an answer takes
+
+/// The answer of one socket.
+struct StatusAnswer {
+  std::string path;
+  /// errors: Errc::local_connect_failed with the cause, e.g. that this user may not ask; Errc::peer_lost where no
+  /// answer came in time; Errc::protocol_violated
+  Result<ProcessPicture> picture;
+};
+
+/// Asks all at the same time, and blocks until all have answered or `patience` is over. Dead sockets are removed, and
+/// give no answer.
+[[nodiscard]] std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths,
+                                                       std::chrono::milliseconds patience = kStatusQueryPatience);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,158 @@
+/// udtcat status, and figures while a process runs.
+#include <csignal>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "e2e/support/tcp_client.hpp"
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::test::e2e {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class StatusOf : public UdtcatTest {
+ protected:
+  [[nodiscard]] Ran status(Arguments more = {}) const {
+    more.insert(more.begin(), {UDTCAT_BINARY, "status"});
+    return run({.argv = std::move(more), .environment = {"XDG_RUNTIME_DIR=" + home_.path().string()}});
+  }
+  /// The object of a process; null where it does not answer.
+  [[nodiscard]] json picture_of(const Process& process) const {
+    const Ran ran = status({"--json"});
+    EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+    const json all = json::parse(ran.output, nullptr, false);
+    for (const json& each : all)
+      if (each.value("pid", 0) == process.pid()) return each;
+    return nullptr;
+  }
+  [[nodiscard]] std::filesystem::path socket_of(const Process& process) const {
+    return home_ / ("udtcat/" + std::to_string(process.pid()) + ".sock");
+  }
+  /// The lines of figures so far.
+  [[nodiscard]] static std::vector<json> figures(const Process& process) {
+    std::vector<json> objects;
+    for (const std::string& line : process.error_lines())
+      if (line.starts_with('{')) objects.push_back(json::parse(line, nullptr, false));
+    return objects;
+  }
+};
+
+TEST_F(StatusOf, APipeUnderLoadSaysWhoAndHowFast) {
+  TwoWay endless(scaled(4 * kGiB), Afterwards::keep_open, Begin::at_once);
+  const Process listener = listen(endless.listener.end());
+  const Process connector = connect(endless.connector.end({"--as", "web"}));
+  ASSERT_TRUE(endless.both_received(scaled(64 * kMiB), kTransferLimit)) << connector.errors();
+  const json picture = picture_of(listener);
+  ASSERT_TRUE(picture.is_object());
+  EXPECT_EQ(picture["what"], "udtcat -l 127.0.0.1:" + std::to_string(port_));
+  EXPECT_GT(picture["rate_bits_per_second"], 1'000'000U);
+  ASSERT_EQ(picture["peers"].size(), 1U);
+  EXPECT_GE(picture["peers"][0]["bytes_received"], scaled(64 * kMiB));
+  EXPECT_EQ(picture["peers"][0]["streams_open"], 1U);
+  EXPECT_TRUE(picture["peers"][0]["rtt_us"].is_number());
+}
+
+TEST_F(StatusOf, AServiceSaysWhereItListensAndWhoWasRefused) {
+  const Process service = listen({.args = {"--to", "127.0.0.1:9"}});
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return std::filesystem::exists(socket_of(service)); })) << service.errors();
+  Process stranger = connect({.key = make_key()});
+  expect_exit(stranger, kRefused);
+  const Ran ran = status();
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("listening on udp 127.0.0.1:" + std::to_string(port_)), HasSubstr("0 peers"),
+                                HasSubstr("refused 1: ")))
+      << ran.errors;
+}
+
+TEST_F(StatusOf, AForwardSaysWhatItForwards) {
+  const std::uint16_t entrance = free_port();
+  const Process to = listen({.args = {"--to", "127.0.0.1:9"}});
+  const Process from = connect({.args = {"--from", std::to_string(entrance)}});
+  ASSERT_TRUE(accepts_tcp(entrance, kAtOnce)) << from.errors() << to.errors();
+  const json picture = picture_of(from);
+  ASSERT_TRUE(picture.is_object());
+  EXPECT_EQ(picture["forwarding"], json::array({"tcp 127.0.0.1:" + std::to_string(entrance)}));
+  EXPECT_EQ(picture["peers"][0]["address"], "127.0.0.1:" + std::to_string(port_));
+}
+
+TEST_F(StatusOf, ADirectoryThatIsServedSaysWhoReadsIt) {
+  const Process server = udtcat({"gridftp", "serve", "--root", ".", "-l", "127.0.0.1:" + std::to_string(port_)});
+  ASSERT_TRUE(accepts_tcp(port_, kAtOnce)) << server.errors();
+  const TcpClient client(port_, kAtOnce);
+  ASSERT_EQ(client.receive(4), "220 ");
+  EXPECT_TRUE(eventually(kAtOnce, [&] {
+    const json picture = picture_of(server);
+    return picture.is_object() && picture["peers"].size() == 1 && picture["listening"].size() == 1;
+  })) << status().output;
+}
+
+TEST_F(StatusOf, AProcessThatEndedIsNotShownAndLeavesNothing) {
+  Process ended = listen();
+  Process killed = udtcat({"-l", "127.0.0.1:" + std::to_string(free_port())}, {.key = key_});
+  ASSERT_TRUE(eventually(kAtOnce, [&] {
+    return std::filesystem::exists(socket_of(ended)) && std::filesystem::exists(socket_of(killed));
+  }));
+  ended.send_signal(SIGTERM);
+  expect_exit(ended, kTerminated);
+  EXPECT_FALSE(std::filesystem::exists(socket_of(ended)));
+  killed.send_signal(SIGKILL);
+  ASSERT_TRUE(killed.wait(kAtOnce));
+  EXPECT_TRUE(picture_of(killed).is_null());
+  EXPECT_FALSE(std::filesystem::exists(socket_of(killed))) << "a dead socket is removed by who finds it";
+}
+
+TEST_F(StatusOf, AProcessThatHangsIsNotWaitedForLong) {
+  const Process hung = listen();
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return std::filesystem::exists(socket_of(hung)); }));
+  hung.send_signal(SIGSTOP);
+  const auto start = Clock::now();
+  const Ran ran = status();
+  EXPECT_EQ(ran.status, kSuccess);
+  EXPECT_LT(Clock::now() - start, patience(4s));
+  EXPECT_THAT(ran.errors, HasSubstr("no answer in time"));
+  hung.send_signal(SIGCONT);
+}
+
+TEST_F(StatusOf, AProcessWithoutAPlaceForASocketRunsAsEver) {
+  const std::string nowhere = "RUNTIME_DIRECTORY=" + (home_ / "none" / "such").string();
+  const RandomFile file(1, 1000);
+  Process listener = listen({.environment = {nowhere}});
+  Process connector = connect({.in = open_for_reading(file.path()), .environment = {nowhere}});
+  expect_exit(connector, kSuccess);
+  expect_exit(listener, kSuccess);
+  EXPECT_EQ(listener.errors() + connector.errors(), "");
+}
+
+TEST_F(StatusOf, StatusHasNoOtherWords) {
+  const Ran ran = status({"now"});
+  EXPECT_EQ(ran.status, kUsage);
+  EXPECT_THAT(ran.errors, HasSubstr("status \"now\""));
+}
+
+TEST_F(StatusOf, FiguresComeEachIntervalAndTheLastLineStaysTheLast) {
+  TwoWay slow(scaled(kGiB), Afterwards::keep_open, Begin::at_once);
+  Process listener = listen(slow.listener.end({"--stats", "json:100ms"}));
+  const Process connector = connect(slow.connector.end());
+  ASSERT_TRUE(eventually(kTransferLimit, [&] {
+    const auto lines = figures(listener);
+    return lines.size() > 3 && lines.back()["peers"].size() == 1 && lines.back()["rate_bits_per_second"] > 1'000'000U;
+  })) << listener.errors();
+  const json line = figures(listener).back();
+  for (const char* key : {"version", "what", "pid", "seconds", "listening", "forwarding", "bytes_sent",
+                          "bytes_received", "rate_bits_per_second", "streams_open", "packets_sent", "packets_lost",
+                          "cpu_seconds", "peers_left_out", "peers", "refused"})
+    EXPECT_TRUE(line.contains(key)) << key;
+  for (const char* key : {"number", "name", "address", "seconds", "bytes_sent", "bytes_received",
+                          "rate_bits_per_second", "streams_open", "packets_sent", "packets_lost", "rtt_us"})
+    EXPECT_TRUE(line["peers"][0].contains(key)) << key;
+  listener.send_signal(SIGTERM);
+  expect_exit(listener, kTerminated);
+  EXPECT_EQ(figures(listener).back().value("exit_status", 0), kTerminated);
+}
+
+}  // namespace
+}  // namespace udtcat::test::e2e

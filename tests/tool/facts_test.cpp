@@ -1,0 +1,52 @@
+#include "tool/facts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <udtcat/key.hpp>
+
+#include "support/temp_dir.hpp"
+#include "tool/pipe_options.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+PipeOptions options_of(const Words& words) { return parse_pipe_options(words).value(); }
+
+TEST(Facts, SayWhereAndWhat) {
+  EXPECT_THAT(form_facts(options_of({"-l", "9000", "--to", "localhost:5432"})),
+              ElementsAre("waits for peers at udp port 9000 of every address",
+                          "connects each of their streams to tcp localhost:5432"));
+  EXPECT_THAT(form_facts(options_of({"db", "9000", "--from", "5432"})),
+              ElementsAre("connects to udp db:9000", "carries connections to tcp 127.0.0.1:5432"));
+  EXPECT_THAT(form_facts(options_of({"-l", "192.0.2.1:9", "--exec", "zfs recv p"})),
+              ElementsAre("waits for peers at udp 192.0.2.1:9", "bridges the first to the command 'zfs recv p'"));
+}
+
+TEST(Facts, SayWhoIsWhoAndWhatTheLimitsAre) {
+  const Words facts = session_facts(options_of({"h", "1", "--as", "web", "--peer", "db", "--rate", "400M", "--protect",
+                                                "safe", "--idle-timeout", "5s", "--stats", "json:10s"}));
+  for (const char* fact : {"this end is called web", "the other end has to be called db", "sends at most 400.00 Mbit/s",
+                           "data: safe: authenticated, for everybody on the path to read",
+                           "a peer is lost after 5 s of silence", "figures: a line each 10 s"})
+    EXPECT_THAT(facts, Contains(fact));
+}
+
+TEST(Facts, OfAKeyReadItAndAskNobody) {
+  const test::TempDir folder;
+  const std::string key = Key::generate().value().reveal_text();
+  const std::string file = folder.write("key", key);
+  EXPECT_EQ(key_fact(options_of({"h", "1", "-k", file}), {}).value(), "key: that of " + file);
+  EXPECT_EQ(key_fact(options_of({"h", "1"}), core::SecretText(key)).value(), "key: that of $UDTCAT_KEY");
+  EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(), "key: asked for on the terminal");
+  EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(), "key: a new one, shown on the terminal");
+  EXPECT_THAT(key_fact(options_of({"-l", "1", "--protect", "clear"}), {}).value(), HasSubstr("no key"));
+  EXPECT_THAT(key_fact(options_of({"h", "1", "-k", "/nonesuch"}), {}).error().message(), HasSubstr("/nonesuch"));
+  EXPECT_THAT(key_fact(options_of({"h", "1"}), core::SecretText("x")).error().message(), HasSubstr("UDTCAT_KEY"));
+}
+
+}  // namespace
+}  // namespace udtcat::tool
