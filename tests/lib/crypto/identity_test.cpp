@@ -12,23 +12,23 @@ namespace {
 
 static_assert(!std::is_copy_constructible_v<Identity> && !std::is_copy_assignable_v<Identity>);
 
-const test::SpecExample kExample("handshake.md", "key pair");
+const test::SpecExample kPairExample("handshake.md", "key pair");
 
-PublicKey public_key() { return PublicKey::parse(kExample.text("public")).value(); }
-std::string base64() { return kExample.text("public").substr(std::string("udtcat-ed25519 ").size()); }
+PublicKey public_key() { return PublicKey::parse(kPairExample.text("public")).value(); }
+std::string base64() { return kPairExample.text("public").substr(std::string("udtcat-ed25519 ").size()); }
 
-std::string error_of(const std::string& text) {
+std::string public_key_error(const std::string& text) {
   const auto key = PublicKey::parse(text);
   EXPECT_FALSE(key) << text;
   return key ? "" : key.error().message();
 }
 
 TEST(Identity, HasTheTextsOfTheSpec) {
-  const auto identity = Identity::parse(kExample.text("private"));
+  const auto identity = Identity::parse(kPairExample.text("private"));
   ASSERT_TRUE(identity);
-  EXPECT_EQ(test::to_hex(identity->secret()), test::to_hex(kExample.bytes("secret")));
-  EXPECT_EQ(identity->reveal_text(), kExample.text("private"));
-  EXPECT_EQ(identity->public_key().to_string(), kExample.text("public"));
+  EXPECT_EQ(test::to_hex(identity->secret()), test::to_hex(kPairExample.bytes("secret")));
+  EXPECT_EQ(identity->reveal_text(), kPairExample.text("private"));
+  EXPECT_EQ(identity->public_key().to_string(), kPairExample.text("public"));
 }
 
 TEST(Identity, IsDifferentEachTime) {
@@ -39,7 +39,7 @@ TEST(Identity, IsDifferentEachTime) {
 }
 
 TEST(Identity, TellsATypingErrorAtEveryCharacter) {
-  const std::string right = kExample.text("private");
+  const std::string right = kPairExample.text("private");
   for (std::size_t at = std::string("udtcat-ed25519-secret-").size(); at < right.size(); ++at) {
     std::string text = right;
     text[at] = text[at] == 'B' ? 'C' : 'B';
@@ -48,7 +48,7 @@ TEST(Identity, TellsATypingErrorAtEveryCharacter) {
 }
 
 TEST(Identity, RefusesEveryTruncationAndNeverQuotes) {
-  const std::string right = kExample.text("private");
+  const std::string right = kPairExample.text("private");
   for (std::size_t length = 0; length < right.size(); ++length) {
     const auto cut = Identity::parse(right.substr(0, length));
     ASSERT_FALSE(cut) << length;
@@ -64,24 +64,24 @@ TEST(Identity, IsErasedWhereItMovesFrom) {
 }
 
 TEST(PublicKey, IsReadFromItsLineWithACommentOrAlone) {
-  for (const std::string& text : {kExample.text("public"), base64(), kExample.text("public") + " me@here\n",
+  for (const std::string& text : {kPairExample.text("public"), base64(), kPairExample.text("public") + " me@here\n",
                                   "  udtcat-ed25519\t" + base64() + "  a longer comment"})
     EXPECT_EQ(PublicKey::parse(text).value(), public_key()) << text;
 }
 
 TEST(PublicKey, IsReadFromNothingElse) {
-  EXPECT_NE(error_of(base64() + " comment").find("too many words"), std::string::npos);
-  EXPECT_NE(error_of("udtcat-ed25519").find("0 characters"), std::string::npos);
-  EXPECT_NE(error_of(kExample.text("private")).find("private half"), std::string::npos);
-  EXPECT_NE(error_of("ssh-ed25519 " + base64()).find("too many words"), std::string::npos);
-  for (std::size_t length = 0; length < base64().size(); ++length) error_of(base64().substr(0, length));
+  EXPECT_NE(public_key_error(base64() + " comment").find("too many words"), std::string::npos);
+  EXPECT_NE(public_key_error("udtcat-ed25519").find("0 characters"), std::string::npos);
+  EXPECT_NE(public_key_error(kPairExample.text("private")).find("private half"), std::string::npos);
+  EXPECT_NE(public_key_error("ssh-ed25519 " + base64()).find("too many words"), std::string::npos);
+  for (std::size_t length = 0; length < base64().size(); ++length) public_key_error(base64().substr(0, length));
 }
 
 TEST(PublicKey, HasOneTextOnly) {
   std::string loose = base64();
   ASSERT_EQ(loose.back(), '=');
   loose[42] = static_cast<char>(loose[42] + 1);  // two bits of it say nothing
-  EXPECT_NE(error_of(loose).find("base64"), std::string::npos);
+  EXPECT_NE(public_key_error(loose).find("base64"), std::string::npos);
   for (const char strange : {'-', '_', '\n', '=', '\0', '\x80'}) {
     std::string text = base64();
     text[20] = strange;
@@ -106,7 +106,7 @@ class SecretKeyFile : public testing::Test {
 };
 
 TEST_F(SecretKeyFile, IsOfTheKindThatItsTextSays) {
-  const auto pair = secret_key_from_file(write(" " + kExample.text("private") + "\n"));
+  const auto pair = secret_key_from_file(write(" " + kPairExample.text("private") + "\n"));
   ASSERT_TRUE(pair) << pair.error().message();
   EXPECT_EQ(std::get<Identity>(*pair).public_key(), public_key());
 }
@@ -118,13 +118,13 @@ TEST_F(SecretKeyFile, MayHoldASharedKey) {
 }
 
 TEST_F(SecretKeyFile, ThatOthersCanReadIsRefusedOfEitherKind) {
-  const auto open = secret_key_from_file(write(kExample.text("private"), 0640));
+  const auto open = secret_key_from_file(write(kPairExample.text("private"), 0640));
   ASSERT_FALSE(open);
   EXPECT_NE(open.error().message().find("chmod 600"), std::string::npos);
 }
 
 TEST_F(SecretKeyFile, IsReadAsAnIdentityByTheSameRules) {
-  EXPECT_EQ(Identity::from_file(write(kExample.text("private")))->public_key(), public_key());
+  EXPECT_EQ(Identity::from_file(write(kPairExample.text("private")))->public_key(), public_key());
 }
 
 }  // namespace
