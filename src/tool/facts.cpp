@@ -9,6 +9,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/key_source.hpp"
+#include "tool/pair_source.hpp"
 
 namespace udtcat::tool {
 
@@ -38,6 +39,14 @@ std::string transport_fact(const TransportOptions& transport) {
                      core::format_size(transport.memory_bytes));
 }
 
+std::string pair_fact(const Options& options, const FoundKey& found, const std::string& where) {
+  const KeyPair& pair = *found.key->pair();
+  std::string text = fmt::format("key pair: {}, {}", where, pair.identity->public_key().to_string());
+  if (found.peers) text += fmt::format("; lets in the {} peers of {}", found.peers->list().size(), *options.peers_file);
+  if (pair.listener) text += fmt::format("; the other end has to be {}", pair.listener->to_string());
+  return text;
+}
+
 }  // namespace
 
 std::string place_text(const char* protocol, const HostPort& local, AddressFamily family) {
@@ -55,13 +64,19 @@ Result<std::string> key_fact(const Options& options, std::optional<core::SecretT
   if (options.key_file && !std::filesystem::is_regular_file(*options.key_file, unknown) &&
       std::filesystem::exists(*options.key_file, unknown))
     return fmt::format("key: read from {}, which is no file on a disk, at the start", *options.key_file);
-  if (!options.key_file && !environment)
-    return std::string(options.listens ? "key: a new one, shown on the terminal" : "key: asked for on the terminal");
-  const std::string where = options.key_file ? *options.key_file : std::string("$") + kKeyVariable;
-  UDTCAT_CHECK(find_key(options, std::move(environment), [](const std::string& question) {
-    return fail(Errc::bad_argument, question, "nobody is asked by --check");
-  }));
-  return "key: that of " + where;
+  const bool none_given = !options.key_file && !environment;
+  if (none_given) {
+    UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
+    if (!wants_pair)
+      return std::string(options.listens ? "key: a new one, shown on the terminal" : "key: asked for on the terminal");
+  }
+  UDTCAT_TRY(const FoundKey found, find_key(options, std::move(environment), [](const std::string& question) {
+               return fail(Errc::bad_argument, question, "nobody is asked by --check");
+             }));
+  const std::string where = options.key_file ? *options.key_file
+                            : none_given     ? "the user's own"
+                                             : std::string("$") + kKeyVariable;
+  return found.key->shared() != nullptr ? "key: that of " + where : pair_fact(options, found, where);
 }
 
 Words session_facts(const Options& options) {

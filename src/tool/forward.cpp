@@ -126,7 +126,8 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 /// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
 Forward::Session* Forward::session_for(const std::string& service) {
   const auto is_fit = [&](const Session& each) {
-    return each.connection->streams_left() > 0 && serves(*each.connection, *each.work, service) && answers(*each.connection);
+    return each.connection->streams_left() > 0 && serves(*each.connection, *each.work, service) &&
+           answers(*each.connection);
   };
   const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(), is_fit);
   return found == sessions_.rend() ? nullptr : &*found;

@@ -56,8 +56,8 @@ class Forward {
  public:
   /// Connections are told of, not given.
   struct Handlers {
-    std::function<void()> on_want{};                                         ///< clients wait, and no session has room
-    std::function<void(const Connection& connection)> on_up{};               ///< also of the sessions after the first
+    std::function<void()> on_want{};                            ///< clients wait, and no session has room
+    std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
     std::function<void(const std::string& peer, const Status& how)> on_gone{};  ///< a session; by its peer_text()
   };
 

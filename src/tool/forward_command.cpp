@@ -26,7 +26,7 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::size_t kMaxSessions = 16;        // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::size_t kMaxSessions = 16;  // spec: docs/man/udtcat.1, FORWARDS: of one connector
 
 /// A client is a stream, a stream a connection to a service.
 /// Threads: confined to the io_context thread.

@@ -127,7 +127,7 @@ class SessionRun {
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end
   Clock::time_point started_;
-  Sample shown_;                      // what the last progress line said
+  Sample shown_;  // what the last progress line said
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

@@ -65,7 +65,7 @@ TEST(Configuration, NamesTheLineThatItsCommandMinds) {
   EXPECT_THAT(complaint("listen 9\nto x:1\nrate fast"),
               AllOf(StartsWith("f:3: --rate \"fast\""), HasSubstr("allowed")));
   EXPECT_THAT(complaint("listen 99999"), StartsWith("f:1: -l \"99999\""));
-  EXPECT_THAT(complaint("host h\nport 1\nto x:1"), StartsWith("f:3: --to"));
+  EXPECT_THAT(complaint("host h\nport 1\nto x:0"), StartsWith("f:3: --to"));
   EXPECT_THAT(complaint("host h\nport 1\nrate", {"-v"}), "f:3: option --rate: needs a value");
   EXPECT_THAT(complaint("rate 1M"), StartsWith("f: no arguments"));
 }

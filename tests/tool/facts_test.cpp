@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <udtcat/identity.hpp>
 #include <udtcat/key.hpp>
 
 #include "support/temp_dir.hpp"
@@ -19,9 +20,11 @@ PipeOptions options_of(const Words& words) { return parse_pipe_options(words).va
 TEST(Facts, SayWhereAndWhat) {
   EXPECT_THAT(form_facts(options_of({"-l", "9000", "--to", "localhost:5432"})),
               ElementsAre("waits for peers at udp port 9000 of every address",
-                          "connects each of their streams to tcp localhost:5432"));
-  EXPECT_THAT(form_facts(options_of({"db", "9000", "--from", "5432"})),
-              ElementsAre("connects to udp db:9000", "carries connections to tcp 127.0.0.1:5432"));
+                          "connects streams for the service to tcp localhost:5432"));
+  EXPECT_THAT(form_facts(options_of({"db", "9000", "--from", "5432=db", "--to", "web=unix:/run/web"})),
+              ElementsAre("connects to udp db:9000", "connects streams for the service web to unix /run/web",
+                          "carries clients of tcp 127.0.0.1:5432 to the service db of the other end",
+                          "dials again for ever"));
   EXPECT_THAT(form_facts(options_of({"-l", "192.0.2.1:9", "--exec", "zfs recv p"})),
               ElementsAre("waits for peers at udp 192.0.2.1:9", "bridges the first to the command 'zfs recv p'"));
 }
@@ -33,6 +36,18 @@ TEST(Facts, SayWhoIsWhoAndWhatTheLimitsAre) {
                            "data: safe: authenticated, for everybody on the path to read",
                            "a peer is lost after 5 s of silence", "figures: a line each 10 s"})
     EXPECT_THAT(facts, Contains(fact));
+}
+
+TEST(Facts, OfAKeyPairNameItAndItsPeers) {
+  const test::TempDir folder;
+  const Identity identity = Identity::generate().value();
+  const std::string file = folder.write("identity", identity.reveal_text());
+  const std::string peers = folder.write("peers", "alice " + identity.public_key().to_string() + "\n");
+  EXPECT_EQ(key_fact(options_of({"-l", "1", "-k", file, "--peers", peers}), {}).value(),
+            "key pair: " + file + ", " + identity.public_key().to_string() + "; lets in the 1 peers of " + peers);
+  EXPECT_EQ(key_fact(options_of({"h", "1", "-k", file, "--peers", peers, "--peer", "alice"}), {}).value(),
+            "key pair: " + file + ", " + identity.public_key().to_string() + "; the other end has to be " +
+                identity.public_key().to_string());
 }
 
 TEST(Facts, OfAKeyReadItAndAskNobody) {

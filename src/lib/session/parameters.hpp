@@ -102,7 +102,7 @@ struct Agreed {
   Statements peer_statements = Statements::none;
   std::vector<std::string> peer_services{};   ///< the connector's, at the listener
   std::size_t streams_to_peer = kMaxStreams;  ///< open at a time, that we may open
-  std::optional<PeerIdentity> peer{};  ///< with key pairs
+  std::optional<PeerIdentity> peer{};         ///< with key pairs
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
