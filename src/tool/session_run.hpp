@@ -71,8 +71,8 @@ class SessionRun {
   }
   /// The process is in service: from now on it can be asked what it is doing. `fill` is called until the run has ended.
   void show(Reports::Fill fill);
-  /// SIGHUP no longer ends the run, but calls `deed`, and those of other calls, which read configuration again. Under a service manager it ends
-  /// no run that is shown.
+  /// SIGHUP no longer ends the run, but calls `deed`, and those of other calls, which read configuration again. Under a
+  /// service manager it ends no run that is shown.
   void on_reload(std::function<void()> deed);
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
