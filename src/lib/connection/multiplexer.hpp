@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -97,7 +98,10 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
+  void on_express(std::span<const std::byte> payload);
+  [[nodiscard]] Status take_early_frames(std::span<const std::byte> payload);
   [[nodiscard]] Status take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block);
+  [[nodiscard]] Status on_early_open(StreamId id);
   [[nodiscard]] Status on_open(StreamId id);
   void on_close_frame(const Close& close);
 
@@ -137,6 +141,7 @@ class Multiplexer final : public Connection, private StreamHost {
   /// Opened by the peer, not yet accepted or refused; with the error of those that ended meanwhile.
   std::unordered_map<StreamId, std::optional<Error>> awaited_;
   std::vector<std::unique_ptr<MuxStream>> retired_;  // ended streams, until nothing on the stack uses them
+  std::unordered_set<StreamId> opened_early_;        // by a copy of their OPEN, which is still to come
   StreamId next_own_id_;
   StreamId next_peer_id_;
 
