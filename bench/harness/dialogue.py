@@ -1,7 +1,8 @@
 """Both ends of what bench/query asks: a service behind a forward, and who asks it. A program of its own, since each has a namespace.
 
   dialogue.py serve PORT SAMPLES                          each connection says first what it wants: e(cho), t(ake), g(ive)
-  dialogue.py ask PORT SAMPLES QUERIES WAY SECONDS        WAY of the bulk: out, back, both; one JSON line
+  dialogue.py ask PORT SAMPLES QUERIES WAY SECONDS HOW    WAY of the bulk: out, back, both; HOW: kept, one connection for all
+                                                          questions, or anew, one for each; one JSON line
 
 Who takes bulk writes down when it had how much: "TIME BYTES" a line, which the clock of the machine makes comparable.
 """
@@ -62,19 +63,30 @@ def connect(port, want):
     return connection
 
 
-def ask(connection, queries):
+def question(connection, number):
+    asked = number.to_bytes(QUERY_BYTES, "big")
+    connection.sendall(asked)
+    answer = b""
+    while len(answer) < QUERY_BYTES:
+        answer += connection.recv(QUERY_BYTES - len(answer)) or sys.exit("the dialogue was cut off")
+    if answer != asked:
+        sys.exit("another answer than the echo")
+
+
+def ask(port, queries, how):
     """Seconds that each took."""
     taken = []
+    kept = connect(port, b"e") if how == "kept" else None
+    if kept:
+        question(kept, 0)  # its connection is made by then
     for number in range(queries):
-        question = number.to_bytes(QUERY_BYTES, "big")
         begin = time.monotonic()
-        connection.sendall(question)
-        answer = b""
-        while len(answer) < QUERY_BYTES:
-            answer += connection.recv(QUERY_BYTES - len(answer)) or sys.exit("the dialogue was cut off")
+        if kept:
+            question(kept, number)
+        else:
+            with connect(port, b"e") as connection:
+                question(connection, number)
         taken.append(time.monotonic() - begin)
-        if answer != question:
-            sys.exit("another answer than the echo")
     return taken
 
 
@@ -88,10 +100,9 @@ def in_background(work):
     return child
 
 
-def ask_beside(port, samples, queries, way, seconds):
-    connection = connect(port, b"e")
-    ask(connection, 3)
-    empty = ask(connection, queries)
+def ask_beside(port, samples, queries, way, seconds, how):
+    ask(port, 3, how)
+    empty = ask(port, queries, how)
     children = []
     if way in ("out", "both"):
         children.append(in_background(lambda: give(connect(port, b"t"))))
@@ -101,7 +112,7 @@ def ask_beside(port, samples, queries, way, seconds):
     begin = time.monotonic()
     time.sleep(seconds)
     middle = time.monotonic()
-    beside = ask(connection, queries)
+    beside = ask(port, queries, how)
     end = time.monotonic()
     for child in children:
         os.kill(child, signal.SIGKILL)
@@ -112,4 +123,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(int(sys.argv[2]), sys.argv[3])
     else:
-        ask_beside(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), sys.argv[5], float(sys.argv[6]))
+        ask_beside(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), sys.argv[5], float(sys.argv[6]), sys.argv[7])
