@@ -30,8 +30,11 @@ struct MemoryPipe {
   bool stuck = false;                                ///< writes are not completed, nothing is acknowledged
   std::function<void(std::span<std::byte>)> tamper;  ///< sees each write before it is carried
   std::vector<std::byte> capture;                    ///< everything ever written
-  std::uint64_t packets_lost = 0;                    ///< as the writer's transport counts them
-  std::optional<std::chrono::milliseconds> drain;    ///< that the writer closed with
+  std::uint64_t ahead_bytes = UINT64_MAX;            ///< see Channel
+  std::size_t datagram_room_bytes = 0;               ///< see Channel
+  std::function<void(std::span<const std::byte>)> carry_datagram;
+  std::uint64_t packets_lost = 0;                  ///< as the writer's transport counts them
+  std::optional<std::chrono::milliseconds> drain;  ///< that the writer closed with
   std::function<void()> wake_reader;
   std::function<void()> wake_writer;  ///< call after changing stuck, for a writer that waits for acknowledgements
 };
@@ -70,6 +73,18 @@ class MemoryChannel final : public transport::Channel {
   void async_drained(DrainedHandler handler) override {
     drained_handler_ = std::move(handler);
     boost::asio::post(io_, lifetime_.guard([this] { serve_drained(); }));
+  }
+
+  [[nodiscard]] std::uint64_t ahead_bytes() const override { return outgoing_->ahead_bytes; }
+  [[nodiscard]] std::size_t datagram_room_bytes() const override { return outgoing_->datagram_room_bytes; }
+  void send_datagram(std::span<const std::byte> bytes) override {
+    std::vector<std::byte> carried(bytes.begin(), bytes.end());
+    boost::asio::post(io_, [pipe = outgoing_, carried = std::move(carried)] {
+      if (pipe->carry_datagram) pipe->carry_datagram(carried);
+    });
+  }
+  void on_datagram(DatagramHandler handler) override {
+    incoming_->carry_datagram = lifetime_.guard(std::move(handler));
   }
 
   void close(std::chrono::milliseconds drain) override {

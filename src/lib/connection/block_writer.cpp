@@ -26,7 +26,9 @@ void BlockWriter::forget(MuxStream& stream) {
   std::erase(waiting_, &stream);
 }
 
-std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data) {
+std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes) {
+  words_.clear();
+  most_words_bytes_ = most_words_bytes;
   std::size_t used = take_control(payload);
   while (with_data && payload.size() - used >= MuxStream::kMinFillBytes) {
     auto* const line = next_line();
@@ -44,7 +46,10 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
     const auto rest = std::span<const std::byte>(control_).subspan(control_begin_);
     const std::size_t frame_bytes = kFrameHeaderBytes + (core::load_be<std::uint32_t>(rest) & 0x00ff'ffff);
     if (frame_bytes > room.size() - used) return used;
-    std::ranges::copy(rest.first(frame_bytes), room.subspan(used).begin());
+    const auto frame = rest.first(frame_bytes);
+    std::ranges::copy(frame, room.subspan(used).begin());
+    if (is_open(frame) && words_.size() + frame_bytes <= most_words_bytes_)
+      words_.insert(words_.end(), frame.begin(), frame.end());
     used += frame_bytes;
     control_begin_ += frame_bytes;
   }
@@ -69,11 +74,20 @@ std::size_t BlockWriter::take_turn(std::deque<MuxStream*>& line, std::span<std::
   MuxStream& stream = *line.front();
   line.pop_front();
   waiting_.push_back(&stream);  // said all or not: who finds nothing to say at his next turn is a newcomer again
+  const std::uint64_t offset = stream.sent_bytes();
   const std::size_t used = stream.fill(room);
+  if (const std::uint64_t said = stream.sent_bytes() - offset; said > 0 && said <= most_words_bytes_)
+    note_words(stream, room.subspan(kFrameHeaderBytes, static_cast<std::size_t>(said)), offset);
   // It may have ended within fill(), and is forgotten then.
   const bool was_cut = used < kShortBytes && in_line_.contains(&stream) && stream.can_fill();
   if (was_cut) std::rotate(waiting_.begin(), std::prev(waiting_.end()), waiting_.end());
   return used;
+}
+
+/// Of a stream that would have said more the first bytes alone are no use.
+void BlockWriter::note_words(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset) {
+  if (stream.can_fill() || words_.size() + kEarlyOverheadBytes + data.size() > most_words_bytes_) return;
+  append_frame(words_, {stream.id(), Early{offset, data}});
 }
 
 }  // namespace udtcat::connection

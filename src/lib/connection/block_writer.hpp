@@ -42,18 +42,25 @@ class BlockWriter {
   /// Fills `payload` from its start and gives the bytes used, 0 when there was nothing after all.
   /// payload     at least kMinBlockBytes
   /// with_data   false: control frames only
-  [[nodiscard]] std::size_t compose(std::span<std::byte> payload, bool with_data);
+  /// most_words  see words()
+  [[nodiscard]] std::size_t compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes = 0);
+  /// Copies of what goes with that block of the OPEN frames and, as EARLY frames, of what streams said that had little
+  /// to say: so many bytes at most.
+  [[nodiscard]] std::span<const std::byte> words() const { return words_; }
 
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
   [[nodiscard]] std::deque<MuxStream*>* next_line();
   [[nodiscard]] std::size_t take_turn(std::deque<MuxStream*>& line, std::span<std::byte> room);
+  void note_words(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset);
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
   std::deque<MuxStream*> newcomers_;
   std::deque<MuxStream*> waiting_;
   bool newcomer_was_last_ = false;
+  std::vector<std::byte> words_;
+  std::size_t most_words_bytes_ = 0;
   std::unordered_set<MuxStream*> in_line_;  // in one of these
 };
 

@@ -17,6 +17,7 @@ enum class FrameType : std::uint8_t {
   receipt = 0x04,
   credit = 0x05,
   reset = 0x06,
+  early = 0x07,
   ping = 0x10,
   pong = 0x11,
   close = 0x12,
@@ -100,6 +101,9 @@ Result<Body> decode_body(FrameType type, std::span<const std::byte> body) {
       return decode_number<CreditGrant>(body);
     case FrameType::reset:
       return decode_reset(body);
+    case FrameType::early:
+      if (body.size() <= sizeof(std::uint64_t)) return malformed("an early frame has no bytes");
+      return Early{core::load_be<std::uint64_t>(body), body.subspan(sizeof(std::uint64_t))};
     case FrameType::ping:
       return decode_number<Ping>(body);
     case FrameType::pong:
@@ -129,6 +133,11 @@ void append_frame(std::vector<std::byte>& out, const Frame& frame) {
                  [&](const Fin& fin) { append_number(out, FrameType::fin, id, fin.total_bytes); },
                  [&](const Receipt& receipt) { append_number(out, FrameType::receipt, id, receipt.total_bytes); },
                  [&](const CreditGrant& grant) { append_number(out, FrameType::credit, id, grant.limit_bytes); },
+                 [&](const Early& early) {
+                   auto body = grow(out, FrameType::early, id, sizeof early.offset + early.bytes.size());
+                   core::store_be<std::uint64_t>(body, early.offset);
+                   std::ranges::copy(early.bytes, body.subspan(sizeof early.offset).begin());
+                 },
                  [&](const Reset& reset) {
                    const auto text = cut_text(reset.text);
                    auto body = grow(out, FrameType::reset, id, 5 + text.size());
@@ -147,6 +156,8 @@ void append_frame(std::vector<std::byte>& out, const Frame& frame) {
              },
              frame.body);
 }
+
+bool is_open(std::span<const std::byte> frame) { return frame[0] == static_cast<std::byte>(FrameType::open); }
 
 void write_data_header(std::span<std::byte, kFrameHeaderBytes> out, StreamId stream, std::size_t length_bytes) {
   write_header(out, FrameType::data, stream, length_bytes);

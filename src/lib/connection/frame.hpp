@@ -15,9 +15,10 @@
 
 namespace udtcat::connection {
 
-inline constexpr std::size_t kFrameHeaderBytes = 8;      // spec: stream.md §1
-inline constexpr std::size_t kMaxTextBytes = 256;        // spec: stream.md §2
-inline constexpr StreamId kSessionStream = 0xffff'ffff;  // spec: stream.md §2
+inline constexpr std::size_t kFrameHeaderBytes = 8;                                            // spec: stream.md §1
+inline constexpr std::size_t kEarlyOverheadBytes = kFrameHeaderBytes + sizeof(std::uint64_t);  // spec: stream.md §2
+inline constexpr std::size_t kMaxTextBytes = 256;                                              // spec: stream.md §2
+inline constexpr StreamId kSessionStream = 0xffff'ffff;                                        // spec: stream.md §2
 
 enum class ResetCause : std::uint8_t {
   read_failed = 1,
@@ -43,6 +44,11 @@ struct Receipt {
 struct CreditGrant {
   std::uint64_t limit_bytes;
 };
+/// A copy of DATA, in express records only.
+struct Early {
+  std::uint64_t offset;              ///< of the first byte in its stream
+  std::span<const std::byte> bytes;  ///< in the payload that was decoded
+};
 struct Reset {
   ResetCause cause;
   std::uint32_t errno_value;
@@ -61,11 +67,13 @@ struct Close {
 
 struct Frame {
   StreamId stream;
-  std::variant<Open, Data, Fin, Receipt, CreditGrant, Reset, Ping, Pong, Close> body;
+  std::variant<Open, Data, Fin, Receipt, CreditGrant, Early, Reset, Ping, Pong, Close> body;
 };
 
 /// Appends one frame. Data is not written by this but in place (BlockWriter). Texts are cut to kMaxTextBytes.
 void append_frame(std::vector<std::byte>& out, const Frame& frame);
+/// Whether an encoded frame is an OPEN.
+[[nodiscard]] bool is_open(std::span<const std::byte> frame);
 /// The header of a DATA frame whose `length_bytes` of body stand behind it already.
 void write_data_header(std::span<std::byte, kFrameHeaderBytes> out, StreamId stream, std::size_t length_bytes);
 

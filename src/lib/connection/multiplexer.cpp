@@ -66,7 +66,10 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
                                                         std::unique_ptr<session::Session> session,
                                                         const SessionOptions& options, std::shared_ptr<void> keep_alive,
                                                         std::shared_ptr<KnownPeers> known_peers) {
-  UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, options.one_stream ? 1 : options.streams)));
+  // A stream alone has nobody beside it who waits for a word.
+  const auto ahead = options.one_stream ? session::SendAhead::deep : session::SendAhead::brief;
+  const std::size_t streams = options.one_stream ? 1 : options.streams;
+  UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, streams), ahead));
   std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
   if (known_peers) UDTCAT_CHECK(made->watch_peer(std::move(known_peers)));
   return made;
@@ -105,6 +108,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
   boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));
+  session_->on_express([this](std::span<const std::byte> payload) { on_express(payload); });
 }
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
@@ -225,8 +229,10 @@ void Multiplexer::pump() {
 bool Multiplexer::send_block(bool with_data) {
   auto block = session_->empty_block();
   if (!block) return false;
-  block->payload_bytes = writer_.compose(block->payload_room(), with_data);
+  block->payload_bytes = writer_.compose(block->payload_room().first(session_->next_block_bytes()), with_data,
+                                         session_->express_room_bytes());
   if (block->payload_bytes == 0) return false;
+  if (!writer_.words().empty()) session_->send_express(writer_.words());
   liveness_.on_sent(now());
   session_->async_write(std::move(*block), [this](const Status& status) { on_written(status); });
   return true;
@@ -285,7 +291,10 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
     on_close_frame(*close);
     return {};
   }
-  if (auto* open = std::get_if<Open>(&frame.body)) return on_open(frame.stream, std::move(open->service));
+  if (auto* open = std::get_if<Open>(&frame.body))
+    return opened_early_.erase(frame.stream) > 0 ? Status() : on_open(frame.stream, std::move(open->service));
+  if (std::holds_alternative<Early>(frame.body))
+    return udtcat::fail(Errc::protocol_violated, "read frame", "an early copy has come in its turn");
   const auto found = streams_.find(frame.stream);
   if (found != streams_.end()) return take_stream_frame(*found->second.stream, frame, block);
   if (was_opened(frame.stream)) return {};  // crossed with the stream's end
@@ -295,10 +304,12 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
 Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block) {
   if (const auto* data = std::get_if<Data>(&frame.body)) {
     note_payload(now());
+    const auto bytes = stream.unseen(data->bytes);
+    if (bytes.empty()) return {};
     // Keep the block for its one big piece; at most one can fill half of it.
-    if (!block.memory.empty() && data->bytes.size() >= block.memory.bytes().size() / 2)
-      return stream.on_data({std::move(block.memory), {}, data->bytes});
-    std::vector<std::byte> copy(data->bytes.begin(), data->bytes.end());
+    if (!block.memory.empty() && bytes.size() >= block.memory.bytes().size() / 2)
+      return stream.on_data({std::move(block.memory), {}, bytes});
+    std::vector<std::byte> copy(bytes.begin(), bytes.end());
     const std::span<const std::byte> rest(copy);
     return stream.on_data({core::Buffer(), std::move(copy), rest});
   }
@@ -307,6 +318,38 @@ Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::
   if (const auto* grant = std::get_if<CreditGrant>(&frame.body)) return stream.on_credit(grant->limit_bytes);
   stream.on_reset(std::get<Reset>(frame.body));
   return {};
+}
+
+/// The same comes by a block, some time later: what cannot be used now is passed over.
+void Multiplexer::on_express(std::span<const std::byte> payload) {
+  if (state_ == State::breaking || state_ == State::over || close_received()) return;
+  if (auto taken = take_early_frames(payload); !taken) break_off(taken.error(), true);
+}
+
+Status Multiplexer::take_early_frames(std::span<const std::byte> payload) {
+  FrameReader frames(payload);
+  for (;;) {
+    UDTCAT_TRY(const auto frame, frames.next());
+    if (!frame) return {};
+    if (const auto* open = std::get_if<Open>(&frame->body)) {
+      UDTCAT_CHECK(on_early_open(frame->stream, open->service));
+      continue;
+    }
+    const auto* early = std::get_if<Early>(&frame->body);
+    if (early == nullptr) return udtcat::fail(Errc::protocol_violated, "read an express record", "it is no copy");
+    const auto found = streams_.find(frame->stream);
+    if (found == streams_.end()) continue;
+    note_payload(now());
+    UDTCAT_CHECK(found->second.stream->on_early(*early));
+  }
+}
+
+/// Streams begin in the order of their numbers: another than the next waits for its turn. So does one for which there
+/// is no room: what ends another may be on its way.
+Status Multiplexer::on_early_open(StreamId id, const std::string& service) {
+  if (id != next_peer_id_ || opened_early_.size() >= kMaxEndedStreams || unwelcome(service)) return {};
+  opened_early_.insert(id);
+  return on_open(id, service);
 }
 
 /// Why a further stream of the peer's cannot be taken; none: it can.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -106,7 +107,10 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
+  void on_express(std::span<const std::byte> payload);
+  [[nodiscard]] Status take_early_frames(std::span<const std::byte> payload);
   [[nodiscard]] Status take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block);
+  [[nodiscard]] Status on_early_open(StreamId id, const std::string& service);
   [[nodiscard]] Status on_open(StreamId id, std::string service);
   void on_close_frame(const Close& close);
 
@@ -154,6 +158,7 @@ class Multiplexer final : public Connection, private StreamHost {
   };
   std::unordered_map<StreamId, Awaited> awaited_;
   std::vector<std::unique_ptr<MuxStream>> retired_;  // ended streams, until nothing on the stack uses them
+  std::unordered_set<StreamId> opened_early_;        // by a copy of their OPEN, which is still to come
   StreamId next_own_id_;
   StreamId next_peer_id_;
 

@@ -114,6 +114,20 @@ Status MuxStream::on_data(Slice slice) {
   return {};
 }
 
+Status MuxStream::on_early(const Early& early) {
+  if (incoming_ != Incoming::open || early.offset != receive_credit_.received_bytes()) return {};
+  early_bytes_ += early.bytes.size();
+  std::vector<std::byte> copy(early.bytes.begin(), early.bytes.end());
+  const std::span<const std::byte> rest(copy);
+  return on_data({core::Buffer(), std::move(copy), rest});
+}
+
+std::span<const std::byte> MuxStream::unseen(std::span<const std::byte> bytes) {
+  const auto seen = static_cast<std::size_t>(std::min<std::uint64_t>(early_bytes_, bytes.size()));
+  early_bytes_ -= seen;
+  return bytes.subspan(seen);
+}
+
 /// Behind what waits already; a small piece joins the small one before it, unless that is being written.
 void MuxStream::keep(Slice slice) {
   constexpr std::size_t kGatherBytes = 64 * kKiB;  // guess: a write of this size is no longer small
@@ -129,7 +143,7 @@ void MuxStream::keep(Slice slice) {
 
 Status MuxStream::on_fin(std::uint64_t total_bytes) {
   if (incoming_ != Incoming::open) return violation(id_, "a second end");
-  if (total_bytes != receive_credit_.received_bytes())
+  if (total_bytes != receive_credit_.received_bytes() || early_bytes_ > 0)
     return violation(id_, "its end names another number of bytes than arrived");
   incoming_ = Incoming::finished;
   write_on();

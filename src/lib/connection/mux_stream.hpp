@@ -79,6 +79,11 @@ class MuxStream {
   [[nodiscard]] Status on_receipt(std::uint64_t total_bytes);
   [[nodiscard]] Status on_credit(std::uint64_t limit_bytes);
   void on_reset(const Reset& reset);
+  /// A copy of what DATA will bring. One that is not of the next bytes is passed over.  errors: Errc::protocol_violated
+  [[nodiscard]] Status on_early(const Early& early);
+  /// The part of DATA's bytes that no early copy has brought; to be called for each before on_data().
+  [[nodiscard]] std::span<const std::byte> unseen(std::span<const std::byte> bytes);
+  [[nodiscard]] std::uint64_t sent_bytes() const { return send_credit_.sent_bytes(); }
 
   /// Ends the stream from this side and tells the peer.
   void reset(ResetCause cause, Error error);
@@ -109,8 +114,9 @@ class MuxStream {
 
   Incoming incoming_ = Incoming::open;
   ReceiveCredit receive_credit_;
-  std::deque<Slice> arrived_;  // bounded by receive_credit_
-  bool writing_ = false;       // of the first of arrived_
+  std::uint64_t early_bytes_ = 0;  // received, and still to come as DATA
+  std::deque<Slice> arrived_;      // bounded by receive_credit_
+  bool writing_ = false;           // of the first of arrived_
 
   std::unique_ptr<LocalStream> local_;  // last but one: its threads end before what they write from
 

@@ -41,6 +41,12 @@ std::uint64_t Flows::retained_limit_bytes() const {
   return sum;
 }
 
+std::uint64_t Flows::ahead_bytes() const {
+  std::uint64_t sum = 0;
+  for (const Flow& flow : flows_) sum += std::min(flow.channel->ahead_bytes(), UINT64_MAX - sum);
+  return sum;
+}
+
 std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() {
   std::optional<std::chrono::steady_clock::time_point> latest;
   // No time at all is before every time.

@@ -53,6 +53,8 @@ class Flows {
 
   /// Of all of them: see transport::Channel.
   [[nodiscard]] std::uint64_t retained_limit_bytes() const;
+  /// Of all of them: see transport::Channel.
+  [[nodiscard]] std::uint64_t ahead_bytes() const;
   /// Sums, and the round trip of the first.
   [[nodiscard]] transport::ChannelStats stats();
   [[nodiscard]] Endpoint peer() const { return flows_.front().channel->peer(); }

@@ -36,7 +36,7 @@ void Session::add_flow(std::unique_ptr<transport::Channel> channel) {
   if (flows_.size() == agreed_.flows) join_key_.reset();
 }
 
-Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks) {
+Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks, SendAhead ahead) {
   UDTCAT_INVARIANT(state_ == State::joining && flows_.size() == agreed_.flows,
                    "a session starts once, when all its flows are there");
   UDTCAT_TRY(outgoing_headers_, header_cipher(direction_from(role_)));
@@ -67,8 +67,18 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
                          io_, {agreed_.protection, agreed_.cipher, agreed_.lanes, std::move(workers), role_},
                          keys_ ? &*keys_ : nullptr, [this](Result<Block> block) { on_sealed(std::move(block)); },
                          [this](Result<Block> block) { on_opened(std::move(block)); }));
+  ahead_ = ahead;
+  UDTCAT_CHECK(start_express());
   keys_.reset();
   state_ = State::running;
+  return {};
+}
+
+Status Session::start_express() {
+  if (!keys_ || ahead_ == SendAhead::deep) return {};
+  UDTCAT_TRY(express_, Express::create(agreed_, *keys_, role_));
+  for (Flow& flow : flows_)
+    flow.channel->on_datagram(lifetime_.guard([this](std::span<const std::byte> bytes) { on_datagram(bytes); }));
   return {};
 }
 
@@ -87,6 +97,18 @@ std::size_t Session::thread_count(std::optional<std::size_t> wanted) const {
 
 // ---- Outgoing: number, seal, encipher the header, send -------------------------------------------------------------
 
+bool Session::wants_block() const {
+  if (writing_ >= blocks_wanted()) return false;
+  // Two, so that there is a next one while the last leaves, however slow the path is.
+  return ahead_ == SendAhead::deep || writing_ < kBlocksAhead || writing_bytes_ < flows_.ahead_bytes();
+}
+
+std::size_t Session::next_block_bytes() const {
+  if (ahead_ == SendAhead::deep) return agreed_.block_bytes;
+  const std::uint64_t worth = flows_.ahead_bytes() / kBlocksOfAhead;
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(worth, kMinBlockBytes, agreed_.block_bytes));
+}
+
 std::optional<Block> Session::empty_block() {
   auto memory = outgoing_buffers_->acquire();
   if (!memory) return std::nullopt;
@@ -99,22 +121,28 @@ void Session::async_write(Block block, WriteHandler handler) {
                       static_cast<std::uint32_t>(block.payload_bytes), block.number},
          block.header());
   ++writing_;
+  writing_bytes_ += block.payload_bytes;
   ++stats_.blocks_sent;
-  being_sealed_.push_back(std::move(handler));
+  being_sealed_.push_back({block.payload_bytes, std::move(handler)});
   lanes_->seal(std::move(block));
 }
 
 void Session::on_sealed(Result<Block> sealed) {
-  const WriteHandler handler = std::move(being_sealed_.front());
+  const Writing writing = std::move(being_sealed_.front());
   being_sealed_.pop_front();
   Status made = sealed ? Status() : tl::unexpected(sealed.error());
   if (made && outgoing_headers_) made = outgoing_headers_->encipher(sealed->header());
-  if (made) return send(std::move(*sealed), handler);
-  --writing_;
-  handler(made);
+  if (made) return send(std::move(*sealed), writing);
+  finish(writing, made);
 }
 
-void Session::send(Block block, WriteHandler handler) {
+void Session::finish(const Writing& writing, const Status& status) {
+  --writing_;
+  writing_bytes_ -= writing.payload_bytes;
+  writing.handler(status);
+}
+
+void Session::send(Block block, Writing writing) {
   Flow& flow = flows_.choose(block.number);
   const auto record = block.record(agreed_.protection);
   const std::size_t count = record.size();
@@ -123,11 +151,24 @@ void Session::send(Block block, WriteHandler handler) {
                       : core::SharedBytes(record, std::make_shared<Block>(std::move(block)));
   flow.untaken_bytes += count;
   flow.channel->async_write(std::move(bytes),
-                            lifetime_.guard([this, &flow, count, handler = std::move(handler)](const Status& status) {
+                            lifetime_.guard([this, &flow, count, writing = std::move(writing)](const Status& status) {
                               if (status) flow.untaken_bytes -= count;  // else it has no room for more
-                              --writing_;
-                              handler(status);
+                              finish(writing, status);
                             }));
+}
+
+std::size_t Session::express_room_bytes() {
+  if (!express_ || state_ != State::running) return 0;
+  return flows_.begin()->channel->datagram_room_bytes() < kExpressRecordBytes ? 0 : kMaxExpressBytes;
+}
+
+void Session::send_express(std::span<const std::byte> payload) {
+  if (const auto record = express_->seal(payload)) flows_.begin()->channel->send_datagram(*record);
+}
+
+void Session::on_datagram(std::span<const std::byte> bytes) {
+  if (state_ != State::running || !express_handler_) return;
+  if (const auto payload = express_->open(bytes)) express_handler_(*payload);
 }
 
 // ---- Incoming: read records ahead, open, hand on in order ----------------------------------------------------------

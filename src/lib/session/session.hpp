@@ -20,6 +20,7 @@
 #include "lib/core/buffer.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/crypto/header_cipher.hpp"
+#include "lib/session/express.hpp"
 #include "lib/session/flows.hpp"
 #include "lib/session/join.hpp"
 #include "lib/session/key_schedule.hpp"
@@ -37,6 +38,13 @@ inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: strea
 /// Blocks on their way beside those of flows and threads.
 inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves
 
+/// The blocks that wait for the transport: as much as keeps threads and flows busy, or, where somebody may have a word
+/// to say beside much, no more than leaves within milliseconds (ADR-0038).
+enum class SendAhead { deep, brief };
+
+/// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
+inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: on a slow path a block is two milliseconds then
+
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
@@ -49,6 +57,7 @@ class Session {
  public:
   using ReadHandler = std::function<void(Result<Block>)>;
   using WriteHandler = std::function<void(Status)>;
+  using ExpressHandler = std::function<void(std::span<const std::byte>)>;
 
   /// keys    none exactly at auth and clear
   /// first   the channel of the handshake
@@ -73,10 +82,13 @@ class Session {
   /// threads       that seal and open, at most as many as there are lanes; none: one for each core
   /// kept_blocks   how many blocks that were read the caller keeps at most
   /// errors        Errc::cipher_failed; Errc::out_of_resources
-  [[nodiscard]] Status start(std::optional<std::size_t> threads, std::size_t kept_blocks);
+  [[nodiscard]] Status start(std::optional<std::size_t> threads, std::size_t kept_blocks,
+                             SendAhead ahead = SendAhead::deep);
 
-  /// Whether fewer blocks are on their way to the transport than keep lanes and flows busy.
-  [[nodiscard]] bool wants_block() const { return writing_ < blocks_wanted(); }
+  /// Whether less is on its way to the transport than keeps lanes and flows busy, or the path.
+  [[nodiscard]] bool wants_block() const;
+  /// How much payload the next block is to have at most.
+  [[nodiscard]] std::size_t next_block_bytes() const;
   /// Whether the transport has taken every block that was written.
   [[nodiscard]] bool all_written() const { return writing_ == 0; }
   /// Memory for a block: its payload is to be written into payload_room(). None while all of it is in use; the
@@ -87,6 +99,15 @@ class Session {
   /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to
   ///          the peer; Errc::connection_broken
   void async_write(Block block, WriteHandler handler);
+
+  /// How much payload may go express now: 0 where nothing would hold up the next block, at auth and clear, and where
+  /// the queue is deep.
+  [[nodiscard]] std::size_t express_room_bytes();
+  /// Sends a copy beside the blocks, of something that one of them brings as well: it comes sooner, or not at all.
+  /// payload   1 to express_room_bytes()
+  void send_express(std::span<const std::byte> payload);
+  /// Of what the peer sent so: valid during the call, in the order of sending, with gaps.
+  void on_express(ExpressHandler handler) { express_handler_ = std::move(handler); }
 
   /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from
   /// inside.
@@ -108,14 +129,21 @@ class Session {
 
  private:
   enum class State { joining, running, closed };
+  struct Writing {
+    std::size_t payload_bytes;
+    WriteHandler handler;
+  };
 
   [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
   [[nodiscard]] std::size_t thread_count(std::optional<std::size_t> wanted) const;
   /// So many blocks on their way keep the flows busy, and the threads where they are at work.
   [[nodiscard]] std::size_t blocks_wanted() const { return kBlocksAhead + 2 * agreed_.flows + 2 * working_threads(); }
   [[nodiscard]] std::size_t working_threads() const { return lanes_->hands_over() ? stats_.threads : 0; }
+  [[nodiscard]] Status start_express();
+  void on_datagram(std::span<const std::byte> bytes);
   void on_sealed(Result<Block> sealed);
-  void send(Block block, WriteHandler handler);
+  void send(Block block, Writing writing);
+  void finish(const Writing& writing, const Status& status);
   void read_on();
   void on_record(Result<Block> record);
   void on_opened(Result<Block> opened);
@@ -132,8 +160,13 @@ class Session {
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
   std::optional<core::BufferPool> outgoing_buffers_;
   BlockNumber next_out_ = 0;
-  std::size_t writing_ = 0;                // not yet taken by the transport
-  std::deque<WriteHandler> being_sealed_;  // of the blocks with the lanes, in order
+  SendAhead ahead_ = SendAhead::deep;
+  std::size_t writing_ = 0;           // not yet taken by the transport
+  std::uint64_t writing_bytes_ = 0;   // payload of those
+  std::deque<Writing> being_sealed_;  // of the blocks with the lanes, in order
+
+  std::optional<Express> express_;  // where the queue is brief
+  ExpressHandler express_handler_;
 
   std::optional<core::BufferPool> incoming_buffers_;
   bool reading_ = false;              // a record

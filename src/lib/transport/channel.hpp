@@ -45,6 +45,7 @@ class Channel {
   using ReadSomeHandler = std::function<void(Result<std::size_t>)>;
   using WriteHandler = std::function<void(Status)>;
   using DrainedHandler = std::function<void(Status)>;
+  using DatagramHandler = std::function<void(std::span<const std::byte>)>;
 
   virtual ~Channel() = default;
 
@@ -78,9 +79,19 @@ class Channel {
   /// then closes. Returns at once.
   virtual void close(std::chrono::milliseconds drain) = 0;
 
+  /// How many bytes a datagram may have now that goes beside the stream, ahead of all that is written and missing. 0:
+  /// there is nothing to be ahead of, or the peer knows of none.
+  [[nodiscard]] virtual std::size_t datagram_room_bytes() const { return 0; }
+  /// Sends at once, and once: it may be lost, late, changed or come twice. At most datagram_room_bytes().
+  virtual void send_datagram(std::span<const std::byte> /*bytes*/) {}
+  /// Called for each that comes, with bytes that are valid during the call; not from inside another.
+  virtual void on_datagram(DatagramHandler /*handler*/) {}
+
   /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has
   /// them.
   [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
+  /// So much in hand keeps the path busy until more has been asked for and written; what is beyond only waits.
+  [[nodiscard]] virtual std::uint64_t ahead_bytes() const { return UINT64_MAX; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.

@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "lib/connection/fake_host.hpp"
+#include "support/bytes.hpp"
 #include "support/scripted_stream.hpp"
 
 namespace udtcat::connection {
 namespace {
 
 constexpr std::uint64_t kBlockWindow = 1 << 24;
+constexpr std::size_t kMostWordsBytes = 1000;
 
 class BlockWriterTest : public ::testing::Test {
  protected:
@@ -31,12 +33,23 @@ class BlockWriterTest : public ::testing::Test {
   /// The next block as (stream, bytes of data) and a note of each control frame.
   std::vector<std::string> compose(bool with_data = true) {
     std::vector<std::byte> block(256 * 1024);
-    const std::size_t used = writer.compose(block, with_data);
+    const std::size_t used = writer.compose(block, with_data, kMostWordsBytes);
     std::vector<std::string> seen;
     FrameReader frames{std::span<const std::byte>(block).first(used)};
     for (auto frame = frames.next(); frame && *frame; frame = frames.next()) {
       const auto* data = std::get_if<Data>(&(*frame)->body);
       seen.push_back(std::to_string((*frame)->stream) + (data ? ":" + std::to_string(data->bytes.size()) : " control"));
+    }
+    return seen;
+  }
+  /// Each copy as stream@offset:text.
+  std::vector<std::string> words() {
+    std::vector<std::string> seen;
+    FrameReader frames(writer.words());
+    for (auto frame = frames.next(); frame && *frame; frame = frames.next()) {
+      const auto& early = std::get<Early>((*frame)->body);
+      seen.push_back(std::to_string((*frame)->stream) + "@" + std::to_string(early.offset) + ":" +
+                     test::text_of(early.bytes));
     }
     return seen;
   }
@@ -115,6 +128,47 @@ TEST_F(BlockWriterTest, BeginsABlockWithAStreamThatTheLastHadNoRoomFor) {
   writer.add_ready(*nearly.stream);
   EXPECT_EQ(compose().front(), "0:" + whole_block);
   EXPECT_EQ(compose().front(), "2:" + std::to_string(most_of_a_block.size()));
+}
+
+TEST_F(BlockWriterTest, CopiesWhatShortSpeakersSaidAndWhereInTheirStreamsItIs) {
+  speaker(std::string(1 << 21, 'x'));
+  Speaker& asker = speaker("a question");
+  compose();
+  compose();
+  EXPECT_EQ(words(), Seen{}) << "the turns of a stream that says much";
+  compose();
+  EXPECT_EQ(words(), Seen{"2@0:a question"});
+  asker.script->say("another");
+  io.poll();
+  writer.add_ready(*asker.stream);
+  compose();
+  EXPECT_EQ(words(), Seen{"2@10:another"});
+  compose();
+  EXPECT_EQ(words(), Seen{}) << "of what was said before";
+}
+
+TEST_F(BlockWriterTest, CopiesTheOpeningsOfStreamsAndNoOtherControlFrame) {
+  speaker("first word");
+  writer.queue({0, CreditGrant{1}});
+  writer.queue({0, Open{}});
+  compose();
+  FrameReader copies(writer.words());
+  EXPECT_TRUE(std::holds_alternative<Open>((*copies.next())->body));
+  EXPECT_TRUE(std::holds_alternative<Early>((*copies.next())->body));
+  EXPECT_FALSE(*copies.next());
+}
+
+TEST_F(BlockWriterTest, CopiesNoMoreWordsThanFit) {
+  for (int i = 0; i < 3; ++i) speaker(std::string(400, 'x'));
+  compose();
+  EXPECT_EQ(words().size(), 2U);
+}
+
+TEST_F(BlockWriterTest, CopiesNoWordsWhereTheyAreNotWanted) {
+  speaker("a question");
+  std::vector<std::byte> block(1000);
+  ASSERT_GT(writer.compose(block, true, 0), 0U);
+  EXPECT_EQ(words(), Seen{});
 }
 
 TEST_F(BlockWriterTest, PutsControlFramesFirst) {

@@ -41,6 +41,7 @@ std::vector<std::byte> one_of_each() {
   append_frame(out, {4, Fin{10}});
   append_frame(out, {4, Receipt{77}});
   append_frame(out, {4, CreditGrant{1ULL << 40}});
+  append_frame(out, {4, Early{1ULL << 33, data}});
   append_frame(out, {4, Reset{ResetCause::write_failed, 28, "disk full"}});
   append_frame(out, {kSessionStream, Ping{1}});
   append_frame(out, {kSessionStream, Pong{2}});
@@ -51,17 +52,27 @@ std::vector<std::byte> one_of_each() {
 TEST(Frame, IsReadBackAsItWasWritten) {
   const auto payload = one_of_each();
   const auto frames = decode_all(payload);
-  ASSERT_EQ(frames.size(), 9U);
+  ASSERT_EQ(frames.size(), 10U);
   EXPECT_EQ(std::get<Open>(frames[0].body).service, "db");
   const auto data = std::get<Data>(frames[1].body).bytes;
   EXPECT_EQ(std::vector(data.begin(), data.end()), bytes_of("some bytes"));
   EXPECT_EQ(std::get<Fin>(frames[2].body).total_bytes, 10U);
   EXPECT_EQ(std::get<Receipt>(frames[3].body).total_bytes, 77U);
   EXPECT_EQ(std::get<CreditGrant>(frames[4].body).limit_bytes, 1ULL << 40);
-  EXPECT_EQ(std::get<Reset>(frames[5].body).errno_value, 28U);
-  EXPECT_EQ(std::get<Reset>(frames[5].body).text, "disk full");
-  EXPECT_EQ(std::get<Close>(frames[8].body).reason, CloseReason::tampered);
-  EXPECT_EQ(frames[8].stream, kSessionStream);
+  EXPECT_EQ(std::get<Early>(frames[5].body).offset, 1ULL << 33);
+  EXPECT_EQ(test::text_of(std::get<Early>(frames[5].body).bytes), "some bytes");
+  EXPECT_EQ(std::get<Reset>(frames[6].body).errno_value, 28U);
+  EXPECT_EQ(std::get<Reset>(frames[6].body).text, "disk full");
+  EXPECT_EQ(std::get<Close>(frames[9].body).reason, CloseReason::tampered);
+  EXPECT_EQ(frames[9].stream, kSessionStream);
+}
+
+TEST(Frame, MatchesTheExampleOfAnEarlyCopy) {
+  const test::SpecExample example("stream.md", "early");
+  std::vector<std::byte> copied;
+  const auto word = bytes_of("ls\n");
+  append_frame(copied, {2, Early{300, word}});
+  EXPECT_EQ(copied, example.bytes("copied"));
 }
 
 TEST(Frame, MatchesTheWorkedExampleOfTheSpec) {

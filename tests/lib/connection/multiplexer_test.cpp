@@ -98,6 +98,31 @@ TEST_F(MultiplexerTest, SendsAShortLineAtOnceWhileTheSourceStaysOpen) {
   EXPECT_FALSE(connector.outcome);
 }
 
+TEST_F(MultiplexerTest, OpensAStreamAndSaysAWordAheadOfBlocksThatAreHeldUp) {
+  connect();
+  from_connector->datagram_room_bytes = 1200;
+  const auto held_up = std::exchange(from_connector->wake_reader, nullptr);
+  connector.script->say("a question");
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.script->received == "a question"; }));
+  from_connector->wake_reader = held_up;
+  connector.script->say(" and another");
+  connector.script->end_source();
+  listener.script->end_source();
+  ASSERT_TRUE(both_ended());
+  EXPECT_EQ(listener.script->received, "a question and another") << "each once";
+  EXPECT_FALSE(listener.outcome->error) << "nor is its OPEN a second one";
+}
+
+TEST_F(MultiplexerTest, BelievesNobodysCopiesButThePeers) {
+  connect();
+  open();
+  ASSERT_TRUE(run_until([this] { return listener.script->wake != nullptr; }));
+  from_connector->carry_datagram(std::vector<std::byte>(100));
+  connector.script->say("true");
+  EXPECT_TRUE(run_until([this] { return listener.script->received == "true"; }));
+}
+
 TEST_F(MultiplexerTest, EndsOneDirectionWhileTheOtherGoesOn) {
   connect();
   open();

@@ -26,9 +26,17 @@ class MuxStreamTest : public ::testing::Test {
     return stream.fill(room);
   }
   Status data(std::string_view text) {
-    std::vector<std::byte> copy = test::bytes_of(text);
+    const std::vector<std::byte> all = test::bytes_of(text);
+    const auto unseen = stream.unseen(all);
+    if (unseen.empty()) return {};
+    std::vector<std::byte> copy(unseen.begin(), unseen.end());
     const std::span<const std::byte> rest(copy);
     auto taken = stream.on_data({core::Buffer(), std::move(copy), rest});
+    settle();
+    return taken;
+  }
+  Status early(std::uint64_t offset, std::string_view text) {
+    auto taken = stream.on_early({offset, test::bytes_of(text)});
     settle();
     return taken;
   }
@@ -97,6 +105,43 @@ TEST_F(MuxStreamTest, GathersWhatAPeerCutsIntoCrumbs) {
   }
   EXPECT_EQ(script->received, all);
   EXPECT_LT(writes, 5U) << "two or three pieces, not five hundred";
+}
+
+TEST_F(MuxStreamTest, GivesAnEarlyCopyOfTheNextBytesToTheConsumerAndTheSameBytesNotAgain) {
+  attach();
+  ASSERT_TRUE(data("one "));
+  ASSERT_TRUE(early(4, "two "));
+  EXPECT_EQ(script->received, "one two ");
+  ASSERT_TRUE(data("two three"));
+  EXPECT_EQ(script->received, "one two three");
+  EXPECT_TRUE(stream.on_fin(13));
+}
+
+TEST_F(MuxStreamTest, PassesOverAnEarlyCopyOfBytesThatAreNotTheNext) {
+  attach();
+  ASSERT_TRUE(early(4, "two "));
+  ASSERT_TRUE(data("one two "));
+  ASSERT_TRUE(early(4, "two "));
+  EXPECT_EQ(script->received, "one two ");
+}
+
+TEST_F(MuxStreamTest, TakesDataThatBringsAnEarlyCopyInPieces) {
+  attach();
+  ASSERT_TRUE(early(0, "abcdef"));
+  for (const char* piece : {"ab", "cde", "fgh"}) ASSERT_TRUE(data(piece));
+  EXPECT_EQ(script->received, "abcdefgh");
+}
+
+TEST_F(MuxStreamTest, RefusesAnEarlyCopyBeyondItsCredit) {
+  script->consumer_stalled = true;
+  attach();
+  EXPECT_FALSE(early(0, std::string(kWindow + 1, 'x')));
+}
+
+TEST_F(MuxStreamTest, RefusesAnEndBeforeTheDataThatAnEarlyCopyPromised) {
+  attach();
+  ASSERT_TRUE(early(0, "four"));
+  EXPECT_FALSE(stream.on_fin(4));
 }
 
 TEST_F(MuxStreamTest, RefusesDataBeyondItsCredit) {

@@ -21,18 +21,16 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kKeptBlocks = 3;
+constexpr std::size_t kLargestBlock = 2 * kMinBlockBytes;
 constexpr std::size_t kInFlight = 4;  // without threads and with one flow
 
 class SessionTest : public ::testing::TestWithParam<Protection> {
  protected:
   void SetUp() override {
-    Agreed agreed;
-    agreed.protection = GetParam();
-    agreed.block_bytes = kMinBlockBytes;
-    agreed.lanes = 3;
-    sender = make(Role::connector, agreed, std::move(path.connector));
-    receiver = make(Role::listener, agreed, std::move(path.listener));
-    start();
+    terms.protection = GetParam();
+    terms.block_bytes = kLargestBlock;
+    terms.lanes = 3;
+    restart(SendAhead::deep);
   }
   std::unique_ptr<Session> make(Role role, const Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
     std::optional<KeySchedule> keys;
@@ -42,8 +40,15 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     }
     return std::make_unique<Session>(io, role, agreed, std::move(keys), std::move(channel));
   }
-  void start() {
-    for (Session* session : {sender.get(), receiver.get()}) ASSERT_TRUE(session->start(0, kKeptBlocks));
+  void start(SendAhead ahead = SendAhead::deep) {
+    for (Session* session : {sender.get(), receiver.get()}) ASSERT_TRUE(session->start(0, kKeptBlocks, ahead));
+  }
+  /// Anew, over another path.
+  void restart(SendAhead ahead) {
+    path = test::ChannelPair(io);
+    sender = make(Role::connector, terms, std::move(path.connector));
+    receiver = make(Role::listener, terms, std::move(path.listener));
+    start(ahead);
   }
   void send(std::string_view text) {
     std::optional<Block> block = sender->empty_block();
@@ -74,6 +79,7 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
   }
 
   boost::asio::io_context io;
+  Agreed terms;
   test::ChannelPair path{io};
   std::unique_ptr<Session> sender;
   std::unique_ptr<Session> receiver;
@@ -120,6 +126,49 @@ TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
   }
   EXPECT_FALSE(sender->wants_block());
   EXPECT_FALSE(sender->all_written());
+}
+
+TEST_P(SessionTest, HasNoMoreAheadOfTheTransportThanThatAsksForWhereItsQueueIsBrief) {
+  restart(SendAhead::brief);
+  path.from_connector->stuck = true;
+  path.from_connector->ahead_bytes = 20'000;
+  EXPECT_EQ(sender->next_block_bytes(), 5000U);
+  for (int i = 0; i < 3; ++i) send(std::string(4000, 'x'));
+  EXPECT_TRUE(sender->wants_block());
+  path.from_connector->ahead_bytes = 12'000;
+  EXPECT_FALSE(sender->wants_block());
+}
+
+TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
+  restart(SendAhead::brief);
+  path.from_connector->stuck = true;
+  path.from_connector->ahead_bytes = 1;
+  EXPECT_EQ(sender->next_block_bytes(), kMinBlockBytes);
+  send("one");
+  EXPECT_TRUE(sender->wants_block());
+  send("two");
+  EXPECT_FALSE(sender->wants_block());
+}
+
+TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAsksFor) {
+  path.from_connector->stuck = true;
+  path.from_connector->ahead_bytes = 10;
+  EXPECT_EQ(sender->next_block_bytes(), kLargestBlock);
+  for (std::size_t i = 0; i < kInFlight; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
+}
+
+TEST_P(SessionTest, SendsExpressRecordsWhereThereAreKeysAndTheTransportHasRoom) {
+  restart(SendAhead::brief);
+  EXPECT_EQ(sender->express_room_bytes(), 0U);
+  path.from_connector->datagram_room_bytes = 1216;
+  const bool keys = GetParam() >= Protection::safe;
+  ASSERT_EQ(sender->express_room_bytes(), keys ? kMaxExpressBytes : 0U);
+  if (!keys) return;
+  std::string heard;
+  receiver->on_express([&](std::span<const std::byte> payload) { heard = test::text_of(payload); });
+  sender->send_express(test::bytes_of("word"));
+  settle();
+  EXPECT_EQ(heard, "word");
 }
 
 TEST_P(SessionTest, ReadsAheadNoMoreThanItsBound) {

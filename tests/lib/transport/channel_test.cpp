@@ -64,6 +64,17 @@ TEST_P(Channels, KeepTheOrderOfManyOutstandingWrites) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
+TEST_P(Channels, CarryADatagramAheadOfWhatNobodyReadsWhereTheTransportHasThem) {
+  pair.here->async_write(copy_of(random_bytes(8 << 20, 1)), [](const Status&) {});
+  const bool has_them = std::get<0>(GetParam()) == TransportKind::native;
+  EXPECT_EQ(pair.here->datagram_room_bytes() >= 1216, has_them);
+  const auto word = random_bytes(100, 2);
+  std::vector<std::byte> got;
+  pair.there->on_datagram([&](std::span<const std::byte> bytes) { got.assign(bytes.begin(), bytes.end()); });
+  pair.here->send_datagram(word);
+  EXPECT_EQ(run_until([&] { return got == word; }, has_them ? 10s : 100ms), has_them);
+}
+
 TEST_P(Channels, KnowTheirPeers) {
   EXPECT_EQ(pair.here->peer().with_port(0), loopback(std::get<1>(GetParam())));
   EXPECT_EQ(pair.there->peer().with_port(0), loopback(std::get<1>(GetParam())));

@@ -51,6 +51,15 @@ void NativeChannel::close(std::chrono::milliseconds drain) {
   progress_read();
 }
 
+std::size_t NativeChannel::datagram_room_bytes() const {
+  return closed_ ? 0 : connection_.datagram_room_bytes(clock_now());
+}
+
+void NativeChannel::send_datagram(std::span<const std::byte> bytes) {
+  connection_.send_datagram(bytes);
+  port_.schedule(link_);
+}
+
 ChannelStats NativeChannel::stats() { return connection_.stats(); }
 
 void NativeChannel::trust_peer() {
@@ -59,9 +68,16 @@ void NativeChannel::trust_peer() {
 }
 
 void NativeChannel::on_progress() {
+  take_datagrams();
   progress_read();
   progress_writes();
   progress_drain();
+}
+
+void NativeChannel::take_datagrams() {
+  while (auto datagram = connection_.take_datagram())
+    if (datagram_handler_ && !closed_)
+      boost::asio::post(io_, lifetime_.guard([this, bytes = std::move(*datagram)] { datagram_handler_(bytes); }));
 }
 
 std::size_t NativeChannel::read_into(std::span<std::byte> into) {

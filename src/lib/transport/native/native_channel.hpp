@@ -30,6 +30,10 @@ class NativeChannel final : public Channel {
   void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
   [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return connection_.memory_bytes(); }
+  [[nodiscard]] std::size_t datagram_room_bytes() const override;
+  void send_datagram(std::span<const std::byte> bytes) override;
+  void on_datagram(DatagramHandler handler) override { datagram_handler_ = std::move(handler); }
+  [[nodiscard]] std::uint64_t ahead_bytes() const override { return connection_.ahead_bytes(); }
   [[nodiscard]] ChannelStats stats() override;
   [[nodiscard]] Endpoint peer() const override { return connection_.peer_address(); }
   [[nodiscard]] bool proved_key() const override { return link_.proved; }
@@ -56,6 +60,7 @@ class NativeChannel final : public Channel {
   void progress_read();
   void progress_writes();
   void progress_drain();
+  void take_datagrams();
   void begin_read(Read read);
   void finish_read(Result<std::size_t> result);
   [[nodiscard]] bool ended() const;
@@ -66,6 +71,7 @@ class NativeChannel final : public Channel {
   UdpPort& port_;
   UdtLink& link_;
   UdtConnection& connection_;  // of link_
+  DatagramHandler datagram_handler_;
   std::optional<Read> read_;
   std::deque<Write> writes_;
   DrainedHandler drained_handler_;

@@ -25,6 +25,8 @@ class Pacer {
   static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
   static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
 
+  static constexpr Duration kAhead = 2 * kCatchUp;  // guess: a driver that is late twice in a row
+
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
 
@@ -42,6 +44,11 @@ class Pacer {
     if (bytes_per_second_ == 0) return SIZE_MAX;
     const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
     return std::max({bytes_in(kTrainTime), slow, kLeastTrainPackets * packet_bytes});
+  }
+  /// So much the next trains take until more can be there: one, and those of a driver that wakes late.
+  [[nodiscard]] std::uint64_t ahead_bytes(std::size_t packet_bytes) const {
+    if (bytes_per_second_ == 0) return UINT64_MAX;
+    return bytes_in(kAhead) + train_bytes(packet_bytes);
   }
 
  private:

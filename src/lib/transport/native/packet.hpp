@@ -33,7 +33,8 @@ enum class Extension : std::uint16_t {
   path_response = 2,
   mtu_probe = 3,
   mtu_reply = 4,
-  reset = 5,  ///< the only one for destination 0, see StatelessResets
+  reset = 5,     ///< the only one for destination 0, see StatelessResets
+  datagram = 6,  ///< beside the stream
 };
 
 struct DataHeader {

@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt gives up after some 45 s of silence
 constexpr Duration kTrustedKeepAlive = 10s;       // spec: udt4.md §8: the mapping of a NAT lasts longer
 constexpr int kKeepAlives = 8;                    // spec: udt4.md §8: within the idle timeout
+constexpr std::size_t kMaxDatagrams = 64;         // guess: more in one wake-up are a flood
 constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
 constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: a SHUTDOWN is not acknowledged
 constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
@@ -176,6 +177,9 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
       return;
     case Extension::reset:
       return;  // for destination 0 only
+    case Extension::datagram:
+      if (datagrams_.size() < kMaxDatagrams) datagrams_.emplace_back(body.begin(), body.end());
+      return;
   }
 }
 
@@ -268,7 +272,9 @@ bool UdtConnection::poll_control(TimePoint now, TrainBuilder& builder) {
   if (!outbox_.empty()) {
     const Outgoing next = std::move(outbox_.front());
     outbox_.pop_front();
-    send(now, builder, encoded(next.message));
+    auto packet = encoded(next.message);
+    packet.insert(packet.end(), next.body.begin(), next.body.end());
+    send(now, builder, std::move(packet));
     if (next.to) builder.train().to = *next.to;
     return true;
   }
@@ -323,6 +329,23 @@ void UdtConnection::queue(ControlMessage message, std::optional<Endpoint> to) {
 
 std::vector<std::byte> UdtConnection::encoded(const ControlMessage& message) const {
   return encode(ControlHeader{message.type, message.subtype, message.additional, 0, settings_.peer_id}, message.words);
+}
+
+std::size_t UdtConnection::datagram_room_bytes(TimePoint now) const {
+  return peer_.extended && state_ == State::open && sender_.would_wait(now) ? sender_.payload_bytes() : 0;
+}
+
+void UdtConnection::send_datagram(std::span<const std::byte> bytes) {
+  if (outbox_.size() >= kMaxOutbox) return;
+  const ControlMessage message{ControlType::user, static_cast<std::uint16_t>(Extension::datagram), 0, {}};
+  outbox_.push_back({message, std::nullopt, {bytes.begin(), bytes.end()}});
+}
+
+std::optional<std::vector<std::byte>> UdtConnection::take_datagram() {
+  if (datagrams_.empty()) return std::nullopt;
+  auto first = std::move(datagrams_.front());
+  datagrams_.pop_front();
+  return first;
 }
 
 void UdtConnection::trust_peer(TimePoint now) {

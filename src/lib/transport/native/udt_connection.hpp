@@ -85,6 +85,11 @@ class UdtConnection {
   [[nodiscard]] bool poll_transmit(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] std::optional<TimePoint> deadline(TimePoint now) const;
 
+  /// See Channel. What comes waits to be taken; of many the last are dropped.
+  [[nodiscard]] std::size_t datagram_room_bytes(TimePoint now) const;
+  void send_datagram(std::span<const std::byte> bytes);
+  [[nodiscard]] std::optional<std::vector<std::byte>> take_datagram();
+
   void write(core::SharedBytes bytes) { sender_.write(std::move(bytes)); }
   [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into) { return receiver_.read(now, into); }
   [[nodiscard]] std::uint64_t readable_bytes() const { return receiver_.readable_bytes(); }
@@ -93,6 +98,8 @@ class UdtConnection {
   [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
   [[nodiscard]] std::uint64_t acknowledged_offset() const { return sender_.acknowledged_offset(); }
   [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
+  /// See Channel.
+  [[nodiscard]] std::uint64_t ahead_bytes() const { return sender_.ahead_bytes(); }
   /// The peer has said goodbye, and nothing of what it sent is missing as far as one can see.
   [[nodiscard]] bool ended_in_order() const { return state_ == State::peer_closed && receiver_.has_no_gap(); }
   /// The first call counts.
@@ -151,8 +158,10 @@ class UdtConnection {
   struct Outgoing {
     ControlMessage message;
     std::optional<Endpoint> to;  // none: the peer
+    std::vector<std::byte> body{};
   };
   std::deque<Outgoing> outbox_;
+  std::deque<std::vector<std::byte>> datagrams_;  // that came
   TimePoint last_heard_;
   TimePoint last_sent_;
   Duration keep_alive_;

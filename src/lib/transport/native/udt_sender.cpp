@@ -24,6 +24,8 @@ constexpr std::size_t kNakBudgetPerPacket = 4;  // guess: an honest peer asks fo
 constexpr std::size_t kLeastNakBudget = 1024;   // guess
 constexpr std::uint16_t kSendsUntilCopy = 3;    // guess: a packet whose repair was lost has cost a round trip more
 constexpr std::size_t kMaxCopies = 64;          // guess: what is lost of a train, and not what an overflow loses
+constexpr std::uint64_t kMuchPackets = 4;       // guess: a word, and the answers to others
+constexpr Duration kLossMemory = 10s;           // guess: a path that loses at random loses again by then
 constexpr Duration kOldestEcho = 60s;           // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
@@ -117,6 +119,11 @@ void UdtSender::pop_acknowledged(PacketIndex next) {
     packets_.pop_front();
   }
   queue_.release_before(acknowledged_offset());
+}
+
+bool UdtSender::would_wait(TimePoint now) const {
+  const bool much = queue_.end_offset() - acknowledged_offset() > kMuchPackets * payload_bytes_;
+  return much || (loss_epoch_ != TimePoint{} && now - loss_epoch_ < kLossMemory);
 }
 
 std::uint64_t UdtSender::acknowledged_offset() const {

@@ -71,6 +71,10 @@ class UdtSender {
   /// And everything before this one is acknowledged.
   [[nodiscard]] std::uint64_t acknowledged_offset() const;
   [[nodiscard]] bool all_acknowledged() const { return acknowledged_offset() == queue_.end_offset(); }
+  /// Whether a word that is written now would wait at the peer, or here: much is before it, or a repair may be.
+  [[nodiscard]] bool would_wait(TimePoint now) const;
+  /// See Channel.
+  [[nodiscard]] std::uint64_t ahead_bytes() const { return pacer_.ahead_bytes(payload_bytes_); }
 
   /// The peer's word on our packets. A word that cannot be true is ignored: anyone may have sent it.
   void on_ack(TimePoint now, const Acknowledgement& ack);

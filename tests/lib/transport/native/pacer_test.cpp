@@ -54,5 +54,14 @@ TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToThirtyTwoPackets) {
   EXPECT_EQ(pacer.train_bytes(1000), 2000U);
 }
 
+TEST(Pacer, WantsATrainAndFourMillisecondsAhead) {
+  Pacer pacer;
+  EXPECT_EQ(pacer.ahead_bytes(1000), UINT64_MAX) << "nobody knows";
+  pacer.set_rate(10'000'000);
+  EXPECT_EQ(pacer.ahead_bytes(1000), 32'000U + 40'000U);
+  pacer.set_rate(1000);
+  EXPECT_EQ(pacer.ahead_bytes(1000), 2000U + 4U);
+}
+
 }  // namespace
 }  // namespace udtcat::transport::native

@@ -249,6 +249,53 @@ TEST(UdtConnection, GetsLargePacketsThroughAPathThatHasBecomeNarrowWithAShortQue
   EXPECT_TRUE(path.intact());
 }
 
+TEST(UdtConnection, CarriesADatagramPastWhatIsMissing) {
+  SimulatedPath path;
+  path.set_filter([](auto sender, auto datagram) { return sender != kNear || is_control(datagram); });
+  path.write(kNear, kMegabyte);
+  path.run_for(100ms);
+  ASSERT_GT(path.at(kNear).datagram_room_bytes(path.now()), 0U);
+  const std::vector<std::byte> word(5, std::byte{7});
+  path.at(kNear).send_datagram(word);
+  path.run_for(200ms);
+  EXPECT_EQ(path.read_bytes(kFar), 0U);
+  EXPECT_EQ(path.at(kFar).take_datagram(), word);
+  EXPECT_EQ(path.at(kFar).take_datagram(), std::nullopt);
+}
+
+TEST(UdtConnection, HasNoNeedOfDatagramsWhereNothingIsOnItsWayOrLost) {
+  SimulatedPath path;
+  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
+  path.write(kNear, kMegabyte);
+  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_acknowledged(); }, 10s));
+  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
+}
+
+TEST(UdtConnection, HasDatagramsForSecondsWherePacketsWereLost) {
+  SimulatedPath path({.loss = 0.02});
+  path.write(kNear, kMegabyte);
+  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_acknowledged(); }, 10s));
+  EXPECT_GT(path.at(kNear).datagram_room_bytes(path.now()), 0U);
+  path.run_for(11s);
+  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
+}
+
+TEST(UdtConnection, SendsAPlainPeerNoDatagrams) {
+  SimulatedPath path({}, PeerKind::plain);
+  path.write(kNear, kMegabyte);
+  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
+}
+
+TEST(UdtConnection, KeepsFewOfAFloodOfDatagrams) {
+  SimulatedPath path;
+  const std::vector<std::byte> word(5);
+  for (int round = 0; round < 10; ++round, path.run_for(100ms))
+    for (int i = 0; i < 50; ++i) path.at(kNear).send_datagram(word);
+  std::size_t kept = 0;
+  while (path.at(kFar).take_datagram()) ++kept;
+  EXPECT_EQ(kept, 64U);
+}
+
 TEST(UdtConnection, FollowsAPeerWhoseAddressChanges) {
   SimulatedPath path({.rate = mbit(100)});
   path.write_on(kNear);

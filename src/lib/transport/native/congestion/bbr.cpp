@@ -39,6 +39,7 @@ constexpr double kStartupPacingGain = 2.77;            // spec: draft-ietf-ccwg-
 constexpr double kPacingMargin = 0.99;                 // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
 constexpr double kDrainPacingGain = 0.5;               // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
 constexpr double kDownPacingGain = 0.9;                // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
+constexpr double kClearPacingGain = 0.75;              // spec: BBRv1's: what a probe of 1.25 has put there goes as fast
 constexpr double kUpPacingGain = 1.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
 constexpr double kWindowGain = 2;                      // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
 constexpr double kUpWindowGain = 2.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
@@ -331,9 +332,11 @@ double Bbr::pacing_gain() const {
     case State::drain:
       return kDrainPacingGain;
     case State::probe_down:
-      return kDownPacingGain;
+      return queue_is_ours() ? kClearPacingGain : kDownPacingGain;
     case State::probe_up:
       return kUpPacingGain;
+    case State::probe_cruise:
+      return queue_is_ours() ? kDownPacingGain : 1.0;
     default:
       return 1.0;
   }
@@ -343,7 +346,18 @@ BitRate Bbr::startup_pacing(Duration rtt) const {
   return scaled(BitRate::from_bytes_per(window_bytes_, rtt), kStartupPacingGain);
 }
 
-BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(model_.bandwidth()), gain * kPacingMargin); }
+BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(bandwidth_to_pace()), gain * kPacingMargin); }
+
+// The fastest sample of two cycles is that of ACKs which came together. While a queue lingers what comes out of it is
+// what the path carries, and anything more only makes it longer.
+BitRate Bbr::bandwidth_to_pace() const {
+  const auto bandwidth = model_.bandwidth();
+  const bool draining = state_ == State::probe_down || state_ == State::probe_cruise;
+  if (!draining || app_limited_ || !queue_is_ours()) return bandwidth;
+  return std::clamp(model_.last_round().bandwidth, scaled(bandwidth, kBeta), bandwidth);
+}
+
+bool Bbr::queue_is_ours() const { return model_.queue_lingers() && !competing_.anybody(); }
 
 void Bbr::update_pacing() {
   const auto rate = paced(pacing_gain());

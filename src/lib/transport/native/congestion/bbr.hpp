@@ -76,6 +76,8 @@ class Bbr final : public CongestionControl {
   // The rate and the window that follow from model and state.
   [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
   [[nodiscard]] BitRate paced(double gain) const;
+  [[nodiscard]] BitRate bandwidth_to_pace() const;
+  [[nodiscard]] bool queue_is_ours() const;
   void update_pacing();
   void update_window(const AckEvent& ack);
   [[nodiscard]] double pacing_gain() const;

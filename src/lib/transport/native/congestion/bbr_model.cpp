@@ -19,6 +19,8 @@ constexpr Duration kLeastSlack = 300us;  // measured: timers of virtual machines
 // How far above the minimum a sample may be and still confirm it.
 Duration slack(Duration least) { return std::clamp<Duration>(least / 16, kLeastSlack, kMaxSlack); }
 
+constexpr Duration kLeastLinger = 1ms;  // guess: hosts are as late as that
+
 constexpr unsigned kPeriodRounds =
     5;  // spec: draft-ietf-ccwg-bbr, BBR.ExtraAckedFilterLen is ten, of which this is half
 // spec: Linux's BBRv3, bbr_extra_acked_max_us. The draft has no such limit; a rate estimated too low would then feed
@@ -176,6 +178,13 @@ bool BbrModel::queue_shows() const {
   const auto least = min_rtt_.value();
   const auto recent = rounds_.recent_min_rtt();
   return least && recent && *recent > *least + slack(*least);
+}
+
+bool BbrModel::queue_lingers() const {
+  const auto least = min_rtt_.value();
+  const auto recent = rounds_.recent_min_rtt();
+  return least && recent && !host_bound() &&
+         *recent > *least + std::clamp<Duration>(*least / 8, kLeastLinger, kMaxSlack);
 }
 
 bool BbrModel::queue_stands() const { return queued(rounds_.recent_min_rtt()); }

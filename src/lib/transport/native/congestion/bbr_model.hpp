@@ -149,6 +149,8 @@ class BbrModel {
   [[nodiscard]] bool startup_stalls() const { return startup_rate_.stalls(); }
   /// Even the quickest of the recent packets were later than the least round trip allows for.
   [[nodiscard]] bool queue_shows() const;
+  /// They were so by more than what trains and hosts may add: it is there to stay, and whoever speaks waits for it.
+  [[nodiscard]] bool queue_lingers() const;
   /// Even the quickest of the recent packets waited for long.
   [[nodiscard]] bool queue_stands() const;
   /// In this very round trip, by enough samples, whatever the last one was like.

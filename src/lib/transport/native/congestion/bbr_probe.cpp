@@ -36,7 +36,7 @@ void InFlightCeiling::raise(std::uint64_t newly_delivered_bytes, std::size_t pay
 
 void CompetingFlows::on_round_trip(bool overflow, bool drained) {
   quiet_rounds_ = overflow ? 0 : quiet_rounds_ + 1;
-  overflowed_ = overflowed_ || overflow;
+  overflowed_ = overflowed_ || (overflow && drained);
   if (drained || share_queue_ || unresponsive())
     overflowing_ += kOverflowSmoothing * ((overflow ? 1.0 : 0.0) - overflowing_);
 }

@@ -91,6 +91,8 @@ class CompetingFlows {
   [[nodiscard]] bool share_queue() const { return share_queue_; }
   [[nodiscard]] bool responsive() const;
   [[nodiscard]] bool unresponsive() const;
+  /// As far as that can be told.
+  [[nodiscard]] bool anybody() const { return share_queue() || responsive() || unresponsive(); }
 
  private:
   double overflowing_ = 0;  // part of the recent round trips in which the queue overflowed

@@ -84,6 +84,8 @@ TEST(CompetingFlows, AreNotToBlameForWhatOurOwnProbeLeft) {
   CompetingFlows flows;
   for (int round = 0; round < 200; ++round) flows.on_round_trip(true, false);
   EXPECT_FALSE(flows.unresponsive());
+  EXPECT_FALSE(flows.responsive());
+  EXPECT_FALSE(flows.anybody());
 }
 
 TEST(CompetingFlows, AreDoubtedWhenTheQueueEmptiesForUs) {

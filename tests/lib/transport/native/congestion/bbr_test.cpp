@@ -304,6 +304,28 @@ TEST(Bbr, FollowsAPathThatBecomesSlowerAndFasterAgain) {
   EXPECT_GE(share(bottleneck.path(), flow.delivered_bytes() - before, 5s), 0.95);
 }
 
+/// The mean queue between 2 and 20 s, in bandwidth-delay products.
+double mean_queue(const Path& path) {
+  Bottleneck bottleneck(path);
+  bottleneck.add(CongestionKind::bbr);
+  bottleneck.run_until(2s);
+  double queued = 0;
+  for (int sample = 1; sample <= 1'000; ++sample) {
+    bottleneck.run_until(2s + sample * 18ms);
+    queued += static_cast<double>(bottleneck.queued_bytes());
+  }
+  return queued / 1'000 / static_cast<double>(bottleneck.bdp_bytes());
+}
+
+// The fastest sample is then of ACKs that came together, and faster than the path.
+TEST(Bbr, BuildsNoStandingQueueWhereAcksComeTogether) {
+  Path path = path_of(mbit(100), 26ms, 0, 20);
+  path.ack_jitter = 6ms;
+  const double queue = mean_queue(path);
+  EXPECT_LE(queue, 0.3);
+  EXPECT_GE(use(path, 20s, 2s), 0.95);
+}
+
 TEST(Bbr, BuildsNoStandingQueue) {
   Bottleneck bottleneck(path_of(mbit(100), 26ms, 0, 20));
   bottleneck.add(CongestionKind::bbr);
