@@ -45,7 +45,7 @@ TEST_F(Config, IsCheckedInWordsWithoutBeingCarriedOut) {
                         key_file_ + "\nas db\npeer web\nrate 400M\n");
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;
   EXPECT_THAT(ran.output, AllOf(HasSubstr("waits for peers at udp 127.0.0.1:" + std::to_string(taken.port)),
-                                HasSubstr("connects each of their streams to tcp db.invalid:5432"),
+                                HasSubstr("connects streams for the service to tcp db.invalid:5432"),
                                 HasSubstr("this end is called db\nthe other end has to be called web\n"),
                                 HasSubstr("sends at most 400.00 Mbit/s"), HasSubstr("key: that of " + key_file_)));
 }
@@ -64,7 +64,7 @@ TEST_F(Config, ServesADirectoryOrListedCommands) {
   EXPECT_THAT(check("command gridftp serve\nroot /srv").output,
               AllOf(HasSubstr("serves /srv at tcp 127.0.0.1:2811"), HasSubstr("read-only")));
   EXPECT_THAT(check("command gridftp gateway\nhost far\nport 9\nfrom 2811\nkey-file " + key_file_).output,
-              HasSubstr("carries connections to tcp 127.0.0.1:2811"));
+              HasSubstr("carries clients of tcp 127.0.0.1:2811"));
 }
 
 struct ConfigMistake {
@@ -87,7 +87,7 @@ const std::vector<ConfigMistake> kConfigMistakes = {
     {"Value", "rate fast\nlisten 9", ":1: --rate \"fast\": allowed: bits per second"},
     {"NoValue", "listen 9\nrate\nverbose", ":2: option --rate: needs a value"},
     {"Port", "listen 90000", ":1: -l \"90000\": allowed: [ADDR:]PORT"},
-    {"WrongEnd", "host h\nport 1\nto x:1", ":3: --to: allowed with -l only"},
+    {"WrongEnd", "listen 1\nto x:1\nonce", ":3: --once: allowed with HOST PORT"},
     {"Command", "\ncommand gridftp srve", ":2: there is no command \"gridftp srve\""},
     {"Dashes", "--listen 9", ":1: \"--listen\" is written without dashes here"},
     {"Binary", std::string("listen 9\n\0", 10), ":2: it has a control character"},

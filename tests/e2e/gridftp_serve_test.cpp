@@ -207,7 +207,9 @@ TEST_F(GridftpPairs, AreCutOffInTheMiddleOfAFile) {
   expect_says(server, " is alice");
   list("rsh");
   server.send_signal(SIGHUP);
-  EXPECT_TRUE(client.wait(std::chrono::seconds(2))) << client.errors() << server.errors();
+  EXPECT_TRUE(eventually(patience(std::chrono::seconds(2)), [&] { return count_lines(server, " left") == 1; }))
+      << server.errors();
+  EXPECT_TRUE(client.wait(kAtOnce)) << client.errors() << server.errors();
   EXPECT_TRUE(server.running());
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "e2e/support/tcp_client.hpp"
 #include "e2e/support/udt_strangers.hpp"
 #include "e2e/support/udtcat_test.hpp"
 
@@ -159,6 +160,30 @@ TEST_F(KeyPairs, OfAForwardAreCutOffToo) {
   expect_says(service, "alice may not forward");
   EXPECT_TRUE(eventually(kCutOff, [&] { return count_lines(service, "disconnected") == 1; })) << service.errors();
   EXPECT_TRUE(service.running());
+}
+
+TEST_F(KeyPairs, LimitedToOneServiceReachNoOther) {
+  write_peers("alice " + alice_ + " forward to=web\n");
+  const TcpListener web;
+  const TcpListener db;
+  const std::uint16_t to_web = free_port();
+  const std::uint16_t to_db = free_port();
+  const auto here = [](std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); };
+  Process listener = listen(server({"--to", "web=" + here(web.port()), "--to", "db=" + here(db.port())}));
+  Process connector = connect(client("alice", {"--from", here(to_web) + "=web", "--from", here(to_db) + "=db"}));
+  ASSERT_TRUE(accepts_tcp(to_web, kAtOnce)) << connector.errors();
+  EXPECT_TRUE(web.accept(kAtOnce)) << connector.errors() << listener.errors();
+  EXPECT_TRUE(TcpClient(to_db, kAtOnce).receive_reset());
+  expect_says(connector, "reach the service db: this peer may not");
+  EXPECT_FALSE(db.accept(std::chrono::milliseconds(0)));
+  write_peers("alice " + alice_ + " forward to=web,db\n");
+  listener.send_signal(SIGHUP);
+  EXPECT_TRUE(eventually(kAtOnce,
+                         [&] {
+                           const TcpClient again(to_db, kAtOnce);
+                           return db.accept(std::chrono::milliseconds(100)).has_value();
+                         }))
+      << connector.errors() << listener.errors();
 }
 
 TEST_F(KeyPairs, TellACommandWhoItServes) {

@@ -50,7 +50,7 @@ class Restart : public UdtcatTest {
   /// How long the near end took to know.
   [[nodiscard]] std::optional<std::chrono::milliseconds> kill_and_start_again() {
     const std::uint16_t entrance = free_port();
-    Process near = connect({.args = {"--from", "127.0.0.1:" + std::to_string(entrance)}});
+    Process near = connect({.args = {"--from", "127.0.0.1:" + std::to_string(entrance), "--once"}});
     if (!accepts_tcp(entrance, kAtOnce) || !service_.accept(kAtOnce)) return std::nullopt;
     far_->send_signal(SIGKILL);
     const auto killed = Clock::now();

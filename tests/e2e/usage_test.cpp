@@ -51,9 +51,9 @@ const std::vector<Mistake> kMistakes = {
     {"StatsForm", {"127.0.0.1", "9", "--stats", "xml"}, {"--stats", "xml", "json"}},
     {"SendOnlyAndReceiveOnly", {"127.0.0.1", "9", "--send-only", "--recv-only"}, {"-only"}},
     {"BothFamiliesOnly", {"127.0.0.1", "9", "-4", "-6"}, {"-4", "-6"}},
-    {"ToWithoutListening", {"127.0.0.1", "9", "--to", "127.0.0.1:80"}, {"--to"}},
+    {"OnceWhileListening", {"-l", "127.0.0.1:9", "--to", "127.0.0.1:80", "--once"}, {"--once", "HOST PORT"}},
     {"RateOfWhatIsReceived", {"127.0.0.1", "9", "--recv-only", "--rate", "1M"}, {"--rate", "end that sends"}},
-    {"FromWhileListening", {"-l", "127.0.0.1:9", "--from", "127.0.0.1:80"}, {"--from"}},
+    {"LimitsWithoutListening", {"127.0.0.1", "9", "--to", "127.0.0.1:80", "--max-peers", "1"}, {"--max-peers", "-l"}},
 };
 INSTANTIATE_TEST_SUITE_P(Of, UsageMistake, testing::ValuesIn(kMistakes),
                          [](const auto& chosen) { return chosen.param.name; });

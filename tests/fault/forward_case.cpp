@@ -50,7 +50,7 @@ class ForwardCase final : public Case {
   [[nodiscard]] Arguments arguments(Side side) override {
     Arguments words =
         side == Side::near
-            ? Arguments{Path::kFarAddress, port(), "--from", "127.0.0.1:" + std::to_string(near_port())}
+            ? Arguments{Path::kFarAddress, port(), "--once", "--from", "127.0.0.1:" + std::to_string(near_port())}
             : Arguments{"-l", Path::kFarAddress + (":" + port()), "--to", "127.0.0.1:" + std::to_string(service_port_)};
     const Arguments options = session(side);
     words.insert(words.end(), options.begin(), options.end());
