@@ -26,7 +26,7 @@ namespace udtcat::connection {
 class Admission {
  public:
   static constexpr std::uint64_t kPartsOfASession = 4;  // spec: docs/adr/0040-limits.md
-  static constexpr std::uint64_t kSlices = 8;           // spec: docs/adr/0040-limits.md: the sum of 1/n up to 1600
+  static constexpr std::uint64_t kSlices = 12;          // spec: docs/adr/0040-limits.md
 
   /// A session's, until its destruction.
   class Place {
@@ -58,14 +58,13 @@ class Admission {
         is_sole_(limits.peers == 1 && limits.sessions_per_peer == 1),
         total_bytes_(limits.memory_bytes.value_or(process_memory_bytes() / 2) / kPartsOfASession) {}
 
-  /// The share that a session gets if it comes now.
-  [[nodiscard]] std::uint64_t next_share_bytes() const {
+  /// The share of a session that comes while `others` are there, or on their way.
+  [[nodiscard]] std::uint64_t share_bytes(std::size_t others) const {
     if (is_sole_) return most_bytes_;
-    return std::clamp(total_bytes_ / kSlices / (sessions_ + 1), kMinMemoryBytes,
-                      std::max(most_bytes_, kMinMemoryBytes));
+    return std::clamp(total_bytes_ / kSlices / (others + 1), kMinMemoryBytes, std::max(most_bytes_, kMinMemoryBytes));
   }
   /// Whether a session of the peer may come now.  errors: Errc::out_of_resources, saying of what there are too many
-  [[nodiscard]] Status room_for(const Endpoint& peer) const { return room_for(peer, next_share_bytes()); }
+  [[nodiscard]] Status room_for(const Endpoint& peer) const { return room_for(peer, kMinMemoryBytes); }
   /// share_bytes   that the session has got; 0: its transport states none.  errors: as room_for()
   [[nodiscard]] static Result<Place> enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
                                            std::uint64_t share_bytes);

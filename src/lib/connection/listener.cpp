@@ -40,7 +40,7 @@ class SessionListener final : public Listener {
         awaited_(
             io, [this](std::unique_ptr<session::Session> session) { connect(std::move(session)); }, on_refused_),
         admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)) {
-    acceptor_->set_memory_bytes(admission_->next_share_bytes());
+    acceptor_->share_memory([admission = admission_](std::size_t others) { return admission->share_bytes(others); });
     accept_on();
   }
 
@@ -93,9 +93,10 @@ class SessionListener final : public Listener {
     if (const auto gone = backlog_.add(id, channel->proved_key(), core::prefix_of(channel->peer()))) drop(*gone);
     Stranger& stranger = strangers_.try_emplace(id, io_).first->second;
     stranger.peer = channel->peer();
+    const std::uint64_t stated = channel->retained_limit_bytes();
     stranger.handshake = std::make_unique<session::Handshake>(
         io_, session::Role::listener, key(), request_.session,
-        initial_window_bytes(request_.session, admission_->next_share_bytes()),
+        initial_window_bytes(request_.session, stated > 0 ? stated : request_.transport.memory_bytes),
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
           finish(id);
@@ -125,7 +126,6 @@ class SessionListener final : public Listener {
       if (const auto known = known_peers->recognise(identity->key, request_.session.purpose); !known)
         return on_refused_(peer, known.error());
     auto place = Admission::enter(admission_, peer, session->retained_limit_bytes());
-    if (acceptor_) acceptor_->set_memory_bytes(admission_->next_share_bytes());
     // The connection keeps the engine alive, and its place.
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
     auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept), known_peers);

@@ -34,8 +34,10 @@ class Acceptor {
   virtual void async_accept(ChannelHandler handler) = 0;
   /// The addresses bound, with the port that the system chose where 0 was asked. One per address family.
   [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
-  /// The TransportOptions::memory_bytes of the channels that come from now on; without effect where none is stated.
-  virtual void set_memory_bytes(std::uint64_t /*each*/) {}
+  /// The TransportOptions::memory_bytes of a channel that comes while `others` are there.
+  using MemoryShare = std::function<std::uint64_t(std::size_t others)>;
+  /// Of the channels that come from now on; without effect where a channel states no limit.
+  virtual void share_memory(MemoryShare /*share*/) {}
 };
 
 /// Threads: confined, as Channel. Outlives its acceptors and channels.

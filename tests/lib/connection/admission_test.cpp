@@ -14,7 +14,9 @@ Endpoint host(int last, std::uint16_t port = 9000) {
 }
 
 struct AdmissionTest : ::testing::Test {
-  Result<Admission::Place> enter(const Endpoint& peer) { return Admission::enter(at, peer, at->next_share_bytes()); }
+  Result<Admission::Place> enter(const Endpoint& peer) {
+    return Admission::enter(at, peer, at->share_bytes(places.size()));
+  }
   void limit(const ListenLimits& limits) { at = std::make_shared<Admission>(limits, kDefaultMemoryBytes); }
   std::shared_ptr<Admission> at =
       std::make_shared<Admission>(ListenLimits{.memory_bytes = 4 * kGiB}, kDefaultMemoryBytes);
@@ -22,17 +24,17 @@ struct AdmissionTest : ::testing::Test {
 };
 
 TEST_F(AdmissionTest, GivesTheFirstMuchAndTheNextLess) {
-  EXPECT_EQ(at->next_share_bytes(), kGiB / Admission::kSlices);
+  EXPECT_EQ(at->share_bytes(places.size()), kGiB / Admission::kSlices);
   places.push_back(enter(host(1)).value());
-  EXPECT_EQ(at->next_share_bytes(), kGiB / Admission::kSlices / 2);
+  EXPECT_EQ(at->share_bytes(places.size()), kGiB / Admission::kSlices / 2);
   places.clear();
-  EXPECT_EQ(at->next_share_bytes(), kGiB / Admission::kSlices) << "who goes gives it back";
+  EXPECT_EQ(at->share_bytes(places.size()), kGiB / Admission::kSlices) << "who goes gives it back";
 }
 
 TEST_F(AdmissionTest, PromisesNoMoreThanThereIs) {
   std::uint64_t promised = 0;
   for (int i = 0; i < 2000; ++i) {
-    const std::uint64_t share = at->next_share_bytes();
+    const std::uint64_t share = at->share_bytes(places.size());
     auto place = enter(host(i % 250));
     if (!place) break;
     promised += share;
@@ -44,7 +46,7 @@ TEST_F(AdmissionTest, PromisesNoMoreThanThereIs) {
 
 TEST_F(AdmissionTest, GivesNoMoreThanASessionIsToHave) {
   limit({.memory_bytes = 1000 * kGiB});
-  EXPECT_EQ(at->next_share_bytes(), kDefaultMemoryBytes);
+  EXPECT_EQ(at->share_bytes(places.size()), kDefaultMemoryBytes);
 }
 
 TEST_F(AdmissionTest, TakesOneSessionLessThanFitsInASmallHost) {
@@ -68,7 +70,7 @@ TEST_F(AdmissionTest, CountsPeersAndTheSessionsOfEach) {
 
 TEST_F(AdmissionTest, GivesTheOnlySessionWhatItAsksFor) {
   limit({.peers = 1, .sessions_per_peer = 1, .memory_bytes = kMiB});
-  EXPECT_EQ(at->next_share_bytes(), kDefaultMemoryBytes);
+  EXPECT_EQ(at->share_bytes(places.size()), kDefaultMemoryBytes);
   EXPECT_TRUE(enter(host(1)));
 }
 

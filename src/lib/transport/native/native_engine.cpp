@@ -41,7 +41,7 @@ class NativeAcceptor final : public Acceptor {
 
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
-  void set_memory_bytes(std::uint64_t each) override;
+  void share_memory(MemoryShare share) override;
 
  private:
   struct Waiting {
@@ -100,8 +100,8 @@ void NativeAcceptor::hand_on() {
   }));
 }
 
-void NativeAcceptor::set_memory_bytes(std::uint64_t each) {
-  for (UdpPort* const port : ports_) port->set_memory_bytes(each);
+void NativeAcceptor::share_memory(MemoryShare share) {
+  for (UdpPort* const port : ports_) port->share_memory(share);
 }
 
 std::vector<Endpoint> NativeAcceptor::local_endpoints() const {

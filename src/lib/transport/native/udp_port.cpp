@@ -282,6 +282,7 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes first_words, std::c
 
 UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved_key) {
   settings.options = options_;
+  if (memory_share_) settings.options.memory_bytes = memory_share_(links_.size());
   settings.started = now;
   settings.path = path_to(settings.peer_address);
   // Of several connections to a peer one alone begins as fast as all of them were.

@@ -102,8 +102,8 @@ class UdpPort {
   /// Lets clients in from now on.
   void listen(ListenHandlers handlers) { listening_ = std::move(handlers); }
   void stop_listening() { listening_.reset(); }
-  /// See Acceptor::set_memory_bytes().
-  void set_memory_bytes(std::uint64_t each) { options_.memory_bytes = each; }
+  /// See Acceptor::share_memory().
+  void share_memory(std::function<std::uint64_t(std::size_t others)> share) { memory_share_ = std::move(share); }
 
   // ---- For the user of a link, which is there until it is released, and whose connection it uses directly
   /// on_progress   called when the connection has made progress: bytes came or left, or it ended. May write, read and
@@ -160,7 +160,8 @@ class UdpPort {
 
   boost::asio::io_context& io_;
   const Endpoint local_;
-  TransportOptions options_;
+  const TransportOptions options_;
+  std::function<std::uint64_t(std::size_t)> memory_share_;  // none: each link has what the options say
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
