@@ -31,7 +31,7 @@ enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_po
 /// spec: docs/spec/handshake.md §4
 enum class Purpose : std::uint8_t {
   pipe = 1,     ///< one stream, each end's stdin and stdout
-  forward = 2,  ///< TCP connections to a service of the listener's choice
+  forward = 2,  ///< local connections to services of either end
   rsh = 3,      ///< remote commands
   gridftp = 4,  ///< control connections of GridFTP
   gateway = 5,  ///< control and data connections of GridFTP, between two gateways

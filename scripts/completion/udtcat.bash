@@ -25,7 +25,7 @@ _udtcat() {
     --cipher) _udtcat_values 'aes-256-gcm aes-128-gcm chacha20-poly1305' "$current"; return ;;
     --transport) _udtcat_values 'native libudt' "$current"; return ;;
     --congestion) _udtcat_values 'bbr udt fixed' "$current"; return ;;
-    --memory) _udtcat_values '16MiB 64MiB 256MiB 1GiB 4GiB' "$current"; return ;;
+    --memory | --total-memory) _udtcat_values '16MiB 64MiB 256MiB 1GiB 4GiB' "$current"; return ;;
     --stats) _udtcat_values 'json json:10s none' "$current"; return ;;
     --block) _udtcat_values '4KiB 16KiB 64KiB 256KiB 1MiB' "$current"; return ;;
     --lanes) _udtcat_values '1 2 4 8 16 32 64' "$current"; return ;;
@@ -40,7 +40,7 @@ _udtcat() {
     --flows) _udtcat_values '1 2 4 8 16' "$current"; return ;;
     --threads) _udtcat_values "$(seq 1 "$(nproc 2>/dev/null || echo 1)")" "$current"; return ;;
     --rate) _udtcat_values '10M 100M 1G 10G' "$current"; return ;;
-    --connect-timeout | --idle-timeout | --accept-timeout) _udtcat_values '3s 10s 40s 1m 10m' "$current"; return ;;
+    --connect-timeout | --idle-timeout | --accept-timeout | --wait) _udtcat_values '3s 10s 40s 1m 10m' "$current"; return ;;
     -l | --listen | --to | --from | --exec) [[ $current == -* ]] || return ;;
   esac
 
@@ -48,6 +48,7 @@ _udtcat() {
     local all='--key-file --as --peer --peers --trust-first --protect --cipher --block --lanes --threads --flows --transport --congestion --memory --idle-timeout
       --verbose --quiet --stats --help'
     local short='-k -v -q -h' watched='--connect-timeout --progress --no-progress' listener='-l --listen -4 -6 --check'
+    local forward='--to --from --wait --once --max-peers --max-sessions --max-streams --total-memory'
     local client='-p --parallelism -s --stripes --range --over --retries --clear-control'
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
       'rsh '*) options="$all $watched --rate --port --udp-host --require-udp --push --remote-udtcat --ssh --daemon" ;;
@@ -57,12 +58,12 @@ _udtcat() {
       'gridftp serve')
         options="$all $short $watched $listener --rate --root --read-only --auth --anonymous-writable --third-party"
         ;;
-      'gridftp gateway') options="$all $short $watched $listener --rate --to --from" ;;
+      'gridftp gateway') options="$all $short $watched $listener $forward --rate" ;;
       'keygen '*) options='-h --help --pair' ;;
       'gridftp '*) options='-h --help' ;;
       'status '*) options='-h --help --json' ;;
       *)
-        options="$all $short $watched $listener --rate --to --from --exec --plain --send-only --recv-only --accept-timeout --config --version"
+        options="$all $short $watched $listener $forward --rate --exec --plain --send-only --recv-only --accept-timeout --config --version"
         ;;
     esac
     _udtcat_values "$options" "$current"

@@ -17,15 +17,12 @@ namespace {
 
 /// A session whose peer has owed an answer for longer is given no client that another could take.
 constexpr std::chrono::milliseconds kAnswersWithin{2'500};  // spec: docs/spec/stream.md §5
+/// A session that answers again tells nobody.
+constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
 void reset(bridge::StreamSocket& socket) {
   boost::system::error_code none;
   socket.close(none);  // its destructor would take the reset back, and the client see an end
-}
-
-bool serves(const Connection& connection, const ForwardSession& work, const std::string& service) {
-  const auto& names = connection.peer_services();
-  return (names.empty() || std::ranges::find(names, service) != names.end()) && work.is_for(service);
 }
 
 bool answers(Connection& connection) { return connection.stats().unanswered < kAnswersWithin; }
@@ -55,7 +52,7 @@ Status Forward::open_front(const SocketAddress& address, const std::string& serv
                                place_clients();
                              },
                              [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
-  fronts_.push_back({std::move(front), service});
+  fronts_.push_back({.front = std::move(front), .service = service});
   return {};
 }
 
@@ -126,8 +123,7 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 /// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
 Forward::Session* Forward::session_for(const std::string& service) {
   const auto is_fit = [&](const Session& each) {
-    return each.connection->streams_left() > 0 && serves(*each.connection, *each.work, service) &&
-           answers(*each.connection);
+    return each.connection->streams_left() > 0 && each.work->is_for(service) && answers(*each.connection);
   };
   const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(), is_fit);
   return found == sessions_.rend() ? nullptr : &*found;
@@ -149,20 +145,33 @@ void Forward::place_clients() {
     }));
     client = waiting_.erase(client);
   }
-  hold_fronts(waiting_.size() >= kMaxWaitingClients);
+  hold_fronts();
   if (waiting_.empty()) return;
   arm_timer();
   if (handlers_.on_want) handlers_.on_want();
 }
 
-void Forward::hold_fronts(bool hold) {
-  if (held_ == hold) return;
-  held_ = hold;
-  for (const Opened& each : fronts_) hold ? each.front->hold() : each.front->go_on();
+/// A front of a service for which many wait leaves further ones in the system's backlog; the others go on.
+void Forward::hold_fronts() {
+  for (Opened& each : fronts_) {
+    const auto is_its = [&](const Client& client) { return client.service == each.service; };
+    const bool hold = waiting_.size() >= kMaxWaitingClients &&
+                      static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its)) >= kMaxWaitingClients;
+    if (std::exchange(each.held, hold) == hold) continue;
+    hold ? each.front->hold() : each.front->go_on();
+  }
+}
+
+void Forward::recheck() {
+  for (const Session& each : sessions_)
+    if (each.work->has_lost_services())
+      each.connection->abort({Errc::parameters_refused, "go on with " + peer_text(*each.connection),
+                              "it may no longer reach all the services that it could"});
 }
 
 void Forward::arm_timer() {
-  timer_.expires_at(std::ranges::min_element(waiting_, {}, &Client::until)->until);
+  const auto until = std::ranges::min_element(waiting_, {}, &Client::until)->until;
+  timer_.expires_at(std::min(until, Clock::now() + kLookAgain));
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) dismiss_late();
   }));
@@ -173,7 +182,7 @@ void Forward::dismiss_late() {
   for (auto client = waiting_.begin(); client != waiting_.end();) {
     const bool is_late = client->until <= now;
     const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
-      return serves(*each.connection, *each.work, client->service) && answers(*each.connection);
+      return each.work->is_for(client->service) && answers(*each.connection);
     });
     if (is_late && is_full) client->until = now + patience_;  // there will be room
     if (!is_late || is_full) {

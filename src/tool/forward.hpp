@@ -36,6 +36,8 @@ class ForwardSession {
   virtual ~ForwardSession() = default;
   /// Whether clients for that service may go to its peer.
   [[nodiscard]] virtual bool is_for(const std::string& /*service*/) const { return true; }
+  /// Whether its peer may not reach a service any more that it could when this was asked last, or when it came.
+  [[nodiscard]] virtual bool has_lost_services() { return false; }
   /// Carries a client to the peer's service of that name.
   /// ended   called when the stream has ended
   virtual void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
@@ -45,7 +47,7 @@ using TroubleHandler = std::function<void(const Endpoint& where, const Error& er
 using ForwardSessionMaker =
     std::function<std::unique_ptr<ForwardSession>(Connection& connection, TroubleHandler on_trouble)>;
 
-/// Clients that wait for a session; beyond them they wait in the system's backlog.
+/// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
 /// Holds its fronts whatever becomes of its sessions. A client goes to the newest session with room among those that
@@ -74,6 +76,8 @@ class Forward {
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   /// Of all sessions, those that have gone too.
   [[nodiscard]] ConnectionStats total() const;
+  /// Ends the sessions that have lost a service.
+  void recheck();
   /// Fills in its fronts, its sessions and their figures.
   void fill(ProcessPicture& picture) const;
 
@@ -90,6 +94,7 @@ class Forward {
   struct Opened {
     std::unique_ptr<bridge::Front> front;
     std::string service;
+    bool held = false;
   };
   struct Client {
     bridge::StreamSocket socket;
@@ -100,7 +105,7 @@ class Forward {
 
   [[nodiscard]] Session* session_for(const std::string& service);
   void place_clients();
-  void hold_fronts(bool hold);
+  void hold_fronts();
   void arm_timer();
   void dismiss_late();
   void forget(std::list<Session>::iterator session, const Status& how);
@@ -111,8 +116,7 @@ class Forward {
   const Handlers handlers_;
   bridge::TroubleReporter trouble_;
   std::list<Session> sessions_;
-  std::deque<Client> waiting_;  // at most kMaxWaitingClients, and a few that were on their way
-  bool held_ = false;           // the fronts
+  std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
   ConnectionStats past_;        // of sessions that have gone
   std::uint64_t next_number_ = 1;
   std::function<void()> stopped_;

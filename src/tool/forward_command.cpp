@@ -34,21 +34,27 @@ class SocketForwardSession final : public ForwardSession {
  public:
   /// services   none: it serves none
   /// peers      of a listener with a key pair
-  SocketForwardSession(Connection& connection, Services* services, std::shared_ptr<PeersFile> peers,
+  SocketForwardSession(Connection& connection, bool listens, Services* services, std::shared_ptr<PeersFile> peers,
                        TroubleHandler on_trouble)
       : connection_(connection),
+        listens_(listens),
         peers_(std::move(peers)),
         peer_(connection.peer_identity()),
-        on_trouble_(std::move(on_trouble)) {
-    if (services != nullptr) services->serve(connection, [this](const std::string& name) { return is_for(name); });
+        on_trouble_(std::move(on_trouble)),
+        services_(allowed()) {
+    if (services != nullptr) services->serve(connection, [this](const std::string& name) { return may_pass(name); });
   }
 
-  /// The list in force may have changed since the session began.
+  /// A connector has said what it serves; what a listener does shows.
   [[nodiscard]] bool is_for(const std::string& service) const override {
-    if (!peers_ || !peer_) return true;
-    const Peer* const listed = peers_->list().find(peer_->key);
-    return listed != nullptr &&
-           (listed->services.empty() || std::ranges::find(listed->services, service) != listed->services.end());
+    const auto& served = connection_.peer_services();
+    return may_pass(service) && (!listens_ || std::ranges::find(served, service) != served.end());
+  }
+
+  [[nodiscard]] bool has_lost_services() override {
+    const auto before = std::exchange(services_, allowed());
+    if (!services_) return false;
+    return !before || std::ranges::any_of(*before, [this](const std::string& each) { return !may_pass(each); });
   }
 
   void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
@@ -63,10 +69,24 @@ class SocketForwardSession final : public ForwardSession {
   }
 
  private:
+  /// The names that may pass between the peer and us, by the list in force; none: all.
+  [[nodiscard]] std::optional<std::vector<std::string>> allowed() const {
+    if (!peers_ || !peer_) return std::nullopt;
+    const Peer* const listed = peers_->list().find(peer_->key);
+    if (listed == nullptr) return std::vector<std::string>();
+    return listed->services.empty() ? std::nullopt : std::optional(listed->services);
+  }
+  [[nodiscard]] bool may_pass(const std::string& service) const {
+    const auto names = allowed();
+    return !names || std::ranges::find(*names, service) != names->end();
+  }
+
   Connection& connection_;
+  const bool listens_;
   const std::shared_ptr<PeersFile> peers_;
   const std::optional<PeerIdentity> peer_;
   const TroubleHandler on_trouble_;
+  std::optional<std::vector<std::string>> services_;  // as allowed() was
   core::Lifetime lifetime_;
 };
 
@@ -96,7 +116,8 @@ class ForwardCommand {
 
   [[nodiscard]] ForwardSessionMaker own_maker() {
     return [this](Connection& connection, TroubleHandler on_trouble) {
-      return std::make_unique<SocketForwardSession>(connection, services_.get(), peers_, std::move(on_trouble));
+      return std::make_unique<SocketForwardSession>(connection, options_.listens, services_.get(), peers_,
+                                                    std::move(on_trouble));
     };
   }
 
@@ -137,6 +158,7 @@ Status ForwardCommand::start(FoundKey found) {
   announce_fronts();
   peers_ = found.peers;
   run_.keep_current(peers_);
+  if (peers_) run_.on_reload([this] { forward_.recheck(); });
   const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
   if (options_.listens) {
     UDTCAT_TRY(listener_, start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(), take));

@@ -38,6 +38,7 @@ std::string shown(std::string_view word) { return "\"" + core::printable(word, c
 
 std::string all_purposes() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kPurposes));
   for (const Purpose purpose : kPurposes) names.push_back(to_string(purpose));
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -18,8 +18,8 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
 
   udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
   udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command
-  udtcat -l [ADDR:]PORT --to HOST:PORT    serve a TCP service to many peers
-  udtcat HOST PORT --from [ADDR:]PORT     carry local TCP connections to the service behind HOST, until stopped
+  udtcat -l [ADDR:]PORT --to HOST:PORT    serve a service to many peers
+  udtcat HOST PORT --from [ADDR:]PORT     carry local clients to the service behind HOST, until stopped
                                           likewise the other way round: -l with --from, HOST PORT with --to
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key, for two hosts and one purpose
@@ -36,7 +36,7 @@ Key (else $UDTCAT_KEY, or the pair below; else: a connector asks on the terminal
       --as NAME              what this end is called
       --peer NAME            what the other end has to be called
   Key pairs (from -k, else ~/.config/udtcat/identity):
-      --peers FILE           who may come in: lines of NAME PUBLIC-KEY [PURPOSES]; read again on SIGHUP
+      --peers FILE           who may come in: lines of NAME PUBLIC-KEY [PURPOSES] [to=NAME,...]; SIGHUP reads it
       --peer PUBLIC-KEY|NAME the listener that is meant (default: HOST), by its key or a name in ~/.config/udtcat/peers
       --trust-first          take an unknown listener's key for right, and write it down there
 Protection (the same at both ends):

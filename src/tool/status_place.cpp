@@ -28,6 +28,8 @@ constexpr const char* kRunDirectory = "/run/udtcat";  // spec: FHS 3.0, /run
 constexpr const char* kUsersDirectory = "/run/user";  // spec: pam_systemd(8), XDG_RUNTIME_DIR
 constexpr const char* kStatusSuffix = ".sock";
 
+constexpr std::size_t kMaxSockets = 256;  // guess: far more than a host runs
+
 struct StatusDirectory {
   std::string path;
   mode_t mode;
@@ -55,6 +57,7 @@ void add_sockets(const fs::path& directory, bool below, std::vector<std::string>
   std::error_code unreadable;
   for (fs::directory_iterator entry(directory, unreadable), none; !unreadable && entry != none;
        entry.increment(unreadable)) {
+    if (found.size() >= kMaxSockets) return;
     std::error_code gone;
     if (below && entry->is_directory(gone)) add_sockets(entry->path(), false, found);
     if (entry->path().extension() == kStatusSuffix && entry->is_socket(gone)) found.push_back(entry->path());
@@ -97,7 +100,8 @@ std::vector<std::string> status_sockets() {
 }
 
 bool remove_dead_socket(const std::string& path) {
-  if (!is_dead(path)) return false;
+  // In a directory of somebody else's the path may lead elsewhere by the time that it is removed.
+  if (!is_ours_alone(fs::path(path).parent_path()) || !is_dead(path)) return false;
   std::ignore = ::unlink(path.c_str());  // it may not be ours to remove
   return true;
 }

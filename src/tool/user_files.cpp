@@ -89,7 +89,12 @@ Status append_line(const std::filesystem::path& file,
   if (!opened.is_open() || ::flock(opened.number(), LOCK_EX) != 0) return not_written(file, errno);
   UDTCAT_TRY(const auto line, decide());
   if (!line) return {};
-  UDTCAT_CHECK(write_all(opened, file, (ends_a_line(opened) ? "" : "\n") + *line + "\n"));
+  struct stat before {};
+  if (::fstat(opened.number(), &before) != 0) return not_written(file, errno);
+  if (auto written = write_all(opened, file, (ends_a_line(opened) ? "" : "\n") + *line + "\n"); !written) {
+    std::ignore = ::ftruncate(opened.number(), before.st_size);  // half a line would spoil the whole file
+    return written;
+  }
   sync_directory_of(file);
   return {};
 }

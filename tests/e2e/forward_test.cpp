@@ -178,6 +178,8 @@ TEST_F(ForwardTest, ServesFromTheEndThatDials) {
   Process other = connect({.args = {"--to", "db=" + at(free_port())}});
   Process far = connect({.args = {"--to", "web=" + at(http_.port())}});
   EXPECT_TRUE(is_answered(early)) << near.errors() << far.errors();
+  Process client_only = connect({.args = {"--from", at(free_port()), "-v"}});
+  expect_says(client_only, "connected");
   EXPECT_TRUE(is_answered(client())) << "the peer that has the service, of two";
   far.send_signal(SIGKILL);
   Process again = connect({.args = {"--to", "web=" + at(http_.port())}});

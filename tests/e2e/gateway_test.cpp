@@ -292,7 +292,9 @@ class InterruptedTransfer : public GridftpGateway {
 TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheFarGatewayDies_Serial) {
   far_->send_signal(SIGKILL);
   expect_error_at_the_client();
-  expect_exit(*near_, kPeerLost, patience(15s));
+  EXPECT_TRUE(eventually(patience(15s), [&] { return count_lines(*near_, "is gone") == 1; })) << near_->errors();
+  near_->send_signal(SIGTERM);
+  expect_exit(*near_, kTerminated, kAtOnce);
 }
 
 TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheNearGatewayDies_Serial) {

@@ -184,6 +184,12 @@ TEST_F(KeyPairs, LimitedToOneServiceReachNoOther) {
                            return db.accept(std::chrono::milliseconds(100)).has_value();
                          }))
       << connector.errors() << listener.errors();
+  const TcpClient open(to_db, patience(std::chrono::seconds(20)));
+  ASSERT_TRUE(db.accept(kAtOnce));
+  write_peers("alice " + alice_ + " forward to=web\n");
+  listener.send_signal(SIGHUP);
+  EXPECT_TRUE(open.receive_reset());
+  expect_says(listener, "may no longer reach all the services");
 }
 
 TEST_F(KeyPairs, TellACommandWhoItServes) {

@@ -28,7 +28,12 @@ struct Taking final : ForwardSession {
     ends.push_back(std::move(ended));
     --peer.room;
   }
+  [[nodiscard]] bool is_for(const std::string& service) const override {
+    return peer.services.empty() || std::ranges::find(peer.services, service) != peer.services.end();
+  }
+  [[nodiscard]] bool has_lost_services() override { return lost; }
   FakeConnection& peer;
+  bool lost = false;
   std::vector<bridge::StreamSocket> sockets;
   std::vector<std::string> services;
   std::vector<EndHandler> ends;
@@ -143,6 +148,39 @@ TEST_F(ForwardTest, GivesClientsToAPeerThatServesWhatTheyWant) {
   ASSERT_TRUE(waits(1));
   add(1, {"web", "db"});
   EXPECT_TRUE(takes(1, 1));
+}
+
+TEST_F(ForwardTest, GivesClientsToASessionThatAnswersAgain) {
+  make();
+  FakeConnection& stalled = add(10);
+  stalled.figures.unanswered = 3s;
+  come();
+  ASSERT_TRUE(waits(1));
+  stalled.figures.unanswered = 0s;
+  EXPECT_TRUE(takes(0, 1));
+}
+
+TEST_F(ForwardTest, EndsSessionsThatHaveLostAService) {
+  make();
+  FakeConnection& first = add(10);
+  FakeConnection& second = add(10);
+  sessions[1]->lost = true;
+  forward->recheck();
+  EXPECT_FALSE(first.aborted);
+  ASSERT_TRUE(second.aborted);
+  EXPECT_EQ(second.aborted->code, Errc::parameters_refused);
+}
+
+TEST_F(ForwardTest, LetsManyThatWaitForOneServiceBeInNobodysWay) {
+  make();
+  ASSERT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "web"));
+  add(10, {"web"});
+  for (std::size_t i = 0; i < kMaxWaitingClients + 10; ++i) come();
+  ASSERT_TRUE(run_until(io, [&] { return forward->waiting() >= kMaxWaitingClients; }));
+  const std::string name = forward->front_names().at(1);
+  port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+  come();
+  EXPECT_TRUE(takes(0, 1));
 }
 
 TEST_F(ForwardTest, HoldsItsFrontsWhenManyWaitAndGoesOn) {

@@ -27,10 +27,12 @@ tl::unexpected<Error> cannot_listen(const std::string& path, std::string why) {
 bool is_left_over(boost::asio::io_context& io, const std::string& path) {
   struct stat about {};
   if (::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
-  stream_protocol::socket probe(io);
+  stream_protocol::socket probe(io, stream_protocol());
   boost::system::error_code error;
-  probe.connect(stream_protocol::endpoint(path), error);
-  return error == boost::asio::error::connection_refused;
+  probe.native_non_blocking(true, error);  // one that listens may be stopped, and its backlog full
+  const stream_protocol::endpoint place(path);
+  return ::connect(probe.native_handle(), place.data(), static_cast<socklen_t>(place.size())) != 0 &&
+         errno == ECONNREFUSED;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "lib/connection/admission.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -14,8 +15,25 @@
 namespace udtcat::connection {
 namespace {
 
-/// Of a container or a unit, as it sees itself.
-constexpr const char* kControlGroupLimit = "/sys/fs/cgroup/memory.max";
+constexpr const char* kControlGroups = "/sys/fs/cgroup";
+constexpr const char* kOwnControlGroup = "/proc/self/cgroup";
+
+std::optional<std::uint64_t> limit_in(const std::filesystem::path& control_group) {
+  std::string text;
+  std::ifstream(control_group / "memory.max") >> text;
+  return core::parse_number<std::uint64_t>(text);  // "max": none
+}
+
+/// The least of our control group and those around it.  source: Linux, Documentation/admin-guide/cgroup-v2.rst
+std::uint64_t control_group_memory_bytes() {
+  std::string line;
+  std::getline(std::ifstream(kOwnControlGroup), line, '\n');
+  std::uint64_t least = limit_in(kControlGroups).value_or(UINT64_MAX);
+  const auto path = line.starts_with("0::/") ? std::filesystem::path(line.substr(4)) : std::filesystem::path();
+  for (auto group = path; !group.empty(); group = group.parent_path())
+    least = std::min(least, limit_in(kControlGroups / group).value_or(UINT64_MAX));
+  return least;
+}
 
 std::uint64_t host_memory_bytes() {
   const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L));
@@ -28,12 +46,7 @@ tl::unexpected<Error> too_many(const Endpoint& peer, std::string cause) {
 
 }  // namespace
 
-std::uint64_t process_memory_bytes() {
-  std::string text;
-  std::ifstream(kControlGroupLimit) >> text;
-  const auto limit = core::parse_number<std::uint64_t>(text);  // "max": none
-  return std::min(limit.value_or(host_memory_bytes()), host_memory_bytes());
-}
+std::uint64_t process_memory_bytes() { return std::min(control_group_memory_bytes(), host_memory_bytes()); }
 
 Status Admission::room_for(const Endpoint& peer, std::uint64_t share_bytes) const {
   const auto known = sessions_of_.find(core::host_of(peer));
@@ -51,14 +64,12 @@ Result<Admission::Place> Admission::enter(const std::shared_ptr<Admission>& at, 
   UDTCAT_CHECK(at->room_for(peer, share_bytes));
   const core::Prefix host = core::host_of(peer);
   ++at->sessions_of_[host];
-  ++at->sessions_;
   at->promised_bytes_ += share_bytes;
   return Place(at, host, share_bytes);
 }
 
 void Admission::leave(core::Prefix peer, std::uint64_t share_bytes) {
   promised_bytes_ -= share_bytes;
-  --sessions_;
   const auto known = sessions_of_.find(peer);
   if (--known->second == 0) sessions_of_.erase(known);
 }

@@ -78,7 +78,6 @@ class Admission {
   const bool is_sole_;               // the one session has what it asks for
   const std::uint64_t total_bytes_;  // of all shares
   std::uint64_t promised_bytes_ = 0;
-  std::size_t sessions_ = 0;
   std::map<core::Prefix, std::size_t> sessions_of_;  // each peer that has some
 };
 

@@ -94,7 +94,8 @@ StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHan
 
 std::size_t Multiplexer::streams_left() const {
   const std::size_t most = session_->agreed().streams_to_peer;
-  return state_ == State::open && own_streams_ < most ? most - own_streams_ : 0;
+  const bool has_numbers = next_own_id_ <= kLastStreamId;
+  return state_ == State::open && has_numbers && own_streams_ < most ? most - own_streams_ : 0;
 }
 
 void Multiplexer::on_stream(StreamHandler handler) { on_stream_ = std::move(handler); }

@@ -67,10 +67,13 @@ std::optional<std::span<const std::byte>> Express::open(std::span<const std::byt
 
 /// A number is believed when all that is known of its header is right: a stranger's does not move the epoch.
 bool Express::open_in_place() {
+  // Each epoch on the way to a number costs a hash.
+  constexpr BlockNumber kMaxSkipped = 4 * kBlocksPerEpoch;  // spec: record.md §7
   if (!incoming_.headers.decipher(opened_.header())) return false;
   const auto header = decode_record_header(opened_.header());
   if (!header || header->protection != protection_ || header->lane != kExpressLane ||
-      header->payload_bytes != opened_.payload_bytes || header->number < incoming_.next)
+      header->payload_bytes != opened_.payload_bytes || header->number < incoming_.next ||
+      header->number - incoming_.next > kMaxSkipped)
     return false;
   opened_.number = header->number;
   incoming_.next = header->number + 1;  // the lane goes forward only, whatever the tag says

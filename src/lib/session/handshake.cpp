@@ -174,8 +174,10 @@ void Handshake::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
   Answer answer = decide(*offer, options_, initial_window_bytes_);
-  if (const auto room = has_room_ ? has_room_(channel_->peer()) : Status{}; !room)
-    answer = Refusal{.reason = room.error().cause, .later = true};
+  // A reason that lasts is told before one that passes.
+  if (has_room_ && std::holds_alternative<Acceptance>(answer))
+    if (const auto room = has_room_(channel_->peer()); !room)
+      answer = Refusal{.reason = room.error().cause, .later = true};
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
   if (auto sent = send_message(encode(answer)); !sent) return give_up(sent.error());

@@ -1,6 +1,11 @@
 #include "e2e/support/tcp_services.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <vector>
+
+#include <unistd.h>
 
 #include "e2e/support/tcp_client.hpp"
 #include "support/scale.hpp"
@@ -55,5 +60,40 @@ DatabaseServer::DatabaseServer()
                          "--appendonly", "no", "--dir", directory_.path().string()}}) {}
 
 testing::AssertionResult DatabaseServer::ready() const { return started(process_, port_); }
+
+namespace {
+
+/// Debian keeps the server's programs out of PATH, one directory a version.
+std::string postgres_program(const std::string& name) {
+  std::string newest;
+  for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql"))
+    newest = std::max(newest, (version.path() / "bin" / name).string());
+  return newest;
+}
+
+/// It refuses to run as root.
+std::vector<std::string> as_its_user(std::vector<std::string> words) {
+  if (::geteuid() == 0)
+    words.insert(words.begin(), {"setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"});
+  return words;
+}
+
+}  // namespace
+
+RelationalServer::RelationalServer() : process_(start()) {}
+
+Process RelationalServer::start() const {
+  const std::string data = directory_ / "data";
+  if (::geteuid() == 0) {
+    EXPECT_EQ(run({.argv = {"chown", "postgres:", directory_.path().string()}}).status, 0);
+  }
+  const Ran made = run(
+      {.argv = as_its_user({postgres_program("initdb"), "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"})});
+  EXPECT_EQ(made.status, 0) << made.errors;
+  return Process({.argv = as_its_user({postgres_program("postgres"), "-D", data, "-p", std::to_string(port_), "-h",
+                                       "127.0.0.1", "-k", "", "-F", "-N", "300"})});
+}
+
+testing::AssertionResult RelationalServer::ready() const { return started(process_, port_); }
 
 }  // namespace udtcat::test::e2e

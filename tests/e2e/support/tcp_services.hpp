@@ -48,4 +48,19 @@ class DatabaseServer {
   Process process_;
 };
 
+/// PostgreSQL, empty, syncing nothing; its superuser is "postgres", without a password.
+class RelationalServer {
+ public:
+  RelationalServer();
+  [[nodiscard]] testing::AssertionResult ready() const;
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  [[nodiscard]] Process start() const;
+
+  const std::uint16_t port_ = free_port();
+  TempDir directory_;
+  Process process_;
+};
+
 }  // namespace udtcat::test::e2e

@@ -67,6 +67,11 @@ TEST_P(ExpressTest, GoesThroughEpochsHoweverManyAreLost) {
   EXPECT_EQ(opened(sealed("two epochs later")), "two epochs later");
 }
 
+TEST_P(ExpressTest, DropsANumberThatWouldCostManyEpochs) {
+  for (BlockNumber number = 0; number < 4 * kBlocksPerEpoch + 1; ++number) std::ignore = sealed("x");
+  EXPECT_EQ(opened(sealed("too far")), "nothing");
+}
+
 TEST_P(ExpressTest, TakesNoTruncatedRecord) {
   const Bytes whole = sealed("whole");
   for (std::size_t size = 0; size < whole.size(); ++size)
