@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kLongestHang = 2s;  // spec: udtcat(1), FORWARDS: a client waits half a second for the next attempt
 
-/// What all clients together have seen.
+/// The answers that all clients together have had.
 struct Tally {
   std::atomic<int> whole{0};
   std::atomic<int> cut{0};      ///< and known to be
@@ -88,7 +88,7 @@ class ForwardSoak : public UdtcatTest {
   }
   Answer refuse() const {
     ++tally_.refused;
-    std::this_thread::sleep_for(10ms);  // a port that is not there is asked again, and not in a storm
+    let_pass(10ms);  // a port that is not there is asked again, and not in a storm
     return Answer::cut;
   }
 
@@ -119,11 +119,11 @@ class ForwardSoak : public UdtcatTest {
   /// Kills an end, and starts it again after up to three seconds; both have up to three more.
   void kill_one(std::optional<Process>& end, const std::function<Process()>& start) {
     const auto up_to = [this](int ms) { return std::chrono::milliseconds(random_() % static_cast<unsigned>(ms)); };
-    std::this_thread::sleep_for(200ms + up_to(3'000));
+    let_pass(200ms + up_to(3'000));
     back_.gone();
     end->send_signal(SIGKILL);
     std::ignore = end->wait(kAtOnce);
-    std::this_thread::sleep_for(up_to(3'000));
+    let_pass(up_to(3'000));
     end.emplace(start());
     back_.now();
   }
@@ -152,7 +152,7 @@ TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsFarEnd) {
   ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near->errors();
   start_clients(4);
   for (int i = 0; i < 50; ++i) kill_one(far, [this] { return start_far(); });
-  std::this_thread::sleep_for(3s);
+  let_pass(3s);
   stop_clients();
   tell("far end killed");
   EXPECT_EQ(tally_.lies, 0);
@@ -168,7 +168,7 @@ TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsNearEnd) {
   ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near->errors();
   start_clients(4);
   for (int i = 0; i < 50; ++i) kill_one(near, [this] { return start_near(); });
-  std::this_thread::sleep_for(3s);
+  let_pass(3s);
   stop_clients();
   tell("near end killed");
   EXPECT_EQ(tally_.lies, 0);

@@ -185,7 +185,8 @@ TEST_F(KeyPairs, LimitedToOneServiceReachNoOther) {
                          }))
       << connector.errors() << listener.errors();
   const TcpClient open(to_db, patience(std::chrono::seconds(20)));
-  ASSERT_TRUE(db.accept(kAtOnce));
+  const auto served = db.accept(kAtOnce);
+  ASSERT_TRUE(served);
   write_peers("alice " + alice_ + " forward to=web\n");
   listener.send_signal(SIGHUP);
   EXPECT_TRUE(open.receive_reset());

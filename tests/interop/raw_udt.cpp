@@ -85,8 +85,6 @@ std::optional<std::chrono::milliseconds> look_until(Condition condition, std::ch
 RawRuntime::RawRuntime() { UDT::startup(); }
 RawRuntime::~RawRuntime() { UDT::cleanup(); }
 
-void let_pass(std::chrono::milliseconds time) { std::ignore = ::poll(nullptr, 0, static_cast<int>(time.count())); }
-
 const std::string& RawSocket::why() { return last_words; }
 
 std::unique_ptr<RawSocket> RawSocket::connect(const Endpoint& peer, const RawOptions& options) {

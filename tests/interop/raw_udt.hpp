@@ -17,6 +17,7 @@
 #include "interop/pattern.hpp"
 #include "interop/transfer.hpp"
 #include "support/addresses.hpp"
+#include "support/deadline.hpp"
 
 namespace udtcat::test::interop {
 
@@ -99,8 +100,5 @@ class RawListener {
   int id_;
   std::uint16_t port_ = 0;
 };
-
-/// For a time that is itself the stimulus: a reader that does not read, a peer that does not speak.
-void let_pass(std::chrono::milliseconds time);
 
 }  // namespace udtcat::test::interop

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <functional>
 #include <thread>
+#include <tuple>
+
+#include <poll.h>
 
 namespace udtcat::test {
 
@@ -18,6 +21,11 @@ using Clock = std::chrono::steady_clock;
     std::this_thread::sleep_for(kInterval);
   }
   return true;
+}
+
+/// Lets time pass that is part of a scenario: a pause of somebody's.
+inline void let_pass(std::chrono::milliseconds time) {
+  std::ignore = ::poll(nullptr, 0, static_cast<int>(time.count()));
 }
 
 }  // namespace udtcat::test
