@@ -127,10 +127,20 @@ class ForwardSoak : public UdtcatTest {
     end.emplace(start());
     back_.now();
   }
-  void tell(const char* what) const {
-    std::printf("%s: %d whole, %d cut, %d lies, %d refused; the longest past the return %lld ms\n", what,
-                tally_.whole.load(), tally_.cut.load(), tally_.lies.load(), tally_.refused.load(),
+  void survive_fifty_deaths(std::optional<Process>& end, const std::function<Process()>& start) {
+    far_.emplace(start_far());
+    near_.emplace(start_near());
+    ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near_->errors();
+    start_clients(4);
+    for (int i = 0; i < 50; ++i) kill_one(end, start);
+    let_pass(3s);
+    stop_clients();
+    std::printf("%d whole, %d cut, %d lies, %d refused; the longest past the return %lld ms\n", tally_.whole.load(),
+                tally_.cut.load(), tally_.lies.load(), tally_.refused.load(),
                 static_cast<long long>(tally_.longest_ms.load()));
+    EXPECT_EQ(tally_.lies, 0);
+    EXPECT_LT(tally_.longest_ms, std::chrono::milliseconds(kLongestHang).count());
+    EXPECT_GT(tally_.whole, 1000);
   }
 
   const HttpServer web_;
@@ -140,6 +150,8 @@ class ForwardSoak : public UdtcatTest {
   const std::uint16_t redis_port_ = free_port();
   const std::uint16_t pg_port_ = free_port();
   std::mt19937 random_{std::random_device{}()};
+  std::optional<Process> far_;
+  std::optional<Process> near_;
   BackSince back_;
   mutable Tally tally_;
   std::atomic<bool> over_ = false;
@@ -147,34 +159,14 @@ class ForwardSoak : public UdtcatTest {
 };
 
 TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsFarEnd) {
-  std::optional<Process> far(start_far());
-  std::optional<Process> near(start_near());
-  ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near->errors();
-  start_clients(4);
-  for (int i = 0; i < 50; ++i) kill_one(far, [this] { return start_far(); });
-  let_pass(3s);
-  stop_clients();
-  tell("far end killed");
-  EXPECT_EQ(tally_.lies, 0);
+  survive_fifty_deaths(far_, [this] { return start_far(); });
   EXPECT_EQ(tally_.refused, 0) << "the local port never goes away";
-  EXPECT_LT(tally_.longest_ms, std::chrono::milliseconds(kLongestHang).count());
-  EXPECT_GT(tally_.whole, 1000);
-  EXPECT_TRUE(near->running());
+  EXPECT_TRUE(near_->running());
 }
 
 TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsNearEnd) {
-  std::optional<Process> far(start_far());
-  std::optional<Process> near(start_near());
-  ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near->errors();
-  start_clients(4);
-  for (int i = 0; i < 50; ++i) kill_one(near, [this] { return start_near(); });
-  let_pass(3s);
-  stop_clients();
-  tell("near end killed");
-  EXPECT_EQ(tally_.lies, 0);
-  EXPECT_LT(tally_.longest_ms, std::chrono::milliseconds(kLongestHang).count());
-  EXPECT_GT(tally_.whole, 1000);
-  EXPECT_TRUE(far->running());
+  survive_fifty_deaths(near_, [this] { return start_near(); });
+  EXPECT_TRUE(far_->running());
 }
 
 }  // namespace

@@ -63,13 +63,6 @@ class SessionListener final : public Listener {
     boost::asio::steady_timer leaving;
   };
   using Id = HandshakeBacklog::Id;
-  struct Kept {
-    Kept(std::shared_ptr<transport::Engine> engine_of, Admission::Place place_of)
-        : engine(std::move(engine_of)), place(std::move(place_of)) {}
-    std::shared_ptr<transport::Engine> engine;
-    Admission::Place place;
-  };
-
   [[nodiscard]] const Credentials* key() const { return request_.key ? &*request_.key : nullptr; }
 
   void accept_on() {
@@ -127,6 +120,7 @@ class SessionListener final : public Listener {
         return on_refused_(peer, known.error());
     auto place = Admission::enter(admission_, peer, session->retained_limit_bytes());
     // The connection keeps the engine alive, and its place.
+    using Kept = std::pair<std::shared_ptr<transport::Engine>, Admission::Place>;
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
     auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept), known_peers);
     if (!connection) return on_refused_(peer, connection.error());

@@ -82,6 +82,7 @@ std::string TcpClient::receive(std::size_t bytes) const {
   std::size_t filled = 0;
   while (filled < bytes) {
     const auto got = ::recv(socket_.fd(), received.data() + filled, bytes - filled, 0);
+    if (got < 0 && errno == ECONNRESET) was_reset_ = true;  // the system says it once
     if (got <= 0) break;
     filled += static_cast<std::size_t>(got);
   }
@@ -113,7 +114,7 @@ bool TcpClient::is_at_end() const {
   return there == 0 || (there < 0 && errno == ECONNRESET);
 }
 
-bool TcpClient::receive_reset() const { return skip_to_end(socket_) == ECONNRESET; }
+bool TcpClient::receive_reset() const { return was_reset_ || skip_to_end(socket_) == ECONNRESET; }
 
 Digest TcpClient::digest_of_next(std::uint64_t bytes) const {
   std::vector<std::byte> chunk(256 * 1024);

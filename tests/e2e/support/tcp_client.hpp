@@ -42,6 +42,7 @@ class TcpClient {
 
   Descriptor socket_;
   bool connected_ = false;
+  mutable bool was_reset_ = false;  // seen by receive()
 };
 
 /// A port of the test's own on 127.0.0.1, which lets in whom the test wants to let in.
