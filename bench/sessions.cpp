@@ -61,7 +61,7 @@ void connect(const udtcat::Endpoint& to, const udtcat::Key& key, std::size_t cou
     if (dialers.size() == count) return;
     udtcat::DialRequest request;
     request.addresses = {to};
-    request.key = key.duplicate();
+    request.credentials = key.duplicate();
     request.session.purpose = udtcat::Purpose::forward;
     dialers.push_back(udtcat::dial(io, std::move(request), [&](auto made) {
       if (!made) die(made.error());
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   boost::asio::steady_timer looked_at(io);
   std::vector<Peer> peers;
   udtcat::ListenRequest request;
-  request.key = key->duplicate();
+  request.credentials = key->duplicate();
   request.session.purpose = udtcat::Purpose::forward;
   request.locals = {here(0)};
   const long before_kb = status_field("VmRSS");

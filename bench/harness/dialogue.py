@@ -1,8 +1,8 @@
 """Both ends of what bench/query asks: a service behind a forward, and who asks it. A program of its own, since each has a namespace.
 
-  dialogue.py serve PORT SAMPLES                          each connection says first what it wants: e(cho), t(ake), g(ive)
-  dialogue.py ask PORT SAMPLES QUERIES WAY SECONDS HOW    WAY of the bulk: out, back, both; HOW: kept, one connection for all
-                                                          questions, or anew, one for each; one JSON line
+  dialogue.py serve PORT SAMPLES                               each connection says first what it wants: e(cho), t(ake), g(ive)
+  dialogue.py ask HOST PORT SAMPLES QUERIES WAY SECONDS HOW    WAY of the bulk: out, back, both; HOW: kept, one connection for all
+                                                               questions, or anew, one for each; one JSON line
 
 Who takes bulk writes down when it had how much: "TIME BYTES" a line, which the clock of the machine makes comparable.
 """
@@ -43,7 +43,7 @@ def echo(connection):
 
 def serve(port, samples):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    with socket.create_server(("127.0.0.1", port)) as server:
+    with socket.create_server(("", port)) as server:
         while True:
             connection, _ = server.accept()
             if os.fork() == 0:
@@ -56,8 +56,8 @@ def serve(port, samples):
             connection.close()
 
 
-def connect(port, want):
-    connection = socket.create_connection(("127.0.0.1", port))
+def connect(place, want):
+    connection = socket.create_connection(place)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.sendall(want)
     return connection
@@ -73,10 +73,10 @@ def question(connection, number):
         sys.exit("another answer than the echo")
 
 
-def ask(port, queries, how):
+def ask(place, queries, how):
     """Seconds that each took."""
     taken = []
-    kept = connect(port, b"e") if how == "kept" else None
+    kept = connect(place, b"e") if how == "kept" else None
     if kept:
         question(kept, 0)  # its connection is made by then
     for number in range(queries):
@@ -84,7 +84,7 @@ def ask(port, queries, how):
         if kept:
             question(kept, number)
         else:
-            with connect(port, b"e") as connection:
+            with connect(place, b"e") as connection:
                 question(connection, number)
         taken.append(time.monotonic() - begin)
     return taken
@@ -100,19 +100,19 @@ def in_background(work):
     return child
 
 
-def ask_beside(port, samples, queries, way, seconds, how):
-    ask(port, 3, how)
-    empty = ask(port, queries, how)
+def ask_beside(place, samples, queries, way, seconds, how):
+    ask(place, 3, how)
+    empty = ask(place, queries, how)
     children = []
     if way in ("out", "both"):
-        children.append(in_background(lambda: give(connect(port, b"t"))))
+        children.append(in_background(lambda: give(connect(place, b"t"))))
     if way in ("back", "both"):
-        children.append(in_background(lambda: take(connect(port, b"g"), samples)))
+        children.append(in_background(lambda: take(connect(place, b"g"), samples)))
     time.sleep(LEAD_SECONDS)
     begin = time.monotonic()
     time.sleep(seconds)
     middle = time.monotonic()
-    beside = ask(port, queries, how)
+    beside = ask(place, queries, how)
     end = time.monotonic()
     for child in children:
         os.kill(child, signal.SIGKILL)
@@ -123,4 +123,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(int(sys.argv[2]), sys.argv[3])
     else:
-        ask_beside(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), sys.argv[5], float(sys.argv[6]), sys.argv[7])
+        host, port, samples, queries, way, seconds, how = sys.argv[2:]
+        ask_beside((host, int(port)), samples, int(queries), way, float(seconds), how)

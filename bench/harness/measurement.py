@@ -9,6 +9,7 @@ from .paths import BUILD
 
 UDTCAT = BUILD / "udtcat"
 PORT = 5001
+SOCAT = ("socat", "-b", "262144")  # guess: bytes a block; with its own 8192 the calls would be measured, not TLS
 SLACK = 60  # guess: seconds to drain what is buffered on the slowest path
 
 
@@ -57,3 +58,13 @@ def use_new_key():
     """And no memory of paths: the two hosts have never met."""
     os.environ["UDTCAT_KEY"] = subprocess.run([str(UDTCAT), "keygen"], check=True, capture_output=True, text=True).stdout.strip()
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(dir=CACHE.name)
+
+
+def make_certificate(directory):
+    """For socat's TLS: the path of a certificate and its key in one file."""
+    both, alone = f"{directory}/both.pem", f"{directory}/certificate.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=bench",
+                    "-keyout", both, "-out", alone], check=True, capture_output=True)
+    with open(both, "a", encoding="ascii") as file, open(alone, encoding="ascii") as certificate:
+        file.write(certificate.read())
+    return both

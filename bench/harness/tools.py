@@ -9,7 +9,7 @@ import time
 from pathlib import Path as File
 
 from .gridftp import GRIDFTP_TOOLS
-from .measurement import PORT, SLACK, UDTCAT, Measurement, Tool, listening, use_new_key
+from .measurement import PORT, SLACK, SOCAT, UDTCAT, Measurement, Tool, listening, make_certificate, use_new_key
 from .paths import BUILD, TUNED_BUFFERS, DEFAULT_BUFFERS
 from .processes import Failed, Process, finish, until
 
@@ -224,8 +224,10 @@ class Sshd:
                         "-o", "LogLevel=ERROR"]
 
     def __enter__(self):
-        self.daemon = Process(self.ends.at_far(["/usr/sbin/sshd", "-D", "-e", "-f", f"{self.directory.name}/config"]))
-        until(listening(self.ends, PORT))
+        with contextlib.ExitStack() as started:
+            self.daemon = started.enter_context(Process(self.ends.at_far(["/usr/sbin/sshd", "-D", "-e", "-f", f"{self.directory.name}/config"])))
+            until(listening(self.ends, PORT))
+            started.pop_all()
         return self
 
     def __exit__(self, *_):
@@ -334,14 +336,9 @@ def udr_words(words_of):
 def measure_socat_tls(ends, seconds):
     ends.set_tcp()
     with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
-        certificate = f"{directory}/both.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=bench",
-                        "-keyout", certificate, "-out", f"{directory}/cert.pem"], check=True, capture_output=True)
-        with open(certificate, "a", encoding="ascii") as both:
-            both.write(File(f"{directory}/cert.pem").read_text(encoding="ascii"))
-        block = ["-b", "262144"]
-        *_, measured = pipe_through(ends, seconds, ["socat", *block, "-u", f"OPENSSL-LISTEN:{PORT},cert={certificate},verify=0,reuseaddr", "STDOUT"],
-                                    ["socat", *block, "-u", "STDIN", f"OPENSSL:{ends.far_address}:{PORT},verify=0"], listening(ends, PORT))
+        certificate = make_certificate(directory)
+        *_, measured = pipe_through(ends, seconds, [*SOCAT, "-u", f"OPENSSL-LISTEN:{PORT},cert={certificate},verify=0,reuseaddr", "STDOUT"],
+                                    [*SOCAT, "-u", "STDIN", f"OPENSSL:{ends.far_address}:{PORT},verify=0"], listening(ends, PORT))
     return measured
 
 

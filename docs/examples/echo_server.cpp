@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   };
   udtcat::ListenRequest request;
   request.locals = *locals;
-  request.key = std::move(*key);
+  request.credentials = std::move(*key);
   const auto listener = udtcat::listen(io, std::move(request), on_peer, [](auto&, auto& why) { say(why); });
   if (!listener) return say(listener.error()), 1;
   std::printf("%s\n", (*listener)->local_endpoints().front().to_string().c_str());

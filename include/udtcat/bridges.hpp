@@ -37,6 +37,8 @@ struct StdioHalves {
 struct SocketAddress {
   std::vector<Endpoint> tcp;  ///< of a service: tried in turn; of clients: all of them
   std::string unix_path{};    ///< in their place; empty: TCP
+
+  [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
 };
 
 /// A service to which a peer's streams are connected.

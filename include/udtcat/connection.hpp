@@ -44,7 +44,6 @@ struct ConnectionStats {
   std::uint64_t packets_lost = 0;  ///< reported lost by the peer
   std::uint64_t packets_resent = 0;
   std::optional<std::chrono::microseconds> rtt;  ///< the transport's estimate; none before it has measured one
-  std::chrono::milliseconds unanswered{0};       ///< for which the peer has owed an answer
   std::size_t lanes = 0;
   std::size_t threads = 0;
   std::size_t flows = 1;  ///< channels of the transport that the session runs over
@@ -63,6 +62,7 @@ class Connection {
   using StreamHandler = std::function<void(StreamId)>;
   using OutcomeHandler = std::function<void(StreamOutcome)>;
   using ClosedHandler = std::function<void(Status)>;
+  using QuietHandler = std::function<void()>;
 
   virtual ~Connection() = default;
 
@@ -80,12 +80,17 @@ class Connection {
   [[nodiscard]] virtual std::size_t streams_left() const = 0;
 
   /// `handler` is called for each stream that the peer opens, and answers with accept_stream() or refuse_stream(), then
-  /// or later. What arrives in between is kept, within the stream's credit. Refused without it are: every stream
-  /// while there is no handler; one more than SessionOptions::streams at a time; one for a service that is none of
-  /// SessionOptions::services.
+  /// or later. What arrives in between is kept, within the stream's credit, also where the peer has said all and ended
+  /// its direction. Refused without it are: every stream while there is no handler; one more than
+  /// SessionOptions::streams at a time; one for a service that is none of SessionOptions::services; one behind
+  /// thousands that have just ended.
   virtual void on_stream(StreamHandler handler) = 0;
-  /// The service that a stream asks for, until it is accepted or refused; empty: what has no name.
-  [[nodiscard]] virtual std::string service_of(StreamId id) const = 0;
+  /// `handler` is called when a stream that on_stream() told of is over before it was answered: the peer reset it, or
+  /// the connection has ended. Nothing is kept of it: an answer is allowed, and not needed. accept_stream() then tells
+  /// its `done` that the stream was given up.
+  virtual void on_stream_given_up(StreamHandler handler) = 0;
+  /// The service that a stream asks for; empty: what has no name. None: it waits for no answer, or is over.
+  [[nodiscard]] virtual std::optional<std::string> service_of(StreamId id) const = 0;
   virtual void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) = 0;
   /// `reason` travels to the peer: Errc::local_connect_failed or Errc::stream_refused, with its text. Also of a stream
   /// that was accepted and has not ended, whose `done` is then told the same.
@@ -101,6 +106,11 @@ class Connection {
   virtual void abort(const Error& reason) = 0;
 
   [[nodiscard]] virtual ConnectionStats stats() = 0;
+  /// False while the peer has owed an answer for 2.5 s. Its address may have changed, its path be cut, or itself gone.
+  /// source: docs/spec/stream.md §5
+  [[nodiscard]] virtual bool answers() const = 0;
+  /// `handler` is called each time that answers() has become false.
+  virtual void on_quiet(QuietHandler handler) = 0;
   /// The loop that drives it; outlives it.
   [[nodiscard]] virtual boost::asio::io_context& io() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include <udtcat/identity.hpp>
 #include <udtcat/key.hpp>
+#include <udtcat/key_pair.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -74,8 +74,8 @@ class KnownPeers::Watch {
 [[nodiscard]] std::shared_ptr<KnownPeers> one_known_peer(PeerIdentity peer);
 
 /// One end's key pair, and the other ends that it takes.
-struct KeyPair {
-  std::shared_ptr<const Identity> identity;
+struct PairCredentials {
+  std::shared_ptr<const KeyPair> own;
   std::shared_ptr<KnownPeers> peers;
   /// A connector's: the listener's key, by which it is no stranger to the port; none: it does not know it yet.
   std::optional<PublicKey> listener{};
@@ -83,7 +83,7 @@ struct KeyPair {
 
 /// A shared key or a key pair, and made of either. Both ends have the same kind.
 /// Threads: unsynchronised.
-struct Credentials : std::variant<Key, KeyPair> {
+struct Credentials : std::variant<Key, PairCredentials> {
   using variant::variant;
 
   /// A copy for a second owner, spelt out so that it is never an accident.
@@ -91,7 +91,7 @@ struct Credentials : std::variant<Key, KeyPair> {
   /// None: it is a key pair.
   [[nodiscard]] const Key* shared() const { return std::get_if<Key>(this); }
   /// None: it is a shared key.
-  [[nodiscard]] const KeyPair* pair() const { return std::get_if<KeyPair>(this); }
+  [[nodiscard]] const PairCredentials* pair() const { return std::get_if<PairCredentials>(this); }
 };
 
 }  // namespace udtcat

@@ -27,7 +27,7 @@ struct DialRequest {
   std::chrono::milliseconds timeout{10'000};
   /// How long addresses that all say "port closed" are tried again: the listener may be just starting.
   std::chrono::milliseconds closed_port_patience{2'000};
-  std::optional<Credentials> key;  ///< none only at Protection::clear
+  std::optional<Credentials> credentials;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
 };
@@ -47,7 +47,7 @@ class Dialer {
 
 /// The most that a listener lets in at a time. Who comes beyond it is told so.
 struct ListenLimits {
-  std::size_t peers = 1024;              ///< guess: hosts that have a session
+  std::size_t peers = 1024;              ///< guess: hosts, or holders of key pairs, that have a session
   std::size_t sessions_per_peer = 1024;  ///< guess
   /// The memory of all sessions together. Each is promised a share, of TransportOptions::memory_bytes at most, that is
   /// the smaller the more there are (docs/adr/0040-limits.md). None: half of what this process may have. Native only.
@@ -56,8 +56,8 @@ struct ListenLimits {
 
 /// The addresses that a listener waits at, and the sessions that it takes.
 struct ListenRequest {
-  std::vector<Endpoint> locals;    ///< one per family; port 0 lets the system choose one for all
-  std::optional<Credentials> key;  ///< none only at Protection::clear
+  std::vector<Endpoint> locals;            ///< one per family; port 0 lets the system choose one for all
+  std::optional<Credentials> credentials;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
   ListenLimits limits{};

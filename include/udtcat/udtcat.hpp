@@ -1,7 +1,7 @@
 /// libudtcat: start here.
 ///
 ///   key.hpp           the secret two ends share
-///   identity.hpp      a key pair of one end, where each has its own
+///   key_pair.hpp      a key pair of one end, where each has its own
 ///   credentials.hpp   either of them, and the peers that are known by their keys
 ///   options.hpp       what a session is asked to be
 ///   endpoint.hpp      addresses, and how users write them
@@ -21,7 +21,7 @@
 ///     boost::asio::io_context io;
 ///     udtcat::DialRequest request;
 ///     request.addresses = udtcat::resolve({"server.example", 9000}, udtcat::AddressFamily::any).value();
-///     request.key = udtcat::Key::from_file("KEY").value();
+///     request.credentials = udtcat::Key::from_file("KEY").value();
 ///     std::unique_ptr<udtcat::Connection> connection;
 ///     std::unique_ptr<udtcat::Stream> stream;
 ///     const auto dialer = udtcat::dial(io, std::move(request), [&](auto made) {
@@ -42,8 +42,8 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
-#include <udtcat/identity.hpp>
 #include <udtcat/key.hpp>
+#include <udtcat/key_pair.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/log.hpp>
 #include <udtcat/options.hpp>

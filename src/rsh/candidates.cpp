@@ -105,7 +105,7 @@ DialRace::DialRace(boost::asio::io_context& io, DialRequest request, Dialer::Han
                     .peer_name = request.peer_name,
                     .timeout = request.timeout,
                     .closed_port_patience = request.closed_port_patience,
-                    .key = request.key ? std::optional(request.key->duplicate()) : std::nullopt,
+                    .credentials = request.credentials ? std::optional(request.credentials->duplicate()) : std::nullopt,
                     .session = request.session,
                     .transport = request.transport};
     // Posted: a dialer is not destroyed from inside its own call, as the winner's handler may do.

@@ -7,7 +7,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/figures.hpp"
-#include "tool/requests.hpp"
+#include "tool/notices.hpp"
 
 namespace udtcat::rsh {
 
@@ -18,11 +18,11 @@ constexpr std::size_t kMaxCommands = 256;  // guess: each is a process and a ses
 }  // namespace
 
 Status Daemon::start(const tool::Options& options, tool::FoundKey found) {
-  run_.keep_current(found.peers);
   UDTCAT_TRY(listener_,
-             tool::start_listener(run_.io(), options, std::move(found), refusals_, run_.console(),
-                                  [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
-  run_.watch("", [this] { return total(); });
+             tool::PeerListener::start(run_, options, std::move(found), [this](std::unique_ptr<Connection> connection) {
+               take(std::move(connection));
+             }));
+  run_.watch([this] { return total(); });
   run_.show([this](tool::ProcessPicture& picture) { fill(picture); });
   run_.on_interrupt([this](const Error& why) { stop(why); });
   return {};
@@ -61,20 +61,15 @@ void Daemon::on_over(FarEnd& end, const std::string& peer, const Status& status)
 
 ConnectionStats Daemon::total() const {
   ConnectionStats all = past_;
-  ends_.for_each([&](FarEnd& end) { all = tool::sum(all, end.connection().stats()); });
+  ends_.for_each([&](std::uint64_t, FarEnd& end) { all = tool::sum(all, end.connection().stats()); });
   return all;
 }
 
 void Daemon::fill(tool::ProcessPicture& picture) const {
   picture.all = total();
-  picture.refused = refusals_.pictures();
-  for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
-  ends_.for_each([&](FarEnd& end) {
-    const ConnectionStats stats = end.connection().stats();
-    // No two begin at the same moment.
-    const auto number = static_cast<std::uint64_t>(stats.made_at.time_since_epoch().count());
-    picture.peers.push_back(tool::picture_of(number, "", end.connection().peer().to_string(), stats));
-  });
+  listener_->fill(picture);
+  ends_.for_each(
+      [&](std::uint64_t number, FarEnd& end) { picture.peers.push_back(tool::picture_of(number, end.connection())); });
 }
 
 void Daemon::stop(const Error& why) {

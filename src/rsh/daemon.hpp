@@ -10,8 +10,8 @@
 #include "rsh/allow_list.hpp"
 #include "rsh/far_end.hpp"
 #include "tool/key_source.hpp"
-#include "tool/notices.hpp"
 #include "tool/options.hpp"
+#include "tool/peer_listener.hpp"
 #include "tool/session_run.hpp"
 
 namespace udtcat::rsh {
@@ -20,10 +20,9 @@ namespace udtcat::rsh {
 class Daemon {
  public:
   /// `run` must outlive this.
-  Daemon(tool::SessionRun& run, AllowList list)
-      : run_(run), list_(std::move(list)), refusals_(run.io()), ends_(run.io()) {}
+  Daemon(tool::SessionRun& run, AllowList list) : run_(run), list_(std::move(list)), ends_(run.io()) {}
 
-  /// errors: those of tool::start_listener()
+  /// errors: those of tool::PeerListener::start()
   [[nodiscard]] Status start(const tool::Options& options, tool::FoundKey found);
   /// For commands that begin from now on.
   void allow(AllowList list) { list_ = std::move(list); }
@@ -37,11 +36,10 @@ class Daemon {
 
   tool::SessionRun& run_;
   AllowList list_;
-  tool::RefusalLog refusals_;
   FarEnds ends_;
   ConnectionStats past_;  // of connections that have gone
   bool stopping_ = false;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<tool::PeerListener> listener_;
 };
 
 }  // namespace udtcat::rsh

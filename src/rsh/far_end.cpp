@@ -127,19 +127,19 @@ void FarEnd::finish_if_over() {
 
 void FarEnds::add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
                   FarEnd::OverHandler on_over) {
-  ends_.push_back(std::make_unique<FarEnd>(io_, std::move(connection), std::move(launch), std::move(on_requested),
-                                           std::move(on_over)));
+  ends_[++last_number_] = std::make_unique<FarEnd>(io_, std::move(connection), std::move(launch),
+                                                   std::move(on_requested), std::move(on_over));
 }
 
 void FarEnds::remove(const FarEnd& end, std::function<void()> on_removed) {
   boost::asio::post(io_, [this, &end, on_removed = std::move(on_removed)] {
-    std::erase_if(ends_, [&end](const auto& each) { return each.get() == &end; });
+    std::erase_if(ends_, [&end](const auto& each) { return each.second.get() == &end; });
     on_removed();
   });
 }
 
 void FarEnds::abort_all(const Error& why) {
-  for (const auto& end : ends_) end->abort(why);
+  for (const auto& [number, end] : ends_) end->abort(why);
 }
 
 }  // namespace udtcat::rsh

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -82,14 +83,16 @@ class FarEnds {
   /// Destroys `end`, then calls `on_removed`, when the caller, which may be a handler of `end`, has returned.
   void remove(const FarEnd& end, std::function<void()> on_removed);
   void abort_all(const Error& why);
+  /// visit   called with the number of each, its own among all that were added
   template <typename Visitor>
   void for_each(Visitor visit) const {
-    for (const auto& end : ends_) visit(*end);
+    for (const auto& [number, end] : ends_) visit(number, *end);
   }
 
  private:
   boost::asio::io_context& io_;
-  std::vector<std::unique_ptr<FarEnd>> ends_;
+  std::uint64_t last_number_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<FarEnd>> ends_;
 };
 
 }  // namespace udtcat::rsh

@@ -7,6 +7,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "rsh/bootstrap_script.hpp"
 #include "rsh/pushed_program.hpp"
 #include "tool/requests.hpp"
@@ -44,11 +45,11 @@ Status RemoteCommand::start() {
   return {};
 }
 
-Status RemoteCommand::start_at_daemon(std::optional<Credentials> key) {
+Status RemoteCommand::start_at_daemon(std::optional<Credentials> credentials) {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
   auto target = static_cast<const tool::Options&>(options_);
   target.peer = {options_.host, options_.ports.first};
-  UDTCAT_TRY(DialRequest request, tool::make_dial_request(target, std::move(key)));
+  UDTCAT_TRY(DialRequest request, tool::make_dial_request(target, std::move(credentials)));
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run_.finish(std::move(connection.error()));
     begin(std::move(*connection));
@@ -105,7 +106,7 @@ void RemoteCommand::dial(const ConnectLine& line) {
                       .peer_name = options_.ssh.destination,
                       .timeout = options_.connect_timeout,
                       .closed_port_patience = options_.closed_port_patience,
-                      .key = line.key.duplicate(),
+                      .credentials = line.key.duplicate(),
                       .session = options_.session,
                       .transport = options_.transport};
   request.transport.single_use = true;
@@ -120,7 +121,7 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
   near_ = std::make_unique<NearEnd>(run_.io(), std::move(connection),
                                     [this](Result<CommandEnd> end) { conclude(std::move(end)); });
-  run_.watch(near_->connection().peer().to_string(), [this] { return near_->connection().stats(); });
+  run_.watch_connection(near_->connection());
   if (auto started = near_->start(request_of(options_.ssh), !options_.ssh.without_input); !started)
     run_.finish(std::move(started.error()));
 }
@@ -144,8 +145,8 @@ std::string RemoteCommand::tried() const {
 
 void RemoteCommand::on_no_answer(const std::string& cause) {
   go_without_udp({Errc::cannot_reach,
-                  fmt::format("no way to {} by UDP within {:g} s (tried {}: {})", options_.ssh.destination,
-                              std::chrono::duration<double>(options_.connect_timeout).count(), tried(), cause),
+                  fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
+                              core::format_duration(options_.connect_timeout), tried(), cause),
                   fmt::format("let UDP port {} through to the far side, or choose others there by --port",
                               to_string(options_.ports))});
 }

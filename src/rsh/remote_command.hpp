@@ -52,7 +52,7 @@ class RemoteCommand {
   /// errors: those of Bootstrap::start() and own_program()
   [[nodiscard]] Status start();
   /// Without ssh: the daemon that waits at the host.  errors: Errc::cannot_resolve
-  [[nodiscard]] Status start_at_daemon(std::optional<Credentials> key);
+  [[nodiscard]] Status start_at_daemon(std::optional<Credentials> credentials);
 
  private:
   [[nodiscard]] bridge::ChildRequest ssh_for(const std::string& script) const;

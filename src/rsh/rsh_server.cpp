@@ -115,7 +115,7 @@ void RshServer::choose(FarEnd& end) {
   chosen_ = &end;
   patience_.cancel();
   listener_->stop();
-  run_.watch(end.connection().peer().to_string(), [&end] { return end.connection().stats(); });
+  run_.watch_connection(end.connection());
 }
 
 void RshServer::on_over(const FarEnd& end, const Status& status) {

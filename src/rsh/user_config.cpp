@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
-#include "tool/option_file.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/trusted_file.hpp"
 #include "tool/user_files.hpp"
@@ -61,10 +60,10 @@ Error wrong_user_line(std::size_t line, std::string why) {
   return tool::wrong_line(config_path(), line, std::move(why));
 }
 
-Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host) {
+Result<std::vector<tool::OptionWord>> read_user_config(std::string_view text, const std::string& host) {
   const std::string path = config_path();
   UDTCAT_TRY(const auto lines, tool::read_option_lines(text, path));
-  std::vector<ConfiguredOption> options;
+  std::vector<tool::OptionWord> options;
   std::set<std::string> known;
   bool applies = true;
   for (const tool::OptionLine& line : lines) {
@@ -73,8 +72,8 @@ Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, co
       applies = any_matches(line.values, host);
       continue;
     }
-    UDTCAT_TRY(std::string word, tool::option_word(line, path));
-    if (applies && known.insert(line.name).second) options.push_back({std::move(word), line.number});
+    UDTCAT_TRY(tool::OptionWord option, tool::option_word(line, path));
+    if (applies && known.insert(line.name).second) options.push_back(std::move(option));
   }
   return options;
 }

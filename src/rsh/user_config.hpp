@@ -8,12 +8,9 @@
 
 #include <udtcat/result.hpp>
 
-namespace udtcat::rsh {
+#include "tool/option_file.hpp"
 
-struct ConfiguredOption {
-  std::string word;
-  std::size_t line = 0;
-};
+namespace udtcat::rsh {
 
 /// The form of a line is that of tool/option_file.hpp; beside it there is
 ///
@@ -25,7 +22,7 @@ struct ConfiguredOption {
 ///
 /// returns  command line words ("--rate=400M", "--push") for `host`
 /// errors   Errc::bad_argument with the file and the line
-[[nodiscard]] Result<std::vector<ConfiguredOption>> read_user_config(std::string_view text, const std::string& host);
+[[nodiscard]] Result<std::vector<tool::OptionWord>> read_user_config(std::string_view text, const std::string& host);
 
 /// An error that names the file and `line`.
 [[nodiscard]] Error wrong_user_line(std::size_t line, std::string why);

@@ -40,7 +40,7 @@ const Command& take_command(const Commands& commands, Words& arguments) {
 bool may_wait_for_key(const Options& options, bool has_environment_key) {
   std::error_code unknown;
   if (options.key_file) return !std::filesystem::is_regular_file(*options.key_file, unknown);
-  return !has_environment_key && !options.listens;
+  return !has_environment_key && !options.shows_new_key;
 }
 
 Result<FoundKey> find_key_somewhere(const Options& options, std::optional<core::SecretText> environment_key) {
@@ -99,8 +99,8 @@ Status tell(const Job& job, std::optional<core::SecretText> environment_key) {
 ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobContext& context) {
   const auto fails = [&](const Error& error) {
     context.console.line("udtcat: " + error.message(), LineLevel::error);
-    const auto of_command = asked.command == nullptr ? std::nullopt : asked.command->failure;
-    return of_command.value_or(exit_status_of(error.code));
+    const bool has_own = asked.command != nullptr && asked.command->failure;
+    return has_own ? *asked.command->failure : exit_status_of(error.code);
   };
   if (!asked.job) return fails(asked.job.error());
   if (*asked.job == nullptr) return printed(asked.command->help(), context.console);

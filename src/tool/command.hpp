@@ -42,8 +42,8 @@ class Job {
   /// For --check: its deeds in sentences, as far as the options of every session do not say them.
   /// errors: those of files that it would read
   [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
-  /// Runs to its end and gives the exit status.  key   where it needs none: none
-  [[nodiscard]] virtual ExitStatus run(FoundKey key, const JobContext& context) = 0;
+  /// Runs to its end and gives the exit status.  found   no key where it needs none
+  [[nodiscard]] virtual ExitStatus run(FoundKey found, const JobContext& context) = 0;
 };
 
 /// A row of the table.

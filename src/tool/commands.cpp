@@ -13,6 +13,8 @@
 #include "lib/core/try.hpp"
 #include "tool/keygen_pair.hpp"
 #include "tool/notices.hpp"
+#include "tool/pipe_facts.hpp"
+#include "tool/pipe_help.hpp"
 #include "tool/signal_watch.hpp"
 #include "tool/status_command.hpp"
 
@@ -78,7 +80,7 @@ class PipeJob final : public Job {
     return {};
   }
   [[nodiscard]] Result<Words> facts() const override { return form_facts(options_); }
-  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
     switch (options_.form) {
@@ -87,11 +89,11 @@ class PipeJob final : public Job {
       case Form::keygen:
         return keygen(context.console);
       case Form::listen:
-        return listen_command(options_, std::move(key), context.console);
+        return listen_command(options_, std::move(found), context.console);
       case Form::forward:
-        return forward_command(options_, std::move(key), context.console);
+        return forward_command(options_, std::move(found), context.console);
       default:
-        return connect_command(options_, std::move(key), context.console);
+        return connect_command(options_, std::move(found), context.console);
     }
   }
 

@@ -1,7 +1,6 @@
 /// The commands of this wing, and those of their parts that other wings use.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include <udtcat/peering.hpp>
@@ -15,11 +14,11 @@ namespace udtcat::tool {
 /// The forms of udtcat without a command's word.
 [[nodiscard]] Commands commands();
 
-[[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundKey key, Console& console);
-[[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundKey key, Console& console);
+[[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundKey found, Console& console);
+[[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundKey found, Console& console);
 
 /// make_session   none: local sockets and services
-[[nodiscard]] ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console,
+[[nodiscard]] ExitStatus forward_command(const PipeOptions& options, FoundKey found, Console& console,
                                          const ForwardSessionMaker& make_session = {});
 
 [[nodiscard]] ExitStatus plain_command(const PipeOptions& options, Console& console);

@@ -1,12 +1,12 @@
 #include "tool/configuration.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "lib/core/try.hpp"
-#include "tool/option_file.hpp"
 
 namespace udtcat::tool {
 
@@ -39,8 +39,8 @@ Result<Configuration> Configuration::parse(std::string_view text, const std::str
         return refuse("needs one value: listen [ADDR:]PORT, host HOST, port PORT");
       *place = {line.values.front(), line.number};
     } else {
-      UDTCAT_TRY(std::string word, option_word(line, path));
-      made.options_.push_back({std::move(word), line.number});
+      UDTCAT_TRY(OptionWord option, option_word(line, path));
+      made.options_.push_back(std::move(option));
     }
   }
   return made;
@@ -57,7 +57,7 @@ Words Configuration::places() const {
 
 Words Configuration::words() const {
   Words words = places();
-  for (const ConfiguredWord& option : options_) words.push_back(option.word);
+  std::ranges::copy(words_of(options_), std::back_inserter(words));
   return words;
 }
 
@@ -68,14 +68,12 @@ Error Configuration::blame(Error error, const std::function<Status(const Words& 
         return wrong(place->line, error.message());
     return wrong(0, error.message());
   }
-  Words options;
-  for (const ConfiguredWord& option : options_) options.push_back(option.word);
-  const auto index = word_to_blame(error, options, [&](const Words& some) {
+  const auto line = line_to_blame(error, options_, [&](const Words& some) {
     Words words = places();
     words.insert(words.end(), some.begin(), some.end());
     return read(words);
   });
-  return index ? wrong(options_[*index].line, error.message()) : error;
+  return line ? wrong(*line, error.message()) : error;
 }
 
 Result<std::optional<std::string>> take_config_path(Words& arguments) {

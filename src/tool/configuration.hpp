@@ -11,6 +11,7 @@
 #include <udtcat/result.hpp>
 
 #include "tool/command_line.hpp"
+#include "tool/option_file.hpp"
 
 namespace udtcat::tool {
 
@@ -43,10 +44,6 @@ class Configuration {
     std::string text;
     std::size_t line = 0;  // 0: there is none
   };
-  struct ConfiguredWord {
-    std::string word;
-    std::size_t line = 0;
-  };
 
   [[nodiscard]] Error wrong(std::size_t line, std::string why) const;
   [[nodiscard]] Place* place_named(const std::string& name);
@@ -58,7 +55,7 @@ class Configuration {
   Place listen_;
   Place host_;
   Place port_;
-  std::vector<ConfiguredWord> options_;
+  std::vector<OptionWord> options_;
 };
 
 /// Takes "--config FILE" away from the beginning of a command line.

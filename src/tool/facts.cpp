@@ -15,10 +15,6 @@ namespace udtcat::tool {
 
 namespace {
 
-std::string time_text(std::chrono::milliseconds time) {
-  return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
-}
-
 const char* meaning_of(Protection protection) {
   switch (protection) {
     case Protection::private_:
@@ -40,8 +36,8 @@ std::string transport_fact(const TransportOptions& transport) {
 }
 
 std::string pair_fact(const Options& options, const FoundKey& found, const std::string& where) {
-  const KeyPair& pair = *found.key->pair();
-  std::string text = fmt::format("key pair: {}, {}", where, pair.identity->public_key().to_string());
+  const PairCredentials& pair = *found.credentials->pair();
+  std::string text = fmt::format("key pair: {}, {}", where, pair.own->public_key().to_string());
   if (found.peers) text += fmt::format("; lets in the {} peers of {}", found.peers->list().size(), *options.peers_file);
   if (pair.listener) text += fmt::format("; the other end has to be {}", pair.listener->to_string());
   return text;
@@ -68,7 +64,8 @@ Result<std::string> key_fact(const Options& options, std::optional<core::SecretT
   if (none_given) {
     UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
     if (!wants_pair)
-      return std::string(options.listens ? "key: a new one, shown on the terminal" : "key: asked for on the terminal");
+      return std::string(options.shows_new_key ? "key: a new one, shown on the terminal"
+                                               : "key: asked for on the terminal");
   }
   UDTCAT_TRY(const FoundKey found, find_key(options, std::move(environment), [](const std::string& question) {
                return fail(Errc::bad_argument, question, "nobody is asked by --check");
@@ -76,7 +73,7 @@ Result<std::string> key_fact(const Options& options, std::optional<core::SecretT
   const std::string where = options.key_file ? *options.key_file
                             : none_given     ? "the user's own"
                                              : std::string("$") + kKeyVariable;
-  return found.key->shared() != nullptr ? "key: that of " + where : pair_fact(options, found, where);
+  return found.credentials->shared() != nullptr ? "key: that of " + where : pair_fact(options, found, where);
 }
 
 Words session_facts(const Options& options) {
@@ -90,9 +87,9 @@ Words session_facts(const Options& options) {
   if (!options.transport.rate.unlimited())
     facts.push_back(fmt::format("sends at most {}", core::format_rate(options.transport.rate)));
   facts.push_back(transport_fact(options.transport));
-  facts.push_back(fmt::format("a peer is lost after {} of silence", time_text(session.idle_timeout)));
+  facts.push_back(fmt::format("a peer is lost after {} of silence", core::format_duration(session.idle_timeout)));
   if (options.stats_interval)
-    facts.push_back(fmt::format("figures: a line each {}", time_text(*options.stats_interval)));
+    facts.push_back(fmt::format("figures: a line each {}", core::format_duration(*options.stats_interval)));
   return facts;
 }
 

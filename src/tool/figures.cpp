@@ -19,8 +19,6 @@ using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::seconds;
 
-std::uint64_t payload_bytes(const ConnectionStats& stats) { return stats.bytes_sent + stats.bytes_received; }
-
 /// ", RTT 75.1 ms, 0.50 % lost", as far as it is known; nothing where nobody has counted packets, as over TCP.
 std::string path_text(const ConnectionStats& stats) {
   const std::string rtt =
@@ -32,12 +30,14 @@ std::string path_text(const ConnectionStats& stats) {
   return rtt + fmt::format(", {:.2f} % lost", std::min(lost, 100.0));
 }
 
-std::string bytes_text(const ConnectionStats& stats) {
+}  // namespace
+
+std::uint64_t payload_bytes(const ConnectionStats& stats) { return stats.bytes_sent + stats.bytes_received; }
+
+std::string payload_text(const ConnectionStats& stats) {
   return fmt::format("{} sent, {} received", core::format_size(stats.bytes_sent),
                      core::format_size(stats.bytes_received));
 }
-
-}  // namespace
 
 std::string clock_text(std::chrono::nanoseconds elapsed) {
   const auto total = duration_cast<seconds>(elapsed).count();
@@ -51,18 +51,18 @@ std::string progress_line(const Sample& before, const Sample& now) {
   // Figures of several connections together can fall when one of them has gone.
   const auto moved = std::max(payload_bytes(now.stats), payload_bytes(before.stats)) - payload_bytes(before.stats);
   const auto rate = BitRate::from_bytes_per(moved, now.elapsed - before.elapsed);
-  return fmt::format("{}, {}, {}{}", bytes_text(now.stats), core::format_rate(rate), clock_text(now.elapsed),
+  return fmt::format("{}, {}, {}{}", payload_text(now.stats), core::format_rate(rate), clock_text(now.elapsed),
                      path_text(now.stats));
 }
 
 std::string summary_line(const Sample& end) {
   const auto rate = BitRate::from_bytes_per(payload_bytes(end.stats), end.elapsed);
-  return fmt::format("{} in {:.2f} s, {}{}", bytes_text(end.stats), duration<double>(end.elapsed).count(),
+  return fmt::format("{} in {:.2f} s, {}{}", payload_text(end.stats), duration<double>(end.elapsed).count(),
                      core::format_rate(rate), path_text(end.stats));
 }
 
 std::string figures_text(const Sample& now) {
-  return fmt::format("{} in {}{}", bytes_text(now.stats), clock_text(now.elapsed), path_text(now.stats));
+  return fmt::format("{} in {}{}", payload_text(now.stats), clock_text(now.elapsed), path_text(now.stats));
 }
 
 ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include <udtcat/connection.hpp>
@@ -26,6 +27,10 @@ struct Sample {
 /// "1.50 GiB sent, 0 B received in 0:12, RTT 75.1 ms, 0.10 % lost".
 [[nodiscard]] std::string figures_text(const Sample& now);
 
+/// Both ways together.
+[[nodiscard]] std::uint64_t payload_bytes(const ConnectionStats& stats);
+/// "1.50 GiB sent, 0 B received".
+[[nodiscard]] std::string payload_text(const ConnectionStats& stats);
 /// "0:07", "1:02:03".
 [[nodiscard]] std::string clock_text(std::chrono::nanoseconds elapsed);
 

@@ -1,13 +1,16 @@
 #include "tool/forward.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
 
+#include "lib/bridge/reset.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/figures.hpp"
 #include "tool/notices.hpp"
 
@@ -15,17 +18,10 @@ namespace udtcat::tool {
 
 namespace {
 
-/// A session whose peer has owed an answer for longer is given no client that another could take.
-constexpr std::chrono::milliseconds kAnswersWithin{2'500};  // spec: docs/spec/stream.md §5
+constexpr std::chrono::seconds kReplacedAfter{5};  // guess: a silent session's path has carried two PINGs by then
+constexpr std::chrono::seconds kSpareAfter{30};    // guess: clients that came in a crowd have their places by then
 /// A session that answers again tells nobody.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
-
-void reset(bridge::StreamSocket& socket) {
-  boost::system::error_code none;
-  socket.close(none);  // its destructor would take the reset back, and the client see an end
-}
-
-bool answers(Connection& connection) { return connection.stats().unanswered < kAnswersWithin; }
 
 std::string wish(const std::string& service) { return service.empty() ? "a session" : "a session with " + service; }
 
@@ -74,21 +70,50 @@ void Forward::add(std::unique_ptr<Connection> connection) {
       lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
   // Posted by the connection: nothing of it is on the stack when it goes, but its own handler.
   session->connection->on_closed([this, session](const Status& how) {
-    boost::asio::post(io_, lifetime_.guard([this, session, how] { forget(session, how); }));
+    boost::asio::post(io_, lifetime_.guard([this, session, how] { remove(session, how); }));
+  });
+  session->connection->on_quiet([this] {
+    if (!stopped_ && wants_session() && handlers_.on_want) handlers_.on_want();
   });
   if (handlers_.on_up) handlers_.on_up(*session->connection);
   place_clients();
 }
 
-void Forward::forget(std::list<Session>::iterator session, const Status& how) {
-  const std::string peer = peer_text(*session->connection);
+bool Forward::wants_session() const {
+  return !waiting_.empty() || std::ranges::any_of(sessions_, [](const Session& each) {
+    return !each.connection->answers() && each.connection->stats().streams_open > 0;
+  });
+}
+
+std::size_t Forward::answering() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(sessions_, [](const Session& each) { return each.connection->answers(); }));
+}
+
+/// A peer whose place another machine has taken cannot say that it does not know a session; a newer one shows it.
+void Forward::tidy_up() {
+  const auto newest = std::find_if(sessions_.rbegin(), sessions_.rend(),
+                                   [](const Session& each) { return each.connection->answers(); });
+  if (newest == sessions_.rend()) return;
+  const auto age = Clock::now() - newest->connection->stats().made_at;
+  for (auto each = sessions_.begin(); each != std::prev(newest.base()); ++each) {
+    Connection& connection = *each->connection;
+    if (age >= kReplacedAfter && !connection.answers())
+      connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
+                        "it answers in a newer session, and no longer in this one"});
+    if (age >= kSpareAfter && connection.stats().streams_open == 0) connection.close();
+  }
+}
+
+void Forward::remove(std::list<Session>::iterator session, const Status& how) {
+  std::list<Session> gone;
+  gone.splice(gone.end(), sessions_, session);
   past_ = sum(past_, session->connection->stats());
-  sessions_.erase(session);
   if (stopped_) {
     if (sessions_.empty()) stopped_();
     return;
   }
-  if (handlers_.on_gone) handlers_.on_gone(peer, how);
+  if (handlers_.on_gone) handlers_.on_gone(*session->connection, how);
   place_clients();
 }
 
@@ -101,17 +126,13 @@ ConnectionStats Forward::total() const {
 void Forward::fill(ProcessPicture& picture) const {
   picture.all = total();
   picture.forwarding = front_names();
-  for (const Session& each : sessions_) {
-    const auto identity = each.connection->peer_identity();
-    picture.peers.push_back(picture_of(each.number, identity ? identity->name : "", each.connection->peer().to_string(),
-                                       each.connection->stats()));
-  }
+  for (const Session& each : sessions_) picture.peers.push_back(picture_of(each.number, *each.connection));
 }
 
 void Forward::stop(const Error& why, std::function<void()> done) {
   fronts_.clear();
   timer_.cancel();
-  for (Client& each : waiting_) reset(each.socket);
+  for (Client& each : waiting_) bridge::reset(each.socket);
   waiting_.clear();
   stopped_ = std::move(done);
   if (sessions_.empty()) return stopped_();
@@ -123,7 +144,7 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 /// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
 Forward::Session* Forward::session_for(const std::string& service) {
   const auto is_fit = [&](const Session& each) {
-    return each.connection->streams_left() > 0 && each.work->is_for(service) && answers(*each.connection);
+    return each.connection->streams_left() > 0 && each.work->is_for(service) && each.connection->answers();
   };
   const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(), is_fit);
   return found == sessions_.rend() ? nullptr : &*found;
@@ -182,17 +203,17 @@ void Forward::dismiss_late() {
   for (auto client = waiting_.begin(); client != waiting_.end();) {
     const bool is_late = client->until <= now;
     const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
-      return each.work->is_for(client->service) && answers(*each.connection);
+      return each.work->is_for(client->service) && each.connection->answers();
     });
     if (is_late && is_full) client->until = now + patience_;  // there will be room
     if (!is_late || is_full) {
       ++client;
       continue;
     }
-    reset(client->socket);
-    const auto seconds = std::chrono::duration<double>(patience_).count();
+    bridge::reset(client->socket);
     trouble_.report(client->address, {Errc::cannot_reach, "carry a client",
-                                      fmt::format("there was not {} within {:g} s", wish(client->service), seconds)});
+                                      fmt::format("there was not {} within {}", wish(client->service),
+                                                  core::format_duration(patience_))});
     client = waiting_.erase(client);
   }
   place_clients();

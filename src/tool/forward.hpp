@@ -58,9 +58,9 @@ class Forward {
  public:
   /// Connections are told of, not given.
   struct Handlers {
-    std::function<void()> on_want{};                            ///< clients wait, and no session has room
+    std::function<void()> on_want{};                            ///< another session would help; again while it would
     std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
-    std::function<void(const std::string& peer, const Status& how)> on_gone{};  ///< a session; by its peer_text()
+    std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 
   Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
@@ -72,10 +72,17 @@ class Forward {
   [[nodiscard]] std::vector<std::string> front_names() const;
   /// From now on it carries and serves, until it ends.
   void add(std::unique_ptr<Connection> connection);
+  /// Whether another session would help: clients wait, or have streams in a session that does not answer.
+  [[nodiscard]] bool wants_session() const;
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   /// Of all sessions, those that have gone too.
   [[nodiscard]] ConnectionStats total() const;
+  [[nodiscard]] std::size_t answering() const;
+  /// Where all sessions are with one peer. Gives up those that do not answer although a newer one does, which has
+  /// stood for 5 s; closes those that nobody has used for long enough to miss them: all without streams, once the
+  /// newest that answers has stood for 30 s.
+  void tidy_up();
   /// Ends the sessions that have lost a service.
   void recheck();
   /// Fills in its fronts, its sessions and their figures.
@@ -108,7 +115,7 @@ class Forward {
   void hold_fronts();
   void arm_timer();
   void dismiss_late();
-  void forget(std::list<Session>::iterator session, const Status& how);
+  void remove(std::list<Session>::iterator session, const Status& how);
 
   boost::asio::io_context& io_;
   const std::chrono::milliseconds patience_;

@@ -16,17 +16,19 @@
 #include "tool/commands.hpp"
 #include "tool/forward.hpp"
 #include "tool/notices.hpp"
+#include "tool/peer_listener.hpp"
 #include "tool/peers_file.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/redial.hpp"
-#include "tool/requests.hpp"
 #include "tool/session_run.hpp"
 
 namespace udtcat::tool {
 
 namespace {
 
-constexpr std::size_t kMaxSessions = 16;  // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::size_t kMostSessions = 2 * kMaxSessions;  // with those that do not answer
+constexpr std::chrono::seconds kTidyInterval{1};         // guess: by so much a client may wait in vain for longer
 
 /// A client is a stream, a stream a connection to a service.
 /// Threads: confined to the io_context thread.
@@ -96,16 +98,16 @@ class ForwardCommand {
   ForwardCommand(const PipeOptions& options, Console& console, const ForwardSessionMaker& make_session)
       : options_(options),
         run_(options, console),
-        refusals_(run_.io()),
+        tidy_timer_(run_.io()),
         forward_(run_.io(), options.wait, make_session ? make_session : own_maker(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
-                  .on_gone = [this](const std::string& peer, const Status& how) { on_gone(peer, how); }}) {}
+                  .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}) {}
 
-  [[nodiscard]] ExitStatus run(FoundKey key) {
+  [[nodiscard]] ExitStatus run(FoundKey found) {
     allow_descriptors(kAllDescriptors);
-    if (auto started = start(std::move(key)); !started) return run_.fail_to_start(std::move(started.error()));
-    run_.watch("", [this] { return forward_.total(); });
+    if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
+    run_.watch([this] { return forward_.total(); });
     run_.show([this](ProcessPicture& picture) { fill(picture); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return run_.run();
@@ -125,7 +127,8 @@ class ForwardCommand {
   void announce_fronts();
   void want();
   void on_up(const Connection& connection);
-  void on_gone(const std::string& peer, const Status& how);
+  void on_gone(Connection& connection, const Status& how);
+  void keep_tidy();
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
   void fill(ProcessPicture& picture) const;
@@ -133,13 +136,12 @@ class ForwardCommand {
 
   const PipeOptions& options_;
   SessionRun run_;
-  RefusalLog refusals_;
+  boost::asio::steady_timer tidy_timer_;
   std::unique_ptr<Services> services_;  // where there are some
   Forward forward_;
-  std::optional<Credentials> key_;
   std::shared_ptr<PeersFile> peers_;
-  std::unique_ptr<Redial> redial_;      // a connector's
-  std::unique_ptr<Listener> listener_;  // a listener's
+  std::unique_ptr<Redial> redial_;          // a connector's
+  std::unique_ptr<PeerListener> listener_;  // a listener's
   bool was_up_ = false;
   std::optional<Clock::time_point> gone_since_;  // the last session; of a connector that has had one
   bool told_absence_ = false;
@@ -157,19 +159,15 @@ Status ForwardCommand::start(FoundKey found) {
   }
   announce_fronts();
   peers_ = found.peers;
-  run_.keep_current(peers_);
-  if (peers_) run_.on_reload([this] { forward_.recheck(); });
   const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
   if (options_.listens) {
-    UDTCAT_TRY(listener_, start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(), take));
+    UDTCAT_TRY(listener_, PeerListener::start(run_, options_, std::move(found), take));
+    if (peers_) run_.on_reload([this] { forward_.recheck(); });
     return {};
   }
   UDTCAT_TRY(auto addresses, resolve(options_.peer, options_.family));
-  key_ = std::move(found.key);
-  redial_ = std::make_unique<Redial>(
-      run_.io(), options_.peer, options_.family,
-      [this] { return dial_request(options_, key_ ? std::optional(key_->duplicate()) : std::nullopt); }, take,
-      [this](const Error& error) { on_failure(error); });
+  redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,
+                                     [this](const Error& error) { on_failure(error); });
   redial_->want(std::move(addresses));
   return {};
 }
@@ -178,39 +176,52 @@ void ForwardCommand::announce_fronts() {
   const std::string where = options_.listens ? "the peers" : to_string(options_.peer);
   // The user cannot know a port that the system chose.
   const bool drawn = std::ranges::any_of(
-      options_.fronts, [](const auto& each) { return each.place.unix_path.empty() && each.place.tcp.port == 0; });
+      options_.fronts, [](const auto& each) { return !each.place.is_unix() && each.place.tcp.port == 0; });
   for (const std::string& name : forward_.front_names()) {
     const std::string line = fmt::format("forwarding {}, to {}", name, where);
     drawn ? run_.console().line("udtcat: " + line) : core::log().info("{}", line);
   }
 }
 
-/// Clients wait, and no session has room.
 void ForwardCommand::want() {
-  if (!redial_ || options_.once || forward_.sessions() >= kMaxSessions) return;
+  if (!redial_ || options_.once) return;
+  if (forward_.answering() >= kMaxSessions || forward_.sessions() >= kMostSessions) return;
   redial_->want();
   redial_->retry_soon();
+}
+
+/// The sessions of a connector are all with one peer.
+void ForwardCommand::keep_tidy() {
+  tidy_timer_.expires_after(kTidyInterval);
+  tidy_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (cancelled || forward_.sessions() < 2) return;
+    forward_.tidy_up();
+    keep_tidy();
+  });
 }
 
 void ForwardCommand::on_up(const Connection& connection) {
   was_up_ = true;
   told_absence_ = false;
   core::log().info("{} connected", peer_text(connection));
+  if (redial_ && forward_.sessions() > 1) keep_tidy();
   if (!gone_since_) return;
   const auto away = std::chrono::duration<double>(Clock::now() - *gone_since_).count();
   run_.console().line(fmt::format("udtcat: {} is back after {:.0f} s", to_string(options_.peer), away));
   gone_since_.reset();
 }
 
-void ForwardCommand::on_gone(const std::string& peer, const Status& how) {
+void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   if (!redial_) {
+    const std::string peer = peer_text(connection);
     const bool well = how || how.error().code == Errc::peer_interrupted || how.error().code == Errc::interrupted;
     if (well) return core::log().info("{} disconnected", peer);
     return core::log().warn("{} disconnected: {}", peer, how.error().message());
   }
   const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
   if (options_.once) return run_.finish(lost(why));
-  if (forward_.sessions() > 0) return core::log().info("a session is over: {}", why.message());
+  redial_->on_lost(Clock::now() - connection.stats().made_at);
+  if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
   gone_since_ = Clock::now();
   core::log().warn("{} is gone: {}; dialling again", to_string(options_.peer), why.message());
   redial_->want();
@@ -225,30 +236,32 @@ void ForwardCommand::on_failure(const Error& error) {
   const bool is_refused = error.code == Errc::authentication_failed || error.code == Errc::parameters_refused;
   if (options_.once || (is_refused && !was_up_)) return run_.finish(error);
   core::log().debug("{}", error.message());
-  if (forward_.sessions() > 0 && forward_.waiting() == 0) return redial_->stop();
+  if (forward_.wants_session())
+    redial_->retry_soon();
+  else if (forward_.sessions() > 0)
+    return redial_->cancel();
   if (forward_.sessions() > 0 || gone_since_ || std::exchange(told_absence_, true)) return;
   core::log().warn("{}; dialling on", error.message());
 }
 
 void ForwardCommand::fill(ProcessPicture& picture) const {
   forward_.fill(picture);
-  picture.refused = refusals_.pictures();
-  if (!listener_) return;
-  for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
+  if (listener_) listener_->fill(picture);
 }
 
 void ForwardCommand::stop(const Error& why) {
   if (listener_) listener_->stop();
-  if (redial_) redial_->stop();
+  if (redial_) redial_->cancel();
+  tidy_timer_.cancel();
   forward_.stop(why, [this, why] { run_.finish(why); });
 }
 
 }  // namespace
 
-ExitStatus forward_command(const PipeOptions& options, FoundKey key, Console& console,
+ExitStatus forward_command(const PipeOptions& options, FoundKey found, Console& console,
                            const ForwardSessionMaker& make_session) {
   ForwardCommand command(options, console, make_session);
-  return command.run(std::move(key));
+  return command.run(std::move(found));
 }
 
 }  // namespace udtcat::tool

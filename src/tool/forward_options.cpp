@@ -8,6 +8,7 @@
 
 #include <udtcat/options.hpp>
 
+#include "lib/bridge/unix_socket.hpp"
 #include "lib/core/try.hpp"
 #include "tool/command_line.hpp"
 #include "tool/options.hpp"
@@ -18,7 +19,6 @@ namespace udtcat::tool {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
-constexpr std::size_t kMaxUnixPathBytes = 107;  // spec: unix(7), sun_path, with its end
 
 tl::unexpected<Error> bad_service(const std::string& text) {
   return bad_value("--to", text, "[NAME=]HOST:PORT or [NAME=]unix:PATH, as in localhost:80, db=[::1]:5432");
@@ -28,7 +28,7 @@ tl::unexpected<Error> bad_front(const std::string& text) {
   return bad_value("--from", text, "[ADDR:]PORT[=NAME] or unix:PATH[=NAME], as in 5432, 127.0.0.1:8080=web");
 }
 
-bool is_path(std::string_view path) { return !path.empty() && path.size() <= kMaxUnixPathBytes; }
+bool is_path(std::string_view path) { return !path.empty() && path.size() <= bridge::kMaxUnixPathBytes; }
 
 }  // namespace
 
@@ -83,14 +83,14 @@ Status check_services(const std::vector<ServiceOption>& services) {
 }
 
 std::string shown(const SocketPlace& place) {
-  return place.unix_path.empty() ? "tcp " + to_string(place.tcp) : "unix " + place.unix_path;
+  return place.is_unix() ? "unix " + place.unix_path : "tcp " + to_string(place.tcp);
 }
 
 Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services, AddressFamily family) {
   std::vector<Service> resolved;
   for (const ServiceOption& each : services) {
     Service service{.name = each.name, .shown = shown(each.place), .address = {{}, each.place.unix_path}};
-    if (each.place.unix_path.empty()) {
+    if (!each.place.is_unix()) {
       UDTCAT_TRY(service.address.tcp, resolve(each.place.tcp, family));
     }
     resolved.push_back(std::move(service));
@@ -99,7 +99,7 @@ Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& 
 }
 
 Result<SocketAddress> resolve_front(const FrontOption& front, AddressFamily family) {
-  if (!front.place.unix_path.empty()) return SocketAddress{{}, front.place.unix_path};
+  if (front.place.is_unix()) return SocketAddress{{}, front.place.unix_path};
   UDTCAT_TRY(const auto addresses, resolve(front.place.tcp, family));
   return SocketAddress{one_per_family(addresses), {}};
 }

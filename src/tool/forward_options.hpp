@@ -14,6 +14,8 @@ namespace udtcat::tool {
 struct SocketPlace {
   HostPort tcp{};
   std::string unix_path{};  ///< in its place; empty: TCP
+
+  [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
 };
 
 /// --to [NAME=]HOST:PORT, --to [NAME=]unix:PATH

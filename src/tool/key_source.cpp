@@ -17,12 +17,12 @@ namespace {
 Result<FoundKey> as_shared(const Options& options, Key key, const std::string& from) {
   if (const char* option = pair_option(options))
     return misplaced(option, "needs a key pair, and " + from + " holds a shared key");
-  return FoundKey{.key = std::move(key)};
+  return FoundKey{.credentials = std::move(key)};
 }
 
 Result<FoundKey> in_file(const Options& options, const std::string& path) {
   UDTCAT_TRY(SecretKey secret, secret_key_from_file(path));
-  if (auto* identity = std::get_if<Identity>(&secret)) return with_peers(options, std::move(*identity));
+  if (auto* pair = std::get_if<KeyPair>(&secret)) return with_peers(options, std::move(*pair));
   return as_shared(options, std::get<Key>(std::move(secret)), path);
 }
 
@@ -58,16 +58,16 @@ Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText
   }
   UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
   if (wants_pair) {
-    UDTCAT_TRY(Identity identity, user_identity());
-    return with_peers(options, std::move(identity));
+    UDTCAT_TRY(KeyPair pair, user_key_pair());
+    return with_peers(options, std::move(pair));
   }
-  if (options.listens) {
+  if (options.shows_new_key) {
     UDTCAT_TRY(Key key, Key::generate());
-    return FoundKey{.key = std::move(key), .generated = true};
+    return FoundKey{.credentials = std::move(key), .generated = true};
   }
   UDTCAT_TRY(const core::SecretText typed, ask("Key of " + to_string(options.peer) + ": "));
   UDTCAT_TRY(Key key, parsed(typed.view(), "the key typed"));
-  return FoundKey{.key = std::move(key)};
+  return FoundKey{.credentials = std::move(key)};
 }
 
 }  // namespace udtcat::tool

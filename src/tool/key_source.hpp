@@ -23,9 +23,9 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
 struct FoundKey {
-  std::optional<Credentials> key{};    ///< none exactly at Protection::clear
-  bool generated = false;              ///< a shared key that nobody else has yet
-  std::shared_ptr<PeersFile> peers{};  ///< of a listener with a key pair: those it lets in
+  std::optional<Credentials> credentials{};  ///< none exactly at Protection::clear
+  bool generated = false;                    ///< a shared key that nobody else has yet
+  std::shared_ptr<PeersFile> peers{};        ///< of a listener with a key pair: those it lets in
 };
 
 /// Asks a person. Called only for a connector with no other key.

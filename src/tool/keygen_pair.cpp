@@ -8,7 +8,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <udtcat/identity.hpp>
+#include <udtcat/key_pair.hpp>
 
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
@@ -59,11 +59,11 @@ Result<std::string> make_pair_of_files(const std::filesystem::path& file, const 
   if (std::filesystem::exists(public_file, unknown))
     return fail(Errc::bad_argument, "write " + public_file.string(),
                 "it is there already, and is not overwritten: give another name, or move it away");
-  UDTCAT_TRY(const Identity identity, Identity::generate());
-  const core::SecretText secret(identity.reveal_text() + "\n");
+  UDTCAT_TRY(const KeyPair pair, KeyPair::generate());
+  const core::SecretText secret(pair.reveal_text() + "\n");
   UDTCAT_CHECK(make_private_directory_of(file));
   UDTCAT_CHECK(write_new_file(file, secret.view(), kSecretMode));
-  const std::string line = identity.public_key().to_string() + " " + comment + "\n";
+  const std::string line = pair.public_key().to_string() + " " + comment + "\n";
   UDTCAT_CHECK(write_new_file(public_file, line, kPublicMode));
   return line;
 }

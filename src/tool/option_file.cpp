@@ -58,25 +58,34 @@ Result<std::vector<OptionLine>> read_option_lines(std::string_view text, const s
   return lines;
 }
 
-Result<std::string> option_word(const OptionLine& line, const std::string& path) {
+Result<OptionWord> option_word(const OptionLine& line, const std::string& path) {
   const auto wrong = [&](const char* why) {
     return tl::unexpected(wrong_line(path, line.number, fmt::format("\"{}\" {}", line.name, why)));
   };
   if (line.values.size() > 1) return wrong("has one value at most; quotes make one of several words");
   if (line.name.starts_with('-')) return wrong("is written without dashes here");
-  if (line.name == "4" || line.name == "6")
-    return line.values.empty() ? Result<std::string>("-" + line.name) : wrong("has no value");
+  if (line.name == "4" || line.name == "6") {
+    if (!line.values.empty()) return wrong("has no value");
+    return OptionWord{"-" + line.name, line.number};
+  }
   if (line.name.size() < 2) return wrong("is no option; allowed: the long names of options, 4 and 6");
-  return line.values.empty() ? "--" + line.name : fmt::format("--{}={}", line.name, line.values.front());
+  const std::string value = line.values.empty() ? "" : "=" + line.values.front();
+  return OptionWord{"--" + line.name + value, line.number};
 }
 
-std::optional<std::size_t> word_to_blame(const Error& error, const Words& words,
+Words words_of(const std::vector<OptionWord>& options) {
+  Words words;
+  for (const OptionWord& option : options) words.push_back(option.word);
+  return words;
+}
+
+std::optional<std::size_t> line_to_blame(const Error& error, const std::vector<OptionWord>& options,
                                          const std::function<Status(const Words& some)>& read) {
   Words some;
-  for (const std::string& word : words) {
-    some.push_back(word);
+  for (const OptionWord& option : options) {
+    some.push_back(option.word);
     const Status status = read(some);
-    if (!status && status.error().message() == error.message()) return some.size() - 1;
+    if (!status && status.error().message() == error.message()) return option.line;
   }
   return std::nullopt;
 }

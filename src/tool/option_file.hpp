@@ -32,16 +32,25 @@ struct OptionLine {
 /// errors   Errc::bad_argument, naming the file and the line: a control character, or a line too many
 [[nodiscard]] Result<std::vector<OptionLine>> read_option_lines(std::string_view text, const std::string& path);
 
+/// A word of a command line, and the line of the file that it stands in.
+struct OptionWord {
+  std::string word;
+  std::size_t line = 0;
+};
+
 /// The line as a word of a command line: "--rate=400M", "--push", "-4".
 /// errors: Errc::bad_argument for several values, for a name with dashes or of one letter
-[[nodiscard]] Result<std::string> option_word(const OptionLine& line, const std::string& path);
+[[nodiscard]] Result<OptionWord> option_word(const OptionLine& line, const std::string& path);
+
+/// Without the lines.
+[[nodiscard]] Words words_of(const std::vector<OptionWord>& options);
 
 /// "FILE:LINE", and why it cannot be used.
 [[nodiscard]] Error wrong_line(const std::string& path, std::size_t number, std::string why);
 
-/// Of `words`, which with others led to `error`, the index of the one that `read` minds: the last of the fewest, from
-/// the first on, that lead to the same text. None where others are to blame.
-[[nodiscard]] std::optional<std::size_t> word_to_blame(const Error& error, const Words& words,
+/// Of `options`, which with other words led to `error`, the line of the one that `read` minds: the last of the fewest,
+/// from the first on, that lead to the same text. None where others are to blame.
+[[nodiscard]] std::optional<std::size_t> line_to_blame(const Error& error, const std::vector<OptionWord>& options,
                                                        const std::function<Status(const Words& some)>& read);
 
 }  // namespace udtcat::tool

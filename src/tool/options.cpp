@@ -20,7 +20,7 @@ void add_key_options(CommandLine& line, Options& options) {
       options.peer_key = *key;
       return {};
     }
-    if (text.starts_with("udtcat-ed25519")) return store(PublicKey::parse(text), options.peer_key);  // what is wrong
+    if (text.starts_with(PublicKey::kPrefix)) return store(PublicKey::parse(text), options.peer_key);  // what is wrong
     return store(end_name_value("--peer", text), session.expected_peer);
   });
   line.value("--peers", options.peers_file);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include <udtcat/endpoint.hpp>
-#include <udtcat/identity.hpp>
+#include <udtcat/key_pair.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
@@ -28,9 +28,10 @@ inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/
 
 /// Every command's own options derive from this.
 struct Options {
-  HostPort peer{};       ///< of a connector: the listener
-  HostPort local{};      ///< of a listener: where it waits
-  bool listens = false;  ///< it may make a key and show it, instead of asking for one
+  HostPort peer{};             ///< of a connector: the listener
+  HostPort local{};            ///< of a listener: where it waits
+  bool listens = false;        ///< a listener
+  bool shows_new_key = false;  ///< of a listener without a key: it makes one and shows it, instead of asking for one
   /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it.
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
@@ -52,9 +53,6 @@ struct Options {
   bool check = false;                                         ///< only say what would be done
   std::string command_line{};                                 ///< as typed, for `udtcat status`
 };
-
-/// A listener names no peer, whatever it does where it has no key.
-[[nodiscard]] inline bool waits_for_peers(const Options& options) { return options.peer.host.empty(); }
 
 // Each group stores its values in `options`, which outlives the line.
 void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first

@@ -37,7 +37,7 @@ Result<std::optional<Peer>> find_listener(const Options& options) {
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
-Result<FoundKey> for_listener(const Options& options, std::shared_ptr<const Identity> identity) {
+Result<FoundKey> for_listener(const Options& options, std::shared_ptr<const KeyPair> own) {
   if (!options.peers_file)
     return fail(Errc::bad_argument, "a listener with a key pair",
                 "needs --peers FILE, the list of those that it lets in");
@@ -45,28 +45,27 @@ Result<FoundKey> for_listener(const Options& options, std::shared_ptr<const Iden
     return misplaced(options.trust_first ? "--trust-first" : "--peer",
                      "a listener with a key pair lets in the peers that --peers FILE lists, and no others");
   UDTCAT_TRY(const auto peers, PeersFile::load(*options.peers_file));
-  return FoundKey{.key = KeyPair{std::move(identity), peers}, .peers = peers};
+  return FoundKey{.credentials = PairCredentials{std::move(own), peers}, .peers = peers};
 }
 
 /// The connector's way to `peers`, who may be one whose key it knows.
-FoundKey towards(std::shared_ptr<const Identity> identity, std::shared_ptr<KnownPeers> peers,
+FoundKey towards(std::shared_ptr<const KeyPair> own, std::shared_ptr<KnownPeers> peers,
                  std::optional<PublicKey> listener) {
-  return FoundKey{.key = KeyPair{std::move(identity), std::move(peers), listener}};
+  return FoundKey{.credentials = PairCredentials{std::move(own), std::move(peers), listener}};
 }
 
-Result<FoundKey> for_connector(const Options& options, std::shared_ptr<const Identity> identity) {
+Result<FoundKey> for_connector(const Options& options, std::shared_ptr<const KeyPair> own) {
   const std::string& name = meant_name(options);
-  if (options.peer_key)
-    return towards(std::move(identity), one_known_peer({name, *options.peer_key}), options.peer_key);
+  if (options.peer_key) return towards(std::move(own), one_known_peer({name, *options.peer_key}), options.peer_key);
   UDTCAT_TRY(const auto known, find_listener(options));
   const auto file = listeners_file(options);
   if (known) {
     auto meant = std::make_shared<MeantPeer>(PeerIdentity{known->name, known->key},
                                              fmt::format("{}:{}", file->string(), known->line));
-    return towards(std::move(identity), std::move(meant), known->key);
+    return towards(std::move(own), std::move(meant), known->key);
   }
   if (options.trust_first && file && is_end_name(name))
-    return towards(std::move(identity), std::make_shared<MeantPeer>(name, *file), std::nullopt);
+    return towards(std::move(own), std::make_shared<MeantPeer>(name, *file), std::nullopt);
   return fail(
       Errc::bad_argument, fmt::format("connect to {}", name),
       fmt::format("its key is not known: give it by --peer PUBLIC-KEY, or write the line NAME PUBLIC-KEY into {}, "
@@ -84,27 +83,26 @@ const char* pair_option(const Options& options) {
 
 Result<bool> asks_for_pair(const Options& options) {
   if (pair_option(options) != nullptr) return true;
-  if (waits_for_peers(options)) return false;
+  if (options.listens) return false;
   UDTCAT_TRY(const auto known, find_listener(options));
   return known.has_value();
 }
 
-Result<Identity> user_identity() {
+Result<KeyPair> user_key_pair() {
   const auto file = user_file("identity");
   if (!file) return fail(Errc::bad_argument, "find your key pair", "there is no $HOME; -k FILE can name it");
   std::error_code unknown;
   if (!std::filesystem::exists(*file, unknown))
     return fail(Errc::bad_argument, "find your key pair in " + file->string(),
                 "it is not there; udtcat keygen --pair makes one, -k FILE names another");
-  return Identity::from_file(file->string());
+  return KeyPair::from_file(file->string());
 }
 
-Result<FoundKey> with_peers(const Options& options, Identity identity) {
+Result<FoundKey> with_peers(const Options& options, KeyPair own) {
   if (!options.session.own_name.empty())
     return misplaced("--as", "allowed with a shared key only; with key pairs, each end's peers file names the other");
-  auto shared = std::make_shared<const Identity>(std::move(identity));
-  return waits_for_peers(options) ? for_listener(options, std::move(shared))
-                                  : for_connector(options, std::move(shared));
+  auto shared = std::make_shared<const KeyPair>(std::move(own));
+  return options.listens ? for_listener(options, std::move(shared)) : for_connector(options, std::move(shared));
 }
 
 }  // namespace udtcat::tool

@@ -1,7 +1,7 @@
 /// Whether the user's words ask for a key pair, whose that is, and which peers it is for.
 #pragma once
 
-#include <udtcat/identity.hpp>
+#include <udtcat/key_pair.hpp>
 #include <udtcat/result.hpp>
 
 #include "tool/key_source.hpp"
@@ -17,11 +17,11 @@ namespace udtcat::tool {
 [[nodiscard]] Result<bool> asks_for_pair(const Options& options);
 
 /// The user's own key pair, in his configuration directory.
-/// errors: Errc::bad_argument, saying how to make one; those of Identity::from_file()
-[[nodiscard]] Result<Identity> user_identity();
+/// errors: Errc::bad_argument, saying how to make one; those of KeyPair::from_file()
+[[nodiscard]] Result<KeyPair> user_key_pair();
 
 /// The pair with the peers that the options name.
 /// errors: Errc::bad_argument: a listener without a list, a connector that names nobody whom it can know
-[[nodiscard]] Result<FoundKey> with_peers(const Options& options, Identity identity);
+[[nodiscard]] Result<FoundKey> with_peers(const Options& options, KeyPair own);
 
 }  // namespace udtcat::tool

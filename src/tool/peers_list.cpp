@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -17,7 +16,6 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::string_view kKeyWord = "udtcat-ed25519";  // spec: docs/spec/handshake.md §1
 constexpr std::string_view kServices = "to=";
 // The XIO driver has shared keys only; data connections of GridFTP belong to gridftp.
 constexpr std::array kPurposes{Purpose::pipe, Purpose::forward, Purpose::rsh, Purpose::gridftp, Purpose::gateway};
@@ -70,7 +68,7 @@ Result<std::vector<std::string>> services_of(std::string_view word) {
 
 /// The key takes one word, or two and the comment of its file, as somebody@somewhere.
 Result<PublicKey> take_key(std::span<const std::string_view>& words) {
-  const bool pasted = words.front() == kKeyWord && words.size() > 1;
+  const bool pasted = words.front() == PublicKey::kPrefix && words.size() > 1;
   UDTCAT_TRY(const PublicKey key,
              PublicKey::parse(pasted ? fmt::format("{} {}", words[0], words[1]) : std::string(words.front())));
   words = words.subspan(pasted ? 2 : 1);

@@ -12,8 +12,6 @@ namespace udtcat::tool {
 
 namespace {
 
-std::uint64_t moved_bytes(const ConnectionStats& stats) { return stats.bytes_sent + stats.bytes_received; }
-
 BitRate rate_of(std::uint64_t before, std::uint64_t now, std::chrono::nanoseconds time) {
   // A peer's number is its own, and yet its figures may begin anew.
   return BitRate::from_bytes_per(now - std::min(before, now), time);
@@ -43,12 +41,12 @@ std::string refused_text(const std::vector<RefusalPicture>& refused) {
 
 }  // namespace
 
-PeerPicture picture_of(std::uint64_t number, std::string name, std::string address, const ConnectionStats& figures) {
+PeerPicture picture_of(std::uint64_t number, const Endpoint& address, const ConnectionStats& stats) {
   return {.number = number,
-          .name = std::move(name),
-          .address = std::move(address),
-          .age = std::chrono::steady_clock::now() - figures.made_at,
-          .stats = figures,
+          .name = {},
+          .address = address.to_string(),
+          .age = std::chrono::steady_clock::now() - stats.made_at,
+          .stats = stats,
           .rate = {}};
 }
 
@@ -56,12 +54,12 @@ void Rates::set(ProcessPicture& picture, TimePoint now) {
   const bool first = at_ == TimePoint{};
   std::map<std::uint64_t, std::uint64_t> bytes;
   for (PeerPicture& peer : picture.peers) {
-    const std::uint64_t moved = moved_bytes(peer.stats);
+    const std::uint64_t moved = payload_bytes(peer.stats);
     const auto before = bytes_.find(peer.number);
     peer.rate = before == bytes_.end() ? rate_of(0, moved, peer.age) : rate_of(before->second, moved, now - at_);
     bytes.emplace(peer.number, moved);
   }
-  const std::uint64_t all = moved_bytes(picture.all);
+  const std::uint64_t all = payload_bytes(picture.all);
   picture.rate = first ? rate_of(0, all, picture.age) : rate_of(all_bytes_, all, now - at_);
   bytes_ = std::move(bytes);
   all_bytes_ = all;
@@ -72,8 +70,8 @@ std::string to_text(const ProcessPicture& picture) {
   std::string text = fmt::format("{} (pid {}, for {})\n", picture.what, picture.pid, clock_text(picture.age));
   for (const std::string& place : picture.listening) text += "  listening on " + place + '\n';
   for (const std::string& place : picture.forwarding) text += "  forwarding " + place + '\n';
-  text += fmt::format("  {}, {}, {} sent, {} received\n", peers_text(picture), core::format_rate(picture.rate),
-                      core::format_size(picture.all.bytes_sent), core::format_size(picture.all.bytes_received));
+  text +=
+      fmt::format("  {}, {}, {}\n", peers_text(picture), core::format_rate(picture.rate), payload_text(picture.all));
   text += refused_text(picture.refused);
   for (const PeerPicture& peer : picture.peers) text += peer_lines(peer);
   if (picture.peers_left_out > 0) text += fmt::format("  and {} slower ones\n", picture.peers_left_out);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <udtcat/connection.hpp>
+#include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
@@ -21,7 +22,7 @@ namespace udtcat::tool {
 /// A peer that is connected. Of its figures those count that JSON shows.
 struct PeerPicture {
   std::uint64_t number = 0;  ///< its own within the process
-  std::string name;          ///< empty: it has none that is known
+  std::string name;          ///< by its key pair; empty where it has none
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
@@ -49,9 +50,18 @@ struct ProcessPicture {
   std::chrono::microseconds cpu{0};
 };
 
-/// A peer's picture.  figures   of its connection, now
-[[nodiscard]] PeerPicture picture_of(std::uint64_t number, std::string name, std::string address,
-                                     const ConnectionStats& figures);
+/// A peer without a name, now.
+[[nodiscard]] PeerPicture picture_of(std::uint64_t number, const Endpoint& address, const ConnectionStats& stats);
+
+/// The peer of a connection, now.
+/// AnyConnection   also that of a peer without a session, which has no name
+template <typename AnyConnection>
+[[nodiscard]] PeerPicture picture_of(std::uint64_t number, AnyConnection& connection) {
+  PeerPicture picture = picture_of(number, connection.peer(), connection.stats());
+  if constexpr (requires { connection.peer_identity(); })
+    if (const auto identity = connection.peer_identity()) picture.name = identity->name;
+  return picture;
+}
 
 /// Rates are what has moved from one picture of a process to the next.
 /// Threads: unsynchronised.

@@ -21,6 +21,7 @@
 #include "lib/core/try.hpp"
 #include "tool/commands.hpp"
 #include "tool/notices.hpp"
+#include "tool/peer_listener.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
 
@@ -179,19 +180,14 @@ void PipeSession::finish_if_all_ended() {
 /// Threads: confined to the main thread.
 class PipeListener {
  public:
-  PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), refusals_(run.io()) {}
+  PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options) {}
 
   [[nodiscard]] Status start(FoundKey found) {
-    run_.keep_current(found.peers);
     UDTCAT_TRY(listener_,
-               start_listener(run_.io(), options_, std::move(found), refusals_, run_.console(),
-                              [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
+               PeerListener::start(run_, options_, std::move(found),
+                                   [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    run_.show([this](ProcessPicture& picture) {
-      picture.refused = refusals_.pictures();
-      for (const Endpoint& local : listener_->local_endpoints())
-        picture.listening.push_back("udp " + local.to_string());
-    });
+    run_.show([this](ProcessPicture& picture) { listener_->fill(picture); });
     return {};
   }
 
@@ -205,8 +201,7 @@ class PipeListener {
 
   SessionRun& run_;
   const PipeOptions& options_;
-  RefusalLog refusals_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<PeerListener> listener_;
   std::unique_ptr<PipeSession> pipe_;
 };
 
@@ -218,16 +213,16 @@ EndRules end_rules_of(const PipeOptions& options) {
 
 }  // namespace
 
-ExitStatus listen_command(const PipeOptions& options, FoundKey key, Console& console) {
+ExitStatus listen_command(const PipeOptions& options, FoundKey found, Console& console) {
   SessionRun run(options, console, end_rules_of(options));
   PipeListener listener(run, options);
-  if (auto started = listener.start(std::move(key)); !started) return run.fail_to_start(std::move(started.error()));
+  if (auto started = listener.start(std::move(found)); !started) return run.fail_to_start(std::move(started.error()));
   return run.run();
 }
 
-ExitStatus connect_command(const PipeOptions& options, FoundKey key, Console& console) {
+ExitStatus connect_command(const PipeOptions& options, FoundKey found, Console& console) {
   SessionRun run(options, console, end_rules_of(options));
-  auto request = make_dial_request(options, std::move(key.key));
+  auto request = make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));
   std::unique_ptr<PipeSession> pipe;
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {

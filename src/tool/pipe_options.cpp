@@ -6,94 +6,10 @@
 #include <fmt/format.h>
 
 #include "lib/core/try.hpp"
-#include "tool/exit_status.hpp"
-#include "tool/facts.hpp"
-#include "tool/shell_words.hpp"
 
 namespace udtcat::tool {
 
 namespace {
-
-constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat networks
-
-  udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
-  udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command
-  udtcat -l [ADDR:]PORT --to HOST:PORT    serve a service to many peers
-  udtcat HOST PORT --from [ADDR:]PORT     carry local clients to the service behind HOST, until stopped
-                                          likewise the other way round: -l with --from, HOST PORT with --to
-  udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
-  udtcat keygen                           print a new key, for two hosts and one purpose
-  udtcat keygen --pair [FILE]             make a key pair of your own, and print what others know you by
-  udtcat --config FILE                    the same from a file: an option a line, and listen, or host and port
-  udtcat status                           who is connected to the udtcats of this host; udtcat status --help
-  udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
-  udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
-)";
-
-constexpr const char* kOptions = R"(
-Key (else $UDTCAT_KEY, or the pair below; else: a connector asks on the terminal, a listener shows a new one there):
-  -k, --key-file FILE        a shared key, or one's own key pair: a file that only you can read
-      --as NAME              what this end is called
-      --peer NAME            what the other end has to be called
-  Key pairs (from -k, else ~/.config/udtcat/identity):
-      --peers FILE           who may come in: lines of NAME PUBLIC-KEY [PURPOSES] [to=NAME,...]; SIGHUP reads it
-      --peer PUBLIC-KEY|NAME the listener that is meant (default: HOST), by its key or a name in ~/.config/udtcat/peers
-      --trust-first          take an unknown listener's key for right, and write it down there
-Protection (the same at both ends):
-      --protect LEVEL        private (default), safe, auth or clear
-      --cipher NAME          aes-256-gcm, aes-128-gcm or chacha20-poly1305 (default: the faster 256-bit one)
-Direction:
-      --send-only            take nothing from the peer
-      --recv-only            read nothing from stdin
-      --exec CMD             a command for sh -c in place of stdin and stdout; receipted when it has ended with 0
-Forward (each may be written several times; services of one end have different names):
-      --to [NAME=]SERVICE    what the other end's clients reach: HOST:PORT or unix:PATH
-      --from PLACE[=NAME]    where our clients come, and the service they want: [ADDR:]PORT (loopback) or unix:PATH
-      --wait T               how long a client waits for a session (10s)
-      --once                 do not dial again: the end of the session is ours
-      --max-peers N          of a listener: hosts that have a session (1024)
-      --max-sessions N       of a listener: sessions of one host (1024)
-      --max-streams N        of a listener: connections of one session, 1 to 1024 (1024)
-      --total-memory SIZE    of a listener: that all sessions may hold (half of what this process may have)
-Network:
-  -4, -6                     IPv4 only, IPv6 only
-      --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
-      --accept-timeout T     how long to wait for a peer (for ever)
-      --idle-timeout T       silence after which the peer is lost (40s)
-      --rate R               send no faster: bit/s, with k, M or G
-      --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
-      --transport NAME       native or libudt
-      --congestion NAME      of native: bbr (default), udt, or fixed, which sends at --rate
-      --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)
-      --plain                no session: any UDT4 program can be the other end; NOTHING is protected or proved
-Work:
-      --block SIZE           payload of a block, 4KiB to 1MiB (256KiB)
-      --lanes N              cipher contexts, 1 to 64 (16)
-      --threads N            cipher threads of this host, 1 to 256 (its cores)
-Output, all on stderr:
-  -v, -vv, -vvv              say more: peers, events, blocks
-  -q, --quiet                only errors
-      --progress, --no-progress   a line of progress (default: where a person watches)
-      --stats FORM           json: one JSON object as the last line; json:10s: and one each 10 s; none (none)
-      --check                only say what would be done
-  -h, --help    --version
-
-Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB.
-
-Exit status:
-)";
-
-constexpr const char* kExamples = R"(
-Examples:
-  udtcat -l 9000 > tree.tar               shows a key, and the command for the other host, which asks for it there:
-  tar c tree | udtcat HOST 9000
-
-  udtcat -l 9000 -k key --exec 'zfs recv pool/data'      and on the other host
-  zfs send pool/data@now | udtcat HOST 9000 -k key --send-only
-
-  udtcat -l 9000 -k key --to localhost:5432      and on the other host
-  udtcat HOST 9000 -k key --from 5432
-)";
 
 constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
 constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
@@ -104,7 +20,7 @@ bool forwards(const CommandLine& line) { return line.has("--to") || line.has("--
 
 Status read_operands(const CommandLine& line, PipeOptions& options) {
   const Words& words = line.operands();
-  options.listens = line.has("-l");
+  options.listens = options.shows_new_key = line.has("-l");
   if (options.listens) {
     if (words.size() != 1) return misplaced("-l", "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
     options.form = forwards(line) ? Form::forward : Form::listen;
@@ -165,8 +81,8 @@ std::string counterparts(const PipeOptions& options) {
   std::string text;
   for (const ServiceOption& each : options.services) {
     const std::string name = each.name.empty() ? "" : "=" + each.name;
-    const bool is_unix = !each.place.unix_path.empty();
-    text += is_unix ? fmt::format(" --from PORT{}", name) : fmt::format(" --from {}{}", port_for(each.place), name);
+    text += each.place.is_unix() ? fmt::format(" --from PORT{}", name)
+                                 : fmt::format(" --from {}{}", port_for(each.place), name);
   }
   for (const FrontOption& each : options.fronts)
     text += fmt::format(" --to {}HOST:PORT", each.service.empty() ? "" : each.service + "=");
@@ -174,7 +90,7 @@ std::string counterparts(const PipeOptions& options) {
 }
 
 /// The options of forms in which TCP is carried, which the others have too.
-void add_relay_options(CommandLine& line, PipeOptions& options) {
+void add_forward_options(CommandLine& line, PipeOptions& options) {
   line.flag("-l,--listen");
   line.values("--to", [&](const std::string& text) -> Status {
     UDTCAT_TRY(ServiceOption service, service_value(text));
@@ -238,7 +154,7 @@ void add_stream_options(CommandLine& line, PipeOptions& options) {
 Result<PipeOptions> parse_pipe_options(const Words& words) {
   PipeOptions options;
   CommandLine line("udtcat");
-  add_relay_options(line, options);
+  add_forward_options(line, options);
   add_stream_options(line, options);
   add_accept_timeout_option(line, options);
   line.value("--config", [](const std::string& path) -> Status {
@@ -256,15 +172,15 @@ Result<PipeOptions> parse_pipe_options(const Words& words) {
   return question;
 }
 
-Result<PipeOptions> parse_relay_options(const std::string& command, const Words& words) {
+Result<PipeOptions> parse_forward_options(const std::string& command, const Words& words) {
   PipeOptions options;
   options.counterpart = command + " {host} {port}{options}";
   CommandLine line(command);
-  add_relay_options(line, options);
+  add_forward_options(line, options);
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
   if (line.wants_help()) return PipeOptions{};
-  const auto is_tcp = [](const auto& each) { return each.place.unix_path.empty(); };
+  const auto is_tcp = [](const auto& each) { return !each.place.is_unix(); };
   const bool has_no_names = std::ranges::all_of(options.services, &std::string::empty, &ServiceOption::name) &&
                             std::ranges::all_of(options.fronts, &std::string::empty, &FrontOption::service);
   const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.fronts, is_tcp);
@@ -275,34 +191,5 @@ Result<PipeOptions> parse_relay_options(const std::string& command, const Words&
         "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");
   return options;
 }
-
-namespace {
-
-std::string service_text(const std::string& name) { return name.empty() ? "the service" : "the service " + name; }
-
-std::string front_text(const SocketPlace& place, const PipeOptions& options) {
-  return place.unix_path.empty() ? place_text("tcp", place.tcp, options.socket_family) : shown(place);
-}
-
-}  // namespace
-
-Words form_facts(const PipeOptions& options) {
-  const std::string where = options.listens ? "waits for peers at " + place_text("udp", options.local, options.family)
-                                            : "connects to udp " + to_string(options.peer);
-  if (options.form == Form::forward) {
-    Words facts{where};
-    for (const ServiceOption& each : options.services)
-      facts.push_back(fmt::format("connects streams for {} to {}", service_text(each.name), shown(each.place)));
-    for (const FrontOption& each : options.fronts)
-      facts.push_back(fmt::format("carries clients of {} to {} of the other end", front_text(each.place, options),
-                                  service_text(each.service)));
-    if (!options.listens) facts.push_back(options.once ? "ends with its session" : "dials again for ever");
-    return facts;
-  }
-  const std::string what = options.exec ? "the command " + quoted(*options.exec) : "standard input and output";
-  return {where, options.listens ? "bridges the first to " + what : "bridges " + what};
-}
-
-std::string help_text() { return kSynopsis + std::string(kOptions) + exit_status_text() + kExamples; }
 
 }  // namespace udtcat::tool

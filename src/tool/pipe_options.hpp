@@ -38,12 +38,6 @@ struct PipeOptions : Options {
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
 [[nodiscard]] Result<PipeOptions> parse_pipe_options(const Words& words);
 /// Only the forms help and forward, for `command`, which does the like.  errors: Errc::bad_argument
-[[nodiscard]] Result<PipeOptions> parse_relay_options(const std::string& command, const Words& words);
-
-/// The form in sentences, for --check.
-[[nodiscard]] Words form_facts(const PipeOptions& options);
-
-/// Synopsis, options, exit statuses, examples.
-[[nodiscard]] std::string help_text();
+[[nodiscard]] Result<PipeOptions> parse_forward_options(const std::string& command, const Words& words);
 
 }  // namespace udtcat::tool

@@ -1,8 +1,10 @@
 #include "tool/redial.hpp"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
-#include "lib/core/log.hpp"
+#include "tool/requests.hpp"
 
 namespace udtcat::tool {
 
@@ -16,12 +18,11 @@ bool is_of(const Endpoint& address, AddressFamily family) {
 
 }  // namespace
 
-Redial::Redial(boost::asio::io_context& io, HostPort peer, AddressFamily family, RequestMaker make_request,
+Redial::Redial(boost::asio::io_context& io, const Options& options, std::optional<Credentials> credentials,
                ConnectionHandler on_connection, FailureHandler on_failure)
     : io_(io),
-      peer_(std::move(peer)),
-      family_(family),
-      make_request_(std::move(make_request)),
+      options_(options),
+      credentials_(std::move(credentials)),
       on_connection_(std::move(on_connection)),
       on_failure_(std::move(on_failure)),
       resolver_(io),
@@ -29,6 +30,7 @@ Redial::Redial(boost::asio::io_context& io, HostPort peer, AddressFamily family,
 
 void Redial::want(std::optional<std::vector<Endpoint>> addresses) {
   if (state_ != State::idle) return;
+  if (!lost_soon_) pauses_.reset();
   if (addresses) return attempt(std::move(*addresses));
   pause(pauses_.next(random_));
 }
@@ -38,7 +40,9 @@ void Redial::retry_soon() {
   pause(kUrgentRedialPause);
 }
 
-void Redial::stop() {
+void Redial::on_lost(std::chrono::steady_clock::duration life) { lost_soon_ = life < kLongEnough; }
+
+void Redial::cancel() {
   lifetime_.end();
   resolver_.cancel();
   dialer_.reset();
@@ -58,23 +62,25 @@ void Redial::pause(std::chrono::milliseconds time) {
 /// The system's resolver may wait for a server: it does so on a thread of the resolver's own.
 void Redial::look_up() {
   state_ = State::dialling;
+  urgent_ = false;
   const auto found = [this](const boost::system::error_code& error, const udp::resolver::results_type& results) {
     std::vector<Endpoint> addresses;
     for (const auto& each : results) {
       const udp::endpoint endpoint = each.endpoint();
       const auto address = Endpoint::from_sockaddr(endpoint.data(), endpoint.size());
-      if (address && is_of(*address, family_)) addresses.push_back(*address);
+      if (address && is_of(*address, options_.family)) addresses.push_back(*address);
     }
     if (!addresses.empty()) return attempt(std::move(addresses));
-    on_failed({Errc::cannot_resolve, "find host " + peer_.host, error ? error.message() : "it has no such address"});
+    on_failed(
+        {Errc::cannot_resolve, "find host " + options_.peer.host, error ? error.message() : "it has no such address"});
   };
-  resolver_.async_resolve(peer_.host, std::to_string(peer_.port), udp::resolver::numeric_service,
+  resolver_.async_resolve(options_.peer.host, std::to_string(options_.peer.port), udp::resolver::numeric_service,
                           lifetime_.guard(found));
 }
 
 void Redial::attempt(std::vector<Endpoint> addresses) {
   state_ = State::dialling;
-  DialRequest request = make_request_();
+  DialRequest request = dial_request(options_, credentials_ ? std::optional(credentials_->duplicate()) : std::nullopt);
   request.addresses = std::move(addresses);
   dialer_ = dial(io_, std::move(request),
                  [this](Result<std::unique_ptr<Connection>> connection) { on_dialled(std::move(connection)); });
@@ -84,8 +90,8 @@ void Redial::on_dialled(Result<std::unique_ptr<Connection>> connection) {
   const auto done = std::move(dialer_);
   if (!connection) return on_failed(connection.error());
   state_ = State::idle;
-  pauses_.reset();
   urgent_ = false;
+  lost_soon_ = false;
   on_connection_(std::move(*connection));
 }
 

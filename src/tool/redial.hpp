@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
@@ -15,11 +15,13 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/core/lifetime.hpp"
+#include "tool/options.hpp"
 #include "tool/redial_pause.hpp"
 
 namespace udtcat::tool {
 
 inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a client waits; dial() has pauses, too
+inline constexpr std::chrono::seconds kLongEnough{5};                // guess: of a connection whose peer is well
 
 /// One attempt at a time. Names are looked up again for each but the first: a peer may come back at another address.
 ///
@@ -31,21 +33,23 @@ inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a
 class Redial {
  public:
   using ConnectionHandler = std::function<void(std::unique_ptr<Connection>)>;
-  /// An attempt has failed; the next follows unless stop() is called.
+  /// An attempt has failed; the next follows unless cancel() is called.
   using FailureHandler = std::function<void(const Error&)>;
-  /// The request of each attempt; its addresses are filled in.
-  using RequestMaker = std::function<DialRequest()>;
 
-  Redial(boost::asio::io_context& io, HostPort peer, AddressFamily family, RequestMaker make_request,
+  /// `options`, which say who the peer is and how it is dialled, must outlive this.
+  Redial(boost::asio::io_context& io, const Options& options, std::optional<Credentials> credentials,
          ConnectionHandler on_connection, FailureHandler on_failure);
 
   /// A connection is wanted, if none is on its way: at once, then after pauses.
   /// addresses   of the first attempt; none: they are looked up
   void want(std::optional<std::vector<Endpoint>> addresses = {});
-  /// Somebody waits: pauses are short from now on, until a connection stands.
+  /// Somebody waits: the pause before the next attempt is short.
   void retry_soon();
+  /// A connection that an attempt made is gone. After a short life its attempt counts among those that failed: a peer
+  /// that takes connections and drops them is not dialled without a pause.
+  void on_lost(std::chrono::steady_clock::duration life);
   /// Another connection than the last attempt's is enough: the next attempts begin at once again.
-  void stop();
+  void cancel();
 
  private:
   enum class State { idle, dialling, pausing };
@@ -57,13 +61,13 @@ class Redial {
   void pause(std::chrono::milliseconds time);
 
   boost::asio::io_context& io_;
-  const HostPort peer_;
-  const AddressFamily family_;
-  const RequestMaker make_request_;
+  const Options& options_;
+  const std::optional<Credentials> credentials_;
   const ConnectionHandler on_connection_;
   const FailureHandler on_failure_;
   State state_ = State::idle;
   bool urgent_ = false;
+  bool lost_soon_ = false;  // the last connection
   RedialPause pauses_;
   std::minstd_rand random_{std::random_device{}()};
   boost::asio::ip::udp::resolver resolver_;

@@ -26,7 +26,7 @@ class RedialPause {
     return std::chrono::milliseconds(std::uniform_int_distribution<std::chrono::milliseconds::rep>(
         longest.count() * 3 / 4, longest.count())(random));
   }
-  /// The peer was there.
+  /// The peer is there, and stays.
   void reset() { *this = {}; }
 
  private:

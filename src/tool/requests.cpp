@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,46 +65,35 @@ std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
   return chosen;
 }
 
-DialRequest dial_request(const Options& options, std::optional<Credentials> key) {
+DialRequest dial_request(const Options& options, std::optional<Credentials> credentials) {
   SessionOptions session = options.session;
-  if (key && key->pair() != nullptr) session.expected_peer.clear();  // a name of ours, which the peer need not know
+  if (credentials && credentials->pair() != nullptr)
+    session.expected_peer.clear();  // a name of ours, which the peer need not know
   return {.addresses = {},
           .peer_name = to_string(options.peer),
           .timeout = options.connect_timeout,
           .closed_port_patience = options.closed_port_patience,
-          .key = std::move(key),
+          .credentials = std::move(credentials),
           .session = std::move(session),
           .transport = options.transport};
 }
 
-Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> key) {
-  DialRequest request = dial_request(options, std::move(key));
+Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials) {
+  DialRequest request = dial_request(options, std::move(credentials));
   UDTCAT_TRY(request.addresses, resolve(options.peer, options.family));
   return request;
 }
 
-Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> key) {
+Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> credentials) {
   UDTCAT_TRY(const auto addresses, resolve(options.local, options.family));
   ListenRequest request{.locals = one_per_family(addresses),
-                        .key = std::move(key),
+                        .credentials = std::move(credentials),
                         .session = options.session,
                         .transport = options.transport,
                         .limits = options.limits};
   if (options.session.one_stream || options.transport.single_use)
     request.limits.peers = request.limits.sessions_per_peer = 1;
   return request;
-}
-
-Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options, FoundKey found,
-                                                 RefusalLog& refusals, Console& console,
-                                                 Listener::PeerHandler on_peer) {
-  std::optional<Key> announced;
-  if (found.generated) announced = found.key->shared()->duplicate();
-  UDTCAT_TRY(ListenRequest request, make_listen_request(options, std::move(found.key)));
-  UDTCAT_TRY(auto listener, listen(io, std::move(request), std::move(on_peer),
-                                   [&refusals](const Endpoint& peer, const Error& why) { refusals.add(peer, why); }));
-  UDTCAT_CHECK(announce_listener(options, announced, *listener, console));
-  return listener;
 }
 
 bool is_global_unicast(const Endpoint& address) {

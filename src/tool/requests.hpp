@@ -2,35 +2,27 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
 #include <udtcat/peering.hpp>
 
 #include "tool/console.hpp"
-#include "tool/key_source.hpp"
-#include "tool/notices.hpp"
 #include "tool/options.hpp"
 
 namespace udtcat::tool {
 
 /// Without addresses.
-[[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Credentials> key);
+[[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Credentials> credentials);
 /// Blocks while the resolver works.  errors: Errc::cannot_resolve
-[[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> key);
+[[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials);
 /// At most one address of each family.  errors: Errc::cannot_resolve
-[[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> key);
+[[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> credentials);
 /// As a listener wants them: the first of each family.
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
-
-/// Listens as the options ask, says where, and logs the peers that are refused. `refusals` must outlive the listener.
-/// errors: those of make_listen_request(), listen() and announce_listener()
-[[nodiscard]] Result<std::unique_ptr<Listener>> start_listener(boost::asio::io_context& io, const Options& options,
-                                                               FoundKey found, RefusalLog& refusals, Console& console,
-                                                               Listener::PeerHandler on_peer);
 
 /// Says where a listener can be found; and if nobody has its key yet, the command for the other host and, on the
 /// terminal, the key.

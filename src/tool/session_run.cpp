@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/figures.hpp"
 #include "tool/service_manager.hpp"
 
@@ -41,7 +42,6 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       stats_json_(options.stats_json),
       shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
       says_summary_(shows_progress_ || options.verbosity > 0),
-      expected_peer_(options.session.expected_peer),
       reports_(io_, console, options),
       peer_timer_(io_),
       progress_timer_(io_),
@@ -53,21 +53,25 @@ void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
   peer_timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
     if (cancelled || figures_) return;
-    finish(Error{Errc::cannot_reach, "wait for a peer",
-                 fmt::format("nobody came in within {:g} s", std::chrono::duration<double>(timeout).count())});
+    finish(Error{Errc::cannot_reach, "wait for a peer", "nobody came in within " + core::format_duration(timeout)});
   });
 }
 
-void SessionRun::watch(std::string peer, std::function<ConnectionStats()> figures) {
+void SessionRun::watch(std::function<ConnectionStats()> figures) {
   peer_timer_.cancel();
-  peer_ = std::move(peer);
   figures_ = std::move(figures);
   started_ = Clock::now();
   if (shows_progress_) tick();
-  if (peer_.empty()) return;
-  show([this](ProcessPicture& picture) {
-    picture.all = figures_();
-    picture.peers = {picture_of(1, expected_peer_, peer_, picture.all)};
+}
+
+void SessionRun::watch_peer(std::function<PeerPicture()> peer) {
+  PeerPicture first = peer();
+  peer_ = std::move(first.address);
+  peer_name_ = std::move(first.name);
+  watch([peer] { return peer().stats; });
+  show([peer = std::move(peer)](ProcessPicture& picture) {
+    picture.peers = {peer()};
+    picture.all = picture.peers.front().stats;
   });
 }
 

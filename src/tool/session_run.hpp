@@ -20,6 +20,7 @@
 #include "tool/figures.hpp"
 #include "tool/options.hpp"
 #include "tool/peers_file.hpp"
+#include "tool/picture.hpp"
 #include "tool/reports.hpp"
 #include "tool/signal_watch.hpp"
 
@@ -55,18 +56,21 @@ class SessionRun {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
 
-  /// Ends the run with Errc::cannot_reach unless there is a peer, by watch(), before `timeout` is over.
+  /// Ends the run with Errc::cannot_reach unless watch() is called before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
-  /// From now on progress and statistics are those of `figures`, which is called until the run has ended. A peer that
-  /// has an address here is shown as by show().
-  void watch(std::string peer, std::function<ConnectionStats()> figures);
-  /// The name that the peer's key pair gives it, for the statistics.
-  void name_peer(const std::optional<PeerIdentity>& identity) { peer_name_ = identity ? identity->name : ""; }
-  /// The run is that of one connection, which must outlive it: its figures are shown, and a signal aborts it.
-  template <typename Connection>
-  void follow(Connection& connection) {
-    watch(connection.peer().to_string(), [&connection] { return connection.stats(); });
-    if constexpr (requires { connection.peer_identity(); }) name_peer(connection.peer_identity());
+  /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
+  void watch(std::function<ConnectionStats()> figures);
+  /// Likewise of the one peer that the run has, which is named, and shown as by show().
+  void watch_peer(std::function<PeerPicture()> peer);
+  /// Likewise of the peer of a connection, which must outlive the run.
+  template <typename AnyConnection>
+  void watch_connection(AnyConnection& connection) {
+    watch_peer([&connection] { return picture_of(1, connection); });
+  }
+  /// The run is that of one connection: likewise, and a signal aborts it.
+  template <typename AnyConnection>
+  void follow(AnyConnection& connection) {
+    watch_connection(connection);
     on_interrupt([&connection](const Error& why) { connection.abort(why); });
   }
   /// The process is in service: from now on it can be asked what it is doing. `fill` is called until the run has ended.
@@ -110,7 +114,6 @@ class SessionRun {
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
-  const std::string expected_peer_;
   Reports reports_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
@@ -121,8 +124,8 @@ class SessionRun {
   ExitStatus status_ = ExitStatus::success;
   int signal_ = 0;  // that ended it
 
-  std::string peer_;
-  std::string peer_name_;                     // may be empty
+  std::string peer_;                          // its address; empty where there are several, or none
+  std::string peer_name_;                     // by its key pair; empty where it has none
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end

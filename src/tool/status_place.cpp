@@ -1,21 +1,16 @@
 #include "tool/status_place.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/bridge/descriptor.hpp"
+#include "lib/bridge/unix_socket.hpp"
 #include "tool/process_setup.hpp"
 
 namespace udtcat::tool {
@@ -64,18 +59,6 @@ void add_sockets(const fs::path& directory, bool below, std::vector<std::string>
   }
 }
 
-/// Whether a connect() is refused, as nobody listens.
-bool is_dead(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return false;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const bridge::Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // SAFETY: sockaddr_un is a sockaddr of AF_UNIX.
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  return probe.is_open() && ::connect(probe.number(), generic, sizeof address) != 0 && errno == ECONNREFUSED;
-}
-
 }  // namespace
 
 std::optional<std::string> own_status_socket() {
@@ -99,9 +82,9 @@ std::vector<std::string> status_sockets() {
   return found;
 }
 
-bool remove_dead_socket(const std::string& path) {
+bool remove_left_over(const std::string& path) {
   // In a directory of somebody else's the path may lead elsewhere by the time that it is removed.
-  if (!is_ours_alone(fs::path(path).parent_path()) || !is_dead(path)) return false;
+  if (!is_ours_alone(fs::path(path).parent_path()) || !bridge::is_left_over(path)) return false;
   std::ignore = ::unlink(path.c_str());  // it may not be ours to remove
   return true;
 }

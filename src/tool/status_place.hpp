@@ -12,11 +12,11 @@ namespace udtcat::tool {
 /// returns   none where there is no such place, or it is another user's or open to others
 [[nodiscard]] std::optional<std::string> own_status_socket();
 
-/// All that there are, of every user and every service; some may be dead, or not for this user.
+/// All that there are, of every user and every service; some may be left over, or not for this user.
 [[nodiscard]] std::vector<std::string> status_sockets();
 
-/// Removes the socket of a process that has ended. One that somebody listens at stays.
+/// Removes a socket that is left over: its process has died. One that somebody listens at stays.
 /// returns   whether nobody listens there
-bool remove_dead_socket(const std::string& path);
+bool remove_left_over(const std::string& path);
 
 }  // namespace udtcat::tool

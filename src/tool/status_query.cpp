@@ -4,11 +4,11 @@
 #include <list>
 #include <utility>
 
-#include <sys/un.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
+#include "lib/bridge/unix_socket.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/status_place.hpp"
 
@@ -22,16 +22,16 @@ class StatusQuestion {
  public:
   StatusQuestion(boost::asio::io_context& io, std::string path) : path_(std::move(path)), socket_(io) { ask(); }
 
-  [[nodiscard]] bool is_dead() const { return dead_; }
+  [[nodiscard]] bool is_left_over() const { return left_over_; }
   [[nodiscard]] StatusAnswer take_answer() { return {std::move(path_), std::move(picture_)}; }
 
  private:
   using Protocol = boost::asio::local::stream_protocol;
 
   void ask() {
-    if (path_.size() >= sizeof(sockaddr_un::sun_path)) return;
+    if (path_.size() > bridge::kMaxUnixPathBytes) return;
     socket_.async_connect(Protocol::endpoint(path_), [this](const boost::system::error_code& error) {
-      dead_ = error == boost::asio::error::connection_refused && remove_dead_socket(path_);
+      left_over_ = error == boost::asio::error::connection_refused && remove_left_over(path_);
       if (error) {
         picture_ = fail(Errc::local_connect_failed, "ask " + path_, core::errno_text(error.value()));
         return;
@@ -50,7 +50,7 @@ class StatusQuestion {
 
   std::string path_;
   Protocol::socket socket_;
-  bool dead_ = false;
+  bool left_over_ = false;
   std::array<char, 16384> piece_{};
   std::string text_;
   Result<ProcessPicture> picture_ = fail(Errc::peer_lost, "ask " + path_, "no answer in time");
@@ -65,7 +65,7 @@ std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths, 
   io.run_for(patience);
   std::vector<StatusAnswer> answers;
   for (StatusQuestion& question : questions)
-    if (!question.is_dead()) answers.push_back(question.take_answer());
+    if (!question.is_left_over()) answers.push_back(question.take_answer());
   return answers;
 }
 

@@ -1,6 +1,5 @@
 #include "tool/status_socket.hpp"
 
-#include <cerrno>
 #include <utility>
 
 #include <sys/socket.h>
@@ -9,9 +8,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "lib/bridge/descriptor.hpp"
-#include "lib/core/user_text.hpp"
-#include "tool/status_place.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::tool {
 
@@ -29,50 +26,28 @@ bool may_ask(int socket) {
 
 Result<std::unique_ptr<StatusSocket>> StatusSocket::open(boost::asio::io_context& io, const std::string& path,
                                                          TakePicture take_picture) {
-  const auto refused = [&](const std::string& why) { return fail(Errc::cannot_bind, "bind " + path, why); };
-  if (path.size() >= sizeof(sockaddr_un::sun_path)) return refused("the path is too long for a socket");
-  bridge::Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Before it has its name, so that there is no moment at which others could connect.
-  if (!descriptor.is_open() || ::fchmod(descriptor.number(), S_IRUSR | S_IWUSR) != 0)
-    return refused(core::errno_text(errno));
-  boost::system::error_code error;
-  Protocol::acceptor acceptor(io);
-  acceptor.assign(Protocol(), descriptor.release(), error);
-  if (!error) acceptor.bind(Protocol::endpoint(path), error);
-  if (error == boost::asio::error::address_in_use && remove_dead_socket(path))
-    acceptor.bind(Protocol::endpoint(path), error);
-  if (!error) acceptor.listen(static_cast<int>(kMaxStatusClients), error);
-  if (error) return refused(core::errno_text(error.value()));
-  return std::unique_ptr<StatusSocket>(new StatusSocket(io, std::move(acceptor), path, std::move(take_picture)));
+  UDTCAT_TRY(auto listening, bridge::bind_unix(io, path, S_IRUSR | S_IWUSR));
+  return std::unique_ptr<StatusSocket>(new StatusSocket(std::move(listening), path, std::move(take_picture)));
 }
 
-StatusSocket::StatusSocket(boost::asio::io_context& io, Protocol::acceptor acceptor, std::string path,
-                           TakePicture take_picture)
-    : path_(std::move(path)), take_picture_(std::move(take_picture)), acceptor_(std::move(acceptor)), pause_(io) {
-  accept();
-}
+StatusSocket::StatusSocket(bridge::UnixAcceptor::Listening listening, std::string path, TakePicture take_picture)
+    : path_(std::move(path)),
+      take_picture_(std::move(take_picture)),
+      acceptor_(
+          std::move(listening), [this](Socket socket) { serve(std::move(socket)); },
+          [](const Endpoint&, std::error_code) {}) {}  // it goes on by itself, and nobody else waits for it
 
 StatusSocket::~StatusSocket() { std::ignore = ::unlink(path_.c_str()); }
 
-void StatusSocket::accept() {
-  acceptor_.async_accept(lifetime_.guard([this](const boost::system::error_code& error, Protocol::socket socket) {
-    if (!error) return serve(std::move(socket));
-    pause_.expires_after(kStatusPatience);  // descriptors are short, or something not known here
-    pause_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-      if (!cancelled) accept();
-    }));
-  }));
-}
-
-void StatusSocket::serve(Protocol::socket socket) {
-  if (!may_ask(socket.native_handle())) return accept();
+void StatusSocket::serve(Socket socket) {
+  if (!may_ask(socket.native_handle())) return;
   const auto client = std::make_shared<Client>(std::move(socket));
   clients_.insert(client);
   ProcessPicture before = take_picture_();
   client->rates.set(before, Rates::TimePoint::clock::now());
   client->timer.expires_after(kStatusInterval);
   client->timer.async_wait(lifetime_.guard([this, client](const boost::system::error_code&) { answer(client); }));
-  if (clients_.size() < kMaxStatusClients) accept();
+  if (clients_.size() >= kMaxStatusClients) acceptor_.hold();
 }
 
 void StatusSocket::answer(const ClientPtr& client) {
@@ -91,9 +66,8 @@ void StatusSocket::answer(const ClientPtr& client) {
 }
 
 void StatusSocket::drop(const ClientPtr& client) {
-  const bool was_full = clients_.size() == kMaxStatusClients;
   clients_.erase(client);
-  if (was_full) accept();
+  if (clients_.size() < kMaxStatusClients) acceptor_.go_on();
 }
 
 }  // namespace udtcat::tool

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/result.hpp>
 
+#include "lib/bridge/unix_socket.hpp"
 #include "lib/core/lifetime.hpp"
 #include "tool/picture.hpp"
 
@@ -24,14 +24,15 @@ inline constexpr std::chrono::milliseconds kStatusInterval{250};    // guess: so
 inline constexpr std::chrono::milliseconds kStatusPatience{1'000};  // guess: for a client to read, which is local
 inline constexpr std::size_t kMaxStatusClients = 4;                 // guess: each costs a picture or two
 
-/// Answers each client of this user or of root with one JSON object, and closes. Further clients wait until one has
-/// gone. Nobody else is answered; a client that does not read is dropped.
+/// Answers each client of this user or of root with one JSON object, and closes. Further clients, but for one,
+/// wait until one has gone. Nobody else is answered; a client that does not read is dropped.
 /// Threads: confined to the io_context thread, which never waits for a client.
 class StatusSocket {
  public:
   using TakePicture = std::function<ProcessPicture()>;
 
-  /// Only this user can connect. A dead socket at `path` is replaced.
+  /// Only this user can connect. A socket left over at `path` is replaced.
+  /// path   in a directory that others cannot write to, which own_status_socket() has checked
   /// errors: Errc::cannot_bind
   [[nodiscard]] static Result<std::unique_ptr<StatusSocket>> open(boost::asio::io_context& io, const std::string& path,
                                                                   TakePicture take_picture);
@@ -41,27 +42,25 @@ class StatusSocket {
   ~StatusSocket();
 
  private:
-  using Protocol = boost::asio::local::stream_protocol;
+  using Socket = bridge::UnixAcceptor::Socket;
   struct Client {
-    explicit Client(Protocol::socket connected) : socket(std::move(connected)), timer(socket.get_executor()) {}
-    Protocol::socket socket;
+    explicit Client(Socket connected) : socket(std::move(connected)), timer(socket.get_executor()) {}
+    Socket socket;
     boost::asio::steady_timer timer;
     Rates rates;
     std::string answer;
   };
   using ClientPtr = std::shared_ptr<Client>;
 
-  StatusSocket(boost::asio::io_context& io, Protocol::acceptor acceptor, std::string path, TakePicture take_picture);
-  void accept();
-  void serve(Protocol::socket socket);
+  StatusSocket(bridge::UnixAcceptor::Listening listening, std::string path, TakePicture take_picture);
+  void serve(Socket socket);
   void answer(const ClientPtr& client);
   void drop(const ClientPtr& client);
 
   const std::string path_;
   const TakePicture take_picture_;
-  Protocol::acceptor acceptor_;
-  boost::asio::steady_timer pause_;  // after an accept that failed
-  std::set<ClientPtr> clients_;      // at most kMaxStatusClients
+  bridge::UnixAcceptor acceptor_;
+  std::set<ClientPtr> clients_;  // kMaxStatusClients, and perhaps one that was on its way
   core::Lifetime lifetime_;
 };
 

@@ -1,8 +1,13 @@
-/// A forward under load whose ends are killed at random: redis, nginx and PostgreSQL behind it, and clients that count.
+/// A forward under load for long, its ends killed at random or never: redis, nginx and PostgreSQL behind it, and
+/// clients that count.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <functional>
+#include <iostream>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <thread>
@@ -74,6 +79,7 @@ class ForwardSoak : public UdtcatTest {
     for (int i = 0; i < 20; ++i) {
       if (!client.send("ECHO 0123456789\r\n")) return Answer::cut;
       if (client.receive(17) != "$10\r\n0123456789\r\n") return client.receive_reset() ? Answer::cut : Answer::lie;
+      let_pass(think_time_ / 5);
     }
     return Answer::whole;
   }
@@ -92,13 +98,26 @@ class ForwardSoak : public UdtcatTest {
     return Answer::cut;
   }
 
-  void start_clients(int of_each) {
-    for (int i = 0; i < of_each; ++i)
-      for (const auto& ask : std::initializer_list<std::function<Answer()>>{
-               [this] { return ask_web(); }, [this] { return ask_redis(); }, [this] { return ask_postgres(); }})
-        clients_.emplace_back([this, ask] {
-          while (!over_) count(ask);
-        });
+  struct Clients {
+    int web;
+    int redis;
+    int postgres;
+  };
+  /// think_time   after an answer, on average; a fifth of it between the words to redis
+  void start_clients(const Clients& wanted, std::chrono::milliseconds think_time) {
+    think_time_ = think_time;
+    start_clients(wanted.web, [this] { return ask_web(); });
+    start_clients(wanted.redis, [this] { return ask_redis(); });
+    start_clients(wanted.postgres, [this] { return ask_postgres(); });
+  }
+  void start_clients(int number, const std::function<Answer()>& ask) {
+    for (int i = 0; i < number; ++i)
+      clients_.emplace_back([this, ask, random = std::minstd_rand(random_())]() mutable {
+        while (!over_) {
+          count(ask);
+          let_pass(think_time_ * (random() % 200) / 100);
+        }
+      });
   }
   void count(const std::function<Answer()>& ask) {
     const auto began = Clock::now();
@@ -127,17 +146,20 @@ class ForwardSoak : public UdtcatTest {
     end.emplace(start());
     back_.now();
   }
+  void print_tally() const {
+    std::cout << tally_.whole << " whole, " << tally_.cut << " cut, " << tally_.lies << " lies, " << tally_.refused
+              << " refused" << std::endl;
+  }
   void survive_fifty_deaths(std::optional<Process>& end, const std::function<Process()>& start) {
     far_.emplace(start_far());
     near_.emplace(start_near());
     ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near_->errors();
-    start_clients(4);
+    start_clients({.web = 4, .redis = 4, .postgres = 4}, 0ms);
     for (int i = 0; i < 50; ++i) kill_one(end, start);
     let_pass(3s);
     stop_clients();
-    std::printf("%d whole, %d cut, %d lies, %d refused; the longest past the return %lld ms\n", tally_.whole.load(),
-                tally_.cut.load(), tally_.lies.load(), tally_.refused.load(),
-                static_cast<long long>(tally_.longest_ms.load()));
+    print_tally();
+    std::cout << "the longest past the return: " << tally_.longest_ms << " ms" << std::endl;
     EXPECT_EQ(tally_.lies, 0);
     EXPECT_LT(tally_.longest_ms, std::chrono::milliseconds(kLongestHang).count());
     EXPECT_GT(tally_.whole, 1000);
@@ -155,6 +177,7 @@ class ForwardSoak : public UdtcatTest {
   BackSince back_;
   mutable Tally tally_;
   std::atomic<bool> over_ = false;
+  std::chrono::milliseconds think_time_{0};
   std::vector<std::thread> clients_;
 };
 
@@ -167,6 +190,63 @@ TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsFarEnd) {
 TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsNearEnd) {
   survive_fifty_deaths(near_, [this] { return start_near(); });
   EXPECT_TRUE(far_->running());
+}
+
+/// The memory and the descriptors that a process holds.
+struct Holdings {
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t descriptors = 0;
+};
+Holdings holdings_of(const Process& end) {
+  const std::filesystem::directory_iterator descriptors("/proc/" + std::to_string(end.pid()) + "/fd");
+  return {end.resident_bytes(), static_cast<std::uint64_t>(std::distance(begin(descriptors), {}))};
+}
+
+/// An end, before its clients came, and the most that it held in their first minutes and later.
+struct Watched {
+  const char* name;
+  const Process& end;
+  Holdings before = holdings_of(end);
+  Holdings first = {};
+  Holdings later = {};
+
+  void look(Holdings& most) const {
+    const Holdings now = holdings_of(end);
+    most.resident_bytes = std::max(most.resident_bytes, now.resident_bytes);
+    most.descriptors = std::max(most.descriptors, now.descriptors);
+  }
+};
+
+TEST_F(ForwardSoak, HoldsNoMoreAfterAnHourOfTwoHundredClientsThanAfterItsFirstTenMinutes) {
+  constexpr int kMinutes = 60;
+  constexpr int kFirstMinutes = 10;
+  far_.emplace(start_far());
+  near_.emplace(start_near());
+  ASSERT_TRUE(accepts_tcp(pg_port_, kAtOnce)) << near_->errors();
+  ASSERT_EQ(ask_redis(), Answer::whole) << "there is a session before anything is counted";
+  std::array<Watched, 2> ends{Watched{"far", *far_}, Watched{"near", *near_}};
+  start_clients({.web = 60, .redis = 110, .postgres = 30}, 2500ms);
+  for (int minute = 0; minute < kMinutes; ++minute) {
+    for (int second = 0; second < 60; ++second) {
+      let_pass(1s);
+      for (Watched& each : ends) each.look(minute < kFirstMinutes ? each.first : each.later);
+    }
+    std::cout << minute + 1 << " min, at most: ";
+    for (const Watched& each : ends) {
+      const Holdings& held = minute < kFirstMinutes ? each.first : each.later;
+      std::cout << each.name << " end " << held.resident_bytes / 1024 << " KiB, " << held.descriptors
+                << " descriptors; ";
+    }
+    print_tally();
+  }
+  stop_clients();
+  for (const Watched& each : ends) {
+    EXPECT_LE(each.later.resident_bytes, each.first.resident_bytes * 21 / 20) << each.name;
+    EXPECT_LE(each.later.descriptors, each.first.descriptors * 11 / 10) << each.name;
+    EXPECT_TRUE(eventually(patience(10s), [&] { return holdings_of(each.end).descriptors <= each.before.descriptors; }))
+        << each.name;
+  }
+  EXPECT_EQ(tally_.lies + tally_.cut + tally_.refused, 0);
 }
 
 }  // namespace

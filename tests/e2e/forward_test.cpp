@@ -95,6 +95,37 @@ TEST_F(ForwardTest, NeverMakesACutAnswerLookWhole) {
   EXPECT_TRUE(reading.receive_reset());
 }
 
+/// The other machine cannot make the reset that the first one would have made.
+TEST_F(ForwardTest, CutsWhatWaitsForAFarEndWhosePlaceAnotherMachineHasTaken) {
+  Process near = connect({.args = {"--from", at(entrance_), "-v"}});
+  Process far = listen({.args = to_service()});
+  const TcpClient reading = client();
+  ASSERT_TRUE(reading.send("GET /large HTTP/1.0\r\n\r\n"));
+  ASSERT_EQ(reading.receive(1000).size(), 1000U) << near.errors();
+  far.send_signal(SIGKILL);
+  std::ignore = far.wait(kAtOnce);
+  const auto machine_id = home_.write("machine-id", "0123456789abcdef0123456789abcdef\n");
+  const Process other({.argv = {"unshare", "--mount", "sh", "-c", "mount --bind \"$0\" /etc/machine-id && exec \"$@\"",
+                                machine_id.string(), UDTCAT_BINARY, "-l", at(port_), "--to", at(http_.port())},
+                       .environment = {"HOME=" + home_.path().string(), "UDTCAT_KEY=" + key_}});
+  EXPECT_TRUE(reading.receive_reset()) << near.errors() << other.errors();
+  expect_says(near, "no longer in this one");
+  EXPECT_TRUE(is_answered(client())) << near.errors() << other.errors();
+}
+
+TEST_F(ForwardTest, DialsEverMoreSeldomAFarEndThatDoesNotStay) {
+  Process near = connect({.args = {"--from", at(entrance_), "-v"}});
+  int sessions = 0;
+  for (const auto end = Clock::now() + 6s; Clock::now() < end;) {
+    Process far = listen({.args = to_service()});
+    if (eventually(6s, [&] { return count_lines(near, " connected") > sessions; })) ++sessions;
+    far.send_signal(SIGKILL);
+    std::ignore = far.wait(kAtOnce);
+  }
+  EXPECT_GE(sessions, 2) << near.errors();
+  EXPECT_LE(sessions, 5) << "after 0, 1, 2 and 4 s";
+}
+
 TEST_F(ForwardTest, ResetsClientsThatWaitedInVain) {
   Process near = connect({.args = {"--from", at(entrance_), "--wait", "1s"}});
   ASSERT_TRUE(is_open(near));

@@ -44,17 +44,18 @@ class StatusOf : public UdtcatTest {
 
 TEST_F(StatusOf, APipeUnderLoadSaysWhoAndHowFast) {
   TwoWay endless(scaled(4 * kGiB), Afterwards::keep_open, Begin::at_once);
-  const Process listener = listen(endless.listener.end());
+  const Process listener = listen(endless.listener.end({"--peer", "web"}));
   const Process connector = connect(endless.connector.end({"--as", "web"}));
   ASSERT_TRUE(endless.both_received(scaled(64 * kMiB), kTransferLimit)) << connector.errors();
   const json picture = picture_of(listener);
   ASSERT_TRUE(picture.is_object());
-  EXPECT_EQ(picture["what"], "udtcat -l 127.0.0.1:" + std::to_string(port_));
+  EXPECT_EQ(picture["what"], "udtcat -l 127.0.0.1:" + std::to_string(port_) + " --peer web");
   EXPECT_GT(picture["rate_bits_per_second"], 1'000'000U);
   ASSERT_EQ(picture["peers"].size(), 1U);
   EXPECT_GE(picture["peers"][0]["bytes_received"], scaled(64 * kMiB));
   EXPECT_EQ(picture["peers"][0]["streams_open"], 1U);
   EXPECT_TRUE(picture["peers"][0]["rtt_us"].is_number());
+  EXPECT_TRUE(picture["peers"][0]["name"].is_null()) << "only a key pair gives a name";
 }
 
 TEST_F(StatusOf, AServiceSaysWhereItListensAndWhoWasRefused) {
@@ -102,7 +103,7 @@ TEST_F(StatusOf, AProcessThatEndedIsNotShownAndLeavesNothing) {
   killed.send_signal(SIGKILL);
   ASSERT_TRUE(killed.wait(kAtOnce));
   EXPECT_TRUE(picture_of(killed).is_null());
-  EXPECT_FALSE(std::filesystem::exists(socket_of(killed))) << "a dead socket is removed by who finds it";
+  EXPECT_FALSE(std::filesystem::exists(socket_of(killed))) << "a socket left over is removed by who finds it";
 }
 
 TEST_F(StatusOf, AProcessThatHangsIsNotWaitedForLong) {

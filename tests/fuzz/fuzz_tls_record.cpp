@@ -16,10 +16,10 @@ using namespace udtcat::session;
 namespace {
 
 Credentials pair_that_knows_itself() {
-  auto own = std::make_shared<const Identity>(
-      *Identity::parse("udtcat-ed25519-secret-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p"));
+  auto own = std::make_shared<const KeyPair>(
+      *KeyPair::parse("udtcat-ed25519-secret-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p"));
   const PublicKey itself = own->public_key();
-  return KeyPair{std::move(own), one_known_peer({"itself", itself})};
+  return PairCredentials{std::move(own), one_known_peer({"itself", itself})};
 }
 
 void listen_to(std::span<const std::byte> in, const Credentials& key) {

@@ -13,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/bridges.hpp>
+#include <udtcat/credentials.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
@@ -30,6 +31,19 @@ using bridge::bytes_of;
 using bridge::random_bytes;
 using bridge::run_ready;
 using bridge::run_until;
+
+/// Holders of key pairs, who all know each other.
+using Holder = std::shared_ptr<const KeyPair>;
+inline Holder make_holder() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
+class Everybody final : public KnownPeers {
+ public:
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& /*key*/, Purpose /*purpose*/) const override {
+    return "somebody";
+  }
+};
+inline PairCredentials pair_of(const Holder& own, const Holder& listener) {
+  return {own, std::make_shared<Everybody>(), listener->public_key()};
+}
 
 /// The result of a task that has ended.
 template <typename T>

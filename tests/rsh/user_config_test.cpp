@@ -21,10 +21,7 @@ Host *.example.org
 )";
 
 std::vector<std::string> words_of(std::string_view text, const std::string& host) {
-  std::vector<std::string> words;
-  const auto options = read_user_config(text, host).value();
-  for (const ConfiguredOption& option : options) words.push_back(option.word);
-  return words;
+  return tool::words_of(read_user_config(text, host).value());
 }
 
 TEST(UserConfigs, SayWhereAnOptionStands) {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tool/pipe_options.hpp"
+#include "tool/pipe_help.hpp"
 #include "tool/support/source_file.hpp"
 
 namespace udtcat::tool {

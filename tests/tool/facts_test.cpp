@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include <udtcat/identity.hpp>
 #include <udtcat/key.hpp>
+#include <udtcat/key_pair.hpp>
 
 #include "support/temp_dir.hpp"
-#include "tool/pipe_options.hpp"
+#include "tool/pipe_facts.hpp"
 
 namespace udtcat::tool {
 namespace {
@@ -40,14 +40,14 @@ TEST(Facts, SayWhoIsWhoAndWhatTheLimitsAre) {
 
 TEST(Facts, OfAKeyPairNameItAndItsPeers) {
   const test::TempDir folder;
-  const Identity identity = Identity::generate().value();
-  const std::string file = folder.write("identity", identity.reveal_text());
-  const std::string peers = folder.write("peers", "alice " + identity.public_key().to_string() + "\n");
+  const KeyPair pair = KeyPair::generate().value();
+  const std::string file = folder.write("identity", pair.reveal_text());
+  const std::string peers = folder.write("peers", "alice " + pair.public_key().to_string() + "\n");
   EXPECT_EQ(key_fact(options_of({"-l", "1", "-k", file, "--peers", peers}), {}).value(),
-            "key pair: " + file + ", " + identity.public_key().to_string() + "; lets in the 1 peers of " + peers);
+            "key pair: " + file + ", " + pair.public_key().to_string() + "; lets in the 1 peers of " + peers);
   EXPECT_EQ(key_fact(options_of({"h", "1", "-k", file, "--peers", peers, "--peer", "alice"}), {}).value(),
-            "key pair: " + file + ", " + identity.public_key().to_string() + "; the other end has to be " +
-                identity.public_key().to_string());
+            "key pair: " + file + ", " + pair.public_key().to_string() + "; the other end has to be " +
+                pair.public_key().to_string());
 }
 
 TEST(Facts, OfAKeyReadItAndAskNobody) {

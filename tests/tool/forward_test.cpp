@@ -50,7 +50,7 @@ struct ForwardTest : ::testing::Test {
         },
         Forward::Handlers{.on_want = [this] { ++wanted; },
                           .on_up = [this](const Connection&) { ++up; },
-                          .on_gone = [this](const std::string&, const Status& how) { gone.push_back(how); }});
+                          .on_gone = [this](Connection&, const Status& how) { gone.push_back(how); }});
     EXPECT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "db"));
     const std::string name = forward->front_names().at(0);  // "tcp 127.0.0.1:PORT to db"
     port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
@@ -64,6 +64,14 @@ struct ForwardTest : ::testing::Test {
     FakeConnection& added = *connection;
     forward->add(std::move(connection));
     return added;
+  }
+  FakeConnection& add_of_age(std::chrono::milliseconds age) {
+    FakeConnection& added = add(10);
+    set_age(added, age);
+    return added;
+  }
+  static void set_age(FakeConnection& connection, std::chrono::milliseconds age) {
+    connection.figures.made_at = std::chrono::steady_clock::now() - age;
   }
   tcp::socket& come() {
     clients.emplace_back(io).connect({boost::asio::ip::address_v4::loopback(), port});
@@ -134,11 +142,70 @@ TEST_F(ForwardTest, ResetsNobodyWhoWaitsForRoom) {
 
 TEST_F(ForwardTest, GivesNoClientToASessionThatDoesNotAnswer) {
   make();
-  add(10).figures.unanswered = 3s;
+  add(10).answering = false;
   come();
   ASSERT_TRUE(waits(1));
   add(1);
   EXPECT_TRUE(takes(1, 1));
+}
+
+TEST_F(ForwardTest, WantsAnotherSessionForClientsWhoseSessionDoesNotAnswer) {
+  make();
+  FakeConnection& idle = add(10);
+  idle.answering = false;
+  idle.quiet();
+  EXPECT_EQ(wanted, 0) << "nobody waits";
+  idle.figures.streams_open = 1;
+  idle.quiet();
+  EXPECT_EQ(wanted, 1);
+}
+
+TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInANewerOne) {
+  make();
+  FakeConnection& silent = add_of_age(10min);
+  FakeConnection& busy = add_of_age(10min);
+  FakeConnection& newest = add_of_age(4s);
+  silent.answering = false;
+  busy.figures.streams_open = 1;
+  forward->tidy_up();
+  EXPECT_FALSE(silent.aborted) << "its path may be about to carry again";
+  set_age(newest, 5s);
+  forward->tidy_up();
+  ASSERT_TRUE(silent.aborted);
+  EXPECT_EQ(silent.aborted->code, Errc::peer_lost);
+  EXPECT_FALSE(busy.aborted);
+}
+
+TEST_F(ForwardTest, GivesUpNoSessionForAnOlderOneOrOneThatIsAsSilent) {
+  make();
+  FakeConnection& oldest = add_of_age(10min);
+  FakeConnection& silent = add_of_age(10min);
+  FakeConnection& newest = add_of_age(10min);
+  silent.answering = newest.answering = false;
+  forward->tidy_up();
+  EXPECT_FALSE(silent.aborted);
+  EXPECT_FALSE(newest.aborted);
+  oldest.answering = false;
+  forward->tidy_up();
+  EXPECT_FALSE(oldest.aborted);
+}
+
+TEST_F(ForwardTest, ClosesSessionsThatNobodyUsesButTheNewestThatAnswers) {
+  make();
+  FakeConnection& spare = add_of_age(10min);
+  FakeConnection& used = add_of_age(10min);
+  FakeConnection& newest = add_of_age(29s);
+  used.figures.streams_open = 1;
+  forward->tidy_up();
+  EXPECT_FALSE(spare.was_closed) << "a crowd may still be coming";
+  set_age(newest, 30s);
+  forward->tidy_up();
+  EXPECT_TRUE(spare.was_closed);
+  EXPECT_FALSE(used.was_closed);
+  EXPECT_FALSE(newest.was_closed);
+  used.figures.streams_open = 0;
+  forward->tidy_up();
+  EXPECT_TRUE(used.was_closed);
 }
 
 TEST_F(ForwardTest, GivesClientsToAPeerThatServesWhatTheyWant) {
@@ -153,10 +220,10 @@ TEST_F(ForwardTest, GivesClientsToAPeerThatServesWhatTheyWant) {
 TEST_F(ForwardTest, GivesClientsToASessionThatAnswersAgain) {
   make();
   FakeConnection& stalled = add(10);
-  stalled.figures.unanswered = 3s;
+  stalled.answering = false;
   come();
   ASSERT_TRUE(waits(1));
-  stalled.figures.unanswered = 0s;
+  stalled.answering = true;
   EXPECT_TRUE(takes(0, 1));
 }
 

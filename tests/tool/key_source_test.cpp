@@ -135,8 +135,8 @@ class FindKey : public testing::Test {
   }
   void expect_key(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
-    ASSERT_TRUE(found->key);
-    EXPECT_EQ(found->key->shared()->reveal_text(), kKeyText);
+    ASSERT_TRUE(found->credentials);
+    EXPECT_EQ(found->credentials->shared()->reveal_text(), kKeyText);
     EXPECT_FALSE(found->generated);
     EXPECT_EQ(question_, "") << "nobody had to be asked";
   }
@@ -152,23 +152,23 @@ class FindPair : public FindKey {
   FindPair() {
     ::setenv("XDG_CONFIG_HOME", home_.path().c_str(), 1);
     std::filesystem::create_directory(home_ / "udtcat");
-    home_.write("udtcat/identity", identity_.reveal_text());
+    home_.write("udtcat/identity", pair_.reveal_text());
   }
   ~FindPair() override { ::unsetenv("XDG_CONFIG_HOME"); }
   void know(const std::string& name) const { home_.write("udtcat/peers", name + " " + db_.to_string() + "\n"); }
   void expect_pair_for_db(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
-    const KeyPair* pair = found->key->pair();
+    const PairCredentials* pair = found->credentials->pair();
     ASSERT_NE(pair, nullptr);
-    EXPECT_EQ(pair->identity->public_key(), identity_.public_key());
+    EXPECT_EQ(pair->own->public_key(), pair_.public_key());
     EXPECT_EQ(pair->listener, db_);
     EXPECT_TRUE(pair->peers->recognise(db_, Purpose::pipe));
-    EXPECT_FALSE(pair->peers->recognise(identity_.public_key(), Purpose::pipe));
+    EXPECT_FALSE(pair->peers->recognise(pair_.public_key(), Purpose::pipe));
   }
 
   const test::TempDir home_;
-  const Identity identity_ = Identity::generate().value();
-  const PublicKey db_ = Identity::generate()->public_key();
+  const KeyPair pair_ = KeyPair::generate().value();
+  const PublicKey db_ = KeyPair::generate()->public_key();
 };
 
 TEST_F(FindPair, OfTheUserForAListenerWhoseKeyIsGiven) {
@@ -192,7 +192,7 @@ TEST_F(FindPair, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
   typed_ = kKeyText;
   const auto found = find();
   ASSERT_TRUE(found);
-  EXPECT_NE(found->key->shared(), nullptr);
+  EXPECT_NE(found->credentials->shared(), nullptr);
 }
 
 TEST_F(FindPair, LeavesTheNamesOfASharedKeyToIt) {
@@ -209,7 +209,6 @@ TEST_F(FindPair, TakesNoSharedKeyWhereAnOptionWantsAPair) {
 }
 
 TEST_F(FindPair, WantsAListOfAListener) {
-  options_.peer = {};
   options_.listens = true;
   options_.key_file = (home_ / "udtcat/identity").string();
   const auto found = find();
@@ -220,7 +219,7 @@ TEST_F(FindPair, WantsAListOfAListener) {
   const auto listed = find();
   ASSERT_TRUE(listed) << listed.error().message();
   EXPECT_EQ(listed->peers->list().find("db")->key, db_);
-  EXPECT_EQ(listed->key->pair()->peers, listed->peers);
+  EXPECT_EQ(listed->credentials->pair()->peers, listed->peers);
 }
 
 TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
@@ -236,17 +235,17 @@ TEST_F(FindKey, AsksTheUserOfAConnector) {
   typed_ = kKeyText;
   const auto found = find();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->key->shared()->reveal_text(), kKeyText);
+  EXPECT_EQ(found->credentials->shared()->reveal_text(), kKeyText);
   EXPECT_EQ(question_, "Key of example.org:9000: ");
 }
 
 TEST_F(FindKey, FailsWhereNobodyCanBeAsked) { EXPECT_FALSE(find()); }
 
 TEST_F(FindKey, MakesANewOneForAListenerWithoutAsking) {
-  options_.listens = true;
+  options_.shows_new_key = true;
   const auto found = find();
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found->key && found->generated);
+  EXPECT_TRUE(found->credentials && found->generated);
   EXPECT_EQ(question_, "");
 }
 
@@ -254,7 +253,7 @@ TEST_F(FindKey, NeedsNoneAtClear) {
   options_.session.protection = Protection::clear;
   const auto found = find();
   ASSERT_TRUE(found);
-  EXPECT_FALSE(found->key);
+  EXPECT_FALSE(found->credentials);
 }
 
 TEST_F(FindKey, NeverGoesOnWithoutOneAboveClear) {

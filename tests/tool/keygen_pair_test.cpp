@@ -19,9 +19,9 @@ class KeygenPair : public testing::Test {
 TEST_F(KeygenPair, WritesBothHalvesOfOnePair) {
   const auto line = make_pair_of_files(file_, "me@here");
   ASSERT_TRUE(line) << line.error().message();
-  const auto identity = Identity::from_file(file_.string());
-  ASSERT_TRUE(identity) << identity.error().message();
-  EXPECT_EQ(*line, identity->public_key().to_string() + " me@here\n");
+  const auto pair = KeyPair::from_file(file_.string());
+  ASSERT_TRUE(pair) << pair.error().message();
+  EXPECT_EQ(*line, pair->public_key().to_string() + " me@here\n");
   EXPECT_EQ(test::read_file(public_file_), *line);
 }
 

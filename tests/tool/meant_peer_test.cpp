@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class MeantPeerTest : public testing::Test {
  protected:
-  static PublicKey new_key() { return Identity::generate()->public_key(); }
+  static PublicKey new_key() { return KeyPair::generate()->public_key(); }
   [[nodiscard]] std::string text() const { return test::read_file(file_); }
 
   const test::TempDir folder_;

@@ -16,7 +16,9 @@ std::string error_of(std::string_view text) {
   return lines ? "" : lines.error().message();
 }
 
-Result<std::string> word_of(std::string_view text) { return option_word(read_option_lines(text, "f").value()[0], "f"); }
+Result<std::string> word_of(std::string_view text) {
+  return option_word(read_option_lines(text, "f").value()[0], "f").map(&OptionWord::word);
+}
 
 TEST(OptionLines, AreNamesAndValues) {
   const auto lines = read_option_lines("\n# a comment\n Rate = 400M\r\nssh 'ssh -p 2' # mine\npush", "f").value();
@@ -56,10 +58,10 @@ Status read_some(const Words& words) {
   return std::ranges::count(words, "bad") == 0 ? Status{} : misplaced("bad", "is wrong");
 }
 
-TEST(WordToBlame, IsTheOneThatLeadsToTheError) {
+TEST(LineToBlame, IsTheOneThatLeadsToTheError) {
   const Error error = read_some({"bad"}).error();
-  EXPECT_EQ(word_to_blame(error, {"a", "bad", "c"}, read_some), 1U);
-  EXPECT_EQ(word_to_blame(error, {"a", "c"}, read_some), std::nullopt);
+  EXPECT_EQ(line_to_blame(error, {{"a", 1}, {"bad", 5}, {"c", 7}}, read_some), 5U);
+  EXPECT_EQ(line_to_blame(error, {{"a", 1}, {"c", 7}}, read_some), std::nullopt);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ class PeersFileTest : public testing::Test {
 
   const test::TempDir folder_;
   const std::string path_ = (folder_ / "peers").string();
-  const PublicKey alice_ = Identity::generate()->public_key();
+  const PublicKey alice_ = KeyPair::generate()->public_key();
   const std::string line_ = "alice " + alice_.to_string();
 };
 
@@ -35,7 +35,7 @@ TEST_F(PeersFileTest, SaysWhyItLetsAPeerInForNothingElse) {
 
 TEST_F(PeersFileTest, RecognisesNobodyElse) {
   write(line_);
-  const PublicKey mallory = Identity::generate()->public_key();
+  const PublicKey mallory = KeyPair::generate()->public_key();
   const auto refused = load()->recognise(mallory, Purpose::pipe);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::authentication_failed);

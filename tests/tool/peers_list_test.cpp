@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 const std::string kAliceKey = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";  // docs/spec/handshake.md, "key pair"
-const std::string kBobKey = Identity::generate()->public_key().to_string();
+const std::string kBobKey = KeyPair::generate()->public_key().to_string();
 
 PeersList list_of(const std::string& text) {
   auto list = PeersList::parse(text, "list");
@@ -34,7 +34,7 @@ TEST(PeersList, HasAPeerOfEachLine) {
   EXPECT_EQ(list.find("alice")->line, 3U);
   EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
   EXPECT_EQ(list.find("carol"), nullptr);
-  EXPECT_EQ(list.find(Identity::generate()->public_key()), nullptr);
+  EXPECT_EQ(list.find(KeyPair::generate()->public_key()), nullptr);
 }
 
 TEST(PeersList, TakesAKeyAsItStandsInItsFile) {

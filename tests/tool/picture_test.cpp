@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "lib/bridge/fake_connection.hpp"
+
 namespace udtcat::tool {
 namespace {
 
@@ -51,6 +53,13 @@ TEST(Picture, OfAPeerWithoutNameAndRoundTripSaysNull) {
   const std::string json = to_json(made);
   EXPECT_THAT(json, AllOf(HasSubstr("\"name\":null"), HasSubstr("\"rtt_us\":null")));
   EXPECT_EQ(parse_picture(json)->peers.front().stats.rtt, std::nullopt);
+}
+
+TEST(Picture, OfAPeerHasTheNameThatItsKeyPairGivesItAndNoOther) {
+  bridge::FakeConnection connection(Endpoint{});
+  EXPECT_EQ(picture_of(1, connection).name, "") << "it has none";
+  connection.identity = PeerIdentity{"alice", KeyPair::generate()->public_key()};
+  EXPECT_EQ(picture_of(1, connection).name, "alice");
 }
 
 TEST(Picture, ThatIsCutIsRefused) {

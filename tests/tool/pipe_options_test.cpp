@@ -59,14 +59,14 @@ TEST(Options, TakeAPeerByItsKeyOrByItsName) {
   EXPECT_THAT(broken.error().message(), HasSubstr("43 characters"));
 }
 
-TEST(RelayOptions, HaveNoPlaceForAPipesOwn) {
+TEST(GatewayOptions, HaveNoPlaceForAPipesOwn) {
   for (const char* option : {"--plain", "--send-only", "--recv-only", "--exec=x", "--accept-timeout=3"}) {
-    const auto options = parse_relay_options("udtcat relay", {"h", "1", "--from", "2", option});
+    const auto options = parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2", option});
     ASSERT_FALSE(options) << option;
-    EXPECT_THAT(options.error().message(), HasSubstr("unknown to udtcat relay"));
+    EXPECT_THAT(options.error().message(), HasSubstr("unknown to udtcat gridftp gateway"));
   }
-  EXPECT_FALSE(parse_relay_options("udtcat relay", {"h", "1"}));
-  EXPECT_EQ(parse_relay_options("udtcat relay", {"h", "1", "--from", "2"}).value().form, Form::forward);
+  EXPECT_FALSE(parse_forward_options("udtcat gridftp gateway", {"h", "1"}));
+  EXPECT_EQ(parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2"}).value().form, Form::forward);
 }
 
 TEST(Options, SayWhatTheSessionIsForAndBetweenWhom) {

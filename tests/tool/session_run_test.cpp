@@ -27,10 +27,11 @@ class SessionRunDeathTest : public testing::Test {
     begin(run);
     ::_exit(to_int(run.run()));
   }
-  static ConnectionStats figures() {
-    ConnectionStats stats;
-    stats.bytes_sent = 42;
-    return stats;
+  static PeerPicture peer() {
+    PeerPicture made;
+    made.address = "192.0.2.7:5555";
+    made.stats.bytes_sent = 42;
+    return made;
   }
 
   Options options_;
@@ -49,7 +50,7 @@ TEST_F(SessionRunDeathTest, SaysWhatWentWrong) {
 
 TEST_F(SessionRunDeathTest, NamesThePeerThatIsLost) {
   const auto lose = [&](SessionRun& run) {
-    run.watch("192.0.2.7:5555", figures);
+    run.watch_peer(peer);
     run.finish(kLost);
   };
   EXPECT_EXIT(run_and_exit(lose), ExitedWithCode(5), "^udtcat: hear from the peer: silence .peer 192.0.2.7:5555.\n$");
@@ -66,7 +67,7 @@ TEST_F(SessionRunDeathTest, KeepsToTheFirstReason) {
 TEST_F(SessionRunDeathTest, EndsWithTheStatisticsIfAsked) {
   options_.stats_json = true;
   const auto lose = [](SessionRun& run) {
-    run.watch("192.0.2.7:5555", figures);
+    run.watch_peer(peer);
     run.finish(kLost);
   };
   EXPECT_EXIT(
@@ -77,7 +78,7 @@ TEST_F(SessionRunDeathTest, EndsWithTheStatisticsIfAsked) {
 TEST_F(SessionRunDeathTest, SumsUpWhenVerbose) {
   options_.verbosity = 1;
   const auto end_well = [](SessionRun& run) {
-    run.watch("192.0.2.7:5555", figures);
+    run.watch_peer(peer);
     run.finish(std::nullopt);
   };
   EXPECT_EXIT(run_and_exit(end_well), ExitedWithCode(0), "^udtcat: 42 B sent, 0 B received in ");
@@ -119,7 +120,7 @@ TEST_F(SessionRunDeathTest, IsEndedByAHangupElse) {
 
 TEST_F(SessionRunDeathTest, PrintsALineForSigusr1) {
   const auto asked = [](SessionRun& run) {
-    run.watch("192.0.2.7:5555", figures);
+    run.watch_peer(peer);
     ::kill(::getpid(), SIGUSR1);
     ::kill(::getpid(), SIGTERM);
   };

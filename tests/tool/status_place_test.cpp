@@ -64,7 +64,7 @@ TEST_F(StatusPlace, IsSearchedForSocketsOnly) {
   folder_.write("udtcat/2.sock", "no socket");
   EXPECT_THAT(status_sockets(), Contains(path));
   EXPECT_THAT(status_sockets(), testing::Not(Contains(folder_.path().string() + "/udtcat/2.sock")));
-  EXPECT_FALSE(remove_dead_socket(path)) << "it lives";
+  EXPECT_FALSE(remove_left_over(path)) << "somebody listens";
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ class StatusSocketTest : public testing::Test {
     ProcessPicture made;
     made.what = what_;
     made.all.bytes_sent = pictures_ * 1'000'000;
-    for (std::uint64_t i = 0; i < peers_; ++i) made.peers.push_back(picture_of(i, std::string(64, 'n'), "::1", {}));
+    for (std::uint64_t i = 0; i < peers_; ++i)
+      made.peers.emplace_back(picture_of(i, Endpoint{}, {})).name = std::string(64, 'n');
     return made;
   }
   /// The asking end blocks, as the other end's process runs beside it.
@@ -41,7 +42,7 @@ class StatusSocketTest : public testing::Test {
     auto answer = std::async(std::launch::async, [this] { return ask_for_status({path_}); });
     EXPECT_TRUE(test::run_until(io_, [&] { return answer.wait_for(0s) == std::future_status::ready; }));
     auto answers = answer.get();
-    return answers.empty() ? StatusAnswer{"", fail(Errc::peer_lost, "dead", "")} : std::move(answers.front());
+    return answers.empty() ? StatusAnswer{"", fail(Errc::peer_lost, "left over", "")} : std::move(answers.front());
   }
   /// A client that connects and never reads.
   [[nodiscard]] bridge::Descriptor connect_mutely() const {

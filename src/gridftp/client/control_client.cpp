@@ -1,7 +1,6 @@
 #include "gridftp/client/control_client.hpp"
 
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <boost/asio/ip/tcp.hpp>

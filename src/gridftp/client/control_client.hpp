@@ -43,6 +43,7 @@ class ControlClient {
 
   [[nodiscard]] const Endpoint& local() const { return control_->local(); }
   [[nodiscard]] const Endpoint& peer() const { return control_->peer(); }
+  [[nodiscard]] const std::optional<PublicKey>& peer_key() const { return control_->peer_key(); }
   [[nodiscard]] const std::string& name() const { return name_; }
   void close() { control_->close(); }
 

@@ -96,7 +96,12 @@ class RemoteServer {
         patience_(options.patience),
         wants_statements_(options.data.session.statements == Statements::wanted),
         end_timer_(io),
-        path_(io, make_stack(io, options.data)) {}
+        path_(io, make_stack(io, data_of(*control_, options.data))) {}
+  /// Data sessions are with the server itself.
+  [[nodiscard]] static DataOptions data_of(const ControlClient& control, DataOptions data) {
+    data.only_peer = control.peer_key();
+    return data;
+  }
   void expect_data_to_move(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree(const TransferOptions& options);
   [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);

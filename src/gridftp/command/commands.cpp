@@ -1,5 +1,6 @@
 #include "gridftp/command/commands.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "tool/commands.hpp"
 #include "tool/facts.hpp"
 #include "tool/forward.hpp"
+#include "tool/pipe_facts.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
@@ -59,13 +61,13 @@ std::string unproved(const ClientOptions& options) {
 ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Console& console) {
   tool::SessionRun run(options, console);
   auto transfer = options.transfer;
-  if (found.key) transfer.data.key = std::make_shared<const Credentials>(std::move(*found.key));
+  if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   if (transfer.data.kind != DataKind::session || transfer.data.session.protection == Protection::clear)
     core::log().info("nothing is protected: neither the login nor the data");
   if (options.clear_control) console.line(unproved(options));
   const auto progress = std::make_shared<TransferProgress>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  run.watch("", [progress, verb = options.verb] { return figures_of(*progress, verb); });
+  run.watch([progress, verb = options.verb] { return figures_of(*progress, verb); });
   const auto conclude = [&run, progress](const Status& outcome) {
     if (!outcome) return run.finish(outcome.error());
     core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
@@ -94,7 +96,7 @@ ServeOptions serve_options(const ServerOptions& options, FoundKey found) {
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
   serve.data = options.data;
-  if (found.key) serve.data.key = std::make_shared<const Credentials>(std::move(*found.key));
+  if (found.credentials) serve.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   serve.least = options.least;
   return serve;
 }
@@ -128,7 +130,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
   for (const Endpoint& local : server.local_endpoints())
     console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
                              local.to_string(), audience_of(options)));
-  run.watch("", [&server] {
+  run.watch([&server] {
     ConnectionStats stats;
     stats.bytes_sent = server.moved_bytes();
     return stats;
@@ -137,12 +139,12 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
     picture.all.bytes_sent = server.moved_bytes();
     for (const Endpoint& local : server.local_endpoints())
       picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
-    for (const FtpServer::Guest& guest : server.guests()) {
+    for (const FtpServer::ClientFigures& client : server.clients()) {
       ConnectionStats stats;
-      stats.made_at = guest.came_at;
-      stats.bytes_sent = guest.moved_bytes;  // either way
+      stats.bytes_sent = client.moved_bytes;  // either way
       stats.streams_open = 1;
-      picture.peers.push_back(tool::picture_of(guest.number, "", guest.address.to_string(), stats));
+      stats.made_at = client.came_at;
+      picture.peers.push_back(tool::picture_of(client.number, client.address, stats));
     }
   });
   run.on_interrupt([&](const Error& why) {
@@ -162,8 +164,8 @@ class GridftpJob : public tool::Job {
   [[nodiscard]] Status prepare(bool has_environment_key, Console& /*console*/) override {
     return settle_protection(options_, has_environment_key);
   }
-  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
-    return carry_out(options_, std::move(key), context.console);
+  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+    return carry_out(options_, std::move(found), context.console);
   }
 
  protected:
@@ -213,7 +215,7 @@ class GatewayForward final : public tool::ForwardSession {
             EndHandler ended) override {
     boost::system::error_code gone;
     const auto socket = client.release(gone);
-    if (!gone) session_->take_client({session_->io(), boost::asio::ip::tcp::v4(), socket}, std::move(ended));
+    if (!gone) session_->take_client({client.get_executor(), boost::asio::ip::tcp::v4(), socket}, std::move(ended));
   }
 
  private:
@@ -231,19 +233,18 @@ class GatewayJob final : public tool::Job {
     tool::warn_of_protection(options_, console);
     return {};
   }
-  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
     std::optional<ServerBehind> server;
     if (options_.listens) {
       const HostPort& ftp = options_.services.front().place.tcp;
       auto addresses = resolve(ftp, options_.socket_family);
       if (!addresses) {
-        context.console.line(fmt::format("udtcat: {}; a gridftp gateway needs an IPv4 address of its server",
-                                         addresses.error().message()));
-        return tool::exit_status_of(addresses.error().code);
+        addresses.error().cause += "; a gridftp gateway needs an IPv4 address of its server";
+        return tool::SessionRun(options_, context.console).fail_to_start(std::move(addresses.error()));
       }
       server = ServerBehind{std::move(*addresses), tool::to_string(ftp)};
     }
-    return tool::forward_command(options_, std::move(key), context.console,
+    return tool::forward_command(options_, std::move(found), context.console,
                                  [server](Connection& connection, tool::TroubleHandler on_trouble) {
                                    return std::make_unique<GatewayForward>(connection, server, std::move(on_trouble));
                                  });
@@ -254,7 +255,7 @@ class GatewayJob final : public tool::Job {
 };
 
 Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
-  UDTCAT_TRY(tool::PipeOptions options, tool::parse_relay_options("udtcat gridftp gateway", arguments));
+  UDTCAT_TRY(tool::PipeOptions options, tool::parse_forward_options("udtcat gridftp gateway", arguments));
   if (options.form == tool::Form::help) return nullptr;
   options.session.purpose = Purpose::gateway;
   options.session.services.clear();             // its streams say themselves where they lead

@@ -233,6 +233,7 @@ Result<ClientOptions> parse_client_options(Verb verb, const Words& arguments) {
 
 Result<ServerOptions> parse_server_options(const Words& arguments) {
   ServerOptions options;
+  options.listens = true;
   CommandLine line("udtcat gridftp serve");
   add_server_options(line, options);
   UDTCAT_CHECK(line.read(arguments));

@@ -14,6 +14,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include <udtcat/endpoint.hpp>
+#include <udtcat/key_pair.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
@@ -22,14 +23,20 @@
 
 namespace udtcat::gridftp {
 
+/// The other end of a session: what it says of statements, and the key that it has proved.
+struct SessionPeer {
+  Statements statements = Statements::none;
+  std::optional<PublicKey> key;  ///< none without key pairs
+};
+
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
 class StreamIo {
  public:
   /// carrier   lives as long as the stream: the connection that carries it
-  /// session   the peer's word on statements; none: there is no session
+  /// peer      none: there is no session
   explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {},
-                    std::optional<Statements> session = {})
-      : carrier_(std::move(carrier)), stream_(std::move(stream)), session_(session) {}
+                    const std::optional<SessionPeer>& peer = {})
+      : carrier_(std::move(carrier)), stream_(std::move(stream)), peer_(peer) {}
 
   /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
   /// errors: Errc::connection_broken
@@ -53,8 +60,9 @@ class StreamIo {
     moved_bytes_ = std::move(moved);
   }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
-  [[nodiscard]] bool in_session() const { return session_.has_value(); }
-  [[nodiscard]] Statements peer_statements() const { return session_.value_or(Statements::none); }
+  [[nodiscard]] bool in_session() const { return peer_.has_value(); }
+  [[nodiscard]] Statements peer_statements() const { return peer_ ? peer_->statements : Statements::none; }
+  [[nodiscard]] std::optional<PublicKey> peer_key() const { return peer_ ? peer_->key : std::nullopt; }
 
  private:
   void count(std::size_t bytes) {
@@ -65,7 +73,7 @@ class StreamIo {
   std::shared_ptr<std::uint64_t> moved_bytes_;
   const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
-  const std::optional<Statements> session_;
+  const std::optional<SessionPeer> peer_;
 };
 
 /// Connects `socket` to the first of `addresses` that answers within its share of `patience`.

@@ -73,7 +73,10 @@ Task<void> ControlConnection::State::write(std::shared_ptr<State> state, std::st
 
 ControlConnection::ControlConnection(boost::asio::io_context& io, std::shared_ptr<StreamIo> stream, Endpoint local,
                                      Endpoint peer)
-    : state_(std::make_shared<State>(io, std::move(stream))), local_(local), peer_(peer) {
+    : state_(std::make_shared<State>(io, std::move(stream))),
+      local_(local),
+      peer_(peer),
+      peer_key_(state_->stream->peer_key()) {
   boost::asio::co_spawn(io, State::read_on(state_), boost::asio::detached);
 }
 

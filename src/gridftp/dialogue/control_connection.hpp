@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
@@ -46,12 +47,15 @@ class ControlConnection {
 
   [[nodiscard]] const Endpoint& local() const { return local_; }
   [[nodiscard]] const Endpoint& peer() const { return peer_; }
+  /// The key that the peer has proved; none without a key pair.
+  [[nodiscard]] const std::optional<PublicKey>& peer_key() const { return peer_key_; }
 
  private:
   struct State;
   const std::shared_ptr<State> state_;  // shared with the coroutine that reads
   const Endpoint local_;
   const Endpoint peer_;
+  const std::optional<PublicKey> peer_key_;
 };
 
 }  // namespace udtcat::gridftp

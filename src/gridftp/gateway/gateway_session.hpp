@@ -47,7 +47,6 @@ class GatewaySession {
   GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
                  TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience = kGreetingPatience);
 
-  [[nodiscard]] boost::asio::io_context& io() { return io_; }
   /// A control connection of a client's.  ended   called when its stream has ended
   void take_client(
       boost::asio::ip::tcp::socket socket, std::function<void()> ended = [] {});

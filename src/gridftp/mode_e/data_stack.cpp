@@ -139,9 +139,7 @@ std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOpt
     case DataKind::udt:
       return make_udt_stack(io, options.transport, options.connect_patience);
     case DataKind::session:
-      return make_session_stack(io, options.session, options.transport,
-                                options.key ? std::optional(options.key->duplicate()) : std::nullopt,
-                                options.connect_patience);
+      return make_session_stack(io, options);
     case DataKind::tcp:
       break;
   }

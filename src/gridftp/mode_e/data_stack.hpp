@@ -29,7 +29,8 @@ struct DataOptions {
   DataKind kind = DataKind::tcp;
   SessionOptions session;
   TransportOptions transport;
-  std::shared_ptr<const Credentials> key;  ///< session: none only at Protection::clear
+  std::shared_ptr<const Credentials> credentials;  ///< session: none only at Protection::clear
+  std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
   std::chrono::milliseconds connect_patience = kConnectPatience;
 };
 
@@ -80,11 +81,7 @@ template <typename Connected, typename Dial>
 [[nodiscard]] std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
                                                         std::chrono::milliseconds patience = kConnectPatience);
 /// Connections to one port are streams of one session. A peer proves the key.
-/// key   none only at Protection::clear
-[[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
-                                                            const TransportOptions& transport,
-                                                            std::optional<Credentials> key,
-                                                            std::chrono::milliseconds patience = kConnectPatience);
+[[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const DataOptions& options);
 /// The stack of that kind.
 [[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
 

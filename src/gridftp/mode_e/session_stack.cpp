@@ -21,6 +21,14 @@ namespace {
 
 std::string name_of(const Endpoint& peer) { return "session with " + peer.to_string(); }
 
+/// errors: Errc::authentication_failed: the peer has proved another key than the one whose data these are
+Status check_key(const Connection& connection, const std::optional<PublicKey>& only_peer) {
+  const auto identity = connection.peer_identity();
+  if (!only_peer || !identity || identity->key == *only_peer) return {};
+  return fail(Errc::authentication_failed, "move data in a " + name_of(connection.peer()),
+              "it is " + identity->name + ", whose data these are not");
+}
+
 /// Sessions without streams, until their peers have answered the CLOSE.
 class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
  public:
@@ -75,7 +83,9 @@ class SharedSession {
       connection.accept_stream(*id, std::move(theirs), log_outcome(session->peer_));
     else
       connection.open_stream(std::move(theirs), log_outcome(session->peer_));
-    return std::make_shared<StreamIo>(std::move(ours), session, connection.peer_statements());
+    SessionPeer peer{connection.peer_statements(), {}};
+    if (const auto identity = connection.peer_identity()) peer.key = identity->key;
+    return std::make_shared<StreamIo>(std::move(ours), session, peer);
   }
 
  private:
@@ -95,8 +105,8 @@ class SharedSession {
 class SessionDataListener final : public DataListener {
  public:
   SessionDataListener(boost::asio::io_context& io, std::weak_ptr<ClosingSessions> closing,
-                      DataStack::ConnectionHandler handler)
-      : io_(io), closing_(std::move(closing)), handler_(std::move(handler)) {}
+                      const std::optional<PublicKey>& only_peer, DataStack::ConnectionHandler handler)
+      : io_(io), closing_(std::move(closing)), only_peer_(only_peer), handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
     const auto refused = [](const Endpoint& peer, const Error& why) {
@@ -114,6 +124,11 @@ class SessionDataListener final : public DataListener {
   void welcome(std::unique_ptr<Connection> connection) {
     if (const auto identity = connection->peer_identity())
       core::log().info("{} is {}", connection->peer().to_string(), identity->name);
+    if (const auto is_its = check_key(*connection, only_peer_); !is_its) {
+      core::log().warn("{}", is_its.error().message());
+      if (const auto closing = closing_.lock()) closing->take(std::move(connection));
+      return;
+    }
     const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_);
     std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
     sessions_.push_back(session);
@@ -124,6 +139,7 @@ class SessionDataListener final : public DataListener {
 
   boost::asio::io_context& io_;
   const std::weak_ptr<ClosingSessions> closing_;
+  const std::optional<PublicKey> only_peer_;
   const DataStack::ConnectionHandler handler_;
   std::list<std::shared_ptr<SharedSession>> sessions_;  // as many as peers that hold the key
   std::unique_ptr<Listener> listener_;
@@ -132,9 +148,7 @@ class SessionDataListener final : public DataListener {
 
 class SessionStack final : public DataStack {
  public:
-  SessionStack(boost::asio::io_context& io, const SessionOptions& session, const TransportOptions& transport,
-               std::optional<Credentials> key, std::chrono::milliseconds patience)
-      : io_(io), session_(session), transport_(transport), key_(std::move(key)), patience_(patience) {}
+  SessionStack(boost::asio::io_context& io, const DataOptions& options) : io_(io), options_(options) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     std::erase_if(sessions_, [](const auto& each) { return each.second.expired(); });
@@ -150,46 +164,45 @@ class SessionStack final : public DataStack {
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
-    request.key = duplicate_key();
-    request.session = session_;
-    request.transport = transport_;
-    auto listener = std::make_unique<SessionDataListener>(io_, closing_, std::move(handler));
+    request.credentials = duplicate_credentials();
+    request.session = options_.session;
+    request.transport = options_.transport;
+    auto listener = std::make_unique<SessionDataListener>(io_, closing_, options_.only_peer, std::move(handler));
     UDTCAT_CHECK(listener->open(std::move(request)));
     return listener;
   }
 
  private:
-  [[nodiscard]] std::optional<Credentials> duplicate_key() const {
-    return key_ ? std::optional(key_->duplicate()) : std::nullopt;
+  [[nodiscard]] std::optional<Credentials> duplicate_credentials() const {
+    return options_.credentials ? std::optional(options_.credentials->duplicate()) : std::nullopt;
   }
   [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(Endpoint to) {
     DialRequest request;
     request.addresses.push_back(to);
     request.peer_name = to.to_string();
-    request.timeout = patience_;
-    request.key = duplicate_key();
-    request.session = session_;
-    request.transport = transport_;
+    request.timeout = options_.connect_patience;
+    request.credentials = duplicate_credentials();
+    request.session = options_.session;
+    request.transport = options_.transport;
     const auto begin = [&](auto handler) { return udtcat::dial(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto connection, co_await await_dial<Connection>(io_, begin));
+    if (const auto is_its = check_key(*connection, options_.only_peer); !is_its) {
+      closing_->take(std::move(connection));
+      co_return tl::unexpected(is_its.error());
+    }
     co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_);
   }
 
   boost::asio::io_context& io_;
-  const SessionOptions session_;
-  const TransportOptions transport_;
-  const std::optional<Credentials> key_;
-  const std::chrono::milliseconds patience_;
+  const DataOptions options_;
   const std::shared_ptr<ClosingSessions> closing_ = std::make_shared<ClosingSessions>(io_);
   std::map<std::string, std::weak_ptr<SharedSession>> sessions_;  // by the port called
 };
 
 }  // namespace
 
-std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const SessionOptions& session,
-                                              const TransportOptions& transport, std::optional<Credentials> key,
-                                              std::chrono::milliseconds patience) {
-  return std::make_shared<SessionStack>(io, session, transport, std::move(key), patience);
+std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const DataOptions& options) {
+  return std::make_shared<SessionStack>(io, options);
 }
 
 }  // namespace udtcat::gridftp

@@ -138,11 +138,11 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
   return locals;
 }
 
-std::vector<FtpServer::Guest> FtpServer::guests() const {
-  std::vector<Guest> guests;
+std::vector<FtpServer::ClientFigures> FtpServer::clients() const {
+  std::vector<ClientFigures> clients;
   for (const auto& [number, entry] : clients_)
-    guests.push_back({number, entry.address, entry.came_at, entry.client->moved_bytes()});
-  return guests;
+    clients.push_back({number, entry.address, entry.came_at, entry.client->moved_bytes()});
+  return clients;
 }
 
 std::uint64_t FtpServer::moved_bytes() const {

@@ -44,13 +44,13 @@ class FtpServer {
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
   /// A client that is here.
-  struct Guest {
+  struct ClientFigures {
     std::uint64_t number;
     Endpoint address;
     std::chrono::steady_clock::time_point came_at;
     std::uint64_t moved_bytes;  ///< payload either way
   };
-  [[nodiscard]] std::vector<Guest> guests() const;
+  [[nodiscard]] std::vector<ClientFigures> clients() const;
   /// Payload moved either way since the start.
   [[nodiscard]] std::uint64_t moved_bytes() const;
 

@@ -81,7 +81,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         control_(std::move(control)),
         name_(control_->peer().to_string()),
         changed_(io),
-        transfers_(io, std::move(service), share, {control_->local(), control_->peer()},
+        transfers_(io, std::move(service), share, {control_->local(), control_->peer(), control_->peer_key()},
                    [this](Reply reply) { return send(std::move(reply)); }) {}
 
   static Task<void> read_commands(std::shared_ptr<Dialogue> self);

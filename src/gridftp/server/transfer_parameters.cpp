@@ -54,6 +54,7 @@ TransferParameters::TransferParameters(boost::asio::io_context& io, std::shared_
       share_(share),
       local_(ends.local.with_port(0)),
       peer_(ends.peer.with_port(0)),
+      peer_key_(ends.peer_key),
       level_(options_.data.session.protection),
       path_(io, make_tcp_stack(io, options_.data.connect_patience),
             [this] { return service_->data_slots.take(peer_, share_.data_connections); }) {}
@@ -90,12 +91,13 @@ Reply TransferParameters::change_stack() {
   DataOptions data = options_.data;
   data.kind = kind_;
   data.session.protection = protection();
+  if (!options_.third_party) data.only_peer = peer_key_;
   if (protection() < options_.least)
     return make_reply(
         536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat, DCAU A, PROT.", to_string(options_.least)));
-  if (protection() != Protection::clear && !data.key)
+  if (protection() != Protection::clear && !data.credentials)
     return make_reply(534, "This server has no key: nothing can be proved or protected.");
-  if (protection() == Protection::clear) data.key = nullptr;
+  if (protection() == Protection::clear) data.credentials = nullptr;
   path_.use(make_stack(io_, data));
   return make_reply(200, fmt::format("Data are {}.", to_string(protection())));
 }
@@ -120,7 +122,8 @@ Reply TransferParameters::set_authentication(const std::string& mode) {
   if (mode != "A" && mode != "N") return make_reply(504, "DCAU is A or N here.");
   if (mode == "A" && kind_ != DataKind::session)
     return make_reply(534, "Nothing can be proved over tcp or udt: SITE SETNETSTACK udtcat, or DCAU N.");
-  if (mode == "A" && !options_.data.key) return make_reply(534, "This server has no key: nothing can be proved.");
+  if (mode == "A" && !options_.data.credentials)
+    return make_reply(534, "This server has no key: nothing can be proved.");
   if (mode == "A") level_ = std::max(level_, Protection::auth);
   const bool before = std::exchange(authenticates_, mode == "A");
   Reply answer = kind_ == DataKind::session ? change_stack() : make_reply(200, "DCAU N.");
@@ -148,7 +151,7 @@ Reply TransferParameters::set_protection(const std::string& level) {
 
 // ---- Data ports -----------------------------------------------------------------------------------------------------
 
-/// A peer that proves the key may come from anywhere.
+/// A peer that proves the key, or with key pairs the client's own key, may come from anywhere.
 Result<Endpoint> TransferParameters::open_port() {
   const bool from_anywhere = options_.third_party || protection() > Protection::clear;
   UDTCAT_TRY(const auto ports, path_.listen(local_, 1, from_anywhere ? std::nullopt : std::optional(peer_)));

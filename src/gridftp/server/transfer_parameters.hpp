@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -24,6 +23,7 @@ namespace udtcat::gridftp {
 struct ControlEnds {
   Endpoint local;
   Endpoint peer;
+  std::optional<PublicKey> peer_key{};  ///< none without a key pair
 };
 
 /// The decimal number at the front of an argument; none where there is none, or it is beyond any file.
@@ -78,6 +78,7 @@ class TransferParameters {
   const Share share_;
   const Endpoint local_;
   const Endpoint peer_;
+  const std::optional<PublicKey> peer_key_;
   DataKind kind_ = DataKind::tcp;
   bool authenticates_ = true;  // DCAU A, which counts where kind_ can prove anything
   Protection level_;           // PROT, which counts where kind_ is a session

@@ -26,7 +26,7 @@ Result<std::shared_ptr<XioAcceptor>> XioAcceptor::make(std::shared_ptr<boost::as
 Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port) {
   UDTCAT_TRY(auto locals, resolve({.host = "", .port = port}, AddressFamily::any));
   ListenRequest request{std::move(locals), std::nullopt, settings.session, settings.transport};
-  if (key) request.key = key->duplicate();
+  if (key) request.credentials = key->duplicate();
   // Weak: the listener is ours.
   UDTCAT_TRY(listener_, udtcat::listen(
                             *io_, std::move(request),

@@ -28,7 +28,7 @@ bool same_session(const DialRequest& one, const DialRequest& other) {
          one.session.own_name == other.session.own_name && one.session.expected_peer == other.session.expected_peer &&
          one.session.threads == other.session.threads && one.session.lanes == other.session.lanes &&
          one.session.block_bytes == other.session.block_bytes && one.transport.rate == other.transport.rate &&
-         same_key(one.key, other.key);
+         same_key(one.credentials, other.credentials);
 }
 
 /// The parts of a request that same_session() compares.
@@ -37,7 +37,7 @@ DialRequest identity_of(const DialRequest& request) {
   identity.peer_name = request.peer_name;
   identity.session = request.session;
   identity.transport = request.transport;
-  if (request.key) identity.key = request.key->duplicate();
+  if (request.credentials) identity.credentials = request.credentials->duplicate();
   return identity;
 }
 
@@ -95,7 +95,7 @@ Result<DialRequest> XioEngine::request_for(const Contact& contact, const Setting
   UDTCAT_TRY(request.addresses, resolve({.host = contact.host, .port = contact.port}, AddressFamily::any));
   request.peer_name = contact.host + ":" + std::to_string(contact.port);
   request.timeout = kDialTimeout;
-  request.key = std::move(key);
+  request.credentials = std::move(key);
   request.session = settings.session;
   request.transport = settings.transport;
   return request;

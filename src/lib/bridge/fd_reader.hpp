@@ -29,7 +29,7 @@ namespace udtcat::bridge {
 /// Threads: confined to the io_context thread; run() and what it calls are on a thread of their own.
 class FdReader {
  public:
-  static constexpr std::size_t kReadBytes = 256 * kKiB;      // guess: a default block
+  static constexpr std::size_t kReadBytes = 256 * kKiB;      // guess: a default block; bench/loopback
   static constexpr std::size_t kRingBytes = 4 * kReadBytes;  // guess: one being filled, one taken, two for a hiccup
 
   /// Owns `number` from now on, also when it fails.  errors: Errc::out_of_resources

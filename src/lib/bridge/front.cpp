@@ -12,7 +12,7 @@ using boost::asio::ip::tcp;
 Result<std::unique_ptr<Front>> Front::open(boost::asio::io_context& io, const SocketAddress& address,
                                            ClientHandler on_client, ShortageHandler on_shortage) {
   std::unique_ptr<Front> front(new Front(address.unix_path));
-  if (address.unix_path.empty()) {
+  if (!address.is_unix()) {
     UDTCAT_TRY(TcpPorts ports, TcpPorts::bind(io, address.tcp, SocketEnd::receipted));
     auto& kept = front->accepting_.emplace<TcpPorts>(std::move(ports));
     kept.accept(

@@ -1,11 +1,12 @@
 /// make_services(): connects the streams that peers open.
 ///
-///   on_stream ─► line ─► TcpConnect, UnixConnect ─► accept_stream(SocketStream)
-///                                          └──────► refuse_stream(why), and a line for the operator
+///   on_stream ─► Turns ─► TcpConnect, UnixConnect ─► accept_stream(SocketStream)
+///                                           └──────► refuse_stream(why), and a line for the operator
+///   on_stream_given_up ─► its turn, or its attempt, is another's
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,9 +17,11 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/reset.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/bridge/tcp_connect.hpp"
 #include "lib/bridge/trouble.hpp"
+#include "lib/bridge/turns.hpp"
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
@@ -26,7 +29,9 @@
 namespace udtcat::bridge {
 namespace {
 
+/// Attempts under way at a time, to one service.
 constexpr std::size_t kMaxAttempts = 256;                    // guess: below every service's backlog
+constexpr std::size_t kMaxAttemptsOfConnection = 64;         // guess: a connection leaves most of them to others
 constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
 
 /// Once this is gone, streams that wait for a service, and those that come, stay unanswered: close the connections
@@ -35,7 +40,9 @@ constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service
 class SocketServices final : public Services {
  public:
   SocketServices(boost::asio::io_context& io, std::vector<Service> services, TroubleHandler on_trouble)
-      : io_(io), services_(std::move(services)), trouble_(io, std::move(on_trouble)) {}
+      : io_(io), trouble_(io, std::move(on_trouble)) {
+    for (Service& service : services) queues_.emplace_back(std::move(service));
+  }
 
   void serve(Connection& connection, Permission may_reach) override;
 
@@ -43,85 +50,115 @@ class SocketServices final : public Services {
   /// Lives in the connection's stream handler, and so no longer than the connection.
   struct Served {
     Connection& connection;
+    const std::uint64_t number;
     const Endpoint peer;
     const Permission may_reach;
   };
-  /// A stream that waits for its service.
-  struct Arrival {
-    std::weak_ptr<Served> from;
-    StreamId id;
-    const Service* service;
+  /// The streams that want one service: a service that is silent, or a connection with very many streams, holds up no
+  /// others.
+  struct Queue {
+    explicit Queue(Service of) : service(std::move(of)) {}
+    const Service service;
+    Turns<std::uint64_t, StreamId> turns{kMaxAttempts, kMaxAttemptsOfConnection};
   };
+  using Attempt = std::variant<std::monostate, TcpConnect, UnixConnect>;  // none: the stream waits for its turn
+  struct Arrival {
+    Arrival(std::weak_ptr<Served> by, Queue& at) : from(std::move(by)), queue(at) {}
+    const std::weak_ptr<Served> from;
+    Queue& queue;
+    Attempt attempt;
+  };
+  /// The connection's number, and the stream's.
+  using ArrivalId = std::pair<std::uint64_t, StreamId>;
 
   void take(const std::shared_ptr<Served>& served, StreamId id);
-  void connect_next();
-  void connect(const Arrival& arrival);
-  void answer(const Arrival& arrival, std::error_code error, StreamSocket socket);
+  void give_up(const ArrivalId& id);
+  void connect_next(Queue& queue);
+  void connect(Queue& queue, const ArrivalId& id, Attempt& place);
+  void on_answer(const ArrivalId& id, std::error_code error, StreamSocket socket);
+  void answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service, std::error_code error,
+              StreamSocket socket);
   void refuse(Served& served, StreamId id, const Error& why);
   void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
 
   boost::asio::io_context& io_;
-  const std::vector<Service> services_;
   TroubleReporter trouble_;
-  std::deque<Arrival> line_;  // bounded, as the next, by the streams that the connections let their peers open
-  std::uint64_t attempts_made_ = 0;
-  std::map<std::uint64_t, std::variant<std::monostate, TcpConnect, UnixConnect>> attempts_;  // at most kMaxAttempts
+  std::list<Queue> queues_;  // of each service
+  std::uint64_t connections_served_ = 0;
+  std::map<ArrivalId, Arrival> arrivals_;  // streams without an answer, as many as their connections let be open
   core::Lifetime lifetime_;
 };
 
 void SocketServices::serve(Connection& connection, Permission may_reach) {
-  const auto served = std::make_shared<Served>(Served{connection, connection.peer(), std::move(may_reach)});
+  const auto served =
+      std::make_shared<Served>(Served{connection, connections_served_++, connection.peer(), std::move(may_reach)});
   connection.on_stream(lifetime_.guard([this, served](StreamId id) { take(served, id); }));
+  connection.on_stream_given_up(lifetime_.guard([this, number = served->number](StreamId id) {
+    give_up({number, id});
+  }));
 }
 
 void SocketServices::take(const std::shared_ptr<Served>& served, StreamId id) {
-  const std::string name = served->connection.service_of(id);
-  const auto service = std::ranges::find(services_, name, &Service::name);
-  const std::string tried = name.empty() ? "reach the service" : "reach the service " + name;
-  if (service == services_.end()) return refuse(*served, id, {Errc::stream_refused, tried, "there is none here"});
-  if (!served->may_reach(name)) return refuse(*served, id, {Errc::stream_refused, tried, "this peer may not"});
-  line_.push_back({served, id, &*service});
-  connect_next();
+  const auto name = served->connection.service_of(id);
+  if (!name) return;  // given up within the turn of the event loop in which it came
+  const auto queue = std::ranges::find(queues_, *name, [](const Queue& each) { return each.service.name; });
+  const std::string tried = name->empty() ? "reach the service" : "reach the service " + *name;
+  if (queue == queues_.end()) return refuse(*served, id, {Errc::stream_refused, tried, "there is none here"});
+  if (!served->may_reach(*name)) return refuse(*served, id, {Errc::stream_refused, tried, "this peer may not"});
+  arrivals_.try_emplace({served->number, id}, served, *queue);
+  queue->turns.add(served->number, id);
+  connect_next(*queue);
 }
 
-void SocketServices::connect_next() {
-  while (!line_.empty() && attempts_.size() < kMaxAttempts) {
-    const Arrival next = line_.front();
-    line_.pop_front();
-    if (!next.from.expired()) connect(next);
+void SocketServices::give_up(const ArrivalId& id) {
+  const auto arrival = arrivals_.find(id);
+  if (arrival == arrivals_.end()) return;
+  Queue& queue = arrival->second.queue;
+  const bool waits = std::holds_alternative<std::monostate>(arrival->second.attempt);
+  arrivals_.erase(arrival);
+  if (waits) return queue.turns.remove(id.first, id.second);
+  queue.turns.done(id.first);
+  connect_next(queue);
+}
+
+void SocketServices::connect_next(Queue& queue) {
+  while (const auto turn = queue.turns.next()) {
+    const ArrivalId id{turn->owner, turn->item};
+    const auto arrival = arrivals_.find(id);
+    if (!arrival->second.from.expired()) {
+      connect(queue, id, arrival->second.attempt);
+    } else {
+      arrivals_.erase(arrival);
+      queue.turns.done(turn->owner);
+    }
   }
 }
 
-void SocketServices::connect(const Arrival& arrival) {
-  const std::uint64_t attempt = attempts_made_++;
-  const auto on_answer = [this, attempt, arrival](std::error_code error, auto socket) {
-    attempts_.erase(attempt);
-    answer(arrival, error, std::move(socket));
-    connect_next();
-  };
-  const SocketAddress& to = arrival.service->address;
-  auto& place = attempts_[attempt];
-  if (to.unix_path.empty())
-    place.emplace<TcpConnect>(io_, to.tcp, kConnectPatience, on_answer);
+void SocketServices::connect(Queue& queue, const ArrivalId& id, Attempt& place) {
+  const auto done = [this, id](std::error_code error, auto socket) { on_answer(id, error, std::move(socket)); };
+  const SocketAddress& to = queue.service.address;
+  if (to.is_unix())
+    place.emplace<UnixConnect>(io_, to.unix_path, kConnectPatience, done);
   else
-    place.emplace<UnixConnect>(io_, to.unix_path, kConnectPatience, on_answer);
+    place.emplace<TcpConnect>(io_, to.tcp, kConnectPatience, done);
 }
 
-void SocketServices::answer(const Arrival& arrival, std::error_code error, StreamSocket socket) {
-  const std::shared_ptr<Served> served = arrival.from.lock();
-  if (!served) {
-    boost::system::error_code none;
-    socket.close(none);  // a reset: its destructor would take that back, and the stream look like an empty one
-    return;
-  }
-  if (error)
-    return refuse(*served, arrival.id,
-                  {Errc::local_connect_failed, "connect " + arrival.service->shown, cause_of(error)});
-  served->connection.accept_stream(
-      arrival.id, std::make_unique<SocketStream>(std::move(socket), SocketEnd::receipted),
-      lifetime_.guard([this, peer = served->peer, id = arrival.id](const StreamOutcome& outcome) {
-        on_stream_ended(peer, id, outcome);
-      }));
+void SocketServices::on_answer(const ArrivalId& id, std::error_code error, StreamSocket socket) {
+  const auto arrival = arrivals_.extract(id);
+  Queue& queue = arrival.mapped().queue;
+  queue.turns.done(id.first);
+  answer(arrival.mapped().from.lock(), id.second, queue.service, error, std::move(socket));
+  connect_next(queue);
+}
+
+void SocketServices::answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service,
+                            std::error_code error, StreamSocket socket) {
+  if (!served) return reset(socket);
+  if (error) return refuse(*served, id, {Errc::local_connect_failed, "connect " + service.shown, cause_of(error)});
+  served->connection.accept_stream(id, std::make_unique<SocketStream>(std::move(socket), SocketEnd::receipted),
+                                   lifetime_.guard([this, peer = served->peer, id](const StreamOutcome& outcome) {
+                                     on_stream_ended(peer, id, outcome);
+                                   }));
 }
 
 void SocketServices::refuse(Served& served, StreamId id, const Error& why) {

@@ -10,6 +10,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/reset.hpp"
 #include "lib/core/invariant.hpp"
 
 namespace udtcat::bridge {
@@ -40,8 +41,8 @@ SocketStream::SocketStream(StreamSocket socket, SocketEnd end)
 }
 
 SocketStream::~SocketStream() {
-  boost::system::error_code error;
-  socket_.close(error);  // by itself it would take the reset back first
+  boost::system::error_code none;
+  socket_.close(none);  // the socket's own destructor would make an end of what is still to be a reset
 }
 
 /// Without a reset the other side would take a stream cut short for one that ended.
@@ -89,9 +90,7 @@ void SocketStream::async_finish(FinishHandler handler) {
 
 void SocketStream::abort() {
   lifetime_.end();
-  close_as_a_reset(true);
-  boost::system::error_code error;
-  socket_.close(error);
+  reset(socket_);
 }
 
 }  // namespace udtcat::bridge

@@ -2,7 +2,6 @@
 /// memory.
 #include <udtcat/stream.hpp>
 
-#include <optional>
 #include <utility>
 
 #include <boost/asio/post.hpp>

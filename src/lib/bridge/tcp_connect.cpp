@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/reset.hpp"
 #include "lib/core/invariant.hpp"
 
 namespace udtcat::bridge {
@@ -24,11 +25,6 @@ TcpConnect::TcpConnect(boost::asio::io_context& io, std::vector<Endpoint> target
 }
 
 TcpConnect::~TcpConnect() { reset(socket_); }
-
-void TcpConnect::reset(tcp::socket& socket) {
-  boost::system::error_code error;
-  socket.close(error);  // its own destructor would take the reset back first
-}
 
 void TcpConnect::try_next() {
   const std::size_t left = targets_.size() - tried_;

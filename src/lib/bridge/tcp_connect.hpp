@@ -34,9 +34,6 @@ class TcpConnect {
   TcpConnect& operator=(const TcpConnect&) = delete;
   ~TcpConnect();
 
-  /// Closes a socket that it gave and that has no user any more.
-  static void reset(boost::asio::ip::tcp::socket& socket);
-
  private:
   void try_next();
   void on_connected(const boost::system::error_code& error);

@@ -9,6 +9,7 @@
 #include <boost/asio/error.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/descriptor.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::bridge {
@@ -23,28 +24,28 @@ tl::unexpected<Error> cannot_listen(const std::string& path, std::string why) {
   return fail(Errc::cannot_bind, "listen at unix " + path, std::move(why));
 }
 
-/// Whether the socket at `path` is one that its process has left behind.
-bool is_left_over(boost::asio::io_context& io, const std::string& path) {
+}  // namespace
+
+bool is_left_over(const std::string& path) {
   struct stat about {};
-  if (::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
-  stream_protocol::socket probe(io, stream_protocol());
-  boost::system::error_code error;
-  probe.native_non_blocking(true, error);  // one that listens may be stopped, and its backlog full
+  if (path.size() > kMaxUnixPathBytes || ::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
+  // Non-blocking: one that listens may be stopped, and its backlog full.
+  const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const stream_protocol::endpoint place(path);
-  return ::connect(probe.native_handle(), place.data(), static_cast<socklen_t>(place.size())) != 0 &&
+  return probe.is_open() && ::connect(probe.number(), place.data(), static_cast<socklen_t>(place.size())) != 0 &&
          errno == ECONNREFUSED;
 }
 
-}  // namespace
-
-Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path) {
+Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path, mode_t mode) {
   if (path.empty() || path.size() > kMaxUnixPathBytes)
     return cannot_listen(path, "a path of a socket has 1 to 107 bytes");
   UnixAcceptor::Listening listening(io);
   boost::system::error_code error;
   listening.open(stream_protocol(), error);
+  // Before it has its name, so that there is no moment at which others could connect.
+  if (!error && ::fchmod(listening.native_handle(), mode) != 0) return cannot_listen(path, core::errno_text(errno));
   if (!error) listening.bind(stream_protocol::endpoint(path), error);
-  if (error == boost::asio::error::address_in_use && is_left_over(io, path) && ::unlink(path.c_str()) == 0)
+  if (error == boost::asio::error::address_in_use && is_left_over(path) && ::unlink(path.c_str()) == 0)
     listening.bind(stream_protocol::endpoint(path), error);
   if (!error) listening.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return cannot_listen(path, cause_of(from_asio(error)));

@@ -6,6 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include <sys/stat.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -21,9 +23,14 @@ inline constexpr std::size_t kMaxUnixPathBytes = 107;  // spec: unix(7), sun_pat
 
 using UnixAcceptor = SocketAcceptor<boost::asio::local::stream_protocol>;
 
-/// Listens at `path`. A socket that a process left there when it died is taken away; the umask says who may connect.
+/// Listens at `path`. A socket that a process left there when it died is taken away.
+/// mode   of the socket's file, which says who may connect; less what the umask takes
 /// errors: Errc::cannot_bind, also where somebody listens there, or where `path` is no socket
-[[nodiscard]] Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path);
+[[nodiscard]] Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path,
+                                                        mode_t mode = ACCESSPERMS);
+
+/// Whether `path` is a socket at which nobody listens, as its process has died.
+[[nodiscard]] bool is_left_over(const std::string& path);
 
 /// One attempt to connect. Destroying it gives up without a call.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.

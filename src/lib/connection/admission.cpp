@@ -40,6 +40,11 @@ std::uint64_t host_memory_bytes() {
   return pages * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
 }
 
+CountedPeer counted(const Endpoint& peer, const std::optional<PeerIdentity>& identity) {
+  if (identity) return identity->key;
+  return core::host_of(peer);
+}
+
 tl::unexpected<Error> too_many(const Endpoint& peer, std::string cause) {
   return fail(Errc::out_of_resources, "take a session of " + peer.to_string(), std::move(cause));
 }
@@ -48,30 +53,39 @@ tl::unexpected<Error> too_many(const Endpoint& peer, std::string cause) {
 
 std::uint64_t process_memory_bytes() { return std::min(control_group_memory_bytes(), host_memory_bytes()); }
 
-Status Admission::room_for(const Endpoint& peer, std::uint64_t share_bytes) const {
-  const auto known = sessions_of_.find(core::host_of(peer));
-  const std::size_t own = known == sessions_of_.end() ? 0 : known->second;
-  if (own == 0 && sessions_of_.size() >= limits_.peers)
+Status Admission::room_for(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
+                           std::uint64_t share_bytes) const {
+  const auto known = held_.find(counted(peer, identity));
+  const Held own = known == held_.end() ? Held() : known->second;
+  if (own.sessions == 0 && held_.size() >= limits_.peers)
     return too_many(peer, fmt::format("there are {} peers already", limits_.peers));
-  if (own >= limits_.sessions_per_peer) return too_many(peer, fmt::format("it has {} sessions already", own));
-  if (!is_sole_ && promised_bytes_ + share_bytes > total_bytes_)
+  if (own.sessions >= limits_.sessions_per_peer)
+    return too_many(peer, fmt::format("it has {} sessions already", own.sessions));
+  if (is_sole_) return {};
+  // A first session may have what there is: the least share can be more than a peer's part of a small total.
+  if (own.sessions > 0 && own.promised_bytes + share_bytes > total_of_peer_bytes_)
+    return too_many(peer, "all memory for one peer is promised to its other sessions");
+  if (promised_bytes_ + share_bytes > total_bytes_)
     return too_many(peer, "all memory for sessions is promised to others");
   return {};
 }
 
 Result<Admission::Place> Admission::enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
-                                          std::uint64_t share_bytes) {
-  UDTCAT_CHECK(at->room_for(peer, share_bytes));
-  const core::Prefix host = core::host_of(peer);
-  ++at->sessions_of_[host];
+                                          const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes) {
+  UDTCAT_CHECK(at->room_for(peer, identity, share_bytes));
+  const CountedPeer counts_as = counted(peer, identity);
+  Held& held = at->held_[counts_as];
+  ++held.sessions;
+  held.promised_bytes += share_bytes;
   at->promised_bytes_ += share_bytes;
-  return Place(at, host, share_bytes);
+  return Place(at, counts_as, share_bytes);
 }
 
-void Admission::leave(core::Prefix peer, std::uint64_t share_bytes) {
+void Admission::leave(const CountedPeer& peer, std::uint64_t share_bytes) {
   promised_bytes_ -= share_bytes;
-  const auto known = sessions_of_.find(peer);
-  if (--known->second == 0) sessions_of_.erase(known);
+  const auto known = held_.find(peer);
+  known->second.promised_bytes -= share_bytes;
+  if (--known->second.sessions == 0) held_.erase(known);
 }
 
 }  // namespace udtcat::connection

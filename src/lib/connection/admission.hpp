@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
@@ -19,20 +22,24 @@ namespace udtcat::connection {
 /// The memory that this process may have: its control group's limit, or the host's.
 [[nodiscard]] std::uint64_t process_memory_bytes();
 
+/// A peer as it is counted here: a holder of a key pair, or else a host.
+using CountedPeer = std::variant<core::Prefix, PublicKey>;
+
 /// A session holds at most kPartsOfASession times its share: what it has sent and what it has received, each once in
 /// the transport, and what its streams keep. The n-th session is promised a kSlices-th of all shares, over n: the first
-/// have much, and a thousand have some.
+/// have much, and a thousand have some. Where there may be several peers, none is promised all.
 /// Threads: unsynchronised.
 class Admission {
  public:
   static constexpr std::uint64_t kPartsOfASession = 4;  // spec: docs/adr/0040-limits.md
   static constexpr std::uint64_t kSlices = 12;          // spec: docs/adr/0040-limits.md
+  static constexpr std::uint64_t kPartsOfTotal = 5;     // spec: docs/adr/0040-limits.md: one is not for the same peer
 
   /// A session's, until its destruction.
   class Place {
    public:
     Place() = default;
-    Place(std::shared_ptr<Admission> at, core::Prefix peer, std::uint64_t share_bytes)
+    Place(std::shared_ptr<Admission> at, CountedPeer peer, std::uint64_t share_bytes)
         : at_(std::move(at)), peer_(peer), share_bytes_(share_bytes) {}
     Place(Place&& other) noexcept { *this = std::move(other); }
     Place& operator=(Place&& other) noexcept {
@@ -47,7 +54,7 @@ class Admission {
 
    private:
     std::shared_ptr<Admission> at_;  // none: no place
-    core::Prefix peer_ = 0;
+    CountedPeer peer_;
     std::uint64_t share_bytes_ = 0;
   };
 
@@ -56,7 +63,8 @@ class Admission {
       : limits_(limits),
         most_bytes_(most_bytes),
         is_sole_(limits.peers == 1 && limits.sessions_per_peer == 1),
-        total_bytes_(limits.memory_bytes.value_or(process_memory_bytes() / 2) / kPartsOfASession) {}
+        total_bytes_(limits.memory_bytes.value_or(process_memory_bytes() / 2) / kPartsOfASession),
+        total_of_peer_bytes_(limits.peers == 1 ? total_bytes_ : total_bytes_ - total_bytes_ / kPartsOfTotal) {}
 
   /// The share of a session that comes while `others` are there, or on their way.
   [[nodiscard]] std::uint64_t share_bytes(std::size_t others) const {
@@ -64,21 +72,27 @@ class Admission {
     return std::clamp(total_bytes_ / kSlices / (others + 1), kMinMemoryBytes, std::max(most_bytes_, kMinMemoryBytes));
   }
   /// Whether a session of the peer may come now.  errors: Errc::out_of_resources, saying of what there are too many
-  [[nodiscard]] Status room_for(const Endpoint& peer) const { return room_for(peer, kMinMemoryBytes); }
+  /// identity   none: a peer without a key pair
+  [[nodiscard]] Status room_for(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
+                                std::uint64_t share_bytes = kMinMemoryBytes) const;
   /// share_bytes   that the session has got; 0: its transport states none.  errors: as room_for()
   [[nodiscard]] static Result<Place> enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
-                                           std::uint64_t share_bytes);
+                                           const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes);
 
  private:
-  [[nodiscard]] Status room_for(const Endpoint& peer, std::uint64_t share_bytes) const;
-  void leave(core::Prefix peer, std::uint64_t share_bytes);
+  struct Held {
+    std::size_t sessions = 0;
+    std::uint64_t promised_bytes = 0;
+  };
+  void leave(const CountedPeer& peer, std::uint64_t share_bytes);
 
   const ListenLimits limits_;
   const std::uint64_t most_bytes_;
-  const bool is_sole_;               // the one session has what it asks for
-  const std::uint64_t total_bytes_;  // of all shares
+  const bool is_sole_;                       // the one session has what it asks for
+  const std::uint64_t total_bytes_;          // of all shares
+  const std::uint64_t total_of_peer_bytes_;  // of those of one peer
   std::uint64_t promised_bytes_ = 0;
-  std::map<core::Prefix, std::size_t> sessions_of_;  // each peer that has some
+  std::map<CountedPeer, Held> held_;  // by each peer that has sessions
 };
 
 }  // namespace udtcat::connection

@@ -26,7 +26,7 @@ void BlockWriter::forget(MuxStream& stream) {
   std::erase(waiting_, &stream);
 }
 
-std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes) {
+BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes) {
   words_.clear();
   most_words_bytes_ = most_words_bytes;
   std::size_t used = take_control(payload);
@@ -37,7 +37,7 @@ std::size_t BlockWriter::compose(std::span<std::byte> payload, bool with_data, s
   }
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.
   if (used == 0) used = take_control(payload);
-  return used;
+  return {used, words_};
 }
 
 std::size_t BlockWriter::take_control(std::span<std::byte> room) {

@@ -29,7 +29,7 @@ class BlockWriter {
   static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
 
   /// Less is too little for a turn.
-  static constexpr std::size_t kShortBytes = 16 * kKiB;  // guess: a sixteenth of a block
+  static constexpr std::size_t kShortBytes = 16 * kKiB;  // guess: a sixteenth of a block; bench/query
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);
@@ -39,14 +39,17 @@ class BlockWriter {
   [[nodiscard]] bool has_data();
   [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
 
-  /// Fills `payload` from its start and gives the bytes used, 0 when there was nothing after all.
-  /// payload     at least kMinBlockBytes
-  /// with_data   false: control frames only
-  /// most_words  see words()
-  [[nodiscard]] std::size_t compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes = 0);
-  /// Copies of what goes with that block of the OPEN frames and, as EARLY frames, of what streams said that had little
-  /// to say: so many bytes at most.
-  [[nodiscard]] std::span<const std::byte> words() const { return words_; }
+  /// A block that was filled, from its start.
+  struct Composed {
+    std::size_t payload_bytes;  ///< 0: there was nothing after all
+    /// Copies of its OPEN frames and, as EARLY frames, of what streams said in it that had little to say. Valid until
+    /// the next block.
+    std::span<const std::byte> words;
+  };
+  /// payload            at least kMinBlockBytes
+  /// with_data          false: control frames only
+  /// most_words_bytes   of Composed::words
+  [[nodiscard]] Composed compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes);
 
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);

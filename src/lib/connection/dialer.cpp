@@ -24,19 +24,21 @@ class SessionDialer final : public Dialer {
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
-            io, request_, port_secrets(session::Role::connector, key()), [this] { return begin_handshake(); },
+            io, request_, port_secrets(session::Role::connector, credentials()), [this] { return begin_handshake(); },
             [this](std::unique_ptr<transport::Channel> channel) { establish(std::move(channel)); },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
   using Made = Result<std::unique_ptr<Connection>>;
 
-  [[nodiscard]] const Credentials* key() const { return request_.key ? &*request_.key : nullptr; }
+  [[nodiscard]] const Credentials* credentials() const {
+    return request_.credentials ? &*request_.credentials : nullptr;
+  }
 
   Result<core::SharedBytes> begin_handshake() {
     const std::uint32_t window = initial_window_bytes(request_.session, request_.transport.memory_bytes);
     next_handshake_ =
-        std::make_unique<session::Handshake>(io_, session::Role::connector, key(), request_.session, window,
+        std::make_unique<session::Handshake>(io_, session::Role::connector, credentials(), request_.session, window,
                                              lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
                                                if (!session) return attempts_.try_again_after(session.error());
                                                if ((*session)->join_key() == nullptr)
@@ -62,7 +64,8 @@ class SessionDialer final : public Dialer {
   }
 
   void connect(std::unique_ptr<session::Session> session) {
-    finish(Multiplexer::create(io_, std::move(session), request_.session, attempts_.engine(), known_peers_of(key())));
+    finish(Multiplexer::create(io_, std::move(session), request_.session, attempts_.engine(),
+                               known_peers_of(credentials())));
   }
 
   void finish(Made result) {

@@ -2,7 +2,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -63,7 +62,9 @@ class SessionListener final : public Listener {
     boost::asio::steady_timer leaving;
   };
   using Id = HandshakeBacklog::Id;
-  [[nodiscard]] const Credentials* key() const { return request_.key ? &*request_.key : nullptr; }
+  [[nodiscard]] const Credentials* credentials() const {
+    return request_.credentials ? &*request_.credentials : nullptr;
+  }
 
   void accept_on() {
     if (accepting_ || !acceptor_) return;
@@ -88,14 +89,16 @@ class SessionListener final : public Listener {
     stranger.peer = channel->peer();
     const std::uint64_t stated = channel->retained_limit_bytes();
     stranger.handshake = std::make_unique<session::Handshake>(
-        io_, session::Role::listener, key(), request_.session,
+        io_, session::Role::listener, credentials(), request_.session,
         initial_window_bytes(request_.session, stated > 0 ? stated : request_.transport.memory_bytes),
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
           finish(id);
           take_session(std::move(*session));
         }));
-    stranger.handshake->ask_first([this](const Endpoint& peer) { return admission_->room_for(peer); });
+    stranger.handshake->ask_first([this](const Endpoint& peer, const std::optional<PeerIdentity>& identity) {
+      return admission_->room_for(peer, identity);
+    });
     stranger.handshake->take_joins(
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
@@ -113,12 +116,13 @@ class SessionListener final : public Listener {
 
   void connect(std::unique_ptr<session::Session> session) {
     const Endpoint peer = session->peer();
-    const auto known_peers = known_peers_of(key());
+    const auto known_peers = known_peers_of(credentials());
     // Between its proof and its last flow a peer may have been taken out.
-    if (const auto& identity = session->agreed().peer)
+    const auto& identity = session->agreed().peer;
+    if (identity)
       if (const auto known = known_peers->recognise(identity->key, request_.session.purpose); !known)
         return on_refused_(peer, known.error());
-    auto place = Admission::enter(admission_, peer, session->retained_limit_bytes());
+    auto place = Admission::enter(admission_, peer, identity, session->retained_limit_bytes());
     // The connection keeps the engine alive, and its place.
     using Kept = std::pair<std::shared_ptr<transport::Engine>, Admission::Place>;
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
@@ -200,10 +204,10 @@ Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequ
                                          Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
-  const Credentials* key = request.key ? &*request.key : nullptr;
+  const Credentials* credentials = request.credentials ? &*request.credentials : nullptr;
   UDTCAT_TRY(std::shared_ptr<transport::Engine> engine,
              transport::make_engine(io, connection::share_of_each_flow(request.transport, request.session.flows),
-                                    connection::port_secrets(session::Role::listener, key)));
+                                    connection::port_secrets(session::Role::listener, credentials)));
   UDTCAT_TRY(auto acceptor, engine->listen(request.locals));
   return std::make_unique<connection::SessionListener>(io, std::move(request), std::move(engine), std::move(acceptor),
                                                        std::move(on_peer), std::move(on_refused));

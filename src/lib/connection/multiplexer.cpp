@@ -100,29 +100,32 @@ std::size_t Multiplexer::streams_left() const {
 
 void Multiplexer::on_stream(StreamHandler handler) { on_stream_ = std::move(handler); }
 
-std::string Multiplexer::service_of(StreamId id) const {
-  const auto found = awaited_.find(id);
-  return found == awaited_.end() ? std::string() : found->second.service;
+void Multiplexer::on_stream_given_up(StreamHandler handler) { on_stream_given_up_ = std::move(handler); }
+
+std::optional<std::string> Multiplexer::service_of(StreamId id) const {
+  const auto found = streams_.find(id);
+  return found == streams_.end() ? std::nullopt : found->second.service;
 }
 
 void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) {
-  const auto awaited = awaited_.extract(id);
   const auto found = streams_.find(id);
   if (found == streams_.end()) {  // the peer reset it, or the connection ended, while the owner made up its mind
     local->abort();
-    const Error gone{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
-    const Error why = awaited ? awaited.mapped().ended.value_or(gone) : gone;
+    Error why{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
+    if (auto given_up = given_up_.extract(id)) why = std::move(given_up.mapped());
     boost::asio::post(io_, lifetime_.guard([done = std::move(done), why] { done({why}); }));
     return;
   }
+  found->second.service.reset();
   found->second.done = std::move(done);
   found->second.stream->attach(std::move(local));
 }
 
 void Multiplexer::refuse_stream(StreamId id, const Error& reason) {
-  awaited_.erase(id);
+  given_up_.erase(id);
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
+  found->second.service.reset();
   const auto cause = reason.code == Errc::local_connect_failed ? ResetCause::connect_failed : ResetCause::refused;
   found->second.stream->reset(cause, reason);
 }
@@ -159,11 +162,15 @@ void Multiplexer::stream_over(MuxStream& stream, StreamOutcome outcome) {
   Entry entry = std::move(found->second);
   streams_.erase(found);
   if (is_own(stream.id())) --own_streams_;
-  if (const auto awaited = awaited_.find(stream.id()); awaited != awaited_.end()) awaited->second.ended = outcome.error;
+  // An unanswered stream cannot end well: nobody has taken its bytes.
+  if (entry.service) given_up_.emplace(stream.id(), *outcome.error);
   retired_.push_back(std::move(entry.stream));
-  boost::asio::post(io_, lifetime_.guard([this, done = std::move(entry.done), outcome = std::move(outcome)]() mutable {
+  boost::asio::post(io_, lifetime_.guard([this, id = stream.id(), done = std::move(entry.done),
+                                          outcome = std::move(outcome)]() mutable {
     retired_.clear();
     session_->on_block_released();  // the blocks that the stream kept are free
+    read_on();
+    if (given_up_.erase(id) > 0 && on_stream_given_up_) on_stream_given_up_(id);
     if (done) done(std::move(outcome));
   }));
 }
@@ -186,8 +193,8 @@ void Multiplexer::pump() {
   if (state_ == State::over || close_sent()) return;
   if (pong_due_) writer_.queue({kSessionStream, Pong{*std::exchange(pong_due_, std::nullopt)}});
   // Ticks are far apart while nothing moves: what has come since the last one counts.
-  if (liveness_.quiet(now())) liveness_.on_bytes_received(session_->received_bytes(), now());
-  const bool with_data = !liveness_.quiet(now());
+  if (!answers()) liveness_.on_bytes_received(session_->received_bytes(), now());
+  const bool with_data = answers();
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data)) break;
   note_close_sent();
@@ -196,10 +203,11 @@ void Multiplexer::pump() {
 bool Multiplexer::send_block(bool with_data) {
   auto block = session_->empty_block();
   if (!block) return false;
-  block->payload_bytes = writer_.compose(block->payload_room().first(session_->next_block_bytes()), with_data,
-                                         session_->express_room_bytes());
-  if (block->payload_bytes == 0) return false;
-  if (!writer_.words().empty()) session_->send_express(writer_.words());
+  const auto room = block->payload_room().first(session_->next_block_bytes());
+  const auto composed = writer_.compose(room, with_data, session_->express_room_bytes());
+  if (composed.payload_bytes == 0) return false;
+  block->payload_bytes = composed.payload_bytes;
+  if (!composed.words.empty()) session_->send_express(composed.words);
   liveness_.on_sent(now());
   session_->async_write(std::move(*block), [this](const Status& status) { on_written(status); });
   return true;
@@ -223,7 +231,7 @@ void Multiplexer::on_written(const Status& status) {
 
 void Multiplexer::read_on() {
   if (reading_ || state_ == State::breaking || state_ == State::over || close_received()) return;
-  if (writer_.control_bytes() > BlockWriter::kMaxControlBytes) return;
+  if (writer_.control_bytes() > BlockWriter::kMaxControlBytes || retired_.size() >= kMaxEndedStreams) return;
   reading_ = true;
   session_->async_read([this](Result<session::Block> block) { on_block(std::move(block)); });
 }
@@ -322,6 +330,7 @@ Status Multiplexer::on_early_open(StreamId id, const std::string& service) {
 /// Why a further stream of the peer's cannot be taken; none: it can.
 std::optional<std::string> Multiplexer::unwelcome(const std::string& service) const {
   if (!on_stream_) return "this end takes no streams";
+  if (retired_.size() >= kMaxEndedStreams) return "too many have ended just now";
   if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
   const bool known = services_.empty() ? service.empty() : std::ranges::find(services_, service) != services_.end();
   if (known) return std::nullopt;
@@ -333,17 +342,12 @@ Status Multiplexer::on_open(StreamId id, std::string service) {
     return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "opened out of turn");
   if (id > kLastStreamId)
     return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "the numbers are used up");
-  // Streams that have ended are kept until this turn of the event loop is over; only a flood makes many of them in one.
-  if (std::max(retired_.size(), awaited_.size()) >= kMaxEndedStreams)
-    return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "streams come and go in a flood");
   next_peer_id_ += 2;
-  auto why_not = unwelcome(service);
-  add_stream(id, nullptr);
-  if (why_not) {
-    refuse_stream(id, {Errc::stream_refused, "stream refused", std::move(*why_not)});
+  if (const auto why_not = unwelcome(service)) {
+    send({id, Reset{ResetCause::refused, 0, Error{Errc::stream_refused, "stream refused", *why_not}.message()}});
     return {};
   }
-  awaited_.emplace(id, Awaited{std::move(service)});
+  add_stream(id, nullptr).service = std::move(service);
   boost::asio::post(io_, lifetime_.guard([this, id] { on_stream_(id); }));
   return {};
 }
@@ -374,7 +378,7 @@ void Multiplexer::on_tick() {
   if (close_deadline_ && now() >= *close_deadline_)
     return state_ == State::breaking ? end(tl::unexpected(*broken_by_), {}) : end({}, {});
   if (state_ == State::breaking) return arm_tick();
-  const bool was_quiet = liveness_.quiet(now());
+  const bool was_quiet = !answers();
   liveness_.on_tick(now());
   take_rtt();
   liveness_.on_bytes_received(session_->received_bytes(), now());
@@ -391,8 +395,15 @@ void Multiplexer::on_tick() {
     liveness_.on_sent(now());  // which it is after this turn: the next tick counts from it
     liveness_.on_asked(now());
   }
-  if (was_quiet && !liveness_.quiet(now())) wake();
+  if (was_quiet && answers()) wake();
+  tell_quiet();
   arm_tick();
+}
+
+void Multiplexer::tell_quiet() {
+  const bool is_new = !answers() && !quiet_told_;
+  quiet_told_ = !answers();
+  if (is_new && on_quiet_) boost::asio::post(io_, lifetime_.guard(on_quiet_));
 }
 
 ConnectionStats Multiplexer::stats() {
@@ -400,7 +411,6 @@ ConnectionStats Multiplexer::stats() {
   stats.bytes_sent = bytes_sent_;
   stats.bytes_received = bytes_received_;
   stats.streams_opened = streams_opened_;
-  stats.unanswered = std::chrono::duration_cast<std::chrono::milliseconds>(liveness_.unanswered(now()));
   stats.streams_open = streams_.size();
   stats.made_at = made_at_;
   return stats;

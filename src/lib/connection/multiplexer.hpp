@@ -28,8 +28,8 @@ namespace udtcat::connection {
 
 /// How long a peer that is alive may take to answer CLOSE. A dead one is noticed by its silence.
 inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
-/// Streams ended in one turn of the event loop, or waiting for their owner's word: more is a flood.
-inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxStreams;  // guess
+/// Streams that end in one turn of the event loop: what opens behind more waits for the next, or is refused.
+inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxStreams;  // guess: a full block's, of clients that give up
 inline constexpr StreamId kLastStreamId = 0xffff'fff0;            // guess: well before the session's own number
 inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);   // guess: a dozen round trips of a bad path
 
@@ -52,13 +52,16 @@ class Multiplexer final : public Connection, private StreamHost {
   StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) override;
   [[nodiscard]] std::size_t streams_left() const override;
   void on_stream(StreamHandler handler) override;
-  [[nodiscard]] std::string service_of(StreamId id) const override;
+  void on_stream_given_up(StreamHandler handler) override;
+  [[nodiscard]] std::optional<std::string> service_of(StreamId id) const override;
   void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
   void refuse_stream(StreamId id, const Error& reason) override;
   void on_closed(ClosedHandler handler) override;
   void close() override;
   void abort(const Error& reason) override;
   [[nodiscard]] ConnectionStats stats() override;
+  [[nodiscard]] bool answers() const override { return !liveness_.quiet(now()); }
+  void on_quiet(QuietHandler handler) override { on_quiet_ = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return session_->agreed().peer; }
@@ -78,6 +81,7 @@ class Multiplexer final : public Connection, private StreamHost {
   struct Entry {
     std::unique_ptr<MuxStream> stream;
     OutcomeHandler done;
+    std::optional<std::string> service{};  // that the peer has asked for, while that is not answered
   };
 
   Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session, const SessionOptions& options,
@@ -118,6 +122,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void note_payload(TimePoint at);
   void arm_tick();
   void on_tick();
+  void tell_quiet();
 
   Entry& add_stream(StreamId id, OutcomeHandler done);
   [[nodiscard]] bool is_own(StreamId id) const { return (id & 1U) == (next_own_id_ & 1U); }
@@ -150,14 +155,9 @@ class Multiplexer final : public Connection, private StreamHost {
   bool reading_ = false;                     // a block is asked for
 
   std::unordered_map<StreamId, Entry> streams_;
-  std::size_t own_streams_ = 0;  // of streams_, opened by this end
-  /// Opened by the peer, not yet accepted or refused.
-  struct Awaited {
-    std::string service;
-    std::optional<Error> ended{};  // meanwhile
-  };
-  std::unordered_map<StreamId, Awaited> awaited_;
+  std::size_t own_streams_ = 0;                      // of streams_, opened by this end
   std::vector<std::unique_ptr<MuxStream>> retired_;  // ended streams, until nothing on the stack uses them
+  std::unordered_map<StreamId, Error> given_up_;     // unanswered, and why, until on_stream_given_up_ is told
   std::unordered_set<StreamId> opened_early_;        // by a copy of their OPEN, which is still to come
   StreamId next_own_id_;
   StreamId next_peer_id_;
@@ -172,7 +172,10 @@ class Multiplexer final : public Connection, private StreamHost {
   const TimePoint made_at_ = std::chrono::steady_clock::now();
 
   StreamHandler on_stream_;
+  StreamHandler on_stream_given_up_;
   ClosedHandler on_closed_;
+  QuietHandler on_quiet_;
+  bool quiet_told_ = false;  // since the peer last answered
   std::optional<Status> closed_unreported_;
   std::optional<KnownPeers::Watch> peer_watch_;  // of a peer with a key pair
   core::Lifetime lifetime_;

@@ -14,17 +14,17 @@ namespace udtcat::connection {
 [[nodiscard]] inline transport::PortSecrets port_secrets(session::Role role, const Credentials* credentials) {
   if (credentials == nullptr) return {};
   if (const Key* key = credentials->shared()) return {.own = key->bytes(), .door = key->bytes()};
-  const KeyPair& pair = *credentials->pair();
+  const PairCredentials& pair = *credentials->pair();
   const PublicKey* listener = pair.listener ? &*pair.listener : nullptr;
-  if (role == session::Role::listener) listener = &pair.identity->public_key();
-  transport::PortSecrets secrets{.own = pair.identity->secret(), .door = {}};
+  if (role == session::Role::listener) listener = &pair.own->public_key();
+  transport::PortSecrets secrets{.own = pair.own->secret(), .door = {}};
   if (listener != nullptr) secrets.door = listener->bytes();
   return secrets;
 }
 
 /// Null without a key pair.
 [[nodiscard]] inline std::shared_ptr<KnownPeers> known_peers_of(const Credentials* credentials) {
-  const KeyPair* pair = credentials == nullptr ? nullptr : credentials->pair();
+  const PairCredentials* pair = credentials == nullptr ? nullptr : credentials->pair();
   return pair == nullptr ? nullptr : pair->peers;
 }
 

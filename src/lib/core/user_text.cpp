@@ -103,6 +103,8 @@ std::string format_rate(BitRate rate) {
   return in_largest_unit(rate.bits_per_second(), 1000.0, kUnits);
 }
 
+std::string format_duration(std::chrono::duration<double> time) { return fmt::format("{:g} s", time.count()); }
+
 std::string errno_text(int errno_value) {
   char buffer[128] = {};
   std::string text = text_from(::strerror_r(errno_value, buffer, sizeof buffer), buffer);

@@ -30,6 +30,8 @@ inline constexpr std::size_t kMaxThreads = 256;  // guess: of those that users m
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
 /// "2.31 Gbit/s".
 [[nodiscard]] std::string format_rate(BitRate rate);
+/// "10 s", "0.25 s".
+[[nodiscard]] std::string format_duration(std::chrono::duration<double> time);
 
 /// The inverse of to_string(), in <udtcat/options.hpp>.  returns  none for an unknown name
 [[nodiscard]] std::optional<Protection> parse_protection(std::string_view name);

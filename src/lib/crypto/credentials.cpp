@@ -37,7 +37,7 @@ std::shared_ptr<KnownPeers> one_known_peer(PeerIdentity peer) {
 }
 
 Credentials Credentials::duplicate() const {
-  if (const KeyPair* both = pair()) return *both;
+  if (const PairCredentials* both = pair()) return *both;
   return shared()->duplicate();
 }
 

@@ -15,28 +15,28 @@ bool is_tls_content_type(std::byte first) { return first >= std::byte{20} && fir
 
 }  // namespace
 
-Handshake::Handshake(boost::asio::io_context& io, Role role, const Credentials* key, const SessionOptions& options,
-                     std::uint32_t initial_window_bytes, Handler handler)
+Handshake::Handshake(boost::asio::io_context& io, Role role, const Credentials* credentials,
+                     const SessionOptions& options, std::uint32_t initial_window_bytes, Handler handler)
     : io_(io),
       role_(role),
-      key_(key),
+      credentials_(credentials),
       options_(options),
       initial_window_bytes_(initial_window_bytes),
       handler_(std::move(handler)),
       offer_(make_offer(options, initial_window_bytes)),
       first_words_timer_(io),
       deadline_timer_(io) {
-  UDTCAT_INVARIANT((key == nullptr) == (options.protection == Protection::clear),
+  UDTCAT_INVARIANT((credentials == nullptr) == (options.protection == Protection::clear),
                    "only clear runs without a key; the program checks it");
 }
 
 Result<core::SharedBytes> Handshake::first_words() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
-  if (key_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
-  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *key_, options_.purpose));
+  if (credentials_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
+  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, options_.purpose));
   // Flows that join must not overtake our Finished: where there may be some, the offer waits for that. So it does where
   // only a key pair is there to seal it.
-  const bool early = offer_.flows == 1 && key_->shared() != nullptr;
+  const bool early = offer_.flows == 1 && credentials_->shared() != nullptr;
   UDTCAT_CHECK(tls_->start(early ? encode(offer_) : std::vector<std::byte>()));
   return core::SharedBytes::adopt(tls_->take_output());
 }
@@ -45,9 +45,9 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
   channel_ = std::move(channel);
   arm_deadlines();
   boost::asio::post(io_, lifetime_.guard([this] {
-    if (key_ == nullptr) return read_clear_prefix();
+    if (credentials_ == nullptr) return read_clear_prefix();
     if (role_ == Role::listener) {
-      auto tls = TlsHandshake::create(role_, *key_, options_.purpose);
+      auto tls = TlsHandshake::create(role_, *credentials_, options_.purpose);
       if (!tls) return give_up(tls.error());
       tls_ = std::move(*tls);
     }
@@ -175,8 +175,9 @@ void Handshake::on_offer(std::span<const std::byte> message) {
   if (!offer) return give_up(offer.error());
   Answer answer = decide(*offer, options_, initial_window_bytes_);
   // A reason that lasts is told before one that passes.
+  const auto identity = tls_ && tls_->done() ? tls_->peer() : std::nullopt;  // early data come with a shared key only
   if (has_room_ && std::holds_alternative<Acceptance>(answer))
-    if (const auto room = has_room_(channel_->peer()); !room)
+    if (const auto room = has_room_(channel_->peer(), identity); !room)
       answer = Refusal{.reason = room.error().cause, .later = true};
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());

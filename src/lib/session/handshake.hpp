@@ -36,10 +36,11 @@ class Handshake {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
+  using RoomCheck = std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity)>;
 
-  /// key   none exactly at Protection::clear; must outlive this
+  /// credentials   none exactly at Protection::clear; must outlive this
   /// initial_window_bytes   credit that this end gives to a new stream
-  Handshake(boost::asio::io_context& io, Role role, const Credentials* key, const SessionOptions& options,
+  Handshake(boost::asio::io_context& io, Role role, const Credentials* credentials, const SessionOptions& options,
             std::uint32_t initial_window_bytes, Handler handler);
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
@@ -49,7 +50,7 @@ class Handshake {
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
 
   /// Listener only: asked before an offer is accepted. An error, whose cause the connector is told, refuses it for now.
-  void ask_first(std::function<Status(const Endpoint& peer)> has_room) { has_room_ = std::move(has_room); }
+  void ask_first(RoomCheck has_room) { has_room_ = std::move(has_room); }
 
   /// Connector only, once: what its channel begins with.  errors: Errc::cipher_failed
   [[nodiscard]] Result<core::SharedBytes> first_words();
@@ -91,17 +92,17 @@ class Handshake {
 
   boost::asio::io_context& io_;
   const Role role_;
-  const Credentials* const key_;
+  const Credentials* const credentials_;
   const SessionOptions options_;
   const std::uint32_t initial_window_bytes_;
   Handler handler_;
-  JoinHandler join_handler_;                         // may be none
-  std::function<Status(const Endpoint&)> has_room_;  // likewise
-  std::optional<TlsHandshake> tls_;                  // none at clear
-  const Offer offer_;                                // the connector's own
-  std::optional<Agreed> agreed_;                     // perhaps before the peer has proved the key
-  std::vector<std::byte> input_;                     // the TLS record or clear message being read
-  std::vector<std::byte> message_;                   // application data so far
+  JoinHandler join_handler_;         // may be none
+  RoomCheck has_room_;               // likewise
+  std::optional<TlsHandshake> tls_;  // none at clear
+  const Offer offer_;                // the connector's own
+  std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
+  std::vector<std::byte> input_;     // the TLS record or clear message being read
+  std::vector<std::byte> message_;   // application data so far
   State state_ = State::silent;
   boost::asio::steady_timer first_words_timer_;
   boost::asio::steady_timer deadline_timer_;

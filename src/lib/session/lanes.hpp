@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 

@@ -36,14 +36,14 @@ namespace udtcat::session {
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: stream.md §4
 
 /// Blocks on their way beside those of flows and threads.
-inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves
+inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves; bench/loopback
 
 /// The blocks that wait for the transport: as much as keeps threads and flows busy, or, where somebody may have a word
 /// to say beside much, no more than leaves within milliseconds (ADR-0038).
 enum class SendAhead { deep, brief };
 
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
-inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: on a slow path a block is two milliseconds then
+inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
 
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess

@@ -21,10 +21,10 @@ bool fill(X509* certificate, EVP_PKEY* key) {
 
 }  // namespace
 
-Result<OwnCertificate> make_certificate(const Identity& identity) {
+Result<OwnCertificate> make_certificate(const KeyPair& pair) {
   OwnCertificate own;
-  own.key.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, crypto::uchars(identity.secret().data()),
-                                             identity.secret().size()));
+  own.key.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, crypto::uchars(pair.secret().data()),
+                                             pair.secret().size()));
   own.certificate.reset(X509_new());
   // Ed25519 has a hash of its own, and draws no random bytes.
   if (!own.key || !own.certificate || !fill(own.certificate.get(), own.key.get()) ||

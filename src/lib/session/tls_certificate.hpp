@@ -3,11 +3,10 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include <openssl/x509.h>
 
-#include <udtcat/identity.hpp>
+#include <udtcat/key_pair.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/crypto/openssl.hpp"
@@ -23,7 +22,7 @@ struct OwnCertificate {
 };
 
 /// errors: Errc::cipher_failed
-[[nodiscard]] Result<OwnCertificate> make_certificate(const Identity& identity);
+[[nodiscard]] Result<OwnCertificate> make_certificate(const KeyPair& pair);
 
 /// The Ed25519 key of a certificate, whatever else it says; none where it has another kind of key.
 [[nodiscard]] std::optional<PublicKey> key_of(const X509& certificate);

@@ -108,7 +108,7 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
 
 TlsOwner<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
   auto context = make_context();
-  const auto own = make_certificate(*check.pair.identity);
+  const auto own = make_certificate(*check.pair.own);
   if (!context || !own || SSL_CTX_set1_sigalgs_list(context.get(), kSignatures) != 1 ||
       SSL_CTX_set1_client_sigalgs_list(context.get(), kSignatures) != 1 ||
       SSL_CTX_use_certificate(context.get(), own->certificate.get()) != 1 ||
@@ -170,7 +170,7 @@ bool keys_differ(int reason, Role role, bool has_pair) {
 }
 
 std::string why_refused(const PeerCheck& check, int reason) {
-  const std::string own = check.pair.identity->public_key().to_string();
+  const std::string own = check.pair.own->public_key().to_string();
   if (reason == SSL_AD_REASON_OFFSET + SSL_AD_UNSUPPORTED_CERTIFICATE)
     return "the listener knows our key, " + own + ", but not for " + std::string(to_string(check.purpose));
   return "the listener does not know our key, " + own + ": its --peers file needs a line with it";

@@ -24,7 +24,7 @@ using TlsOwner = std::unique_ptr<Object, TlsFree>;
 
 /// A key pair's side of one connection: which peers will do, and which has come.
 struct PeerCheck {
-  KeyPair pair;
+  PairCredentials pair;
   Purpose purpose;
   std::optional<PeerIdentity> recognised{};  ///< its certificate came; TLS has yet to see that it holds the key
   std::optional<Error> refused{};            ///< the reason why it will not do

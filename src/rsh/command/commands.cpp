@@ -50,7 +50,7 @@ class RshJob final : public tool::Job {
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return options_.daemon; }
-  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
     SessionRun run(options_, context.console,
                    {.failure = ExitStatus::own_failure,
@@ -58,7 +58,7 @@ class RshJob final : public tool::Job {
                     .signal_grace = kEndGrace,
                     .as_ssh = true});
     RemoteCommand command(run, options_, context.core_limit_bytes);
-    auto started = options_.daemon ? command.start_at_daemon(std::move(key.key)) : command.start();
+    auto started = options_.daemon ? command.start_at_daemon(std::move(found.credentials)) : command.start();
     if (!started) return run.fail_to_start(std::move(started.error()));
     return run.run();
   }
@@ -135,7 +135,7 @@ class DaemonJob final : public tool::Job {
     return tool::Words{"waits for peers at " + tool::place_text("udp", options_.local, options_.family),
                        fmt::format("runs for them the {} commands of {}", list.size(), options_.allow)};
   }
-  [[nodiscard]] ExitStatus run(FoundKey key, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
     SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
     auto list = read_list(options_.allow);
     if (!list) return run.fail_to_start(std::move(list.error()));
@@ -143,7 +143,7 @@ class DaemonJob final : public tool::Job {
     tool::allow_descriptors(kDescriptors);
     Daemon daemon(run, std::move(*list));
     run.on_reload([this, &daemon] { read_again(daemon); });
-    if (auto started = daemon.start(options_, std::move(key)); !started)
+    if (auto started = daemon.start(options_, std::move(found)); !started)
       return run.fail_to_start(std::move(started.error()));
     return run.run();
   }

@@ -173,14 +173,12 @@ Result<Separated> separate(const Words& arguments) {
 }
 
 /// The line of the user's file that causes `error`, if one does.
-Error blame(Error error, const std::vector<ConfiguredOption>& configured) {
-  Words words;
-  for (const ConfiguredOption& option : configured) words.push_back(option.word);
-  const auto wrong = tool::word_to_blame(error, words, [](const Words& some) {
+Error blame(Error error, const std::vector<tool::OptionWord>& configured) {
+  const auto line = tool::line_to_blame(error, configured, [](const Words& some) {
     RshOptions unused;
     return read_ours(some, unused);
   });
-  return wrong ? wrong_user_line(configured[*wrong].line, error.message()) : error;
+  return line ? wrong_user_line(*line, error.message()) : error;
 }
 
 Status check_command(const RshOptions& options) {
@@ -211,8 +209,7 @@ Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view us
   UDTCAT_TRY(Separated separated, separate(arguments));
   UDTCAT_TRY(const auto configured, read_user_config(user_config, separated.host));
   // Of an option written twice the last counts, so the command line goes last.
-  Words ours;
-  for (const ConfiguredOption& option : configured) ours.push_back(option.word);
+  Words ours = tool::words_of(configured);
   ours.insert(ours.end(), separated.ours.begin(), separated.ours.end());
   RshOptions options;
   options.host = separated.host;
@@ -245,7 +242,7 @@ Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
 
 Result<DaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
   DaemonOptions options;
-  options.listens = true;
+  options.listens = options.shows_new_key = true;
   options.progress = false;
   options.counterpart = "udtcat rsh --daemon --port {port}{names} {host} COMMAND";
   CommandLine line("udtcat rsh-daemon");

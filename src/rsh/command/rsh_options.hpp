@@ -4,7 +4,6 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <udtcat/result.hpp>
 

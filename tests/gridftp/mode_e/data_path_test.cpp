@@ -87,9 +87,10 @@ class StatingPaths : public DataPaths {
 
  private:
   std::shared_ptr<DataStack> sessions(Statements statements) {
-    SessionOptions session;
-    session.statements = statements;
-    return make_session_stack(io, session, {}, key_.duplicate());
+    DataOptions options;
+    options.session.statements = statements;
+    options.credentials = std::make_shared<const Credentials>(key_.duplicate());
+    return make_session_stack(io, options);
   }
 
   const Key key_ = Key::generate().value();

@@ -41,9 +41,10 @@ class DataStacks : public testing::Test {
     }
   }
   std::shared_ptr<DataStack> sessions(Protection protection, std::optional<Key> key) {
-    SessionOptions session;
-    session.protection = protection;
-    return make_session_stack(io, session, {}, std::move(key));
+    DataOptions options;
+    options.session.protection = protection;
+    if (key) options.credentials = std::make_shared<const Credentials>(std::move(*key));
+    return make_session_stack(io, options);
   }
 
   boost::asio::io_context io;
@@ -65,6 +66,56 @@ TEST_F(DataStacks, OverSessionsInTheClearNeedNoKey) { expect_both_ways(sessions(
 TEST_F(DataStacks, OfSessionsDoNotTalkToStrangers) {
   open(sessions(Protection::private_, Key::generate().value()));
   const auto refused = connect(sessions(Protection::private_, Key::generate().value()));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::authentication_failed) << refused.error().message();
+  EXPECT_TRUE(arrived.empty());
+}
+
+/// A server, and two clients that it knows.
+class DataStacksOfKeyPairs : public DataStacks {
+ protected:
+  std::shared_ptr<DataStack> of(const Holder& own, const Holder& peer, const std::optional<PublicKey>& only_peer = {}) {
+    DataOptions options;
+    options.credentials = std::make_shared<const Credentials>(pair_of(own, peer));
+    options.only_peer = only_peer;
+    return make_session_stack(io, options);
+  }
+  const Holder server = make_holder();
+  const Holder alice = make_holder();
+  const Holder mallory = make_holder();
+};
+
+TEST_F(DataStacksOfKeyPairs, SayWhoseTheyAre) {
+  open(of(server, alice));
+  const auto made = connect(of(alice, server));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ((*made)->peer_key(), server->public_key());
+  EXPECT_TRUE(run(io, (*made)->write(random_bytes(1))));
+  ASSERT_TRUE(run_until(io, [&] { return arrived.size() == 1; }));
+  EXPECT_EQ(arrived[0]->peer_key(), alice->public_key());
+}
+
+TEST_F(DataStacksOfKeyPairs, TakeNoDataOfAnotherKey) {
+  open(of(server, alice, alice->public_key()));
+  const auto stranger = connect(of(mallory, server));
+  ASSERT_TRUE(stranger) << stranger.error().message();
+  Bytes none(1);
+  EXPECT_FALSE(run(io, (*stranger)->read(none))) << "the session is closed";
+  EXPECT_TRUE(arrived.empty());
+}
+
+TEST_F(DataStacksOfKeyPairs, TakeDataOfTheirKeyAfterAStranger) {
+  open(of(server, alice, alice->public_key()));
+  std::ignore = connect(of(mallory, server));
+  const auto made = connect(of(alice, server));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_TRUE(run(io, (*made)->write(random_bytes(1))));
+  EXPECT_TRUE(run_until(io, [&] { return arrived.size() == 1; }));
+}
+
+TEST_F(DataStacksOfKeyPairs, BringNoDataToAnotherKey) {
+  open(of(mallory, server));
+  const auto refused = connect(of(server, mallory, alice->public_key()));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::authentication_failed) << refused.error().message();
   EXPECT_TRUE(arrived.empty());

@@ -34,7 +34,7 @@ TEST_F(TransferParametersTest, NeverPretendToProtect) {
 TEST_F(TransferParametersTest, RefuseDataThatAreWeakerThanTheServerWants) {
   ServeOptions options;
   options.least = Protection::private_;
-  options.data.key = std::make_shared<const Credentials>(Key::generate().value());
+  options.data.credentials = std::make_shared<const Credentials>(Key::generate().value());
   serve(options);
   begin_blocks();
   call_us();
@@ -101,6 +101,87 @@ TEST_F(TransferParametersTest, TakeDataOnlyFromWhereTheClientIs) {
   boost::asio::write(own, boost::asio::buffer(wire));
   EXPECT_EQ(hear_end().code, 226);
   EXPECT_TRUE(folder.read("x") == Bytes(40));
+}
+
+// ---- Key pairs ------------------------------------------------------------------------------------------------------
+
+/// Alice is logged in, and the server knows Mallory, too.
+class KeyPairParametersTest : public Served {
+ protected:
+  void begin_sealed(bool third_party = false) {
+    ServeOptions options;
+    options.data = options_of(server_key_);
+    options.third_party = third_party;
+    server = std::make_unique<FtpServer>(io, ServedRoot::open(folder.path()).value(), std::move(options));
+    ASSERT_TRUE(server->listen_sealed({bridge::loopback_v4()}));
+    control_ = make_stack(io, options_of(alice));
+    client = visit_over(run(io, control_->connect(server->local_endpoints().front())).value());
+    ASSERT_TRUE(client && log_in(*client));
+    for (const char* line : {"MODE E", "SITE SETNETSTACK udtcat", "DCAU A", "PROT P"})
+      ASSERT_EQ(ask(line).code, 200) << line;
+  }
+  [[nodiscard]] DataOptions options_of(const Holder& own) const {
+    DataOptions data;
+    data.kind = DataKind::session;
+    data.session.purpose = Purpose::gridftp;
+    data.credentials = std::make_shared<const Credentials>(pair_of(own, server_key_));
+    return data;
+  }
+  void deliver(DataPath& from, const Endpoint& to, const Bytes& content) {
+    from.aim({to});
+    SendRequest request;
+    request.source = std::make_shared<FileSource>(
+        io, BlockStore::open_to_read(FileLocation(elsewhere.write("source", content))).value(),
+        std::vector<ByteRange>(1, {0, content.size()}));
+    std::ignore = run(io, from.send(1, std::move(request)));  // whoever refuses it does so later
+  }
+
+  const Holder alice = make_holder();
+  const Bytes hers = random_bytes(50'000);
+  const Bytes others = random_bytes(60'000);
+
+ private:
+  const Holder server_key_ = make_holder();
+  const Holder mallory_ = make_holder();
+  std::shared_ptr<DataStack> control_;
+
+ protected:
+  DataPath of_alice{io, make_stack(io, options_of(alice))};
+  DataPath of_mallory{io, make_stack(io, options_of(mallory_))};
+};
+
+TEST_F(KeyPairParametersTest, TakeNoDataButTheClientsOwn) {
+  begin_sealed();
+  const Endpoint port = passive_port(ask("PASV")).value();
+  EXPECT_TRUE(send("STOR /new"));
+  deliver(of_mallory, port, others);
+  deliver(of_alice, port, hers);
+  EXPECT_EQ(hear_end().code, 226);
+  EXPECT_TRUE(folder.read("new") == hers);
+}
+
+TEST_F(KeyPairParametersTest, TakeDataOfOthersInTransfersBetweenServers) {
+  begin_sealed(true);
+  const Endpoint port = passive_port(ask("PASV")).value();
+  EXPECT_TRUE(send("STOR /new"));
+  deliver(of_mallory, port, others);
+  EXPECT_EQ(hear_end().code, 226);
+  EXPECT_TRUE(folder.read("new") == others);
+}
+
+TEST_F(KeyPairParametersTest, BringNoDataToAnybodyButTheClient) {
+  folder.write("file", others);
+  begin_sealed();
+  EXPECT_EQ(ask("PORT " + to_data_port(of_mallory.listen(bridge::loopback_v4()).value().front())).code, 200);
+  EXPECT_TRUE(send("RETR /file"));
+  EXPECT_EQ(hear_end().code, 535);
+  EXPECT_EQ(ask("PORT " + to_data_port(of_alice.listen(bridge::loopback_v4()).value().front())).code, 200);
+  const auto sink_of_alice = std::make_shared<MemorySink>();
+  EXPECT_TRUE(send("RETR /file"));
+  const auto taken = begin(io, of_alice.receive(IncomingFile(std::nullopt, {}, 1), sink_of_alice));
+  EXPECT_EQ(hear_end().code, 226);
+  EXPECT_TRUE(await(io, taken));
+  EXPECT_TRUE(sink_of_alice->content == others);
 }
 
 }  // namespace

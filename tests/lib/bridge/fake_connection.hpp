@@ -30,6 +30,11 @@ class FakeConnection final : public Connection {
     asked_for[id] = service;
     boost::asio::post(io, [this, id] { handler_(id); });
   }
+  /// The peer gives up a stream that was not answered.
+  void peer_gives_up(boost::asio::io_context& io, StreamId id) {
+    asked_for.erase(id);
+    boost::asio::post(io, [this, id] { given_up_(id); });
+  }
 
   using Connection::accept_stream;
   using Connection::open_stream;
@@ -39,20 +44,26 @@ class FakeConnection final : public Connection {
     return id;
   }
   [[nodiscard]] std::size_t streams_left() const override { return room; }
-  [[nodiscard]] std::string service_of(StreamId id) const override { return asked_for.at(id); }
+  [[nodiscard]] std::optional<std::string> service_of(StreamId id) const override {
+    const auto asks = asked_for.find(id);
+    return asks == asked_for.end() ? std::nullopt : std::optional(asks->second);
+  }
   void on_stream(StreamHandler handler) override { handler_ = std::move(handler); }
+  void on_stream_given_up(StreamHandler handler) override { given_up_ = std::move(handler); }
   void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override {
     accepted[id] = {std::move(local), std::move(done), {}};
   }
   void refuse_stream(StreamId id, const Error& reason) override { refused[id] = reason; }
 
   void on_closed(ClosedHandler handler) override { closed = std::move(handler); }
-  void close() override {}
+  void close() override { was_closed = true; }
   void abort(const Error& reason) override { aborted = reason; }
   [[nodiscard]] ConnectionStats stats() override { return figures; }
+  [[nodiscard]] bool answers() const override { return answering; }
+  void on_quiet(QuietHandler handler) override { quiet = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
-  [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return identity; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }
   [[nodiscard]] Statements peer_statements() const override { return Statements::none; }
@@ -61,8 +72,12 @@ class FakeConnection final : public Connection {
   std::size_t room = 10;
   std::vector<std::string> services;
   ConnectionStats figures;
+  bool answering = true;
+  std::optional<PeerIdentity> identity;
   ClosedHandler closed;
+  QuietHandler quiet;
   std::optional<Error> aborted;
+  bool was_closed = false;
   std::map<StreamId, std::string> asked_for;
   std::vector<Bridged> opened;
   std::map<StreamId, Bridged> accepted;
@@ -72,6 +87,7 @@ class FakeConnection final : public Connection {
   boost::asio::io_context io_;  // first: what hangs in it outlives nothing else
   const Endpoint peer_;
   StreamHandler handler_;
+  StreamHandler given_up_;
 };
 
 }  // namespace udtcat::bridge

@@ -74,10 +74,10 @@ TEST_F(FrontTest, TellsOfAShortageOfDescriptorsAndGoesOn) {
     trouble.clear();
     const auto front = open(address).value();
     StreamSocket client(io);
-    if (address.unix_path.empty())
-      client.connect(endpoint_of(front->names().at(0)));
-    else
+    if (address.is_unix())
       client.connect(boost::asio::local::stream_protocol::endpoint(path));
+    else
+      client.connect(endpoint_of(front->names().at(0)));
     {
       const FewDescriptors shortage;
       ASSERT_TRUE(run_until(io, [&] { return !trouble.empty(); }));

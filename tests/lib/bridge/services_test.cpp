@@ -1,3 +1,9 @@
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/fake_connection.hpp"
@@ -9,6 +15,8 @@
 
 namespace udtcat::bridge {
 namespace {
+
+using namespace std::chrono_literals;
 
 struct ServicesTest : ::testing::Test {
   std::unique_ptr<Services> serve(const Endpoint& target) {
@@ -22,6 +30,10 @@ struct ServicesTest : ::testing::Test {
     services->serve(*connection, [this](const std::string& name) { return name != forbidden; });
     return services;
   }
+  static std::size_t open_descriptors() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
   /// Of each stream, in turn.
   [[nodiscard]] bool are_accepted(std::size_t count) {
     return run_until(io, [&] { return connection->accepted.size() == count; });
@@ -29,11 +41,13 @@ struct ServicesTest : ::testing::Test {
   const Endpoint kPeer = from_asio(tcp::endpoint(boost::asio::ip::make_address("192.0.2.1"), 9000));
   boost::asio::io_context io;
   std::unique_ptr<FakeConnection> connection = std::make_unique<FakeConnection>(kPeer);
+  FakeConnection neighbour{kPeer};
   std::vector<Error> trouble;
   std::string forbidden = "vault";
   tcp::acceptor listening{io, loopback()};
   Endpoint up = from_asio(listening.local_endpoint());
   RefusingPort down{io};
+  static constexpr std::size_t kMany = 600;  // more attempts than a service gets at a time
 };
 
 TEST_F(ServicesTest, ConnectsEachStream) {
@@ -111,7 +125,7 @@ TEST_F(ServicesTest, RefusesAServiceThatIsNotThereOrNotForThePeer) {
 
 TEST_F(ServicesTest, LetsStreamsWaitForEachOtherRatherThanRefuseSome) {
   const auto services = serve(up);
-  for (StreamId id = 0; id < 2 * 600; id += 2) connection->peer_opens(io, id);
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_opens(io, id);
   std::vector<tcp::socket> served;
   listening.non_blocking(true);
   EXPECT_TRUE(run_until(io, [&] {
@@ -120,9 +134,73 @@ TEST_F(ServicesTest, LetsStreamsWaitForEachOtherRatherThanRefuseSome) {
       tcp::socket socket = listening.accept(none);
       if (!none) served.push_back(std::move(socket));
     }
-    return connection->accepted.size() == 600;
+    return connection->accepted.size() == kMany;
   }));
   EXPECT_TRUE(connection->refused.empty());
+}
+
+TEST_F(ServicesTest, HoldsUpNobodyForAServiceThatIsSilent) {
+  const SilentPort silent(io);
+  const auto services = serve_all({{.name = "silent", .shown = "tcp silent", .address = {{silent.endpoint()}, {}}},
+                                   {.name = "db", .shown = "tcp db", .address = {{up}, {}}}});
+  services->serve(neighbour, [](const std::string&) { return true; });
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_opens(io, id, "silent");
+  connection->peer_opens(io, 2 * kMany, "db");
+  neighbour.peer_opens(io, 0, "db");
+  EXPECT_TRUE(
+      run_until(io, [&] { return neighbour.accepted.contains(0) && connection->accepted.contains(2 * kMany); }));
+  EXPECT_TRUE(connection->refused.empty()) << "no attempt had to end before";
+}
+
+TEST_F(ServicesTest, LetsConnectionsTakeTurns) {
+  const auto services = serve(up);
+  services->serve(neighbour, [](const std::string&) { return true; });
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_opens(io, id);
+  neighbour.peer_opens(io, 0);
+  EXPECT_TRUE(run_until(io, [&] { return neighbour.accepted.contains(0); }));
+  EXPECT_LT(connection->accepted.size(), kMany);
+}
+
+TEST_F(ServicesTest, ConnectsNoStreamThatHasEndedMeanwhile) {
+  const auto services = serve(up);
+  connection->peer_opens(io, 0);
+  connection->peer_gives_up(io, 0);
+  for (StreamId id = 2; id <= 2 * kMany; id += 2) connection->peer_opens(io, id);
+  ASSERT_TRUE(run_until(io, [&] { return connection->accepted.size() > 0; }));
+  connection->peer_gives_up(io, 2 * kMany);
+  ASSERT_TRUE(are_accepted(kMany - 1));
+  EXPECT_FALSE(connection->accepted.contains(0));
+  EXPECT_FALSE(connection->accepted.contains(2 * kMany));
+  EXPECT_TRUE(connection->refused.empty());
+  EXPECT_TRUE(trouble.empty());
+}
+
+TEST_F(ServicesTest, HoldsNothingForStreamsThatAreGivenUpWhileTheirServicesAreSilent) {
+  const SilentPort a(io);
+  const SilentPort b(io);
+  const auto services = serve_all({{.name = "a", .shown = "tcp a", .address = {{a.endpoint()}, {}}},
+                                   {.name = "b", .shown = "tcp b", .address = {{b.endpoint()}, {}}}});
+  const std::size_t before = open_descriptors();
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_opens(io, id, id % 4 == 0 ? "a" : "b");
+  run_ready(io);
+  EXPECT_GT(open_descriptors(), before);
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_gives_up(io, id);
+  run_ready(io);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(ServicesTest, GivesTheTurnsOfStreamsThatAreGivenUpToOthers) {
+  SilentPort port(io);
+  const auto services = serve(port.endpoint());
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_opens(io, id);
+  run_ready(io);
+  for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_gives_up(io, id);
+  run_ready(io);
+  const tcp::socket filler = port.acceptor.accept();
+  connection->peer_opens(io, 2 * kMany);
+  EXPECT_TRUE(run_until(
+      io, [&] { return connection->accepted.contains(2 * kMany); }, 5s))
+      << "before the patience with the others was over";
 }
 
 TEST_F(ServicesTest, ConnectsToAUnixSocket) {

@@ -1,5 +1,6 @@
 #include "lib/bridge/unix_socket.hpp"
 
+#include <filesystem>
 #include <optional>
 
 #include "lib/bridge/loop.hpp"
@@ -45,6 +46,20 @@ TEST_F(UnixSocketTest, RemovesNoFile) {
   dir.write("s", "precious");
   EXPECT_EQ(bind_unix(io, path).error().code, Errc::cannot_bind);
   EXPECT_EQ(test::read_file(path), "precious");
+}
+
+TEST_F(UnixSocketTest, IsForThoseWhomItsModeLetsIn) {
+  const auto mine = bind_unix(io, path, 0600).value();
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0600));
+}
+
+TEST_F(UnixSocketTest, IsLeftOverOnceNobodyListens) {
+  {
+    const auto listening = bind_unix(io, path).value();
+    EXPECT_FALSE(is_left_over(path));
+  }
+  EXPECT_TRUE(is_left_over(path));
+  EXPECT_FALSE(is_left_over(path + "-that-never-was"));
 }
 
 TEST_F(UnixSocketTest, SaysThatAPathIsTooLong) {

@@ -14,8 +14,12 @@ Endpoint host(int last, std::uint16_t port = 9000) {
 }
 
 struct AdmissionTest : ::testing::Test {
-  Result<Admission::Place> enter(const Endpoint& peer) {
-    return Admission::enter(at, peer, at->share_bytes(places.size()));
+  Result<Admission::Place> enter(const Endpoint& peer, const std::optional<PeerIdentity>& identity = {}) {
+    return Admission::enter(at, peer, identity, at->share_bytes(places.size()));
+  }
+  /// As many sessions as the host gets.
+  void fill_from(const Endpoint& peer) {
+    for (auto place = enter(peer); place; place = enter(peer)) places.push_back(std::move(*place));
   }
   void limit(const ListenLimits& limits) { at = std::make_shared<Admission>(limits, kDefaultMemoryBytes); }
   std::shared_ptr<Admission> at =
@@ -52,9 +56,49 @@ TEST_F(AdmissionTest, GivesNoMoreThanASessionIsToHave) {
 TEST_F(AdmissionTest, TakesOneSessionLessThanFitsInASmallHost) {
   limit({.memory_bytes = 2 * Admission::kPartsOfASession * kMiB});
   places.push_back(enter(host(1)).value());
-  places.push_back(enter(host(1)).value());
+  places.push_back(enter(host(2)).value());
   EXPECT_EQ(enter(host(1)).error().message(),
-            "take a session of 192.0.2.1:9000: all memory for sessions is promised to others");
+            "take a session of 192.0.2.1:9000: all memory for one peer is promised to its other sessions");
+  EXPECT_EQ(enter(host(3)).error().message(),
+            "take a session of 192.0.2.3:9000: all memory for sessions is promised to others");
+}
+
+TEST_F(AdmissionTest, TakesTheFirstSessionWhereOnlyOneFits) {
+  limit({.memory_bytes = Admission::kPartsOfASession * kMiB});
+  places.push_back(enter(host(1)).value());
+  EXPECT_FALSE(enter(host(2)));
+}
+
+TEST_F(AdmissionTest, LeavesRoomForOthersBesideAHostWithManySessions) {
+  fill_from(host(1));
+  EXPECT_GT(places.size(), 400U);
+  EXPECT_TRUE(at->room_for(host(2), {}));
+  fill_from(host(2));
+  EXPECT_FALSE(at->room_for(host(3), {})) << "in the end there is nothing left";
+}
+
+TEST_F(AdmissionTest, GivesAllToTheOnlyPeer) {
+  limit({.peers = 1, .sessions_per_peer = 2000, .memory_bytes = 4 * kGiB});
+  fill_from(host(1));
+  EXPECT_EQ(enter(host(1)).error().cause, "all memory for one peer is promised to its other sessions");
+  EXPECT_GT(places.size(), 600U);
+}
+
+TEST_F(AdmissionTest, TakesAThousandSessionsOfOneHost) {
+  limit({.memory_bytes = 12 * kGiB});
+  fill_from(host(1));
+  EXPECT_EQ(places.size(), ListenLimits().sessions_per_peer) << "where a process may have 24 GiB";
+}
+
+TEST_F(AdmissionTest, CountsAHolderOfAKeyPairWhereverItIs) {
+  const PeerIdentity alice{"alice", KeyPair::generate().value().public_key()};
+  const PeerIdentity bob{"bob", KeyPair::generate().value().public_key()};
+  limit({.peers = 2, .sessions_per_peer = 2, .memory_bytes = 4 * kGiB});
+  places.push_back(enter(host(1), alice).value());
+  places.push_back(enter(host(2), alice).value());
+  EXPECT_EQ(enter(host(3), alice).error().cause, "it has 2 sessions already");
+  places.push_back(enter(host(1), bob).value());
+  EXPECT_EQ(at->room_for(host(1), {}).error().cause, "there are 2 peers already");
 }
 
 TEST_F(AdmissionTest, CountsPeersAndTheSessionsOfEach) {

@@ -22,12 +22,12 @@ TEST_F(DialerTest, OpensTheFlowsItIsAskedFor) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
     auto listening = listen_request();
     listening.session.protection = protection;
-    if (protection == Protection::clear) listening.key.reset();
+    if (protection == Protection::clear) listening.credentials.reset();
     start_listening(std::move(listening));
     auto request = dial_request();
     request.session.protection = protection;
     request.session.flows = 16;
-    if (protection == Protection::clear) request.key.reset();
+    if (protection == Protection::clear) request.credentials.reset();
     start_dialing(std::move(request));
     run_until_dialed();
     ASSERT_TRUE(*result) << result->error().message();
@@ -38,7 +38,7 @@ TEST_F(DialerTest, OpensTheFlowsItIsAskedFor) {
 TEST_F(DialerTest, IsRefusedAtOnceWithTheWrongKey) {
   start_listening(listen_request());
   auto request = dial_request();
-  request.key = std::move(*Key::generate());
+  request.credentials = std::move(*Key::generate());
   start_dialing(std::move(request));
   run_until_dialed();
   EXPECT_EQ(error(), Errc::authentication_failed);

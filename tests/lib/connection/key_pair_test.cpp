@@ -19,21 +19,19 @@ class ListedPeers final : public KnownPeers {
 
 class KeyPairTest : public TwoEnds {
  protected:
-  static std::shared_ptr<const Identity> make() {
-    return std::make_shared<const Identity>(Identity::generate().value());
-  }
+  static std::shared_ptr<const KeyPair> make() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
   void SetUp() override { peers->listed.insert(alice->public_key()); }
   void start_server(ListenRequest request = {}) {
     request.locals = std::move(*resolve({"127.0.0.1", 0}, AddressFamily::any));
-    request.key = KeyPair{server, peers};
+    request.credentials = PairCredentials{server, peers};
     request.session.threads = 1;
     start_listening(std::move(request));
   }
-  [[nodiscard]] DialRequest request_of(const std::shared_ptr<const Identity>& own) {
+  [[nodiscard]] DialRequest request_of(const std::shared_ptr<const KeyPair>& own) {
     DialRequest request;
     request.addresses = listener->local_endpoints();
     request.peer_name = "the server";
-    request.key = KeyPair{own, one_known_peer({"server", server->public_key()}), server->public_key()};
+    request.credentials = PairCredentials{own, one_known_peer({"server", server->public_key()}), server->public_key()};
     request.session.threads = 1;
     return request;
   }
@@ -45,8 +43,8 @@ class KeyPairTest : public TwoEnds {
     EXPECT_EQ((**result)->peer_identity()->key, server->public_key());
   }
 
-  const std::shared_ptr<const Identity> server = make();
-  const std::shared_ptr<const Identity> alice = make();
+  const std::shared_ptr<const KeyPair> server = make();
+  const std::shared_ptr<const KeyPair> alice = make();
   const std::shared_ptr<ListedPeers> peers = std::make_shared<ListedPeers>();
 };
 
@@ -85,7 +83,7 @@ TEST_F(KeyPairTest, OpenAllTheFlowsThatAreAskedFor) {
 TEST_F(KeyPairTest, ReachAListenerThatTheyDoNotKnowYet) {
   start_server();
   DialRequest request = request_of(alice);
-  request.key = KeyPair{alice, one_known_peer({"server", server->public_key()})};
+  request.credentials = PairCredentials{alice, one_known_peer({"server", server->public_key()})};
   start_dialing(std::move(request));
   expect_connected();
 }
@@ -106,7 +104,7 @@ TEST_F(KeyPairTest, LeaveAListenerThatIsNotTheOneMeant) {
   start_server();
   DialRequest request = request_of(alice);
   const auto meant = make();
-  request.key = KeyPair{alice, one_known_peer({"server", meant->public_key()}), server->public_key()};
+  request.credentials = PairCredentials{alice, one_known_peer({"server", meant->public_key()}), server->public_key()};
   start_dialing(std::move(request));
   run_until_dialed();
   ASSERT_FALSE(*result);
@@ -118,12 +116,26 @@ TEST_F(KeyPairTest, LeaveAListenerThatIsNotTheOneMeant) {
 TEST_F(KeyPairTest, DoNotMeetASharedKey) {
   start_server();
   DialRequest request = request_of(alice);
-  request.key = Key::generate().value();
+  request.credentials = Key::generate().value();
   start_dialing(std::move(request));
   run_until_dialed();
   ASSERT_FALSE(*result);
   EXPECT_EQ(error(), Errc::authentication_failed);
   EXPECT_NE(result->error().message().find("key pair"), std::string::npos);
+}
+
+TEST_F(KeyPairTest, AreCountedAsPeersWhereverTheyAre) {
+  const auto bob = make();
+  peers->listed.insert(bob->public_key());
+  ListenRequest listening;
+  listening.limits = {.peers = 2, .sessions_per_peer = 1};
+  start_server(std::move(listening));
+  start_dialing(request_of(alice));
+  expect_connected();
+  const auto of_alice = std::move(**result);
+  start_dialing(request_of(bob));
+  run_until_dialed();
+  EXPECT_TRUE(*result) << "to the host it is a second session, to bob the first";
 }
 
 TEST_F(KeyPairTest, AreCutOffWhenTheyAreTakenOut) {

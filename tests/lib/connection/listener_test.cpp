@@ -35,7 +35,7 @@ TEST_F(ListenerTest, SaysWhoWasRefusedAndServesTheRightPeerAllTheSame) {
   start_listening(listen_request());
   for (int i = 0; i < 3; ++i) {
     auto request = dial_request();
-    request.key = std::move(*Key::generate());
+    request.credentials = std::move(*Key::generate());
     start_dialing(std::move(request));
     run_until_dialed();
   }

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <udtcat/key.hpp>
+#include <udtcat/units.hpp>
 
 #include "lib/connection/multiplexer.hpp"
 #include "support/bytes.hpp"
@@ -41,7 +42,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     agreed.protection = protection;
     agreed.lanes = lanes;
     agreed.flows = flows;
-    agreed.block_bytes = 16 * 1024;
+    agreed.block_bytes = block_bytes;
     agreed.streams_to_peer = options.streams;
     agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
     for (std::size_t i = 1; i < flows; ++i) {
@@ -80,6 +81,18 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
         std::make_unique<test::ScriptedStream>(io, connector.script),
         [this](const StreamOutcome& outcome) { connector.outcome = outcome; }, service);
   }
+  /// As many streams come and go before the listener hears of any.
+  void open_and_give_up(std::size_t count) {
+    const auto held_up = std::exchange(from_connector->wake_reader, [] {});
+    for (std::size_t i = 0; i < count; ++i) {
+      const StreamId id = connector.connection->open_stream(
+          std::make_unique<test::ScriptedStream>(io, connector.script), [](const StreamOutcome&) {}, {});
+      connector.connection->refuse_stream(id, {Errc::stream_refused, "open", "given up"});
+    }
+    test::run_ready(io);
+    from_connector->wake_reader = held_up;
+    held_up();
+  }
   template <typename Condition>
   [[nodiscard]] bool run_until(Condition condition) {
     return test::run_until(io, condition);
@@ -96,6 +109,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
   std::vector<std::unique_ptr<transport::Channel>> more_to_listener;  // the flows beyond the first
   std::vector<std::unique_ptr<transport::Channel>> more_to_connector;
   std::vector<std::shared_ptr<test::MemoryPipe>> more_from_connector;
+  std::size_t block_bytes = 16 * kKiB;
   bool accepts = true;
   End connector;
   End listener;

@@ -327,7 +327,7 @@ TEST_F(MultiplexerTest, EndsThoughThePathDiesDuringItsFarewell) {
   EXPECT_EQ(connector.closed->error().code, Errc::interrupted);
 }
 
-TEST_F(MultiplexerTest, TellsWhyAStreamEndedThatWasNotYetAccepted) {
+TEST_F(MultiplexerTest, EndsAStreamThatIsAcceptedTooLateAsGivenUp) {
   connect();
   accepts = false;
   connector.script->read_error = std::make_error_code(std::errc::io_error);
@@ -338,7 +338,8 @@ TEST_F(MultiplexerTest, TellsWhyAStreamEndedThatWasNotYetAccepted) {
   ASSERT_TRUE(run_until([this] { return connector.closed.has_value(); }));
   accept();
   ASSERT_TRUE(run_until([this] { return listener.outcome.has_value(); }));
-  EXPECT_EQ(listener.outcome->error->code, Errc::remote_read_failed);
+  EXPECT_EQ(listener.outcome->error->code, Errc::peer_interrupted);
+  EXPECT_TRUE(listener.script->aborted);
 }
 
 TEST_F(MultiplexerTest, StaysUpWhileIdle) {
@@ -348,6 +349,22 @@ TEST_F(MultiplexerTest, StaysUpWhileIdle) {
   ASSERT_TRUE(run_until([=] { return std::chrono::steady_clock::now() > past_the_idle_timeout; }));
   EXPECT_FALSE(connector.outcome);
   EXPECT_FALSE(connector.closed);
+}
+
+TEST_F(MultiplexerTest, TellsOnceOfEachSilenceInWhichThePeerOwesAnAnswer) {
+  options.idle_timeout = 20s;
+  connect();
+  int told = 0;
+  connector.connection->on_quiet([&] { ++told; });
+  open();
+  const auto hear = std::exchange(from_listener->wake_reader, [] {});
+  ASSERT_TRUE(run_until([&] { return told == 1; }));
+  EXPECT_FALSE(connector.connection->answers());
+  from_listener->wake_reader = hear;
+  hear();
+  ASSERT_TRUE(run_until([&] { return connector.connection->answers(); }));
+  test::run_for(io, 500ms);  // a tick or two
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(MultiplexerTest, SendsWhatItHeldBackAtOnceWhenThePeerIsHeardAfterALongSilence) {

@@ -9,9 +9,7 @@ namespace {
 
 using session::Role;
 
-std::shared_ptr<const Identity> new_identity() {
-  return std::make_shared<const Identity>(Identity::generate().value());
-}
+std::shared_ptr<const KeyPair> new_key_pair() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
 bool same(std::span<const std::byte> one, std::span<const std::byte> other) { return std::ranges::equal(one, other); }
 
 TEST(PortSecrets, AreAllOfTheSharedKey) {
@@ -24,9 +22,9 @@ TEST(PortSecrets, AreAllOfTheSharedKey) {
 }
 
 TEST(PortSecrets, MeetAtTheListenersPublicKey) {
-  const auto connector = new_identity(), listener = new_identity();
-  const Credentials here = KeyPair{connector, nullptr, listener->public_key()};
-  const Credentials there = KeyPair{listener, nullptr};
+  const auto connector = new_key_pair(), listener = new_key_pair();
+  const Credentials here = PairCredentials{connector, nullptr, listener->public_key()};
+  const Credentials there = PairCredentials{listener, nullptr};
   const auto called = port_secrets(Role::listener, &there), calling = port_secrets(Role::connector, &here);
   EXPECT_TRUE(same(called.door, calling.door));
   EXPECT_TRUE(same(calling.own, connector->secret()));
@@ -34,7 +32,7 @@ TEST(PortSecrets, MeetAtTheListenersPublicKey) {
 }
 
 TEST(PortSecrets, OfAConnectorThatDoesNotKnowTheListenerOpenNoDoor) {
-  const Credentials here = KeyPair{new_identity(), nullptr};
+  const Credentials here = PairCredentials{new_key_pair(), nullptr};
   EXPECT_TRUE(port_secrets(Role::connector, &here).door.empty());
 }
 

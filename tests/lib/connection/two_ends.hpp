@@ -21,7 +21,7 @@ class TwoEnds : public ::testing::Test {
   ListenRequest listen_request(const char* address = "127.0.0.1") {
     ListenRequest request;
     request.locals = std::move(*resolve({address, 0}, AddressFamily::any));
-    request.key = key->duplicate();
+    request.credentials = key->duplicate();
     request.session.threads = 1;
     return request;
   }
@@ -37,7 +37,7 @@ class TwoEnds : public ::testing::Test {
     DialRequest request;
     request.addresses = listener->local_endpoints();
     request.peer_name = "the listener";
-    request.key = key->duplicate();
+    request.credentials = key->duplicate();
     request.session.threads = 1;
     return request;
   }

@@ -18,7 +18,7 @@ class ListedPeers final : public KnownPeers {
   std::set<PublicKey> listed;
 };
 
-PublicKey new_key() { return Identity::generate()->public_key(); }
+PublicKey new_key() { return KeyPair::generate()->public_key(); }
 
 TEST(KnownPeers, BreakOffThoseThatTheyRecogniseNoMore) {
   const auto peers = std::make_shared<ListedPeers>();
@@ -59,9 +59,9 @@ TEST(Credentials, AreOfEitherKindAndSoIsTheirCopy) {
   const Credentials shared = Key::generate().value();
   EXPECT_EQ(*shared.duplicate().shared(), *shared.shared());
   EXPECT_EQ(shared.pair(), nullptr);
-  const auto identity = std::make_shared<const Identity>(Identity::generate().value());
-  const Credentials pair = KeyPair{identity, one_known_peer({"db", new_key()})};
-  EXPECT_EQ(pair.duplicate().pair()->identity, identity);
+  const auto own = std::make_shared<const KeyPair>(KeyPair::generate().value());
+  const Credentials pair = PairCredentials{own, one_known_peer({"db", new_key()})};
+  EXPECT_EQ(pair.duplicate().pair()->own, own);
   EXPECT_EQ(pair.shared(), nullptr);
 }
 

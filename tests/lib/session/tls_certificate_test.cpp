@@ -9,8 +9,8 @@ namespace {
 
 using udtcat::test::Bytes;
 
-Identity example_identity() {
-  return Identity::parse(udtcat::test::SpecExample("handshake.md", "key pair").text("private")).value();
+KeyPair example_pair() {
+  return KeyPair::parse(udtcat::test::SpecExample("handshake.md", "key pair").text("private")).value();
 }
 
 Bytes bytes_of(const X509& certificate) {
@@ -23,15 +23,15 @@ Bytes bytes_of(const X509& certificate) {
 TEST(Certificate, IsTheOneOfTheSpecEachTime) {
   const udtcat::test::SpecExample example("handshake.md", "certificate");
   for (int times = 0; times < 2; ++times) {
-    const auto own = make_certificate(example_identity());
+    const auto own = make_certificate(example_pair());
     ASSERT_TRUE(own);
     EXPECT_EQ(udtcat::test::to_hex(bytes_of(*own->certificate)), udtcat::test::to_hex(example.bytes("certificate")));
   }
 }
 
 TEST(Certificate, CarriesThePublicKey) {
-  const Identity identity = Identity::generate().value();
-  EXPECT_EQ(key_of(*make_certificate(identity)->certificate), identity.public_key());
+  const KeyPair pair = KeyPair::generate().value();
+  EXPECT_EQ(key_of(*make_certificate(pair)->certificate), pair.public_key());
 }
 
 TEST(Certificate, OfAnotherKindOfKeyCarriesNone) {

@@ -99,7 +99,7 @@ class TlsCertificates : public testing::Test {
     SSL_CTX_use_PrivateKey(context.get(), own.key.get());
   }
   [[nodiscard]] bool convince_a_connector() const {
-    const Credentials wants = KeyPair{listener, one_known_peer({"it", listener->public_key()})};
+    const Credentials wants = PairCredentials{listener, one_known_peer({"it", listener->public_key()})};
     const auto connector = make_tls_connection(Role::connector, wants, Purpose::pipe);
     const TlsConnection stranger = foreign_end(context.get());
     SSL_set_accept_state(stranger.tls.get());
@@ -107,7 +107,7 @@ class TlsCertificates : public testing::Test {
     ERR_clear_error();
     return SSL_is_init_finished(connector->tls.get()) == 1 && has_proved_key(*connector);
   }
-  const std::shared_ptr<const Identity> listener = std::make_shared<const Identity>(Identity::generate().value());
+  const std::shared_ptr<const KeyPair> listener = std::make_shared<const KeyPair>(KeyPair::generate().value());
   const OwnCertificate own = make_certificate(*listener).value();
   const TlsOwner<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
 };
@@ -115,7 +115,7 @@ class TlsCertificates : public testing::Test {
 TEST_F(TlsCertificates, AreTakenAlone) { EXPECT_TRUE(convince_a_connector()); }
 
 TEST_F(TlsCertificates, AreNotTakenInAChain) {
-  const auto more = make_certificate(Identity::generate().value()).value();
+  const auto more = make_certificate(KeyPair::generate().value()).value();
   ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), more.certificate.get()), 1);
   EXPECT_FALSE(convince_a_connector());
 }

@@ -30,16 +30,15 @@ class MetPeers final : public KnownPeers {
 
 /// Three ends with a key pair each: the connector, the listener, and another.
 struct Ends {
-  static std::shared_ptr<const Identity> make() {
-    return std::make_shared<const Identity>(Identity::generate().value());
-  }
-  static Credentials meets(const std::shared_ptr<const Identity>& own, const std::shared_ptr<const Identity>& peer,
+  static std::shared_ptr<const KeyPair> make() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
+  static Credentials meets(const std::shared_ptr<const KeyPair>& own, const std::shared_ptr<const KeyPair>& peer,
                            Purpose purpose = Purpose::pipe) {
-    return KeyPair{own, std::make_shared<MetPeers>(std::map<PublicKey, Purpose>{{peer->public_key(), purpose}})};
+    return PairCredentials{own,
+                           std::make_shared<MetPeers>(std::map<PublicKey, Purpose>{{peer->public_key(), purpose}})};
   }
-  const std::shared_ptr<const Identity> connector = make();
-  const std::shared_ptr<const Identity> listener = make();
-  const std::shared_ptr<const Identity> other = make();
+  const std::shared_ptr<const KeyPair> connector = make();
+  const std::shared_ptr<const KeyPair> listener = make();
+  const std::shared_ptr<const KeyPair> other = make();
 };
 
 const Ends kEnds;

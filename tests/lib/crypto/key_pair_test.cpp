@@ -1,4 +1,4 @@
-#include <udtcat/identity.hpp>
+#include <udtcat/key_pair.hpp>
 
 #include <type_traits>
 
@@ -10,7 +10,7 @@
 namespace udtcat {
 namespace {
 
-static_assert(!std::is_copy_constructible_v<Identity> && !std::is_copy_assignable_v<Identity>);
+static_assert(!std::is_copy_constructible_v<KeyPair> && !std::is_copy_assignable_v<KeyPair>);
 
 const test::SpecExample kPairExample("handshake.md", "key pair");
 
@@ -23,43 +23,43 @@ std::string public_key_error(const std::string& text) {
   return key ? "" : key.error().message();
 }
 
-TEST(Identity, HasTheTextsOfTheSpec) {
-  const auto identity = Identity::parse(kPairExample.text("private"));
-  ASSERT_TRUE(identity);
-  EXPECT_EQ(test::to_hex(identity->secret()), test::to_hex(kPairExample.bytes("secret")));
-  EXPECT_EQ(identity->reveal_text(), kPairExample.text("private"));
-  EXPECT_EQ(identity->public_key().to_string(), kPairExample.text("public"));
+TEST(KeyPair, HasTheTextsOfTheSpec) {
+  const auto pair = KeyPair::parse(kPairExample.text("private"));
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(test::to_hex(pair->secret()), test::to_hex(kPairExample.bytes("secret")));
+  EXPECT_EQ(pair->reveal_text(), kPairExample.text("private"));
+  EXPECT_EQ(pair->public_key().to_string(), kPairExample.text("public"));
 }
 
-TEST(Identity, IsDifferentEachTime) {
-  const auto one = Identity::generate().value();
-  const auto two = Identity::generate().value();
+TEST(KeyPair, IsDifferentEachTime) {
+  const auto one = KeyPair::generate().value();
+  const auto two = KeyPair::generate().value();
   EXPECT_NE(one.public_key(), two.public_key());
-  EXPECT_EQ(Identity::parse(one.reveal_text() + "\n")->public_key(), one.public_key());
+  EXPECT_EQ(KeyPair::parse(one.reveal_text() + "\n")->public_key(), one.public_key());
 }
 
-TEST(Identity, TellsATypingErrorAtEveryCharacter) {
+TEST(KeyPair, TellsATypingErrorAtEveryCharacter) {
   const std::string right = kPairExample.text("private");
   for (std::size_t at = std::string("udtcat-ed25519-secret-").size(); at < right.size(); ++at) {
     std::string text = right;
     text[at] = text[at] == 'B' ? 'C' : 'B';
-    EXPECT_NE(Identity::parse(text).error().message().find("check"), std::string::npos) << at;
+    EXPECT_NE(KeyPair::parse(text).error().message().find("check"), std::string::npos) << at;
   }
 }
 
-TEST(Identity, RefusesEveryTruncationAndNeverQuotes) {
+TEST(KeyPair, RefusesEveryTruncationAndNeverQuotes) {
   const std::string right = kPairExample.text("private");
   for (std::size_t length = 0; length < right.size(); ++length) {
-    const auto cut = Identity::parse(right.substr(0, length));
+    const auto cut = KeyPair::parse(right.substr(0, length));
     ASSERT_FALSE(cut) << length;
     EXPECT_EQ(cut.error().message().find("AAECAw"), std::string::npos);
   }
 }
 
-TEST(Identity, IsErasedWhereItMovesFrom) {
-  Identity identity = Identity::generate().value();
-  const Identity moved = std::move(identity);
-  EXPECT_EQ(test::to_hex(identity.secret()), std::string(64, '0'));
+TEST(KeyPair, IsErasedWhereItMovesFrom) {
+  KeyPair pair = KeyPair::generate().value();
+  const KeyPair moved = std::move(pair);
+  EXPECT_EQ(test::to_hex(pair.secret()), std::string(64, '0'));
   EXPECT_NE(test::to_hex(moved.secret()), std::string(64, '0'));
 }
 
@@ -108,7 +108,7 @@ class SecretKeyFile : public testing::Test {
 TEST_F(SecretKeyFile, IsOfTheKindThatItsTextSays) {
   const auto pair = secret_key_from_file(write(" " + kPairExample.text("private") + "\n"));
   ASSERT_TRUE(pair) << pair.error().message();
-  EXPECT_EQ(std::get<Identity>(*pair).public_key(), public_key());
+  EXPECT_EQ(std::get<KeyPair>(*pair).public_key(), public_key());
 }
 
 TEST_F(SecretKeyFile, MayHoldASharedKey) {
@@ -123,8 +123,8 @@ TEST_F(SecretKeyFile, ThatOthersCanReadIsRefusedOfEitherKind) {
   EXPECT_NE(open.error().message().find("chmod 600"), std::string::npos);
 }
 
-TEST_F(SecretKeyFile, IsReadAsAnIdentityByTheSameRules) {
-  EXPECT_EQ(Identity::from_file(write(kPairExample.text("private")))->public_key(), public_key());
+TEST_F(SecretKeyFile, IsReadAsAKeyPairByTheSameRules) {
+  EXPECT_EQ(KeyPair::from_file(write(kPairExample.text("private")))->public_key(), public_key());
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace udtcat {
 /// Threads: unsynchronised.
 class PublicKey {
  public:
-  static constexpr std::size_t kBytes = 32;  // spec: RFC 8032 §5.1.5
+  static constexpr std::size_t kBytes = 32;                      // spec: RFC 8032 §5.1.5
+  static constexpr std::string_view kPrefix = "udtcat-ed25519";  // spec: docs/spec/handshake.md §1
 
   explicit PublicKey(std::span<const std::byte, kBytes> bytes);
   /// The text form, behind which a comment may stand, or its 44 characters alone. Surrounding white space is ignored.
@@ -40,40 +41,39 @@ class PublicKey {
 ///
 /// The private half's text form is "udtcat-ed25519-secret-" and 48 characters of base64url, with a check as Key's.
 /// Threads: immutable.
-class Identity {
+class KeyPair {
  public:
   static constexpr std::size_t kSecretBytes = 32;  // spec: RFC 8032 §5.1.5
 
   /// From the system's random generator.  errors: Errc::cipher_failed
-  [[nodiscard]] static Result<Identity> generate();
+  [[nodiscard]] static Result<KeyPair> generate();
   /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text; Errc::cipher_failed
-  [[nodiscard]] static Result<Identity> parse(std::string_view text);
+  [[nodiscard]] static Result<KeyPair> parse(std::string_view text);
   /// As Key::from_file(), of a file as `udtcat keygen --pair` writes it.
-  [[nodiscard]] static Result<Identity> from_file(const std::string& path,
-                                                  Key::FromFile kind = Key::FromFile::any_kind);
+  [[nodiscard]] static Result<KeyPair> from_file(const std::string& path, Key::FromFile kind = Key::FromFile::any_kind);
 
-  Identity(Identity&& other) noexcept;
-  Identity& operator=(Identity&& other) noexcept;
-  Identity(const Identity&) = delete;
-  Identity& operator=(const Identity&) = delete;
-  ~Identity();
+  KeyPair(KeyPair&& other) noexcept;
+  KeyPair& operator=(KeyPair&& other) noexcept;
+  KeyPair(const KeyPair&) = delete;
+  KeyPair& operator=(const KeyPair&) = delete;
+  ~KeyPair();
 
   [[nodiscard]] const PublicKey& public_key() const { return public_key_; }
   /// The text form of the private half. The caller prints it only where the user asked for it.
   [[nodiscard]] std::string reveal_text() const;
-  /// The private half. Valid as long as this identity.
+  /// The private half. Valid as long as this pair.
   [[nodiscard]] std::span<const std::byte, kSecretBytes> secret() const { return secret_; }
 
  private:
-  [[nodiscard]] static Result<Identity> of(std::span<const std::byte, kSecretBytes> secret);
-  Identity(std::span<const std::byte, kSecretBytes> secret, const PublicKey& public_key);
+  [[nodiscard]] static Result<KeyPair> of(std::span<const std::byte, kSecretBytes> secret);
+  KeyPair(std::span<const std::byte, kSecretBytes> secret, const PublicKey& public_key);
 
   std::array<std::byte, kSecretBytes> secret_;
   PublicKey public_key_;
 };
 
 /// The two kinds of secret that a key file can hold.
-using SecretKey = std::variant<Key, Identity>;
+using SecretKey = std::variant<Key, KeyPair>;
 
 /// The secret in a file, whose kind its first characters tell. Blocks while it reads.
 /// errors: those of Key::from_file()

@@ -1,7 +1,6 @@
-#include <udtcat/identity.hpp>
+#include <udtcat/key_pair.hpp>
 
 #include <algorithm>
-#include <memory>
 
 #include <openssl/rand.h>
 
@@ -18,7 +17,6 @@ namespace udtcat {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
-constexpr std::string_view kPublicPrefix = "udtcat-ed25519";          // spec: docs/spec/handshake.md §1
 constexpr std::string_view kSecretPrefix = "udtcat-ed25519-secret-";  // spec: docs/spec/handshake.md §1
 constexpr std::size_t kBase64Characters = 44;                         // spec: RFC 4648 §4, of 32 bytes
 
@@ -52,7 +50,7 @@ PublicKey::PublicKey(std::span<const std::byte, kBytes> bytes) : bytes_{} { std:
 
 Result<PublicKey> PublicKey::parse(std::string_view text) {
   std::string_view word = take_word(text);
-  const bool named = word == kPublicPrefix;
+  const bool named = word == kPrefix;
   if (named) word = take_word(text);
   if (!named && !core::trimmed(text, kBlanks).empty()) return not_a_public_key("it has too many words");
   if (word.starts_with(kSecretPrefix)) return not_a_public_key("this is the private half, which nobody else may see");
@@ -70,44 +68,44 @@ Result<PublicKey> PublicKey::parse(std::string_view text) {
   return key;
 }
 
-std::string PublicKey::to_string() const { return std::string(kPublicPrefix) + " " + to_base64(bytes_); }
+std::string PublicKey::to_string() const { return std::string(kPrefix) + " " + to_base64(bytes_); }
 
-Result<Identity> Identity::of(std::span<const std::byte, kSecretBytes> secret) {
+Result<KeyPair> KeyPair::of(std::span<const std::byte, kSecretBytes> secret) {
   const crypto::EvpKey pair(
       EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, crypto::uchars(secret.data()), secret.size()));
   std::array<std::byte, PublicKey::kBytes> half{};
   std::size_t length = half.size();
   if (!pair || EVP_PKEY_get_raw_public_key(pair.get(), crypto::uchars(half.data()), &length) != 1)
     return crypto::openssl_failed("make a key pair");
-  return Identity(secret, PublicKey(half));
+  return KeyPair(secret, PublicKey(half));
 }
 
-Result<Identity> Identity::generate() {
+Result<KeyPair> KeyPair::generate() {
   crypto::Secret32 secret;
   if (RAND_priv_bytes(crypto::uchars(secret.writable().data()), static_cast<int>(kSecretBytes)) != 1)
     return crypto::openssl_failed("make a key pair");
   return of(secret.bytes());
 }
 
-Result<Identity> Identity::parse(std::string_view text) {
+Result<KeyPair> KeyPair::parse(std::string_view text) {
   UDTCAT_TRY(const crypto::Secret32 secret, crypto::secret_from_text(kSecretPrefix, text));
   return of(secret.bytes());
 }
 
-Result<Identity> Identity::from_file(const std::string& path, Key::FromFile kind) {
+Result<KeyPair> KeyPair::from_file(const std::string& path, Key::FromFile kind) {
   return crypto::secret_from_file(path, kind, parse);
 }
 
-Identity::Identity(std::span<const std::byte, kSecretBytes> secret, const PublicKey& public_key)
+KeyPair::KeyPair(std::span<const std::byte, kSecretBytes> secret, const PublicKey& public_key)
     : secret_{}, public_key_(public_key) {
   std::ranges::copy(secret, secret_.begin());
 }
 
-Identity::Identity(Identity&& other) noexcept : secret_(other.secret_), public_key_(other.public_key_) {
+KeyPair::KeyPair(KeyPair&& other) noexcept : secret_(other.secret_), public_key_(other.public_key_) {
   crypto::erase(other.secret_);
 }
 
-Identity& Identity::operator=(Identity&& other) noexcept {
+KeyPair& KeyPair::operator=(KeyPair&& other) noexcept {
   if (this != &other) {
     secret_ = other.secret_;
     public_key_ = other.public_key_;
@@ -116,15 +114,15 @@ Identity& Identity::operator=(Identity&& other) noexcept {
   return *this;
 }
 
-Identity::~Identity() { crypto::erase(secret_); }
+KeyPair::~KeyPair() { crypto::erase(secret_); }
 
-std::string Identity::reveal_text() const { return crypto::secret_to_text(kSecretPrefix, secret_); }
+std::string KeyPair::reveal_text() const { return crypto::secret_to_text(kSecretPrefix, secret_); }
 
 Result<SecretKey> secret_key_from_file(const std::string& path) {
   return crypto::secret_from_file(path, Key::FromFile::any_kind, [](std::string_view text) -> Result<SecretKey> {
     if (core::trimmed(text, kBlanks).starts_with(kSecretPrefix)) {
-      UDTCAT_TRY(Identity identity, Identity::parse(text));
-      return identity;
+      UDTCAT_TRY(KeyPair pair, KeyPair::parse(text));
+      return pair;
     }
     UDTCAT_TRY(Key key, Key::parse(text));
     return key;

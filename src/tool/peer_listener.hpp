@@ -1,0 +1,39 @@
+/// The listener of a run.
+#pragma once
+
+#include <memory>
+
+#include <udtcat/peering.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/key_source.hpp"
+#include "tool/notices.hpp"
+#include "tool/options.hpp"
+#include "tool/picture.hpp"
+#include "tool/session_run.hpp"
+
+namespace udtcat::tool {
+
+/// Lets peers in as the options ask, says where, logs those that it refuses, and reads its peers file when told to.
+/// Threads: confined to the main thread.
+class PeerListener {
+ public:
+  /// `run` must outlive this.
+  /// errors: those of make_listen_request(), listen() and announce_listener()
+  [[nodiscard]] static Result<std::unique_ptr<PeerListener>> start(SessionRun& run, const Options& options,
+                                                                   FoundKey found, Listener::PeerHandler on_peer);
+  PeerListener(const PeerListener&) = delete;
+  PeerListener& operator=(const PeerListener&) = delete;
+
+  /// Fills in where it listens, and whom it refused.
+  void fill(ProcessPicture& picture) const;
+  void stop() { listener_->stop(); }
+
+ private:
+  explicit PeerListener(boost::asio::io_context& io) : refusals_(io) {}
+
+  RefusalLog refusals_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace udtcat::tool

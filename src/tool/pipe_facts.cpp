@@ -1,0 +1,37 @@
+#include "tool/pipe_facts.hpp"
+
+#include <fmt/format.h>
+
+#include "tool/facts.hpp"
+#include "tool/shell_words.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+std::string service_text(const std::string& name) { return name.empty() ? "the service" : "the service " + name; }
+
+std::string front_text(const SocketPlace& place, const PipeOptions& options) {
+  return place.is_unix() ? shown(place) : place_text("tcp", place.tcp, options.socket_family);
+}
+
+}  // namespace
+
+Words form_facts(const PipeOptions& options) {
+  const std::string where = options.listens ? "waits for peers at " + place_text("udp", options.local, options.family)
+                                            : "connects to udp " + to_string(options.peer);
+  if (options.form == Form::forward) {
+    Words facts{where};
+    for (const ServiceOption& each : options.services)
+      facts.push_back(fmt::format("connects streams for {} to {}", service_text(each.name), shown(each.place)));
+    for (const FrontOption& each : options.fronts)
+      facts.push_back(fmt::format("carries clients of {} to {} of the other end", front_text(each.place, options),
+                                  service_text(each.service)));
+    if (!options.listens) facts.push_back(options.once ? "ends with its session" : "dials again for ever");
+    return facts;
+  }
+  const std::string what = options.exec ? "the command " + quoted(*options.exec) : "standard input and output";
+  return {where, options.listens ? "bridges the first to " + what : "bridges " + what};
+}
+
+}  // namespace udtcat::tool

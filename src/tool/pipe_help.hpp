@@ -1,0 +1,11 @@
+/// udtcat --help.
+#pragma once
+
+#include <string>
+
+namespace udtcat::tool {
+
+/// Synopsis, options, exit statuses, examples.
+[[nodiscard]] std::string help_text();
+
+}  // namespace udtcat::tool

@@ -1,0 +1,17 @@
+#include "lib/bridge/reset.hpp"
+
+#include "lib/bridge/loop.hpp"
+#include "lib/bridge/tcp_pair.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+TEST(Reset, IsNoEndForTheOtherSideHoweverTheSocketWasMade) {
+  boost::asio::io_context io;
+  TcpPair pair{io};
+  reset(pair.ours);
+  EXPECT_EQ(read_error(pair.theirs), boost::asio::error::connection_reset);
+}
+
+}  // namespace
+}  // namespace udtcat::bridge
