@@ -1,5 +1,6 @@
 """Plots, from a JSON file and nothing else. Each is written as SVG and as PNG."""
 import json
+import textwrap
 from pathlib import Path as File
 
 import matplotlib
@@ -31,10 +32,15 @@ def unit_for(most):
     return ("Gbit/s", 1.0) if most >= 1 else ("Mbit/s", 1000.0)
 
 
+CAPTION_POINTS = 6
+
+
 def caption(figure, document, inches_below=0.25):
+    """As wide as the figure and no wider: savefig() would make the picture as wide as its longest line."""
     machine = document["machine"]
-    figure.text(0.01, -inches_below / figure.get_figheight(), f"{machine['cores']} cores, {machine['cpu']}; {document['when'][:10]}, {document['commit']}; {document['command']}",
-                fontsize=6, color="#666666", va="top")
+    text = f"{machine['cores']} cores, {machine['cpu']}; {document['when'][:10]}, {document['commit']}; {document['command']}"
+    columns = int(figure.get_figwidth() * 72 / (CAPTION_POINTS * 0.6))  # a letter is 0.6 em wide
+    figure.text(0.01, -inches_below / figure.get_figheight(), textwrap.fill(text, columns), fontsize=CAPTION_POINTS, color="#666666", va="top")
 
 
 def rates(document, scenario, path):
