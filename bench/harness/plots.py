@@ -14,7 +14,7 @@ plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.righ
 
 
 def colour(tool):
-    return OURS if tool.startswith("udtcat") else THEIRS
+    return OURS if tool.startswith(("udtcat", "udr")) else THEIRS
 
 
 def save(figure, path):
