@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -56,10 +58,16 @@ class Promise {
  public:
   explicit Promise(boost::asio::io_context& io) : set_(io) {}
 
-  /// The first call counts.
+  /// The first call counts, of set() and fail().
   void set(T value) {
     if (value_) return;
     value_ = std::move(value);
+    set_.notify();
+  }
+  /// Of a Result: it is an error.
+  void fail(Error why) {
+    if (value_) return;
+    value_.emplace(tl::unexpect, std::move(why));
     set_.notify();
   }
   [[nodiscard]] bool is_set() const { return value_.has_value(); }
@@ -73,6 +81,22 @@ class Promise {
   std::optional<T> value_;
   Signal set_;
 };
+
+/// Runs `task` beside its caller, until it ends.
+/// returns   its result; or `broken_off`, where it waits on a connection that is aborted, and so is destroyed
+template <typename T>
+[[nodiscard]] std::shared_ptr<Promise<T>> start(boost::asio::io_context& io, Task<T> task, Error broken_off) {
+  const auto result = std::make_shared<Promise<T>>(io);
+  boost::asio::co_spawn(
+      io,
+      [result, task = std::move(task), broken_off = std::move(broken_off)]() mutable -> Task<void> {
+        const std::shared_ptr<Promise<T>> at_the_end(
+            result.get(), [result, broken_off](Promise<T>* promise) { promise->fail(broken_off); });
+        result->set(co_await std::move(task));
+      },
+      boost::asio::detached);
+  return result;
+}
 
 /// A coroutine's handler for a std::function, which copies what it holds: that handler cannot be copied.
 template <typename Handler>

@@ -126,9 +126,17 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   co_return status;
 }
 
+/// A connection that is made after cancel() is closed at once.
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint to) {
   UDTCAT_CO_TRY(auto slot, take_slot());
-  auto made = co_await stack_->connect(to);
+  const auto dial = [](std::shared_ptr<DataStack> stack, Endpoint where) -> Task<Result<std::shared_ptr<StreamIo>>> {
+    co_return co_await stack->connect(where);
+  };
+  const auto dialled = start(
+      io_, dial(stack_, to),
+      Error{Errc::connection_broken, "connect to " + to.to_string(), "the session for it was broken off meanwhile"});
+  dialled_ = dialled;
+  auto made = co_await dialled->get();
   if (made) (*made)->settle(std::move(slot), moved_bytes_);
   co_return made;
 }
@@ -179,26 +187,11 @@ Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   co_return connection;
 }
 
-struct DataPath::Alone {
-  Alone(boost::asio::io_context& io, std::shared_ptr<StreamIo> on) : over(std::move(on)), done(io) {}
-  const std::shared_ptr<StreamIo> over;
-  Promise<Status> done;
-};
-
 Task<Status> DataPath::alone(std::shared_ptr<StreamIo> over, Task<Status> moving) {
-  const auto state = std::make_shared<Alone>(io_, std::move(over));
-  transfer_ = state;
-  boost::asio::co_spawn(
-      io_,
-      [state, moving = std::move(moving)]() mutable -> Task<void> {
-        // A coroutine that waits on a connection which is aborted is destroyed, not resumed.
-        const std::shared_ptr<Alone> at_the_end(state.get(), [state](Alone* alone) {
-          alone->done.set(udtcat::fail(Errc::connection_broken, "transfer a file", "its connection was broken off"));
-        });
-        state->done.set(co_await std::move(moving));
-      },
-      boost::asio::detached);
-  auto status = co_await state->done.get();
+  transfer_ = over;
+  const auto moved =
+      start(io_, std::move(moving), {Errc::connection_broken, "transfer a file", "its connection was broken off"});
+  auto status = co_await moved->get();
   transfer_ = {};
   if (!status && cancelled_) co_return tl::unexpected(*cancelled_);
   co_return status;
@@ -260,7 +253,8 @@ void DataPath::cancel(const Error& why) {
   came_.notify();
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) (*receiving)->fail(why);
   if (auto* sending = std::get_if<Sender>(&transfer_)) (*sending)->fail(why);
-  if (auto* moving = std::get_if<std::shared_ptr<Alone>>(&transfer_)) (*moving)->over->abort();
+  if (auto* alone = std::get_if<std::shared_ptr<StreamIo>>(&transfer_)) (*alone)->abort();
+  if (const auto dialled = dialled_.lock()) dialled->fail(why);
 }
 
 }  // namespace udtcat::gridftp

@@ -105,7 +105,6 @@ class DataPath {
   struct Active {
     std::vector<Endpoint> targets;
   };
-  struct Alone;
   using Receiver = std::unique_ptr<FileReceiver>;
   using Sender = std::unique_ptr<FileSender>;
 
@@ -127,10 +126,11 @@ class DataPath {
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;
-  std::variant<std::monostate, Receiver, Sender, std::shared_ptr<Alone>> transfer_;  // under way
-  ByteRanges arrived_;                                                               // by the last transfer
+  std::variant<std::monostate, Receiver, Sender, std::shared_ptr<StreamIo>> transfer_;  // under way
+  ByteRanges arrived_;                                                                  // by the last transfer
   std::uint64_t received_bytes_ = 0;
-  std::optional<Error> cancelled_;  // while a transfer waits for its connections
+  std::optional<Error> cancelled_;                                     // while a transfer waits for its connections
+  std::weak_ptr<Promise<Result<std::shared_ptr<StreamIo>>>> dialled_;  // the connection that is being made
   Signal came_;
   core::Lifetime lifetime_;
 };
