@@ -87,7 +87,8 @@ class Bootstrap {
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
-  /// Once, after on_connect or on_absent: the command runs over ssh, with our stdin and stdout. `on_end` gets what ssh exits with.
+  /// Once, after on_connect or on_absent: the command runs over ssh, with our stdin and stdout.
+  /// on_end   gets what ssh exits with
   [[nodiscard]] Status fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end);
   /// Asks ssh to end.
   void terminate() { ssh_->signal(SIGTERM); }

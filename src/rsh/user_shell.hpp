@@ -11,7 +11,7 @@
 
 namespace udtcat::rsh {
 
-/// What a user's shell is given by -c. Of subsystems only sftp is known.
+/// The command line that a user's shell is given by -c. Of subsystems only sftp is known.
 /// errors: Errc::bad_argument for another, or what is no request
 [[nodiscard]] Result<std::string> command_line_of(const ControlMessage& request);
 

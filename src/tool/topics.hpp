@@ -1,4 +1,4 @@
-/// What `udtcat` alone says, and `udtcat help TOPIC` of topics that are no commands.
+/// The texts of `udtcat` alone, and of `udtcat help TOPIC` for topics that are no commands.
 #pragma once
 
 #include <optional>

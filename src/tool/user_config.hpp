@@ -1,4 +1,4 @@
-/// ~/.config/udtcat/config: a user's options for his commands and for the hosts that they go to, in ssh_config's manner.
+/// ~/.config/udtcat/config: a user's options for his commands and the hosts that they go to, in ssh_config's manner.
 #pragma once
 
 #include <string>
