@@ -86,7 +86,7 @@ function(udtcat_wing name)
     set(sources "${absent}")
   endif()
   udtcat_objects(${name} ${sources})
-  target_link_libraries(udtcat_${name} PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json
+  target_link_libraries(udtcat_${name} PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB
                         $<TARGET_NAME_IF_EXISTS:PkgConfig::SYSTEMD>)
   set_property(GLOBAL APPEND PROPERTY UDTCAT_WINGS udtcat_${name})
 endfunction()

@@ -27,11 +27,11 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& nam
     constexpr std::string_view kIs = " = ";
     const auto is = content.find(kIs);
     const std::string asked(core::trimmed(content.substr(0, is), kBlanks));
-    auto words =
-        is == std::string::npos ? std::vector<std::string>{} : tool::split_words(content.substr(is + kIs.size()));
-    if (asked.empty() || words.empty())
-      return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number), "wanted: TEXT = PROGRAM WORDS...");
-    if (!list.programs_.emplace(asked, std::move(words)).second)
+    auto words = is == std::string::npos ? std::nullopt : tool::split_words(content.substr(is + kIs.size()));
+    if (asked.empty() || !words || words->empty())
+      return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number),
+                  "wanted: TEXT = PROGRAM WORDS..., with quotes that end");
+    if (!list.programs_.emplace(asked, std::move(*words)).second)
       return fail(Errc::bad_argument, fmt::format("{}, line {}", name, number), "\"" + asked + "\" is there already");
   }
   return list;

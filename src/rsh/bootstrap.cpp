@@ -11,6 +11,8 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "rsh/bootstrap_script.hpp"
+#include "rsh/user_shell.hpp"
 
 namespace udtcat::rsh {
 
@@ -89,6 +91,9 @@ void Bootstrap::read_greeting() {
   if (state_ == State::pushing)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
   if (const auto* missing = std::get_if<MissingLine>(&*words)) return on_missing(*missing);
+  if (const auto* unfit = std::get_if<UnfitLine>(&*words))
+    return on_absent(fmt::format("a udtcat that is pushed does not run there ({})", unfit->why),
+                     "put udtcat-static beside udtcat here, which needs no libraries there, or install udtcat there");
   if (const auto* other = std::get_if<OtherVersionLine>(&*words))
     return fail_with(
         {Errc::parameters_refused, "start the far end",
@@ -107,18 +112,27 @@ void Bootstrap::on_output_end() {
 
 void Bootstrap::on_missing(const MissingLine& line) {
   if (!push_)
-    return fail_with({Errc::cannot_reach, "start the far end",
-                      "no udtcat in $PATH there, or where --remote-udtcat says (" + line.system +
-                          "): install it, name it by --remote-udtcat PATH, or let --push copy this one there"});
+    return on_absent(fmt::format("no udtcat there ({})", line.system),
+                     "--push sends this one, once; or install it there, or name it by --remote-udtcat PATH");
   if (line.system != push_->system)
-    return fail_with(
-        {Errc::cannot_reach, "push this udtcat to the far side",
-         fmt::format("it runs on {}, and the far side is {}: install udtcat there", push_->system, line.system)});
-  if (state_ == State::pushed)
-    return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "the far side asked for it twice"});
-  auto program = read_program(push_->path);
+    return on_absent(fmt::format("no udtcat there, and this one runs on {}, not on {}", push_->system, line.system),
+                     "install udtcat there");
+  push(line.system);
+}
+
+void Bootstrap::on_absent(std::string what, std::string cure) {
+  state_ = State::absent;
+  handlers_.on_absent({Errc::cannot_reach, std::move(what), std::move(cure)});
+}
+
+void Bootstrap::push(const std::string& system) {
+  auto program = packed(push_->bytes);
   if (!program) return fail_with(program.error());
-  core::log().info("no udtcat there: pushing this one, {} bytes", program->size());
+  push_.reset();
+  handlers_.on_push(system, program->size());
+  const std::string answer = push_answer(program->size());
+  const auto words = std::as_bytes(std::span(answer));
+  program->insert(program->begin(), words.begin(), words.end());
   state_ = State::pushing;
   send(std::move(*program), [this] {
     if (state_ == State::pushing) state_ = State::pushed;  // else ssh has said its last, and its end concludes
@@ -142,9 +156,16 @@ void Bootstrap::send_rest(std::span<const std::byte> rest) {
 Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end) {
   UDTCAT_TRY(user_stream_, make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO,
                                              {.read = reads_input, .write = true, .until_read = false}));
+  std::vector<std::byte> asked = encode(request);
+  if (state_ == State::absent) {
+    UDTCAT_TRY(const std::string command, command_line_of(request));
+    const std::string answer = run_answer(command);
+    const auto line = std::as_bytes(std::span(answer));
+    asked.assign(line.begin(), line.end());
+  }
   state_ = State::relaying;
   on_fallback_end_ = std::move(on_end);
-  send(encode(request), [this] {
+  send(std::move(asked), [this] {
     // A write that fails shows in the command's own end; a read that fails is no end of its input.
     upwards_ = std::make_unique<Relay>(*user_stream_, *ssh_stream_, [this](const Relay::Outcome& outcome) {
       if (!outcome.read_error) return;

@@ -58,6 +58,7 @@ class Relay {
 ///
 ///   greeting ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
 ///   greeting, pushed ── UDTCAT CONNECT ──► connected (on_connect) ── fall_back() ──► relaying
+///            ── UDTCAT MISSING with none to push, UDTCAT UNFIT ──► absent (on_absent) ── fall_back() ──► relaying
 ///   greeting, pushing, pushed ── any other line of the far end ──► failed (on_failure)
 ///                              ── the end of ssh's output ──► silent ── the end of ssh ──► failed (on_failure)
 ///   relaying ── our stdin cannot be read, or our stdout not be written: ssh is asked to end ──► cut
@@ -69,6 +70,10 @@ class Bootstrap {
  public:
   struct Handlers {
     std::function<void(const ConnectLine&)> on_connect;
+    /// There is no udtcat that runs; `cause` is advice.
+    std::function<void(Error)> on_absent;
+    /// A program is being sent there.
+    std::function<void(const std::string& system, std::size_t packed_bytes)> on_push;
     /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
     /// status   what ssh exited with, where it has
@@ -82,18 +87,21 @@ class Bootstrap {
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
-  /// Once, after on_connect: the command runs over ssh, with our stdin and stdout. `on_end` gets what ssh exits with.
+  /// Once, after on_connect or on_absent: the command runs over ssh, with our stdin and stdout.
+  /// on_end   gets what ssh exits with
   [[nodiscard]] Status fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end);
   /// Asks ssh to end.
   void terminate() { ssh_->signal(SIGTERM); }
 
  private:
-  enum class State { greeting, pushing, pushed, silent, failed, connected, relaying, cut };
+  enum class State { greeting, pushing, pushed, absent, silent, failed, connected, relaying, cut };
 
   Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers);
   void await_greeting();
   void read_greeting();
   void on_missing(const MissingLine& line);
+  void push(const std::string& system);
+  void on_absent(std::string what, std::string cure);
   void on_output_end();
   void on_ssh_end(const bridge::ChildEnd& end);
   void fail_with(const Error& error);
@@ -105,7 +113,7 @@ class Bootstrap {
   void conclude_if_over();
 
   boost::asio::io_context& io_;
-  const std::optional<PushedProgram> push_;
+  std::optional<PushedProgram> push_;
   Handlers handlers_;
   GreetingReader greeting_;
   State state_ = State::greeting;

@@ -1,7 +1,5 @@
 #include "rsh/bootstrap_script.hpp"
 
-#include <string_view>
-
 #include <fmt/format.h>
 
 #include "tool/shell_words.hpp"
@@ -19,22 +17,28 @@ std::string in_double_quotes(const std::string& word) {
   return text + '"';
 }
 
+/// Says a line, and takes the answer. A command is run as sshd would: bash reads .bashrc only on the first level.
+constexpr const char* kAsk =
+    "ask() { printf \"\\nUDTCAT %s %s\\n\" \"$1\" \"$2\"; IFS= read -r a || exit 127; "
+    "case $a in \"RUN \"*) c=$(printf \"%b.\" \"${a#RUN }\"); SHLVL=1; export SHLVL; "
+    "exec \"${SHELL:-/bin/sh}\" -c \"${c%.}\";; esac; }; ";
+
 /// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left
 /// to the loader's words.
-std::string push_steps(const PushedProgram& push, const std::string& options) {
+std::string push_steps(const std::string& sha256, const std::string& options) {
   return fmt::format(
-      "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{1}\"; "
-      "go() {{ why=$(\"$d/udtcat\" --version 2>&1) && exec \"$d/udtcat\" rsh-server{2}; "
-      "echo \"udtcat: the program that was pushed does not run here: $why; push one that needs no libraries, "
-      "udtcat-static beside udtcat (cmake --preset static), or install udtcat here\" >&2; exit 127; }}; "
-      "test -x \"$d/udtcat\" && test \"$(sha256sum <\"$d/udtcat\" | cut -c1-64)\" = {1} && go; "
-      "printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; "
-      "t=\"$d/new.$$\"; "
-      "( umask 077; mkdir -p \"$d\" && head -c {0} >\"$t\" && "
-      "test \"$(sha256sum <\"$t\" | cut -c1-64)\" = {1} && chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && go; "
-      "rm -f \"$t\"; "
-      "echo \"udtcat: could not put the program into $d\" >&2; exit 127",
-      push.size_bytes, push.sha256_hex, options);
+      "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{0}\"; t=\"$d/new.$$\"; "
+      "same() {{ test \"$(sha256sum <\"$1\" | cut -c1-64)\" = {0}; }}; "
+      "go() {{ w=$(\"$d/udtcat\" --version 2>&1) && exec \"$d/udtcat\" rsh-server{1}; "
+      "ask UNFIT \"$(echo \"$w\" | head -n 1)\"; exit 127; }}; "
+      "test -x \"$d/udtcat\" && same \"$d/udtcat\" && go; "
+      "for p in head gzip sha256sum; do command -v $p >/dev/null 2>&1 || {{ ask UNFIT \"no $p\"; exit 127; }}; done; "
+      "ask MISSING \"$(uname -sm)\"; "
+      "case $a in \"PUSH \"*) "
+      "( umask 077; mkdir -p \"$d\" && head -c \"${{a#PUSH }}\" | gzip -dc >\"$t\" && same \"$t\" && "
+      "chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && go; rm -f \"$t\"; "
+      "echo \"udtcat: could not put the program into $d\" >&2;; esac; exit 127",
+      sha256, options);
 }
 
 }  // namespace
@@ -44,9 +48,21 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   for (const std::string& option : request.options) options += ' ' + in_double_quotes(option);
   const std::string program = in_double_quotes(request.program);
   std::string script = fmt::format("command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ", program, options);
-  script += request.push ? push_steps(*request.push, options)
-                         : std::string("printf \"\\nUDTCAT MISSING %s\\n\" \"$(uname -sm)\"; exit 127");
+  script += kAsk;
+  script += request.pushed_sha256 ? push_steps(*request.pushed_sha256, options)
+                                  : std::string("ask MISSING \"$(uname -sm)\"; exit 127");
   return "exec sh -c " + tool::quoted(script);
 }
+
+std::string run_answer(std::string_view command) {
+  std::string line = "RUN ";
+  for (const char c : command) {
+    const bool plain = c >= ' ' && c <= '~' && c != '\\';
+    line += plain ? std::string(1, c) : fmt::format("\\0{:03o}", static_cast<unsigned char>(c));
+  }
+  return line + '\n';
+}
+
+std::string push_answer(std::size_t packed_bytes) { return fmt::format("PUSH {}\n", packed_bytes); }
 
 }  // namespace udtcat::rsh

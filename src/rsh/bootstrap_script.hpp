@@ -1,23 +1,27 @@
-/// The command that ssh runs at the far side. Text: docs/spec/rsh.md §1.
+/// The command that ssh runs at the far side, and the answers to what it says. Text: docs/spec/rsh.md §1.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "rsh/pushed_program.hpp"
 
 namespace udtcat::rsh {
 
 struct BootstrapRequest {
-  std::string program = "udtcat";    ///< at the far side; a name or a path
-  std::vector<std::string> options;  ///< of rsh-server
-  std::optional<PushedProgram> push;
+  std::string program = "udtcat";            ///< at the far side; a name or a path
+  std::vector<std::string> options;          ///< of rsh-server
+  std::optional<std::string> pushed_sha256;  ///< of a program that may lie there, or can be sent; in hexadecimal
 };
 
 /// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was
-/// pushed before, or says "UDTCAT MISSING <system>"; with `push` it then takes the program from its stdin, verifies and
-/// runs it.
+/// pushed before, or says what is missing and does what it is answered.
 [[nodiscard]] std::string bootstrap_script(const BootstrapRequest& request);
+
+/// The answer by which the command runs over ssh itself.
+[[nodiscard]] std::string run_answer(std::string_view command);
+/// The answer that the program follows, packed by gzip.
+[[nodiscard]] std::string push_answer(std::size_t packed_bytes);
 
 }  // namespace udtcat::rsh

@@ -41,8 +41,10 @@ std::optional<GreetingReader::Words> parse(std::string_view line) {
   const auto words = words_of(line);
   constexpr std::size_t kConnectWords = 6;
   if (words.size() < 3 || words[0] != "UDTCAT") return std::nullopt;
-  if (words[1] == "MISSING")
-    return MissingLine{core::printable(line.substr(std::string_view("UDTCAT MISSING ").size()), 128)};
+  constexpr std::size_t kShownReason = 256;  // guess: a line of a loader, with a path in it
+  const auto behind = [&] { return line.substr(words[0].size() + words[1].size() + 2); };
+  if (words[1] == "MISSING") return MissingLine{core::printable(behind(), 128)};
+  if (words[1] == "UNFIT") return UnfitLine{core::printable(behind(), kShownReason)};
   if (words[1] != "CONNECT" || words[2].find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   if (words[2] != kVersion) return OtherVersionLine{core::printable(words[2], 16)};
   if (words.size() != kConnectWords) return std::nullopt;

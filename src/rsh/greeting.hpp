@@ -25,6 +25,10 @@ struct ConnectLine {
 struct MissingLine {
   std::string system;  ///< "Linux x86_64"
 };
+/// The program that was pushed there does not run.
+struct UnfitLine {
+  std::string why;  ///< the loader's words
+};
 /// The far end speaks another version.
 struct OtherVersionLine {
   std::string version;
@@ -37,7 +41,7 @@ struct OtherVersionLine {
 /// Threads: unsynchronised.
 class GreetingReader {
  public:
-  using Words = std::variant<ConnectLine, MissingLine, OtherVersionLine>;
+  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine>;
 
   /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }

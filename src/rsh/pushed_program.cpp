@@ -1,20 +1,21 @@
 #include "rsh/pushed_program.hpp"
 
+#include <algorithm>
 #include <array>
-#include <filesystem>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <span>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <openssl/evp.h>
 #include <sys/utsname.h>
+#include <zlib.h>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -25,12 +26,11 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// udtcat-static beside this program, which the preset `static` makes and which needs no libraries there; or else this
-/// program.
-std::string program_path() {
+/// udtcat-static, which the preset `static` makes, needs no libraries there.
+std::filesystem::path program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
-  if (std::filesystem::is_regular_file(path, error)) return path.string();
+  if (std::filesystem::is_regular_file(path, error)) return path;
   core::log().info("no static udtcat beside this one: what is pushed needs its libraries there");
   return kSelf;
 }
@@ -45,27 +45,78 @@ std::optional<std::string> sha256_hex(std::span<const std::byte> bytes) {
   return fmt::format("{:02x}", fmt::join(digest, ""));
 }
 
+/// A structure of the file at `offset`; none where the file ends before it does.
+template <typename Structure>
+std::optional<Structure> read_at(std::span<const std::byte> file, std::uint64_t offset) {
+  if (offset > file.size() || file.size() - offset < sizeof(Structure)) return std::nullopt;
+  Structure read{};
+  std::memcpy(&read, file.data() + offset, sizeof read);
+  return read;
+}
+
+/// The end of what the program's segments and their table take; none: they do not lie within the file.
+std::optional<std::uint64_t> end_of_segments(std::span<const std::byte> file, const Elf64_Ehdr& header) {
+  std::uint64_t end = sizeof header;
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    const std::uint64_t place = header.e_phoff + i * sizeof(Elf64_Phdr);
+    const auto segment = read_at<Elf64_Phdr>(file, place);
+    if (!segment || segment->p_offset > file.size() || segment->p_filesz > file.size() - segment->p_offset)
+      return std::nullopt;
+    end = std::max({end, place + sizeof(Elf64_Phdr), segment->p_offset + segment->p_filesz});
+  }
+  return end;
+}
+
 }  // namespace
 
-Result<std::vector<std::byte>> read_program(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || bytes.empty()) return fail(Errc::local_read_failed, "read " + path + " in order to push it");
-  const auto raw = std::as_bytes(std::span(bytes));
-  return std::vector<std::byte>(raw.begin(), raw.end());
+void strip(std::vector<std::byte>& program) {
+  auto header = read_at<Elf64_Ehdr>(program, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+      header->e_phentsize != sizeof(Elf64_Phdr))
+    return;
+  const auto end = end_of_segments(program, *header);
+  if (!end) return;
+  program.resize(*end);
+  header->e_shoff = header->e_shnum = header->e_shstrndx = 0;  // the table of sections lay behind
+  std::memcpy(program.data(), &*header, sizeof *header);
 }
 
-Result<PushedProgram> own_program() {
-  const std::string path = program_path();
-  UDTCAT_TRY(const auto bytes, read_program(path));
-  auto digest = sha256_hex(bytes);
+Result<std::vector<std::byte>> packed(std::span<const std::byte> bytes) {
+  constexpr int kGzip = 16 + MAX_WBITS;  // spec: zlib.h, deflateInit2()
+  constexpr int kMemoryLevel = 8;        // spec: zlib.h, its default
+  const auto failed = [] { return fail(Errc::out_of_resources, "pack the program"); };
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK)
+    return failed();
+  std::vector<std::byte> result(deflateBound(&stream, bytes.size()));
+  // SAFETY: zlib reads and writes bytes; it does not write to its input, which its interface has without const.
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(result.data());
+  stream.avail_out = static_cast<uInt>(result.size());
+  const int status = deflate(&stream, Z_FINISH);
+  result.resize(stream.total_out);
+  std::ignore = deflateEnd(&stream);  // of a stream that is at its end it cannot fail
+  if (status != Z_STREAM_END) return failed();
+  return result;
+}
+
+Result<PushedProgram> program_at(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> read((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file || read.empty()) return fail(Errc::local_read_failed, "read " + path.string() + " in order to push it");
+  const auto raw = std::as_bytes(std::span(read));
+  PushedProgram program{.bytes = {raw.begin(), raw.end()}};
+  strip(program.bytes);
+  auto digest = sha256_hex(program.bytes);
   if (!digest) return fail(Errc::cipher_failed, "compute a digest");
+  program.sha256_hex = std::move(*digest);
   utsname system{};
   std::ignore = ::uname(&system);  // fails for no valid argument
-  return PushedProgram{.path = path,
-                       .system = std::string(system.sysname) + ' ' + system.machine,
-                       .size_bytes = bytes.size(),
-                       .sha256_hex = std::move(*digest)};
+  program.system = std::string(system.sysname) + ' ' + system.machine;
+  return program;
 }
+
+Result<PushedProgram> own_program() { return program_at(program_path()); }
 
 }  // namespace udtcat::rsh

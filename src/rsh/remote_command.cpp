@@ -33,15 +33,23 @@ RemoteCommand::RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& 
 
 Status RemoteCommand::start() {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
-  BootstrapRequest request{.program = options_.remote_program, .options = options_.far_options, .push = {}};
+  BootstrapRequest request{.program = options_.remote_program, .options = options_.far_options, .pushed_sha256 = {}};
+  std::optional<PushedProgram> program;
   if (options_.push) {
-    UDTCAT_TRY(request.push, own_program());
+    UDTCAT_TRY(program, own_program());
+    request.pushed_sha256 = program->sha256_hex;
   }
   const Bootstrap::Handlers handlers{
       .on_connect = [this](const ConnectLine& line) { dial(line); },
+      .on_absent =
+          [this](Error why) {
+            why.what = options_.host + ": " + why.what;
+            go_without_session(std::move(why));
+          },
+      .on_push = [this](const std::string& system, std::size_t bytes) { tell_push(system, bytes); },
       .on_noise = [this](const std::string& noise) { pass_on(noise); },
       .on_failure = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }};
-  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), request.push, handlers));
+  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), std::move(program), handlers));
   return {};
 }
 
@@ -84,11 +92,19 @@ void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status)
   run_.finish(error);
 }
 
+void RemoteCommand::tell_push(const std::string& system, std::size_t packed_bytes) {
+  if (options_.verbosity < 0) return;
+  run_.console().line(
+      fmt::format("udtcat: {}: no udtcat there ({}): sending this one, {}, which stays in "
+                  "~/.cache/udtcat there for the next time",
+                  options_.host, system, core::format_size(packed_bytes)));
+}
+
 void RemoteCommand::dial(const ConnectLine& line) {
   if (line.port == 0)
-    return go_without_udp({Errc::cannot_reach,
-                           fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
-                           "choose others there by --port"});
+    return go_without_session({Errc::cannot_reach,
+                               fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
+                               "choose others there by --port"});
   std::vector<Endpoint> candidates = dialled_addresses(bootstrap_->ssh_pid());
   for (Endpoint& candidate : candidates) candidate = candidate.with_port(line.port);
   if (line.seen_address) candidates.push_back(*line.seen_address);
@@ -144,18 +160,19 @@ std::string RemoteCommand::tried() const {
 }
 
 void RemoteCommand::on_no_answer(const std::string& cause) {
-  go_without_udp({Errc::cannot_reach,
-                  fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
-                              core::format_duration(options_.connect_timeout), tried(), cause),
-                  fmt::format("let UDP port {} through to the far side, or choose others there by --port",
-                              to_string(options_.ports))});
+  go_without_session({Errc::cannot_reach,
+                      fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
+                                  core::format_duration(options_.connect_timeout), tried(), cause),
+                      fmt::format("let UDP port {} through to the far side, or choose others there by --port",
+                                  to_string(options_.ports))});
 }
 
 /// why   its cause is advice
-void RemoteCommand::go_without_udp(Error why) {
+void RemoteCommand::go_without_session(Error why) {
   if (options_.require_udp) return run_.finish(std::move(why));
   if (options_.verbosity >= 0)
-    run_.console().line("udtcat: " + why.what + ": going on over ssh itself (--require-udp forbids that)");
+    run_.console().line(
+        fmt::format("udtcat: {}: going on over ssh itself (--require-udp forbids that); {}", why.what, why.cause));
   auto started = bootstrap_->fall_back(request_of(options_.ssh), !options_.ssh.without_input,
                                        [this](int status) { run_.finish_as(status_of(status)); });
   if (!started) run_.finish(std::move(started.error()));

@@ -40,7 +40,7 @@ struct RemoteCommandOptions : tool::Options {
 /// From the bootstrap to the end.
 ///
 ///   starting (ssh) ──► dialling ──► running ──► finished
-///                         └── no answer on UDP ──► over ssh ──► finished
+///      └── no udtcat there  └── no answer on UDP ──► over ssh ──► finished
 ///
 /// Threads: confined to the main thread.
 class RemoteCommand {
@@ -56,6 +56,7 @@ class RemoteCommand {
 
  private:
   [[nodiscard]] bridge::ChildRequest ssh_for(const std::string& script) const;
+  void tell_push(const std::string& system, std::size_t packed_bytes);
   void pass_on(const std::string& noise);
   void on_no_far_end(const Error& error, std::optional<int> status);
   void dial(const ConnectLine& line);
@@ -63,7 +64,7 @@ class RemoteCommand {
   void conclude(Result<CommandEnd> end);
   [[nodiscard]] std::string tried() const;
   void on_no_answer(const std::string& cause);
-  void go_without_udp(Error why);
+  void go_without_session(Error why);
   void interrupt(const Error& why);
 
   tool::SessionRun& run_;

@@ -31,8 +31,8 @@ std::optional<Endpoint> seen_address(std::uint16_t port) {
   if (!connection) return std::nullopt;
   const auto words = tool::split_words(*connection);
   constexpr std::size_t kServerAddress = 2;
-  if (words.size() <= kServerAddress) return std::nullopt;
-  const auto addresses = resolve({words[kServerAddress], port}, AddressFamily::any);
+  if (!words || words->size() <= kServerAddress) return std::nullopt;
+  const auto addresses = resolve({(*words)[kServerAddress], port}, AddressFamily::any);
   return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
 }
 

@@ -1,11 +1,9 @@
 #include "rsh/user_shell.hpp"
 
-#include <array>
-#include <string>
-
-#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
+
+#include "lib/core/try.hpp"
 
 namespace udtcat::rsh {
 
@@ -13,9 +11,10 @@ namespace {
 
 constexpr const char* kDefaultShell = "/bin/sh";
 // The places of distributions. sshd_config, which names it, is not always readable to users.
-constexpr std::array<const char*, 5> kSftpServers{"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server",
-                                                  "/usr/libexec/sftp-server", "/usr/lib/ssh/sftp-server",
-                                                  "/usr/local/libexec/sftp-server"};
+constexpr const char* kSftpServer =
+    "exec sh -c 'for each in /usr/lib/openssh /usr/libexec/openssh /usr/libexec /usr/lib/ssh /usr/local/libexec; do "
+    "test -x $each/sftp-server && exec $each/sftp-server; done; "
+    "echo udtcat: there is no sftp-server here >&2; exit 127'";
 
 std::string user_shell() {
   const passwd* account = ::getpwuid(::getuid());  // one thread asks, before there is a child
@@ -30,21 +29,17 @@ bridge::ChildRequest in_shell(const std::string& text) {
 
 }  // namespace
 
+Result<std::string> command_line_of(const ControlMessage& request) {
+  if (const auto* command = std::get_if<RunCommand>(&request)) return command->text;
+  const auto* subsystem = std::get_if<RunSubsystem>(&request);
+  if (subsystem == nullptr) return fail(Errc::bad_argument, "run a command", "none was asked for");
+  if (subsystem->name == "sftp") return std::string(kSftpServer);
+  return fail(Errc::bad_argument, "subsystem \"" + subsystem->name + "\"", "unknown; sftp is the one that is known");
+}
+
 Result<bridge::ChildRequest> launch_for_user(const ControlMessage& request, std::uint64_t core_limit_bytes) {
-  bridge::ChildRequest launch;
-  if (const auto* command = std::get_if<RunCommand>(&request)) {
-    launch = in_shell(command->text);
-  } else if (const auto* subsystem = std::get_if<RunSubsystem>(&request)) {
-    const char* found = nullptr;
-    for (const char* path : kSftpServers)
-      if (found == nullptr && subsystem->name == "sftp" && ::access(path, X_OK) == 0) found = path;
-    if (found == nullptr)
-      return fail(Errc::bad_argument, "subsystem \"" + subsystem->name + "\"",
-                  "not found there; sftp is the one that is known");
-    launch = in_shell(found);
-  } else {
-    return fail(Errc::bad_argument, "run a command", "none was asked for");
-  }
+  UDTCAT_TRY(const std::string text, command_line_of(request));
+  bridge::ChildRequest launch = in_shell(text);
   launch.core_limit_bytes = core_limit_bytes;
   return launch;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <udtcat/result.hpp>
 
@@ -10,8 +11,12 @@
 
 namespace udtcat::rsh {
 
-/// As sshd does it: `$shell -c TEXT` with the shell of the user's account. Of subsystems only sftp is known.
-/// errors: Errc::bad_argument for a subsystem that is not there, or what is no request
+/// The command line that a user's shell is given by -c. Of subsystems only sftp is known.
+/// errors: Errc::bad_argument for another, or what is no request
+[[nodiscard]] Result<std::string> command_line_of(const ControlMessage& request);
+
+/// As sshd does it: `$shell -c TEXT` with the shell of the user's account.
+/// errors: those of command_line_of()
 [[nodiscard]] Result<bridge::ChildRequest> launch_for_user(const ControlMessage& request,
                                                            std::uint64_t core_limit_bytes);
 

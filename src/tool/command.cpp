@@ -2,22 +2,29 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/configuration.hpp"
 #include "tool/facts.hpp"
+#include "tool/nearest.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/service_manager.hpp"
 #include "tool/signal_watch.hpp"
 #include "tool/terminal_prompt.hpp"
+#include "tool/topics.hpp"
 #include "tool/trusted_file.hpp"
+#include "tool/user_config.hpp"
 
 namespace udtcat::tool {
 
@@ -36,6 +43,14 @@ const Command& take_command(const Commands& commands, Words& arguments) {
   return *found;
 }
 
+/// As they are typed.
+Words names_of(const Commands& commands) {
+  Words names;
+  for (const Command& row : commands)
+    if (!row.words.empty()) names.push_back(fmt::format("{}", fmt::join(row.words, " ")));
+  return names;
+}
+
 /// Whether the key comes from a person or through a pipe, which may take long.
 bool may_wait_for_key(const Options& options, bool has_environment_key) {
   std::error_code unknown;
@@ -52,35 +67,115 @@ Result<FoundKey> find_key_somewhere(const Options& options, std::optional<core::
 /// A command line as it was understood.
 struct Asked {
   const Command* command;            // the row of the table; null: none was found
-  Result<std::unique_ptr<Job>> job;  // null: help is asked for
+  Result<std::unique_ptr<Job>> job;  // null: `text`, or else the command's help, is asked for
+  std::string text = {};
+  std::function<Error(Error)> blame = {};  // names the line of a file that leads to an error; null: there is no file
 };
+
+Asked wrong(Error error) { return {.command = nullptr, .job = tl::unexpected(std::move(error))}; }
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
 
 /// As a command line that begins with the words of a file.
 Asked understand_configured(const Commands& commands, const std::string& path, const Words& more) {
   const auto text = read_trusted_file(path);
-  if (!text) return {nullptr, tl::unexpected(text.error())};
+  if (!text) return wrong(text.error());
   const auto file = Configuration::parse(*text, path);
-  if (!file) return {nullptr, tl::unexpected(file.error())};
+  if (!file) return wrong(file.error());
   const auto command = std::ranges::find_if(commands, [&](const Command& row) { return row.words == file->command(); });
-  if (command == commands.end())
-    return {nullptr, tl::unexpected(file->wrong_command(fmt::format("there is no command \"{}\"; see udtcat --help",
-                                                                    fmt::join(file->command(), " "))))};
-  Words words = file->words();
-  words.insert(words.end(), more.begin(), more.end());
-  auto job = command->parse(words);
-  if (job) return {&*command, std::move(job)};
+  if (command == commands.end()) {
+    const std::string name = fmt::format("{}", fmt::join(file->command(), " "));
+    return wrong(file->wrong_command(
+        fmt::format("there is no command \"{}\"{}; see udtcat help", name, did_you_mean(name, names_of(commands)))));
+  }
+  auto job = command->parse(with(file->words(), more));
+  if (job) return {&*command, std::move(job), {}, [file = *file](Error error) { return file.blame(std::move(error)); }};
   return {&*command, tl::unexpected(file->blame(std::move(job.error()), [&](const Words& some) -> Status {
             UDTCAT_CHECK(command->parse(some));
             return {};
           }))};
 }
 
+/// The options that the user's file has for a command line.
+Result<std::vector<OptionWord>> user_options(const Commands& commands, const Command& command, const Words& arguments,
+                                             const Result<std::unique_ptr<Job>>& job) {
+  UDTCAT_TRY(const std::string text, load_user_config());
+  if (text.empty()) return std::vector<OptionWord>{};
+  std::vector<Words> all;
+  for (const Command& row : commands) all.push_back(row.words);
+  const std::string host = command.destination != nullptr      ? command.destination(arguments)
+                           : job && !(*job)->options().listens ? (*job)->options().peer.host
+                                                               : "";
+  return read_user_config(text, all, command.words, host);
+}
+
+/// A command line, behind what the user's file says. That is asked whether it is to blame where the line alone is not.
+Asked understand_typed(const Commands& commands, const Command& command, const Words& arguments) {
+  auto job = command.parse(arguments);
+  if (job && (*job == nullptr || !(*job)->takes_user_options())) return {&command, std::move(job)};
+  const auto options = user_options(commands, command, arguments, job);
+  if (!options && job) return {&command, tl::unexpected(options.error())};
+  if (!options || options->empty()) return {&command, std::move(job)};
+  const auto read = [&](const Words& some) { return command.parse(with(some, arguments)); };
+  auto configured = read(words_of(*options));
+  const auto name_line = [options = *options](Error error, std::optional<std::size_t> line) {
+    return line ? wrong_user_line(*line, error.message()) : std::move(error);
+  };
+  if (configured)
+    return {&command, std::move(configured), {}, [name_line, options = *options](const Error& error) {
+              return name_line(error, line_that_says(error, options));
+            }};
+  const bool is_typed = !job && job.error().message() == configured.error().message();
+  if (is_typed) return {&command, std::move(job)};
+  const auto line = line_to_blame(configured.error(), *options, [&](const Words& some) -> Status {
+    UDTCAT_CHECK(read(some));
+    return {};
+  });
+  return {&command, tl::unexpected(name_line(std::move(configured.error()), line))};
+}
+
+/// A host may be called help, too: udtcat help 9000.
+bool asks_for_help(const Words& arguments) {
+  if (arguments.empty() || arguments.front() != "help") return false;
+  return arguments.size() == 1 || !core::parse_number<std::uint16_t>(arguments[1]);
+}
+
+/// udtcat help [TOPIC], where a command is a topic too.
+Asked help_on(const Commands& commands, const Words& topic) {
+  for (const Command& row : commands)
+    if (row.words == topic) return {&row, nullptr, row.help()};
+  const std::string name = fmt::format("{}", fmt::join(topic, " "));
+  if (auto text = topic_text(name)) return {nullptr, nullptr, std::move(*text)};
+  return wrong(
+      {Errc::bad_argument, fmt::format("help \"{}\"", name),
+       fmt::format("no such topic{}; the topics are {}, and each command, as in udtcat help gridftp get",
+                   did_you_mean(name, with(names_of(commands), topic_names())), fmt::join(topic_names(), ", "))});
+}
+
+/// Where `error` is about the first of `arguments`, the word that may be meant there, behind those of `command`.
+std::string meant_word(const Commands& commands, const Command& command, const Words& arguments, const Error& error) {
+  if (arguments.empty() || error.what.find('"' + arguments.front()) == std::string::npos) return "";
+  const std::size_t at = command.words.size();
+  Words words;
+  for (const Command& row : commands)
+    if (row.words.size() > at && std::equal(command.words.begin(), command.words.end(), row.words.begin()))
+      words.push_back(row.words[at]);
+  return did_you_mean(arguments.front(), words);
+}
+
 Asked understand(const Commands& commands, Words arguments) {
+  if (arguments.empty()) return wrong({Errc::bad_argument, "", first_steps_text()});
+  if (asks_for_help(arguments)) return help_on(commands, Words(arguments.begin() + 1, arguments.end()));
   auto path = take_config_path(arguments);
-  if (!path) return {nullptr, tl::unexpected(std::move(path.error()))};
+  if (!path) return wrong(std::move(path.error()));
   if (*path) return understand_configured(commands, **path, arguments);
   const Command& command = take_command(commands, arguments);
-  return {&command, command.parse(arguments)};
+  Asked asked = understand_typed(commands, command, arguments);
+  if (!asked.job) asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
+  return asked;
 }
 
 /// Says what the job would do.  errors: those of its key and its files
@@ -97,13 +192,14 @@ Status tell(const Job& job, std::optional<core::SecretText> environment_key) {
 }
 
 ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobContext& context) {
-  const auto fails = [&](const Error& error) {
+  const auto fails = [&](Error error) {
+    if (asked.blame) error = asked.blame(std::move(error));
     context.console.line("udtcat: " + error.message(), LineLevel::error);
     const bool has_own = asked.command != nullptr && asked.command->failure;
     return has_own ? *asked.command->failure : exit_status_of(error.code);
   };
   if (!asked.job) return fails(asked.job.error());
-  if (*asked.job == nullptr) return printed(asked.command->help(), context.console);
+  if (*asked.job == nullptr) return printed(asked.text.empty() ? asked.command->help() : asked.text, context.console);
   Job& job = **asked.job;
   if (!job.starts_programs()) forbid_core_dumps_for_good();
   const auto kind = job.options().transport.kind;
@@ -120,6 +216,7 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
   if (!job.needs_key()) return job.run({}, context);
   auto key = find_key_somewhere(job.options(), std::move(environment_key));
   if (!key) return fails(key.error());
+  if (!key->where.empty()) core::log().info("the key is that of {}", key->where);
   return job.run(std::move(*key), context);
 }
 

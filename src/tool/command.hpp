@@ -39,6 +39,8 @@ class Job {
   /// Decides what depends on a key in the environment, and warns the user before a key is asked for.
   [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
+  /// Whether the user's file of options is for it.
+  [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
   /// For --check: its deeds in sentences, as far as the options of every session do not say them.
   /// errors: those of files that it would read
   [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
@@ -53,12 +55,14 @@ struct Command {
   /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
   Result<std::unique_ptr<Job>> (*parse)(const Words& arguments);
   std::optional<ExitStatus> failure = {};  ///< the status of every failure before the job runs; none: the error's own
+  /// The host to which a command line goes, also one that is wrong; null: that of the job
+  std::string (*destination)(const Words& arguments) = nullptr;
 };
 
 using Commands = std::vector<Command>;
 
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
-/// --config.
+/// --config, behind what the user's own file says. Says what the commands are where nothing, or `help`, is asked for.
 /// returns  the exit status; see exit_status.hpp
 [[nodiscard]] int run(int argc, const char* const* argv, const Commands& commands);
 

@@ -118,9 +118,6 @@ Status CommandLine::split(const Words& words) {
     if (takes_value(words[i]) == true && names_option(words[i + 1]))
       return misplaced("option " + words[i], "needs a value");
   parser_->app.add_option("operands", operands_);
-  const auto unknown = [this](const std::string& word) {
-    return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}; see {0} --help", command_));
-  };
   try {
     // CLI11 takes the words from the last to the first.
     parser_->app.parse(Words(words.rbegin(), words.rend()));
@@ -134,6 +131,14 @@ Status CommandLine::split(const Words& words) {
   for (const std::string& word : operands_)
     if (!has_dashes && word.size() > 1 && word.starts_with('-')) return unknown(word);
   return {};
+}
+
+tl::unexpected<Error> CommandLine::unknown(const std::string& word) const {
+  Words names;
+  for (const CLI::Option* option : parser_->app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}{1}; see {0} --help", command_,
+                                                          did_you_mean(word.substr(0, word.find('=')), names)));
 }
 
 Status CommandLine::read(const Words& words) {
@@ -182,9 +187,9 @@ Result<std::size_t> number_value(std::string_view option, const std::string& tex
 Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least, std::size_t most) {
   const auto size = core::parse_size(text);
   if (size && *size >= least && *size <= most) return static_cast<std::size_t>(*size);
-  return bad_value(
-      option, text,
-      fmt::format("{} to {}, written in bytes or with KiB, MiB or GiB", size_text(least), size_text(most)));
+  return bad_value(option, text,
+                   fmt::format("{} to {}, written in bytes or with KiB, MiB or GiB, as in 1.5GiB", size_text(least),
+                               size_text(most)));
 }
 
 Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,

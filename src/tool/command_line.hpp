@@ -14,11 +14,13 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/try.hpp"
+#include "tool/nearest.hpp"
 
 namespace udtcat::tool {
 
@@ -71,6 +73,9 @@ class CommandLine {
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
   /// The options that were written, by their longest names.
   [[nodiscard]] Words written() const;
+
+  /// The error of an option that it does not know, which names the nearest that it does.
+  [[nodiscard]] tl::unexpected<Error> unknown(const std::string& word) const;
 
   /// The command and its words, as a shell would take them.
   [[nodiscard]] std::string as_typed() const { return typed_; }
@@ -132,9 +137,9 @@ template <typename Value, typename Parse>
 [[nodiscard]] Result<Value> name_value(std::string_view option, const std::string& text, Parse parse,
                                        std::initializer_list<Value> all) {
   if (const std::optional<Value> value = parse(text)) return *value;
-  std::string names;
-  for (const Value value : all) names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(value));
-  return bad_value(option, text, std::move(names));
+  Words names;
+  for (const Value value : all) names.emplace_back(to_string(value));
+  return bad_value(option, text, fmt::format("{}{}", fmt::join(names, ", "), did_you_mean(text, names)));
 }
 
 }  // namespace udtcat::tool

@@ -43,7 +43,21 @@ Result<Configuration> Configuration::parse(std::string_view text, const std::str
       made.options_.push_back(std::move(option));
     }
   }
+  UDTCAT_CHECK(made.check_places());
   return made;
+}
+
+/// Where it listens or connects to is said in one way.
+Status Configuration::check_places() const {
+  for (const Place* other : {&host_, &port_})
+    if (listen_.line != 0 && other->line != 0)
+      return tl::unexpected(wrong(std::max(listen_.line, other->line),
+                                  fmt::format("line {} says the opposite; allowed: listen, or host and port",
+                                              std::min(listen_.line, other->line))));
+  if (port_.line != 0 && host_.line == 0) return tl::unexpected(wrong(port_.line, "port needs a host beside it"));
+  const bool has_port = port_.line != 0 || host_.text.find(':') != std::string::npos;
+  if (host_.line != 0 && !has_port) return tl::unexpected(wrong(host_.line, "host needs a port beside it"));
+  return {};
 }
 
 /// Before the options: one that lacks its value takes none of these.
@@ -73,6 +87,11 @@ Error Configuration::blame(Error error, const std::function<Status(const Words& 
     words.insert(words.end(), some.begin(), some.end());
     return read(words);
   });
+  return line ? wrong(*line, error.message()) : error;
+}
+
+Error Configuration::blame(Error error) const {
+  const auto line = line_that_says(error, options_);
   return line ? wrong(*line, error.message()) : error;
 }
 

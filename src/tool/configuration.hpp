@@ -36,6 +36,8 @@ class Configuration {
   /// `error` of a command line that begins with words(), with the line of the file that leads to it, if one does.
   /// read   tries a command line, without those of the command
   [[nodiscard]] Error blame(Error error, const std::function<Status(const Words& words)>& read) const;
+  /// `error` of a file or a key that the command line names, with the line that does, if one does.
+  [[nodiscard]] Error blame(Error error) const;
   /// The error of the line that names the command.
   [[nodiscard]] Error wrong_command(std::string why) const { return wrong(command_line_, std::move(why)); }
 
@@ -47,6 +49,7 @@ class Configuration {
 
   [[nodiscard]] Error wrong(std::size_t line, std::string why) const;
   [[nodiscard]] Place* place_named(const std::string& name);
+  [[nodiscard]] Status check_places() const;
   [[nodiscard]] Words places() const;
 
   std::string path_;

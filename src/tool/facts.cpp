@@ -35,9 +35,9 @@ std::string transport_fact(const TransportOptions& transport) {
                      core::format_size(transport.memory_bytes));
 }
 
-std::string pair_fact(const Options& options, const FoundKey& found, const std::string& where) {
+std::string pair_fact(const Options& options, const FoundKey& found) {
   const PairCredentials& pair = *found.credentials->pair();
-  std::string text = fmt::format("key pair: {}, {}", where, pair.own->public_key().to_string());
+  std::string text = fmt::format("key pair: {}, {}", found.where, pair.own->public_key().to_string());
   if (found.peers) text += fmt::format("; lets in the {} peers of {}", found.peers->list().size(), *options.peers_file);
   if (pair.listener) text += fmt::format("; the other end has to be {}", pair.listener->to_string());
   return text;
@@ -60,20 +60,17 @@ Result<std::string> key_fact(const Options& options, std::optional<core::SecretT
   if (options.key_file && !std::filesystem::is_regular_file(*options.key_file, unknown) &&
       std::filesystem::exists(*options.key_file, unknown))
     return fmt::format("key: read from {}, which is no file on a disk, at the start", *options.key_file);
-  const bool none_given = !options.key_file && !environment;
-  if (none_given) {
+  if (!options.key_file && !environment && !users_key_file()) {
     UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
     if (!wants_pair)
-      return std::string(options.shows_new_key ? "key: a new one, shown on the terminal"
-                                               : "key: asked for on the terminal");
+      return std::string(options.shows_new_key
+                             ? "key: none is given; started at a terminal it shows a new one there, else it fails"
+                             : "key: none is given; started at a terminal it asks for it there, else it fails");
   }
   UDTCAT_TRY(const FoundKey found, find_key(options, std::move(environment), [](const std::string& question) {
                return fail(Errc::bad_argument, question, "nobody is asked by --check");
              }));
-  const std::string where = options.key_file ? *options.key_file
-                            : none_given     ? "the user's own"
-                                             : std::string("$") + kKeyVariable;
-  return found.credentials->shared() != nullptr ? "key: that of " + where : pair_fact(options, found, where);
+  return found.credentials->shared() != nullptr ? "key: that of " + found.where : pair_fact(options, found);
 }
 
 Words session_facts(const Options& options) {

@@ -92,6 +92,13 @@ class SocketForwardSession final : public ForwardSession {
   core::Lifetime lifetime_;
 };
 
+std::vector<std::string> service_names(const PipeOptions& options) {
+  std::vector<std::string> names;
+  for (const ServiceOption& each : options.services) names.push_back(each.name);
+  for (const FrontOption& each : options.fronts) names.push_back(each.service);
+  return names;
+}
+
 /// Threads: confined to the main thread.
 class ForwardCommand {
  public:
@@ -159,6 +166,9 @@ Status ForwardCommand::start(FoundKey found) {
   }
   announce_fronts();
   peers_ = found.peers;
+  if (peers_)
+    for (const std::string& complaint : peers_->unknown_services(service_names(options_)))
+      core::log().warn("{}", complaint);
   const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
   if (options_.listens) {
     UDTCAT_TRY(listener_, PeerListener::start(run_, options_, std::move(found), take));

@@ -2,12 +2,17 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/pair_source.hpp"
+#include "tool/user_files.hpp"
 
 namespace udtcat::tool {
 
@@ -17,13 +22,33 @@ namespace {
 Result<FoundKey> as_shared(const Options& options, Key key, const std::string& from) {
   if (const char* option = pair_option(options))
     return misplaced(option, "needs a key pair, and " + from + " holds a shared key");
-  return FoundKey{.credentials = std::move(key)};
+  return FoundKey{.credentials = std::move(key), .where = from};
 }
 
 Result<FoundKey> in_file(const Options& options, const std::string& path) {
   UDTCAT_TRY(SecretKey secret, secret_key_from_file(path));
-  if (auto* pair = std::get_if<KeyPair>(&secret)) return with_peers(options, std::move(*pair));
+  if (auto* pair = std::get_if<KeyPair>(&secret)) {
+    UDTCAT_TRY(FoundKey found, with_peers(options, std::move(*pair)));
+    found.where = path;
+    return found;
+  }
   return as_shared(options, std::get<Key>(std::move(secret)), path);
+}
+
+Result<FoundKey> users_pair(const Options& options) {
+  UDTCAT_TRY(KeyPair pair, user_key_pair());
+  UDTCAT_TRY(FoundKey found, with_peers(options, std::move(pair)));
+  found.where = user_file("identity")->string();
+  return found;
+}
+
+/// A key pair that is there and not meant is easily taken for the key. Empty where the user has none.
+std::string unused_pair_hint(const Options& options) {
+  const auto file = user_file("identity");
+  std::error_code unknown;
+  if (!file || !std::filesystem::exists(*file, unknown)) return "";
+  return fmt::format("your key pair {} is used with {}", file->string(),
+                     options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in peers there");
 }
 
 /// An error never quotes the text: a typing error is nearly the key.
@@ -49,25 +74,35 @@ std::optional<core::SecretText> take_environment_key() {
   return text;
 }
 
+std::optional<std::string> users_key_file() {
+  const auto file = user_file("key");
+  std::error_code unknown;
+  if (!file || !std::filesystem::exists(*file, unknown)) return std::nullopt;
+  return file->string();
+}
+
 Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundKey{};
   if (options.key_file) return in_file(options, *options.key_file);
   if (environment) {
-    UDTCAT_TRY(Key key, parsed(environment->view(), kKeyVariable));
-    return as_shared(options, std::move(key), kKeyVariable);
+    const std::string variable = std::string("$") + kKeyVariable;
+    UDTCAT_TRY(Key key, parsed(environment->view(), variable));
+    return as_shared(options, std::move(key), variable);
   }
   UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
-  if (wants_pair) {
-    UDTCAT_TRY(KeyPair pair, user_key_pair());
-    return with_peers(options, std::move(pair));
-  }
+  if (wants_pair) return users_pair(options);
+  if (const auto file = users_key_file()) return in_file(options, *file);
+  const std::string hint = unused_pair_hint(options);
   if (options.shows_new_key) {
+    if (!hint.empty()) core::log().warn("{}", hint);
     UDTCAT_TRY(Key key, Key::generate());
-    return FoundKey{.credentials = std::move(key), .generated = true};
+    return FoundKey{.credentials = std::move(key), .generated = true, .where = "a new one"};
   }
-  UDTCAT_TRY(const core::SecretText typed, ask("Key of " + to_string(options.peer) + ": "));
-  UDTCAT_TRY(Key key, parsed(typed.view(), "the key typed"));
-  return FoundKey{.credentials = std::move(key)};
+  auto typed = ask("Key of " + to_string(options.peer) + (hint.empty() ? "" : " (" + hint + ")") + ": ");
+  if (!typed && !hint.empty()) typed.error().cause += "; " + hint;
+  if (!typed) return tl::unexpected(std::move(typed.error()));
+  UDTCAT_TRY(Key key, parsed(typed->view(), "the key typed"));
+  return FoundKey{.credentials = std::move(key), .where = "the terminal"};
 }
 
 }  // namespace udtcat::tool

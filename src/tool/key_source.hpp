@@ -1,4 +1,5 @@
 /// The sources of a key: a file, the environment, the user's directory, the terminal, or, for a listener, nowhere.
+/// The first of them that has one counts.
 #pragma once
 
 #include <functional>
@@ -26,13 +27,18 @@ struct FoundKey {
   std::optional<Credentials> credentials{};  ///< none exactly at Protection::clear
   bool generated = false;                    ///< a shared key that nobody else has yet
   std::shared_ptr<PeersFile> peers{};        ///< of a listener with a key pair: those it lets in
+  std::string where{};                       ///< it was found, for people: a file, $UDTCAT_KEY, the terminal
 };
+
+/// The file `key` in the user's configuration directory, which is his key where he names no other; none: it is not
+/// there.
+[[nodiscard]] std::optional<std::string> users_key_file();
 
 /// Asks a person. Called only for a connector with no other key.
 using AskForKey = std::function<Result<core::SecretText>(const std::string& question)>;
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.
-/// errors: Errc::bad_argument, naming what is wrong with the key or the three ways to give one; Errc::cipher_failed
+/// errors: Errc::bad_argument, naming what is wrong with the key or the ways to give one; Errc::cipher_failed
 [[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment,
                                         const AskForKey& ask);
 

@@ -14,15 +14,12 @@ namespace {
 
 constexpr std::string_view kBlank = " \t";
 
-/// The words of a line, which may be quoted, up to a comment; "name=value" counts as two.
-Words words_of_line(std::string line) {
-  const auto name_end = line.find_first_of(" \t=", std::min(line.find_first_not_of(kBlank), line.size()));
-  const auto value = line.find_first_not_of(kBlank, name_end);
-  if (value != std::string::npos && line[value] == '=') line[value] = ' ';
-  auto words = split_words(line);
-  const auto comment = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('#'); });
-  words.erase(comment, words.end());
-  return words;
+/// The words of a line, which may be quoted, up to a comment; "name=value" counts as two. None where a quote is open.
+std::optional<Words> words_of_line(std::string line) {
+  const auto name = std::min(line.find_first_not_of(kBlank), line.size());
+  const auto value = line.find_first_not_of(kBlank, line.find_first_of(" \t=", name));
+  if (value != std::string::npos && line[value] == '=' && line[name] != '#') line[value] = ' ';
+  return split_words(line, Comments::allowed);
 }
 
 bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
@@ -49,11 +46,12 @@ Result<std::vector<OptionLine>> read_option_lines(std::string_view text, const s
     if (line.ends_with('\r')) line.pop_back();
     if (std::ranges::any_of(line, is_control))
       return tl::unexpected(wrong_line(path, number, "it has a control character: this is no file of options"));
-    Words words = words_of_line(std::move(line));
-    if (words.empty()) continue;
-    std::string name = in_lower_case(std::move(words.front()));
-    words.erase(words.begin());
-    lines.push_back({std::move(name), std::move(words), number});
+    auto words = words_of_line(std::move(line));
+    if (!words) return tl::unexpected(wrong_line(path, number, "a quote is not closed"));
+    if (words->empty()) continue;
+    std::string name = in_lower_case(std::move(words->front()));
+    words->erase(words->begin());
+    lines.push_back({std::move(name), std::move(*words), number});
   }
   return lines;
 }
@@ -86,6 +84,15 @@ std::optional<std::size_t> line_to_blame(const Error& error, const std::vector<O
     some.push_back(option.word);
     const Status status = read(some);
     if (!status && status.error().message() == error.message()) return option.line;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> line_that_says(const Error& error, const std::vector<OptionWord>& options) {
+  for (auto option = options.rbegin(); option != options.rend(); ++option) {
+    const auto is = option->word.find('=');
+    if (is == std::string::npos || is + 1 == option->word.size()) continue;
+    if (error.what.ends_with(' ' + option->word.substr(is + 1))) return option->line;
   }
   return std::nullopt;
 }

@@ -29,7 +29,7 @@ struct OptionLine {
 ///
 /// Total and bounded.
 /// path     of the file, for errors
-/// errors   Errc::bad_argument, naming the file and the line: a control character, or a line too many
+/// errors   Errc::bad_argument, naming the file and the line: a control character, an open quote, or a line too many
 [[nodiscard]] Result<std::vector<OptionLine>> read_option_lines(std::string_view text, const std::string& path);
 
 /// A word of a command line, and the line of the file that it stands in.
@@ -52,5 +52,9 @@ struct OptionWord {
 /// from the first on, that lead to the same text. None where others are to blame.
 [[nodiscard]] std::optional<std::size_t> line_to_blame(const Error& error, const std::vector<OptionWord>& options,
                                                        const std::function<Status(const Words& some)>& read);
+
+/// Of `options`, the line of the last with the value that `error` is about ("read key /etc/nokey"); none where that is
+/// another's.
+[[nodiscard]] std::optional<std::size_t> line_that_says(const Error& error, const std::vector<OptionWord>& options);
 
 }  // namespace udtcat::tool

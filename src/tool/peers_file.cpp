@@ -1,11 +1,13 @@
 #include "tool/peers_file.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "tool/nearest.hpp"
 #include "tool/trusted_file.hpp"
 
 namespace udtcat::tool {
@@ -28,6 +30,16 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) 
     return fail(Errc::parameters_refused, fmt::format("{} may not {}", peer->name, to_string(purpose)),
                 fmt::format("{}:{} lists {}", path_, peer->line, purposes_text(*peer)));
   return peer->name;
+}
+
+std::vector<std::string> PeersFile::unknown_services(const std::vector<std::string>& services) const {
+  std::vector<std::string> complaints;
+  for (const auto& [key, peer] : list_.all())
+    for (const std::string& name : peer.services)
+      if (may(peer, Purpose::forward) && std::ranges::find(services, name) == services.end())
+        complaints.push_back(fmt::format("{}:{}: to={} of {}: there is no such service here{}", path_, peer.line, name,
+                                         peer.name, did_you_mean(name, services)));
+  return complaints;
 }
 
 void PeersFile::reload() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <udtcat/credentials.hpp>
 #include <udtcat/result.hpp>
@@ -20,6 +21,8 @@ class PeersFile final : public KnownPeers {
 
   [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
   [[nodiscard]] const PeersList& list() const { return list_; }
+  /// The services that its lines name by to= and that are none of `services`: "FILE:LINE: …" each.
+  [[nodiscard]] std::vector<std::string> unknown_services(const std::vector<std::string>& services) const;
   /// Reads the file again, and breaks off the sessions of peers that it no longer lists, or not for that. A file that
   /// cannot be used changes nothing and is logged.
   void reload();

@@ -37,6 +37,7 @@ class PeersList {
   /// Null where there is none. Valid as long as the list.
   [[nodiscard]] const Peer* find(const PublicKey& key) const;
   [[nodiscard]] const Peer* find(std::string_view name) const;
+  [[nodiscard]] const std::map<PublicKey, Peer>& all() const { return by_key_; }
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
  private:

@@ -9,21 +9,26 @@ namespace {
 constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat networks
 
   udtcat -l [ADDR:]PORT                   wait; bridge the first peer that proves the key to stdin and stdout
-  udtcat HOST PORT                        connect; bridge stdin and stdout; with --exec CMD, either way, a command
+  udtcat HOST PORT, or HOST:PORT          connect; bridge stdin and stdout; with --exec CMD, either way, a command
   udtcat -l [ADDR:]PORT --to HOST:PORT    serve a service to many peers
   udtcat HOST PORT --from [ADDR:]PORT     carry local clients to the service behind HOST, until stopped
                                           likewise the other way round: -l with --from, HOST PORT with --to
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
-  udtcat keygen                           print a new key, for two hosts and one purpose
+  udtcat keygen                           print a new key; as ~/.config/udtcat/key of both hosts it needs no -k:
+                                          (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
   udtcat keygen --pair [FILE]             make a key pair of your own, and print what others know you by
   udtcat --config FILE                    the same from a file: an option a line, and listen, or host and port
   udtcat status                           who is connected to the udtcats of this host; udtcat status --help
-  udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
+  udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udr PROGRAM... puts it under
+                                          rsync, scp, sftp, git, borg, restic; udtcat rsh --help
+  udtcat rsh-daemon -l [ADDR:]PORT --allow FILE   run listed commands for key holders; udtcat rsh-daemon --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
+  udtcat help [TOPIC]                     this; or of keys, forward, config, exit, or a command
 )";
 
 constexpr const char* kOptions = R"(
-Key (else $UDTCAT_KEY, or the pair below; else: a connector asks on the terminal, a listener shows a new one there):
+Key (else $UDTCAT_KEY, the pair below, ~/.config/udtcat/key; else a connector asks on the terminal, and a listener
+shows a new one there):
   -k, --key-file FILE        a shared key, or one's own key pair: a file that only you can read
       --as NAME              what this end is called
       --peer NAME            what the other end has to be called
@@ -68,9 +73,10 @@ Output, all on stderr:
       --progress, --no-progress   a line of progress (default: where a person watches)
       --stats FORM           json: one JSON object as the last line; json:10s: and one each 10 s; none (none)
       --check                only say what would be done
-  -h, --help    --version
+  -h, --help    -V, --version
+Each option may stand in ~/.config/udtcat/config: udtcat help config
 
-Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB.
+Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB. All may have decimals: 1.5G, 0.5s.
 
 Exit status:
 )";

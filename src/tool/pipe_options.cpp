@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
 constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
 
-constexpr const char* kForms = "allowed: HOST PORT, -l [ADDR:]PORT, or keygen; see udtcat --help";
+constexpr const char* kForms = "allowed: HOST PORT, HOST:PORT, -l [ADDR:]PORT, or a command; see udtcat help";
 
 bool forwards(const CommandLine& line) { return line.has("--to") || line.has("--from"); }
 
@@ -31,9 +31,12 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
     const Words written = line.written();
     return written.empty() ? Status{} : misplaced("keygen and " + written.front(), "udtcat keygen has no options");
   }
-  if (words.size() != 2)
-    return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), kForms);
   options.form = forwards(line) ? Form::forward : Form::connect;
+  if (words.size() == 1 && words.front().find(':') != std::string::npos)
+    return store(remote_address_value("HOST:PORT", words.front()), options.peer);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (words.size() != 2 || !std::ranges::all_of(words[1], is_digit))
+    return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), kForms);
   return store(host_and_port(words[0], words[1]), options.peer);
 }
 
@@ -161,7 +164,7 @@ Result<PipeOptions> parse_pipe_options(const Words& words) {
     return misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
   });
   bool version = false;
-  line.question("--version", version);
+  line.question("-V,--version", version);
   line.check([&] { return check_plain(line, options); });
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));

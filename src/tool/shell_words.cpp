@@ -21,7 +21,7 @@ std::string quoted(const std::string& word) {
   return text + '\'';
 }
 
-std::vector<std::string> split_words(const std::string& text) {
+std::optional<std::vector<std::string>> split_words(const std::string& text, Comments comments) {
   std::vector<std::string> words;
   std::string word;
   bool in_word = false;
@@ -37,14 +37,18 @@ std::vector<std::string> split_words(const std::string& text) {
       quote = c;
       in_word = true;
     } else if (quote == 0 && (c == ' ' || c == '\t')) {
+      if (quote != 0) return std::nullopt;
       if (in_word) words.push_back(std::move(word));
       word.clear();
       in_word = false;
+    } else if (quote == 0 && c == '#' && !in_word && comments == Comments::allowed) {
+      break;
     } else {
       word += c;
       in_word = true;
     }
   }
+  if (quote != 0) return std::nullopt;
   if (in_word) words.push_back(std::move(word));
   return words;
 }

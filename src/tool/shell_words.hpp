@@ -1,6 +1,7 @@
 /// Words as a shell reads and writes them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,10 @@ namespace udtcat::tool {
 /// `word` as one word of a POSIX shell.
 [[nodiscard]] std::string quoted(const std::string& word);
 
-/// The words of a text as rsync and sh split it: spaces, '…', "…", backslash. A quote that does not end ends with the
-/// text.
-[[nodiscard]] std::vector<std::string> split_words(const std::string& text);
+enum class Comments { none, allowed };  ///< a word that begins with an unquoted # begins one
+
+/// The words of a text as rsync and sh split it: spaces, '…', "…", backslash. None where a quote does not end.
+[[nodiscard]] std::optional<std::vector<std::string>> split_words(const std::string& text,
+                                                                  Comments comments = Comments::none);
 
 }  // namespace udtcat::tool

@@ -111,8 +111,10 @@ Result<core::SecretText> ask_without_echo(int terminal, const std::string& quest
 Result<core::SecretText> ask_on_terminal(const std::string& question) {
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0)
-    return fail(Errc::bad_argument, "no key",
-                "give --key-file FILE, or set UDTCAT_KEY, or run it where a terminal can be asked");
+    return fail(
+        Errc::bad_argument, "no key",
+        "give --key-file FILE, or set UDTCAT_KEY, or put it into ~/.config/udtcat/key, or run it where a terminal "
+        "can be asked");
   auto answer = ask_without_echo(terminal, question);
   std::ignore = ::close(terminal);  // a terminal has nothing left to fail
   return answer;

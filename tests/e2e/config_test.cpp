@@ -67,6 +67,89 @@ TEST_F(Config, ServesADirectoryOrListedCommands) {
               HasSubstr("carries clients of tcp 127.0.0.1:2811"));
 }
 
+TEST_F(Config, KeepsAQuotedHash) {
+  const Ran ran = check("listen 9\nexec 'grep \"#\"' # all lines with one\nkey-file " + key_file_);
+  EXPECT_THAT(ran.output, HasSubstr("the command 'grep \"#\"'")) << ran.errors;
+}
+
+TEST_F(Config, SaysWhatHappensWithoutAKey) {
+  EXPECT_THAT(check("listen 9").output,
+              HasSubstr("key: none is given; started at a terminal it shows a new one there"));
+  EXPECT_THAT(check("host h:9").output, HasSubstr("key: none is given; started at a terminal it asks for it there"));
+}
+
+/// ~/.config/udtcat, whose files need not be named.
+class UsersFiles : public UdtcatTest {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(home_ / ".config/udtcat"); }
+  std::filesystem::path own(const std::string& name, const std::string& text, unsigned mode = 0600) const {
+    return home_.write(".config/udtcat/" + name, text, mode);
+  }
+  [[nodiscard]] Ran say(const std::string& line) const {
+    return run({.argv = {"bash", "-c", UDTCAT_BINARY " " + line},
+                .environment = {"HOME=" + home_.path().string()},
+                .working_directory = home_.path()});
+  }
+};
+
+TEST_F(UsersFiles, HoldTheKeyOfBothEnds) {
+  own("key", key_);
+  const RandomFile file(1, 100'000);
+  Process listener = listen({.key = ""});
+  Process connector =
+      udtcat({host_ + ":" + std::to_string(port_), "-v"}, {.in = open_for_reading(file.path()), .key = ""});
+  expect_exit(connector, kSuccess);
+  expect_exit(listener, kSuccess);
+  expect_says(connector, "the key is that of " + (home_ / ".config/udtcat/key").string());
+  EXPECT_EQ(count_lines(listener, "Key, shown only here"), 0);
+}
+
+TEST_F(UsersFiles, HoldNoKeyThatOthersCanRead) {
+  own("key", key_, 0644);
+  const Ran ran = say("-l 9 --check");
+  EXPECT_EQ(ran.status, kUsage);
+  EXPECT_THAT(ran.errors, AllOf(HasSubstr(".config/udtcat/key"), HasSubstr("too open")));
+}
+
+TEST_F(UsersFiles, LeaveFtpWithoutAKeyAsItIs) {
+  own("key", key_);
+  const Ran ran = say("gridftp serve --root / --check");
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("at tcp 127.0.0.1:2811 to everybody"), HasSubstr("no key"))) << ran.errors;
+  EXPECT_THAT(say("gridftp serve --root / --auth key --check").output, HasSubstr("key: that of "));
+}
+
+TEST_F(UsersFiles, HoldOptionsOfEachCommand) {
+  own("config", "# rsh\nport 9200\nCommand pipe\nrate 1.5G\nHost other\nrate 1M\nCommand gridftp serve\nread-only\n");
+  for (const char* line : {"h 9 --check", "-l 9 --check"})
+    EXPECT_THAT(say(line).output, HasSubstr("sends at most 1.50 Gbit/s")) << line;
+  EXPECT_THAT(say("h:9 --rate 2G --check").output, HasSubstr("sends at most 2.00 Gbit/s")) << "the line counts more";
+  EXPECT_THAT(say("gridftp serve --root / -k /dev/stdin --check").output, HasSubstr("to key holders, read-only"));
+  EXPECT_EQ(say("keygen").status, kSuccess);
+  EXPECT_EQ(say("--version").status, kSuccess);
+  own("service.conf", "listen 9\nprotect clear");
+  EXPECT_THAT(say("--config .config/udtcat/service.conf --check").output, testing::Not(HasSubstr("sends at most")));
+}
+
+TEST_F(UsersFiles, AreNamedWithTheLineThatIsWrong) {
+  own("config", "Command pipe\nrhate 1M\n");
+  EXPECT_THAT(say("h 9 --check").errors,
+              HasSubstr("config:2: option \"--rhate=1M\": unknown to udtcat; did you mean --rate?"));
+  own("config", "Command pipe\nkey-file nokey\n");
+  EXPECT_THAT(say("h 9 --check").errors, HasSubstr("config:2: read key nokey"));
+  own("config", "Command piep\n");
+  EXPECT_THAT(say("h 9 --check").errors, HasSubstr("config:1: there is no command \"piep\"; did you mean pipe?"));
+  EXPECT_THAT(say("h 9 --no-such").errors, HasSubstr("--no-such")) << "first what was typed";
+  own("config", "Command pipe\nrate 1M\n", 0666);
+  EXPECT_THAT(say("h 9 --check").errors, HasSubstr("chmod go-w"));
+}
+
+TEST_F(UsersFiles, ThatAreWrongForRshFailAsSshDoes) {
+  own("config", "rate fast\n");
+  const Ran ran = say("rsh h true");
+  EXPECT_EQ(ran.status, 255);
+  EXPECT_THAT(ran.errors, HasSubstr("config:1: --rate \"fast\""));
+}
+
 struct ConfigMistake {
   std::string name;
   std::string text;
@@ -77,6 +160,7 @@ void PrintTo(const ConfigMistake& mistake, std::ostream* out) { *out << mistake.
 class MistakeInAConfig : public Config, public testing::WithParamInterface<ConfigMistake> {};
 
 TEST_P(MistakeInAConfig, IsNamedWithItsLineAndExitsWithTwo) {
+  ASSERT_EQ(run({.argv = {UDTCAT_BINARY, "keygen", "--pair", (home_ / "identity").string()}}).status, kSuccess);
   const Ran ran = check(GetParam().text);
   EXPECT_EQ(ran.status, kUsage);
   EXPECT_THAT(ran.errors, HasSubstr("test.conf" + GetParam().said));
@@ -92,6 +176,14 @@ const std::vector<ConfigMistake> kConfigMistakes = {
     {"Dashes", "--listen 9", ":1: \"--listen\" is written without dashes here"},
     {"Binary", std::string("listen 9\n\0", 10), ":2: it has a control character"},
     {"Empty", "", ": no arguments"},
+    {"OptionMistyped", "listen 9\nlisen 8", ":2: option \"--lisen=8\": unknown to udtcat; did you mean --listen?"},
+    {"CommandMistyped", "\ncommand rsh-deamon", ":2: there is no command \"rsh-deamon\"; did you mean rsh-daemon?"},
+    {"BothEnds", "listen 9\nhost h\nport 9", ":2: line 1 says the opposite"},
+    {"HostWithoutPort", "\nhost h", ":2: host needs a port"},
+    {"PortWithoutHost", "port 9", ":1: port needs a host"},
+    {"KeyFile", "listen 9\nkey-file nokey", ":2: read key nokey"},
+    {"PeersFile", "listen 9\npeers nolist\nto x:1\nkey-file identity", ":2: read nolist"},
+    {"OpenQuote", "listen 9\nexec 'cat", ":2: a quote is not closed"},
 };
 INSTANTIATE_TEST_SUITE_P(Of, MistakeInAConfig, testing::ValuesIn(kConfigMistakes),
                          [](const auto& chosen) { return chosen.param.name; });

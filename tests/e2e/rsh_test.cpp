@@ -170,17 +170,59 @@ TEST_F(RshTest, UsesLibudtWhereItIsTold) {
 
 // ---- The far program -----------------------------------------------------------------------------------------------
 
-TEST_F(RshTest, SaysWhatToDoWhereThereIsNoUdtcat) {
-  const Ran ran = near("$RSH --remote-udtcat /no/such/udtcat far true");
-  EXPECT_EQ(ran.status, kOwnFailure);
-  EXPECT_THAT(ran.errors, HasSubstr("--push"));
-  EXPECT_THAT(ran.errors, HasSubstr("--remote-udtcat"));
+TEST_F(RshTest, GoesOnOverSshWhereThereIsNoUdtcatAndNamesTheCure) {
+  const Ran ran = near("seq 5 | $RSH --remote-udtcat /no/such/udtcat far 'cat; echo err >&2; exit 9'");
+  EXPECT_EQ(ran.status, 9);
+  EXPECT_EQ(ran.output, "1\n2\n3\n4\n5\n");
+  EXPECT_THAT(ran.errors, testing::MatchesRegex("udtcat: far: no udtcat there \\(Linux [^)]*\\): going on over ssh "
+                                                "itself [^\n]*--push[^\n]*--remote-udtcat[^\n]*\nerr\n"));
 }
 
-TEST_F(RshTest, BringsItsOwnProgramAlongWhenTold) {
-  EXPECT_EQ(near("$RSH --push --remote-udtcat /no/such/udtcat far 'echo pushed'").output, "pushed\n");
-  EXPECT_EQ(near("$RSH --push --remote-udtcat /no/such/udtcat far 'echo again'").output, "again\n");
+TEST_F(RshTest, DoesOverSshWithoutUdtcatWhatSshDoes) {
+  const Ran ran = near(R"(
+set -e
+export NO="--remote-udtcat /no/such/udtcat --quiet"
+mkdir tree; head -c 3000000 /dev/urandom > tree/big; printf 'a\n\\ $x' > "tree/an 'odd' name"
+RSYNC_RSH="$RSH $NO" rsync -a tree/ far:there/; diff -r tree $FAR/there
+printf '#!/bin/sh\nexec %s %s "$@"\n' "$RSH" "$NO" > as-ssh; chmod +x as-ssh
+scp -q -S $PWD/as-ssh tree/big far:by-sftp; cmp tree/big $FAR/by-sftp
+yes | $RSH $NO far 'head -1'; $RSH $NO -n far cat
+$RSH $NO far 'umask; pwd; echo $HOME; ulimit -c' > ours; ssh -F $CONFIG far 'umask; pwd; echo $HOME; ulimit -c' > theirs
+cmp ours theirs
+)");
+  EXPECT_EQ(ran.output, "y\n") << ran.errors;
+  EXPECT_EQ(ran.errors, "");
+}
+
+TEST_F(RshTest, FailsWithoutUdtcatWhereOnlyUdpWillDo) {
+  const Ran ran = near("$RSH --require-udp --remote-udtcat /no/such/udtcat far 'touch ran'");
+  EXPECT_EQ(ran.status, kOwnFailure);
+  EXPECT_THAT(ran.errors, HasSubstr("far: no udtcat there"));
+  EXPECT_THAT(ran.errors, HasSubstr("--push"));
+  EXPECT_FALSE(std::filesystem::exists(ssh_->far_home().path() / "ran"));
+}
+
+TEST_F(RshTest, BringsItsOwnProgramAlongOnceWhenTold) {
+  const std::string push = "$RSH --require-udp --push --remote-udtcat /no/such/udtcat far ";
+  const Ran first = near(push + "'echo pushed'");
+  EXPECT_EQ(first.output, "pushed\n") << first.errors;
+  EXPECT_THAT(first.errors, testing::MatchesRegex("udtcat: far: no udtcat there [^\n]*: sending this one, [0-9.]+ MiB,"
+                                                  "[^\n]*~/.cache/udtcat[^\n]*\n"));
+  const Ran again = near(push + "'echo again'");
+  EXPECT_EQ(again.output, "again\n");
+  EXPECT_EQ(again.errors, "") << "it is there";
   EXPECT_EQ(near("find $FAR/.cache/udtcat -type f | wc -l").output, "1\n") << "verified, and kept for the next time";
+  EXPECT_EQ(near("find $FAR/.cache/udtcat -perm /077 | wc -l").output, "0\n") << "for this user only";
+  EXPECT_EQ(near("find $FAR/.cache/udtcat -type f -size +8M | wc -l").output, "0\n") << "without debug information";
+}
+
+TEST_F(RshTest, SendsItsProgramAgainWhereWhatLiesThereWasChanged) {
+  const std::string push = "$RSH --require-udp --push --remote-udtcat /no/such/udtcat far ";
+  ASSERT_EQ(near(push + "true").status, 0);
+  EXPECT_EQ(near("echo 'echo bad' > $(echo $FAR/.cache/udtcat/*/udtcat)").status, 0);
+  const Ran ran = near(push + "'echo good'");
+  EXPECT_EQ(ran.output, "good\n");
+  EXPECT_THAT(ran.errors, HasSubstr("sending this one"));
 }
 
 TEST_F(RshTest, RunsNothingForAStrangerAndIsNotStoppedByHim) {

@@ -80,5 +80,15 @@ TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
   EXPECT_EQ(udr("echo x @far 'cat -n'").output, "<rsh><--><far><cat -n>");
 }
 
+TEST_F(UdrWords, AreExplainedWithoutAnUdtcat) {
+  home_.write("udr", read_file(UDTCAT_SOURCE_DIR "/wrappers/udr"), 0700);
+  for (const char* option : {"--help", "-h"}) {
+    const Ran help = run({.argv = {"bash", "-c", std::string("PATH=/usr/bin:/bin; ./udr ") + option},
+                          .working_directory = home_.path()});
+    EXPECT_EQ(help.status, 0) << help.errors;
+    EXPECT_THAT(help.output, HasSubstr("udr PROGRAM ARGUMENTS..."));
+  }
+}
+
 }  // namespace
 }  // namespace udtcat::test::e2e

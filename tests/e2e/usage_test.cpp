@@ -1,4 +1,6 @@
 /// The answer to a request that cannot be met: a message that names it, and the status of the table.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "e2e/support/tcp_client.hpp"
@@ -30,7 +32,14 @@ TEST_P(UsageMistake, IsNamedAndExitsWithTwo) {
 }
 
 const std::vector<Mistake> kMistakes = {
-    {"NothingAsked", {}, {}},
+    {"NothingAsked", {}, {"udtcat -l 9000", "--to", "udr rsync", "gridftp get", "keygen"}},
+    {"OptionMistyped", {"127.0.0.1", "9", "--recvonly"}, {"--recvonly", "did you mean --recv-only?"}},
+    {"CommandMistyped", {"keygne"}, {"keygne", "did you mean keygen?"}},
+    {"CommandOfTwoWordsMistyped", {"statsu", "--json"}, {"did you mean status?"}},
+    {"VerbMistyped", {"gridftp", "gte", "ftp://h/f", "."}, {"gte", "did you mean get?"}},
+    {"NeitherCommandNorPort", {"send", "file"}, {"\"send file\"", "HOST PORT", "udtcat help"}},
+    {"TopicMistyped", {"help", "kesy"}, {"kesy", "did you mean keys?", "forward, config, exit"}},
+    {"RateOfTcp", {"gridftp", "put", "--rate", "1M", "f", "ftp://127.0.0.1/f"}, {"--rate", "--over session"}},
     {"NoPort", {"127.0.0.1"}, {}},
     {"UnknownOption", {"127.0.0.1", "9", "--no-such-option"}, {"--no-such-option"}},
     {"PortTooHigh", {"127.0.0.1", "65536"}, {"65536"}},
@@ -81,6 +90,30 @@ TEST_F(Usage, EveryCommandHasAHelpOfItsOwn) {
     EXPECT_EQ(ran.status, kSuccess) << ran.errors;
     EXPECT_THAT(ran.output, StartsWith("udtcat " + std::string(command) + ": "));
   }
+}
+
+TEST_F(Usage, HelpOnATopicIsOneScreen) {
+  const auto help = [](Arguments topic) {
+    topic.insert(topic.begin(), {UDTCAT_BINARY, "help"});
+    return run({.argv = topic});
+  };
+  EXPECT_EQ(help({}).output, run({.argv = {UDTCAT_BINARY, "--help"}}).output);
+  EXPECT_EQ(help({"rsh"}).output, run({.argv = {UDTCAT_BINARY, "rsh", "--help"}}).output);
+  EXPECT_EQ(help({"gridftp", "gateway"}).output, run({.argv = {UDTCAT_BINARY, "gridftp", "gateway", "--help"}}).output);
+  for (const char* topic : {"keys", "forward", "config", "exit"}) {
+    const Ran ran = help({topic});
+    EXPECT_EQ(ran.status, kSuccess) << topic;
+    EXPECT_LE(std::ranges::count(ran.output, '\n'), 24) << topic;
+  }
+}
+
+TEST_F(Usage, AHostMayBeCalledHelp) {
+  const Ran ran = run({.argv = {UDTCAT_BINARY, "help", "9", "--check", "--protect", "clear"}});
+  EXPECT_THAT(ran.output, StartsWith("connects to udp help:9\n")) << ran.errors;
+}
+
+TEST_F(Usage, VersionHasAShortName) {
+  EXPECT_EQ(run({.argv = {UDTCAT_BINARY, "-V"}}).output, run({.argv = {UDTCAT_BINARY, "--version"}}).output);
 }
 
 TEST_F(Usage, KeygenPrintsADifferentKeyEachTime) {

@@ -2,21 +2,22 @@
 
 #include <array>
 #include <cstdio>
+#include <span>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
+#include <gmock/gmock.h>
 
+#include "rsh/pushed_program.hpp"
 #include "support/temp_dir.hpp"
 #include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
 namespace {
 
-/// The output of a shell that is given the script, as sshd gives it.
+/// The output of a shell that is given the script, as sshd gives it.  input   a format of printf(1)
 std::string run(const std::string& shell, const std::string& script, const std::string& input = "") {
   const std::string command =
-      fmt::format("printf %s {} | HOME=/nonexistent {} -c {} 2>&1", tool::quoted(input), shell, tool::quoted(script));
+      fmt::format("printf {} | HOME=/nonexistent {} -c {} 2>&1", tool::quoted(input), shell, tool::quoted(script));
   std::string output;
   FILE* const pipe = ::popen(command.c_str(), "r");
   std::array<char, 4096> piece{};
@@ -26,61 +27,80 @@ std::string run(const std::string& shell, const std::string& script, const std::
   return output;
 }
 
-TEST(BootstrapScripts, RunTheProgramWithItsOptions) {
-  for (const char* shell : {"sh", "bash"})
-    EXPECT_EQ(
-        run(shell, bootstrap_script(
-                       {.program = "echo", .options = {"--port=9000", "a b", "$HOME", "it's", "\"`x`\\"}, .push = {}})),
-        "rsh-server --port=9000 a b $HOME it's \"`x`\\\n");
+/// `text` as a format of printf(1) that prints it.
+std::string as_format(const std::string& text) {
+  std::string format;
+  for (const char c : text) format += c == '\\' || c == '%' ? std::string(2, c) : std::string(1, c);
+  return format;
 }
 
-TEST(BootstrapScripts, SayWhatIsMissing) {
-  const std::string output = run("sh", bootstrap_script({.program = "/no/such/udtcat", .options = {}, .push = {}}));
-  EXPECT_TRUE(output.starts_with("\nUDTCAT MISSING Linux ")) << output;
+std::string digest_of(const std::string& program) {
+  return run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
 }
 
-TEST(BootstrapScripts, TakeAProgramAndRunIt) {
-  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";  // also where it is asked for its version
-  const test::TempDir cache;
-  // sha256sum of the program above
-  const std::string digest =
-      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
-  const BootstrapRequest request{.program = "/no/such/udtcat",
-                                 .options = {"--port=1"},
-                                 .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
-  const std::string script =
-      fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
-  EXPECT_TRUE(run("sh", script, program).ends_with("pushed rsh-server --port=1\n"));
-  EXPECT_EQ(run("sh", script), "pushed rsh-server --port=1\n") << "it is there now";
-}
-
-TEST(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
-  const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
-  const test::TempDir cache;
-  const std::string digest =
-      run("sh", fmt::format("printf %s {} | sha256sum | cut -c1-64", tool::quoted(program))).substr(0, 64);
-  const BootstrapRequest request{.program = "/no/such/udtcat",
-                                 .options = {},
-                                 .push = PushedProgram{.size_bytes = program.size(), .sha256_hex = digest}};
-  const std::string script =
-      fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
-  for (const std::string& input : {program, std::string()}) {
-    const std::string output = run("sh", script, input);
-    EXPECT_NE(output.find("does not run here: error while loading shared libraries: libx.so.1"), std::string::npos)
-        << output;
-    EXPECT_NE(output.find("udtcat-static"), std::string::npos) << output;
+class BootstrapScripts : public testing::Test {
+ protected:
+  /// The output where `program` may be pushed, and `input` is what the near end answers.
+  [[nodiscard]] std::string pushed(const std::string& digest, const std::string& input) const {
+    return run("sh",
+               fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(),
+                           bootstrap_script({.program = kNone, .options = {"--port=1"}, .pushed_sha256 = digest})),
+               input);
   }
+  /// The answer that brings `program`, in the escapes of printf(1).
+  static std::string answer_with(const std::string& program) {
+    const auto bytes = packed(std::as_bytes(std::span(program))).value();
+    std::string escaped = fmt::format("PUSH {}\\n", bytes.size());
+    for (const std::byte byte : bytes) escaped += fmt::format("\\{:03o}", std::to_integer<unsigned>(byte));
+    return escaped;
+  }
+
+  static constexpr const char* kNone = "/no/such/udtcat";
+  const test::TempDir cache;
+};
+
+TEST_F(BootstrapScripts, RunTheProgramWithItsOptions) {
+  for (const char* shell : {"sh", "bash"})
+    EXPECT_EQ(run(shell, bootstrap_script({.program = "echo",
+                                           .options = {"--port=9000", "a b", "$HOME", "it's", "\"`x`\\"},
+                                           .pushed_sha256 = {}})),
+              "rsh-server --port=9000 a b $HOME it's \"`x`\\\n");
 }
 
-TEST(BootstrapScripts, RunNoProgramThatIsNotTheAnnouncedOne) {
-  const test::TempDir cache;
-  const BootstrapRequest request{.program = "/no/such/udtcat",
-                                 .options = {},
-                                 .push = PushedProgram{.size_bytes = 8, .sha256_hex = std::string(64, '0')}};
-  const std::string script =
-      fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(), bootstrap_script(request));
-  const std::string output = run("sh", script, "echo bad");
-  EXPECT_NE(output.find("could not put the program"), std::string::npos) << output;
+TEST_F(BootstrapScripts, SayWhatIsMissingAndRunNothingUnasked) {
+  const std::string output = run("sh", bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}));
+  EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING Linux [^\n]*\n"));
+}
+
+TEST_F(BootstrapScripts, RunTheCommandByteForByteWhereTheyAreAnsweredSo) {
+  const std::string command =
+      " printf '%s|' \"a  b\" 'back\\slash \\0101' \"$((1+1))\" 'new\nline' '\xc3\xbc%' # end\n\n";
+  const std::string plain = run("sh", command);
+  ASSERT_NE(plain, "");
+  for (const char* shell : {"sh", "bash"})
+    EXPECT_EQ(run(shell, bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}) + " | sed 1,2d",
+                  as_format(run_answer(command))),
+              plain);
+}
+
+TEST_F(BootstrapScripts, TakeAProgramOnceAndRunIt) {
+  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";  // also where it is asked for its version
+  EXPECT_TRUE(pushed(digest_of(program), answer_with(program)).ends_with("\npushed rsh-server --port=1\n"));
+  EXPECT_EQ(pushed(digest_of(program), ""), "pushed rsh-server --port=1\n") << "it is there now";
+  const auto kept = cache.path() / "udtcat" / digest_of(program);
+  EXPECT_EQ(std::filesystem::status(kept).permissions(), std::filesystem::perms::owner_all);
+}
+
+TEST_F(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
+  const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
+  for (const std::string& input : {answer_with(program), std::string()})
+    EXPECT_THAT(pushed(digest_of(program), input),
+                testing::EndsWith("\nUDTCAT UNFIT error while loading shared libraries: libx.so.1\n"));
+}
+
+TEST_F(BootstrapScripts, RunNoProgramThatIsNotTheAnnouncedOne) {
+  const std::string output = pushed(std::string(64, '0'), answer_with("echo bad"));
+  EXPECT_THAT(output, testing::HasSubstr("could not put the program"));
   EXPECT_TRUE(cache.files().empty()) << "nothing is left";
 }
 

@@ -1,11 +1,10 @@
 #include "rsh/bootstrap.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/loop.hpp"
-#include "support/temp_dir.hpp"
 
 namespace udtcat::rsh {
 namespace {
@@ -48,26 +47,56 @@ TEST_F(Relays, SayThatTheConsumerHasLeft) {
   EXPECT_EQ(outcome->write_error, std::errc::broken_pipe);
 }
 
-TEST(Bootstrap, FailsWithTheStatusOfSshWhereItsOutputEndsAmidThePush) {
+/// Bootstrap with `script` in place of ssh.
+class Bootstraps : public testing::Test {
+ protected:
+  void start(const std::string& script, std::optional<PushedProgram> program) {
+    auto started = Bootstrap::start(
+        io, {.program = "sh", .words = {"sh", "-c", script}, .pipe_stderr = false, .core_limit_bytes = {}},
+        std::move(program),
+        {.on_connect = [](const ConnectLine&) {},
+         .on_absent = [this](const Error& why) { absent = why.message(); },
+         .on_push = [this](const std::string&, std::size_t bytes) { pushed_bytes = bytes; },
+         .on_noise = [](const std::string&) {},
+         .on_failure = [this](const Error&, std::optional<int> ended_with) { status = ended_with; }});
+    ASSERT_TRUE(started);
+    bootstrap = std::move(*started);
+  }
+  bool until(const std::function<bool()>& holds) { return run_until(io, holds, std::chrono::seconds(10)); }
+
   boost::asio::io_context io;
-  const test::TempDir folder;
-  const auto program = folder.write("program", std::string(4'000'000, 'x'));
+  std::unique_ptr<Bootstrap> bootstrap;
+  std::string absent;
+  std::size_t pushed_bytes = 0;
   std::optional<int> status;
-  const auto bootstrap = Bootstrap::start(
-      io,
-      {.program = "sh",
-       .words = {"sh", "-c",
-                 "printf '\\nUDTCAT MISSING Linux x86_64\\n'; exec >&-; head -c 4000000 >/dev/null; exit 3"},
-       .pipe_stderr = false,
-       .core_limit_bytes = {}},
-      PushedProgram{.path = program.string(), .system = "Linux x86_64"},
-      {.on_connect = [](const ConnectLine&) {},
-       .on_noise = [](const std::string&) {},
-       .on_failure = [&](const Error&, std::optional<int> ended_with) { status = ended_with; }});
-  ASSERT_TRUE(bootstrap);
-  ASSERT_TRUE(run_until(
-      io, [&] { return status.has_value(); }, std::chrono::seconds(10)));
+};
+
+TEST_F(Bootstraps, FailWithTheStatusOfSshWhereItsOutputEndsAmidThePush) {
+  const auto random = random_bytes(4'000'000);  // which cannot be packed
+  start("printf '\\nUDTCAT MISSING Linux x86_64\\n'; exec >&-; head -c 4000000 >/dev/null; exit 3",
+        PushedProgram{.system = "Linux x86_64", .bytes = {random.begin(), random.end()}});
+  ASSERT_TRUE(until([&] { return status.has_value(); }));
   EXPECT_EQ(status, 3);
+  EXPECT_GT(pushed_bytes, 4'000'000U);
+}
+
+TEST_F(Bootstraps, SayThatThereIsNoProgramAndHowToGetOne) {
+  start("printf '\\nUDTCAT MISSING Linux x86_64\\n'; cat", std::nullopt);
+  ASSERT_TRUE(until([&] { return !absent.empty(); }));
+  EXPECT_THAT(absent, testing::AllOf(testing::HasSubstr("Linux x86_64"), testing::HasSubstr("--push")));
+}
+
+TEST_F(Bootstraps, SendNoProgramToAnotherSystem) {
+  start("printf '\\nUDTCAT MISSING Linux aarch64\\n'; cat", PushedProgram{.system = "Linux x86_64"});
+  ASSERT_TRUE(until([&] { return !absent.empty(); }));
+  EXPECT_THAT(absent, testing::HasSubstr("this one runs on Linux x86_64, not on Linux aarch64"));
+  EXPECT_EQ(pushed_bytes, 0U);
+}
+
+TEST_F(Bootstraps, SayWhyAPushedProgramDoesNotRun) {
+  start("printf '\\nUDTCAT UNFIT libx.so.1: cannot open\\n'; cat", PushedProgram{.system = "Linux x86_64"});
+  ASSERT_TRUE(until([&] { return !absent.empty(); }));
+  EXPECT_THAT(absent, testing::AllOf(testing::HasSubstr("libx.so.1"), testing::HasSubstr("udtcat-static")));
 }
 
 }  // namespace

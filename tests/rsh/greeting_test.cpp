@@ -78,6 +78,9 @@ TEST_F(Greetings, SayWhatIsMissingOrOther) {
   hear("\nUDTCAT MISSING Linux x86_64\n");
   ASSERT_TRUE(words);
   EXPECT_EQ(std::get<MissingLine>(*words).system, "Linux x86_64");
+  GreetingReader unfit;
+  unfit.push("UDTCAT UNFIT udtcat: no version GLIBC_2.38 found\n");
+  EXPECT_EQ(std::get<UnfitLine>(unfit.next().value()).why, "udtcat: no version GLIBC_2.38 found");
   GreetingReader another;
   another.push("UDTCAT CONNECT 2 whatever it may say\n");
   EXPECT_EQ(std::get<OtherVersionLine>(another.next().value()).version, "2");

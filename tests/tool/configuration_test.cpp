@@ -44,6 +44,7 @@ TEST(Configuration, IsACommandLine) {
   EXPECT_THAT(file.words(), ElementsAre("--listen", "192.0.2.1:9000", "--to=localhost:5432", "--rate=400M", "-4"));
   EXPECT_EQ(complaint(kService), "");
   EXPECT_THAT(Configuration::parse("port 1\nhost h", "f").value().words(), ElementsAre("h", "1"));
+  EXPECT_THAT(Configuration::parse("host [::1]:1", "f").value().words(), ElementsAre("[::1]:1"));
 }
 
 TEST(Configuration, NamesACommandOfSeveralWords) {
@@ -59,6 +60,9 @@ TEST(Configuration, SaysWhichLineIsNone) {
   for (const char* bad : {"\nlisten", "\nlisten 1 2", "\nhost -v", "\ncommand", "command x\ncommand y",
                           "port 1\nport 2", "\nrate 1 2", "\n--rate 1"})
     EXPECT_THAT(parse_error(bad), StartsWith("f:2: \"")) << bad;
+  for (const char* bad :
+       {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1", "\nhost 'h", "host h:1\nas #\nas '"})
+    EXPECT_THAT(parse_error(bad), testing::MatchesRegex("f:[23]: .*")) << bad;
 }
 
 TEST(Configuration, NamesTheLineThatItsCommandMinds) {

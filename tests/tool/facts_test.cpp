@@ -7,6 +7,7 @@
 
 #include "support/temp_dir.hpp"
 #include "tool/pipe_facts.hpp"
+#include "tool/support/user_files.hpp"
 
 namespace udtcat::tool {
 namespace {
@@ -52,14 +53,20 @@ TEST(Facts, OfAKeyPairNameItAndItsPeers) {
 
 TEST(Facts, OfAKeyReadItAndAskNobody) {
   const test::TempDir folder;
+  const test::UserFiles user;
   const std::string key = Key::generate().value().reveal_text();
   const std::string file = folder.write("key", key);
   EXPECT_EQ(key_fact(options_of({"h", "1", "-k", file}), {}).value(), "key: that of " + file);
   EXPECT_EQ(key_fact(options_of({"h", "1"}), core::SecretText(key)).value(), "key: that of $UDTCAT_KEY");
-  EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(), "key: asked for on the terminal");
-  EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(), "key: a new one, shown on the terminal");
+  EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(),
+            "key: none is given; started at a terminal it asks for it there, else it fails");
+  EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(),
+            "key: none is given; started at a terminal it shows a new one there, else it fails");
   EXPECT_THAT(key_fact(options_of({"-l", "1", "--protect", "clear"}), {}).value(), HasSubstr("no key"));
   EXPECT_THAT(key_fact(options_of({"h", "1", "-k", "/nonesuch"}), {}).error().message(), HasSubstr("/nonesuch"));
+  const std::string own = user.write("key", key);
+  EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(), "key: that of " + own);
+  EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(), "key: that of " + own);
   EXPECT_THAT(key_fact(options_of({"h", "1"}), core::SecretText("x")).error().message(), HasSubstr("UDTCAT_KEY"));
 }
 

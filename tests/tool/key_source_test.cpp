@@ -12,6 +12,7 @@
 
 #include "support/temp_dir.hpp"
 #include "tool/support/pipe.hpp"
+#include "tool/support/user_files.hpp"
 
 namespace udtcat::tool {
 namespace {
@@ -141,6 +142,7 @@ class FindKey : public testing::Test {
     EXPECT_EQ(question_, "") << "nobody had to be asked";
   }
 
+  const test::UserFiles user_;
   Options options_{.peer = {"example.org", 9000}};
   std::string typed_;
   std::string question_;
@@ -149,13 +151,8 @@ class FindKey : public testing::Test {
 /// A user with a key pair in his directory.
 class FindPair : public FindKey {
  protected:
-  FindPair() {
-    ::setenv("XDG_CONFIG_HOME", home_.path().c_str(), 1);
-    std::filesystem::create_directory(home_ / "udtcat");
-    home_.write("udtcat/identity", pair_.reveal_text());
-  }
-  ~FindPair() override { ::unsetenv("XDG_CONFIG_HOME"); }
-  void know(const std::string& name) const { home_.write("udtcat/peers", name + " " + db_.to_string() + "\n"); }
+  FindPair() { user_.write("identity", pair_.reveal_text()); }
+  void know(const std::string& name) const { user_.write("peers", name + " " + db_.to_string() + "\n"); }
   void expect_pair_for_db(const Result<FoundKey>& found) const {
     ASSERT_TRUE(found) << found.error().message();
     const PairCredentials* pair = found->credentials->pair();
@@ -166,7 +163,6 @@ class FindPair : public FindKey {
     EXPECT_FALSE(pair->peers->recognise(pair_.public_key(), Purpose::pipe));
   }
 
-  const test::TempDir home_;
   const KeyPair pair_ = KeyPair::generate().value();
   const PublicKey db_ = KeyPair::generate()->public_key();
 };
@@ -210,16 +206,52 @@ TEST_F(FindPair, TakesNoSharedKeyWhereAnOptionWantsAPair) {
 
 TEST_F(FindPair, WantsAListOfAListener) {
   options_.listens = true;
-  options_.key_file = (home_ / "udtcat/identity").string();
+  options_.key_file = user_.place("identity");
   const auto found = find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr("--peers FILE"));
   know("db");
-  options_.peers_file = (home_ / "udtcat/peers").string();
+  options_.peers_file = user_.place("peers");
   const auto listed = find();
   ASSERT_TRUE(listed) << listed.error().message();
   EXPECT_EQ(listed->peers->list().find("db")->key, db_);
   EXPECT_EQ(listed->credentials->pair()->peers, listed->peers);
+}
+
+TEST_F(FindPair, SaysWithWhichOptionAPairThatIsThereIsUsed) {
+  const auto found = find();
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.place("identity")), HasSubstr("--peer PUBLIC-KEY")));
+  EXPECT_THAT(question_, HasSubstr("--peer PUBLIC-KEY")) << "before a key is typed in vain";
+}
+
+TEST_F(FindPair, OfTheUserComesBeforeHisSharedKeyWhereThePeerIsKnownByIt) {
+  user_.write("key", kKeyText);
+  know("example.org");
+  expect_pair_for_db(find());
+}
+
+TEST_F(FindKey, TakesTheUsersOwnWhereHeNamesNone) {
+  const std::string file = user_.write("key", kKeyText);
+  const auto found = find();
+  expect_key(found);
+  EXPECT_EQ(found->where, file);
+  options_.listens = options_.shows_new_key = true;
+  expect_key(find());
+}
+
+TEST_F(FindKey, TakesTheEnvironmentsBeforeTheUsersOwn) {
+  user_.write("key", "no key");
+  const auto found = find(core::SecretText(kKeyText));
+  expect_key(found);
+  EXPECT_EQ(found->where, "$UDTCAT_KEY");
+}
+
+TEST_F(FindKey, RefusesTheUsersOwnWhereOthersCanReadIt) {
+  user_.write("key", kKeyText, 0644);
+  const auto found = find();
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.place("key")), HasSubstr("too open")));
 }
 
 TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }

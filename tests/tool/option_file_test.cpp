@@ -37,6 +37,19 @@ TEST(OptionLines, ThatAreNoTextAreRefusedByTheirNumber) {
     EXPECT_THAT(error_of(bad), HasSubstr("f:2: it has a control character"));
 }
 
+TEST(OptionLines, KeepTheirQuotedHashes) {
+  const auto lines = read_option_lines("exec 'grep \"#\" f' # mine\nas \"#1\"\nas = '#2'\n# as #3", "f").value();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[0].values, ElementsAre("grep \"#\" f"));
+  EXPECT_THAT(lines[1].values, ElementsAre("#1"));
+  EXPECT_THAT(lines[2].values, ElementsAre("#2"));
+}
+
+TEST(OptionLines, WithAnOpenQuoteAreNamed) {
+  for (const char* bad : {"a\nexec 'x", "a\nexec \"x # y", "a\nexec 'x' y'"})
+    EXPECT_EQ(error_of(bad), "f:2: a quote is not closed") << bad;
+}
+
 TEST(OptionLines, AreNotTooMany) {
   std::string text;
   for (std::size_t i = 0; i < kMaxOptionLines; ++i) text += "v\n";
@@ -62,6 +75,14 @@ TEST(LineToBlame, IsTheOneThatLeadsToTheError) {
   const Error error = read_some({"bad"}).error();
   EXPECT_EQ(line_to_blame(error, {{"a", 1}, {"bad", 5}, {"c", 7}}, read_some), 5U);
   EXPECT_EQ(line_to_blame(error, {{"a", 1}, {"c", 7}}, read_some), std::nullopt);
+}
+
+TEST(LineThatSays, NamesTheValueThatAnErrorIsAbout) {
+  const std::vector<OptionWord> options{{"--key-file=k", 2}, {"--peers=/a/k", 3}, {"--push", 4}, {"--as=", 5}};
+  EXPECT_EQ(line_that_says({Errc::bad_argument, "read key k", "no such file"}, options), 2U);
+  EXPECT_EQ(line_that_says({Errc::bad_argument, "read /a/k", "no such file"}, options), 3U);
+  EXPECT_EQ(line_that_says({Errc::bad_argument, "read /b/k", "no such file"}, options), std::nullopt);
+  EXPECT_EQ(line_that_says({Errc::bad_argument, "", ""}, options), std::nullopt);
 }
 
 }  // namespace

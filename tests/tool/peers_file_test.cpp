@@ -33,6 +33,15 @@ TEST_F(PeersFileTest, SaysWhyItLetsAPeerInForNothingElse) {
   EXPECT_EQ(refused.error().message(), "alice may not forward: " + path_ + ":2 lists pipe,rsh");
 }
 
+TEST_F(PeersFileTest, NamesServicesThatThereAreNot) {
+  write("# who may\n" + line_ + " to=db,wbe\n");
+  EXPECT_THAT(load()->unknown_services({"db", "web"}),
+              testing::ElementsAre(path_ + ":2: to=wbe of alice: there is no such service here; did you mean web?"));
+  EXPECT_THAT(load()->unknown_services({"db", "wbe"}), testing::IsEmpty());
+  write(line_ + " pipe to=wbe\n");
+  EXPECT_THAT(load()->unknown_services({"web"}), testing::IsEmpty()) << "a forward is not for alice";
+}
+
 TEST_F(PeersFileTest, RecognisesNobodyElse) {
   write(line_);
   const PublicKey mallory = KeyPair::generate()->public_key();

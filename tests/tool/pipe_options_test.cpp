@@ -34,7 +34,24 @@ TEST(Options, TellTheFormsApart) {
   EXPECT_EQ(good("keygen 9000").form, Form::connect) << "a host may be called so";
   EXPECT_EQ(good("--help").form, Form::help);
   EXPECT_EQ(good("--version").form, Form::version);
+  EXPECT_EQ(good("-V").form, Form::version);
   EXPECT_FALSE(good("--version --plain").plain) << "it would be dialled";
+}
+
+TEST(Options, TakeHostAndPortInOneWordToo) {
+  EXPECT_EQ(to_string(good("example.org:9000").peer), "example.org:9000");
+  EXPECT_EQ(to_string(good("[2001:db8::1]:9000 --from 80").peer), "[2001:db8::1]:9000");
+  for (const char* line : {"h:", "h:0", "h:65536", ":1", "::1:9000", "2001:db8::1", "h:1 2", "h:1x"})
+    EXPECT_FALSE(parse(words_of(line))) << line;
+}
+
+TEST(Options, NameTheNearestWhereOneIsUnknown) {
+  const auto complaint = [](const char* line) { return parse(words_of(line)).error().message(); };
+  EXPECT_THAT(complaint("h 1 --recvonly"), HasSubstr("did you mean --recv-only?"));
+  EXPECT_THAT(complaint("h 1 --raet=1M"), HasSubstr("did you mean --rate?"));
+  EXPECT_THAT(complaint("h 1 --protect privat"), HasSubstr("did you mean private?"));
+  EXPECT_THAT(complaint("h 1 --frobnicate"), testing::Not(HasSubstr("did you mean")));
+  EXPECT_THAT(complaint("send file"), HasSubstr("arguments \"send file\": allowed: HOST PORT"));
 }
 
 TEST(Options, OfKeygenAreNone) {

@@ -1,5 +1,6 @@
 #include "gridftp/client/outcome.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -71,17 +72,24 @@ bool is_cut(const Error& error, bool moved) {
 Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                           std::function<Task<Status>()> attempt) {
   boost::asio::steady_timer pause(io);
-  for (std::size_t in_vain = 0;;) {
+  std::size_t in_vain = 0;
+  bool was_reached = false;
+  for (std::size_t number = 2;; ++number) {
     const std::uint64_t before = progress->bytes;
     const std::uint64_t kept_before = progress->kept_bytes;
     auto status = co_await attempt();
     const bool moved = progress->bytes != before;
+    was_reached = was_reached || moved || before != 0;
     // Bytes that were not kept have to come again: they are no progress.
     in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
     if (status || !is_cut(status.error(), moved) || in_vain > options.retries) co_return status;
     // A server that was never reached may not exist; one that is gone in the middle may come back.
-    if (progress->bytes == 0 && status.error().code == Errc::cannot_reach) co_return status;
-    core::log().warn("{}; going on from what is there", status.error().message());
+    if (!was_reached && status.error().code == Errc::cannot_reach) co_return status;
+    // Bytes that were not kept are counted when they come again.
+    const std::uint64_t kept = progress->kept_bytes - std::min(progress->kept_bytes, kept_before);
+    progress->bytes = std::min(progress->bytes, before + kept);
+    core::log().warn("{}; going on from what is there: attempt {}, after {} of {} in a row that moved nothing",
+                     status.error().message(), number, in_vain, options.retries + 1);
     pause.expires_after(options.retry_pause);
     boost::system::error_code ignored;
     co_await pause.async_wait(into(ignored));

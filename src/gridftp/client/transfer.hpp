@@ -44,7 +44,7 @@ struct TransferJob {
 
 /// How far a transfer is.
 struct TransferProgress {
-  std::uint64_t bytes = 0;          ///< of payload moved since the start, also what was moved twice
+  std::uint64_t bytes = 0;          ///< of payload moved since the start, but for what comes again
   std::uint64_t kept_bytes = 0;     ///< of the file under way, that need not be moved again
   std::uint64_t resumed_bytes = 0;  ///< that were there already
   std::uint64_t files = 0;          ///< whole, at their places

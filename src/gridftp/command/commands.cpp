@@ -128,8 +128,9 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
   if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
-    console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
-                             local.to_string(), audience_of(options)));
+    if (options.verbosity >= 0)
+      console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
+                               local.to_string(), audience_of(options)));
   run.watch([&server] {
     ConnectionStats stats;
     stats.bytes_sent = server.moved_bytes();

@@ -227,7 +227,9 @@ Result<ClientOptions> parse_client_options(Verb verb, const Words& arguments) {
   add_client_options(line, options);
   UDTCAT_CHECK(line.read(arguments));
   options.help = line.wants_help();
-  if (!options.help) UDTCAT_CHECK(read_words(line.operands(), options));
+  if (options.help) return options;
+  UDTCAT_CHECK(read_words(line.operands(), options));
+  options.peer = urls_of(options).front()->server;
   return options;
 }
 
@@ -244,10 +246,12 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
 
 Status settle_protection(ClientOptions& options, bool has_environment_key) {
   const auto urls = urls_of(options);
-  options.peer = urls.front()->server;
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
   const bool wants = options.protection_written || sealed || (has_environment_key && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
+  if (kind == DataKind::tcp && !options.transport.rate.unlimited())
+    return misplaced("--rate",
+                     "nothing limits what goes over tcp: it acts with --over session, which a key asks for, and udt");
   auto& level = options.session.protection;
   if (kind != DataKind::session && !sealed) level = Protection::clear;
   options.transfer.data = data_options(options, kind);

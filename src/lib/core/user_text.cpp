@@ -14,37 +14,54 @@ namespace udtcat::core {
 
 namespace {
 
-constexpr const char* kSizeForms = "allowed: bytes, or a number with KiB, MiB or GiB";
-constexpr const char* kRateForms = "allowed: bits per second, or a number with k, M or G, as in 400M or 10Gbit/s";
+constexpr const char* kSizeForms = "allowed: bytes, or a number with KiB, MiB or GiB, as in 1.5GiB";
+constexpr const char* kRateForms = "allowed: bits per second, or a number with k, M or G, as in 400M or 2.5Gbit/s";
 constexpr const char* kDurationForms = "allowed: seconds, or a number with ms, s or m, from 1ms to 365 days";
 
 // spec: longer than any wait, and far below what a steady clock in nanoseconds can add to now.
 constexpr std::uint64_t kMaxDurationMilliseconds = 365ULL * 24 * 3600 * 1000;
 
+constexpr std::size_t kMaxDecimals = 9;  // guess: a nanosecond, a bit of a gigabit
+
+/// A number as it is written, in units of 10^-kMaxDecimals.
 struct Quantity {
-  std::uint64_t number;
+  std::uint64_t whole;
+  std::uint64_t billionths;
   std::string_view unit;  // part of the text that was given
 };
 
 std::optional<Quantity> split(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = core::parse_number<std::uint64_t>(text.substr(0, digits));
-  if (!number) return std::nullopt;
-  return Quantity{*number, text.substr(digits)};
+  const auto whole = core::parse_number<std::uint64_t>(text.substr(0, digits));
+  if (!whole) return std::nullopt;
+  text.remove_prefix(digits);
+  if (!text.starts_with('.')) return Quantity{*whole, 0, text};
+  text.remove_prefix(1);
+  const std::size_t decimals = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (decimals == 0 || decimals > kMaxDecimals) return std::nullopt;
+  std::string padded(text.substr(0, decimals));
+  padded.resize(kMaxDecimals, '0');
+  return Quantity{*whole, core::parse_number<std::uint64_t>(padded).value_or(0), text.substr(decimals)};
 }
 
 struct Unit {
   std::string_view name;
-  std::uint64_t factor;
+  std::uint64_t factor;  // below 2^34, so that its billionths are counted without overflow
 };
 
-// The quantity in the smallest unit; none for an unknown unit or a number beyond `limit`.
+/// The quantity in the smallest unit, rounded down; none for an unknown unit, a number beyond `limit`, or a fraction of
+/// the smallest unit.
 template <std::size_t Count>
 std::optional<std::uint64_t> scale(std::string_view text, const std::array<Unit, Count>& units, std::uint64_t limit) {
   const auto quantity = split(text);
   if (!quantity) return std::nullopt;
-  for (const Unit& unit : units)
-    if (unit.name == quantity->unit && quantity->number <= limit / unit.factor) return quantity->number * unit.factor;
+  for (const Unit& unit : units) {
+    if (unit.name != quantity->unit || quantity->whole > limit / unit.factor) continue;
+    if (unit.factor == 1 && quantity->billionths != 0) continue;
+    const std::uint64_t amount = quantity->whole * unit.factor;
+    const std::uint64_t fraction = quantity->billionths * unit.factor / 1'000'000'000U;
+    if (fraction <= limit - amount) return amount + fraction;
+  }
   return std::nullopt;
 }
 

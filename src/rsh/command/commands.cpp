@@ -13,7 +13,6 @@
 #include "rsh/daemon.hpp"
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
-#include "rsh/user_config.hpp"
 #include "rsh/user_shell.hpp"
 #include "tool/facts.hpp"
 #include "tool/process_setup.hpp"
@@ -50,6 +49,7 @@ class RshJob final : public tool::Job {
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return options_.daemon; }
+  [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
     SessionRun run(options_, context.console,
@@ -68,8 +68,7 @@ class RshJob final : public tool::Job {
 };
 
 Result<std::unique_ptr<tool::Job>> parse_rsh(const tool::Words& arguments) {
-  UDTCAT_TRY(const std::string config, load_user_config());
-  UDTCAT_TRY(RshOptions options, parse_rsh_options(arguments, config));
+  UDTCAT_TRY(RshOptions options, parse_rsh_options(arguments));
   if (options.help) return nullptr;
   return std::make_unique<RshJob>(std::move(options));
 }
@@ -168,7 +167,11 @@ Result<std::unique_ptr<tool::Job>> parse_daemon(const tool::Words& arguments) {
 }  // namespace
 
 tool::Commands commands() {
-  return {{.words = {"rsh"}, .help = rsh_help_text, .parse = parse_rsh, .failure = ExitStatus::own_failure},
+  return {{.words = {"rsh"},
+           .help = rsh_help_text,
+           .parse = parse_rsh,
+           .failure = ExitStatus::own_failure,
+           .destination = destination_of},
           {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
           {.words = {"rsh-daemon"}, .help = rsh_daemon_help_text, .parse = parse_daemon}};
 }

@@ -7,8 +7,6 @@
 
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "rsh/user_config.hpp"
-#include "tool/option_file.hpp"
 #include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
@@ -30,9 +28,10 @@ left to ssh itself.
 
       --port N | N-M         UDP ports of the far side (9000-9100); one is used a command
       --udp-host HOST        try this address as well as the one that ssh dialled and the one its server saw
-      --connect-timeout T    how long UDP is tried (3s); then the command goes over ssh itself, with a line that says so
+      --connect-timeout T    how long UDP is tried (3s); then, or where there is no udtcat, the command goes over ssh
+                             itself, with a line that says so
       --require-udp          then it fails instead
-      --push                 where there is no udtcat, copy this one to ~/.cache/udtcat there, and use it
+      --push                 where there is no udtcat, send this one to ~/.cache/udtcat there, once, and use it
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
@@ -41,7 +40,8 @@ left to ssh itself.
       --idle-timeout, --stats, --progress, --no-progress, --verbose, --quiet
                              see udtcat --help
 
-Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes.
+Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes;
+see udtcat help config.
 
 Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
 )";
@@ -95,8 +95,10 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   line.value("--udp-host", options.udp_host);
   line.value("--remote-udtcat", options.remote_program);
   line.value("--ssh", [&](const std::string& text) -> Status {
-    options.ssh_program = tool::split_words(text);
-    if (options.ssh_program.empty()) return misplaced("--ssh", "needs a program, as in --ssh 'ssh -p 2222'");
+    auto words = tool::split_words(text);
+    if (!words || words->empty())
+      return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
+    options.ssh_program = std::move(*words);
     return {};
   });
   line.flag("--require-udp", options.require_udp);
@@ -155,8 +157,7 @@ Result<Separated> separate(const Words& arguments) {
     bool value_follows = false;
     if (long_option) {
       const auto valued = line.takes_value(name);
-      if (!valued)
-        return misplaced("option \"" + name + "\"", "unknown to udtcat rsh and to ssh; see udtcat rsh --help");
+      if (!valued) return line.unknown(word);
       value_follows = *valued && word.size() == name.size();
     } else {
       value_follows = takes_next_word(word);
@@ -170,15 +171,6 @@ Result<Separated> separate(const Words& arguments) {
   if (destination < arguments.size()) separated.host = host_of(arguments[destination]);
   separated.of_ssh.insert(separated.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
   return separated;
-}
-
-/// The line of the user's file that causes `error`, if one does.
-Error blame(Error error, const std::vector<tool::OptionWord>& configured) {
-  const auto line = tool::line_to_blame(error, configured, [](const Words& some) {
-    RshOptions unused;
-    return read_ours(some, unused);
-  });
-  return line ? wrong_user_line(*line, error.message()) : error;
 }
 
 Status check_command(const RshOptions& options) {
@@ -205,17 +197,17 @@ Result<PortRange> parse_port_range(const std::string& text) {
   return PortRange{*first, *last};
 }
 
-Result<RshOptions> parse_rsh_options(const Words& arguments, std::string_view user_config) {
+std::string destination_of(const Words& arguments) {
+  const auto separated = separate(arguments);
+  return separated ? separated->host : "";
+}
+
+Result<RshOptions> parse_rsh_options(const Words& arguments) {
   UDTCAT_TRY(Separated separated, separate(arguments));
-  UDTCAT_TRY(const auto configured, read_user_config(user_config, separated.host));
-  // Of an option written twice the last counts, so the command line goes last.
-  Words ours = tool::words_of(configured);
-  ours.insert(ours.end(), separated.ours.begin(), separated.ours.end());
   RshOptions options;
   options.host = separated.host;
   options.peer.host = separated.host;
-  if (auto status = read_ours(ours, options); !status)
-    return tl::unexpected(blame(std::move(status.error()), configured));
+  UDTCAT_CHECK(read_ours(separated.ours, options));
   if (options.help) return options;
   options.command_line = "udtcat rsh";
   for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 
 #include <udtcat/result.hpp>
 
@@ -28,9 +27,10 @@ struct RshOptions : RemoteCommandOptions {
 /// Time in which a far end that ssh has started answers on UDP where it can: two handshakes at half a second.
 inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
 
-/// user_config  the text of the user's file
-/// errors       Errc::bad_argument
-[[nodiscard]] Result<RshOptions> parse_rsh_options(const tool::Words& arguments, std::string_view user_config);
+/// errors: Errc::bad_argument
+[[nodiscard]] Result<RshOptions> parse_rsh_options(const tool::Words& arguments);
+/// The host that these go to, without its user; empty where they name none.
+[[nodiscard]] std::string destination_of(const tool::Words& arguments);
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<RshServerOptions> parse_rsh_server_options(const tool::Words& arguments);

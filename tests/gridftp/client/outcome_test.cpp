@@ -44,6 +44,12 @@ TEST_F(Attempts, EndWhereTheSameBytesComeAgainAndAgain) {
   EXPECT_EQ(tried, 4U);
 }
 
+TEST_F(Attempts, CountWhatComesAgainOnce) {
+  again = 1000;
+  EXPECT_TRUE(try_all({kCut, kCut}, {10, 10, 10}));
+  EXPECT_EQ(progress->bytes, 10U + 10U + 1010U);
+}
+
 TEST_F(Attempts, EndAtOnceWhereAnotherWouldFareNoBetter) {
   EXPECT_EQ(try_all({Error{Errc::protocol_violated, "get", "nonsense"}}, {10}).error().code, Errc::protocol_violated);
   EXPECT_EQ(tried, 1U);

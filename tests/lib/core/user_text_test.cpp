@@ -19,11 +19,36 @@ TEST(ParseSize, TakesBytesAndPowersOf1024) {
   EXPECT_EQ(parse_size("1MiB"), 1048576U);
   EXPECT_EQ(parse_size("2GiB"), 2147483648U);
   EXPECT_EQ(parse_size("18446744073709551615"), kMost);
+  EXPECT_EQ(parse_size("1.5GiB"), 3 * kGiB / 2);
+  EXPECT_EQ(parse_size("0.3KiB"), 307U) << "rounded down";
+  EXPECT_EQ(parse_size("4096.0"), 4096U);
+  EXPECT_EQ(parse_size("17179869183.999999999GiB"), kMost - 1);
 }
 
 TEST(ParseSize, RefusesWhatIsAmbiguousOrNoSize) {
-  for (const char* text : {"", "K", "1K", "1M", "1G", "1KB", "1kiB", "1 KiB", " 1", "1 ", "-1", "+1", "1.5MiB", "0x10",
-                           "KiB", "18446744073709551616", "17179869184GiB"}) {
+  for (const char* text : {"",
+                           "K",
+                           "1K",
+                           "1M",
+                           "1G",
+                           "1KB",
+                           "1kiB",
+                           "1 KiB",
+                           " 1",
+                           "1 ",
+                           "-1",
+                           "+1",
+                           "1.5",
+                           "1.MiB",
+                           ".5MiB",
+                           "1.5.5MiB",
+                           "1,5MiB",
+                           "1.0000000001GiB",
+                           "0x10",
+                           "KiB",
+                           "18446744073709551616",
+                           "17179869184GiB",
+                           "17179869183.999999999GiB.1"}) {
     const auto size = parse_size(text);
     ASSERT_FALSE(size) << text;
     EXPECT_EQ(size.error().code, Errc::bad_argument);
@@ -38,11 +63,13 @@ TEST(ParseRate, TakesBitsAndPowersOf1000) {
   EXPECT_EQ(parse_rate("10Gbit/s")->bits_per_second(), 10'000'000'000U);
   EXPECT_EQ(parse_rate("10bit/s")->bits_per_second(), 10U);
   EXPECT_TRUE(parse_rate("0")->unlimited());
+  EXPECT_EQ(parse_rate("2.5G")->bits_per_second(), 2'500'000'000U);
+  EXPECT_EQ(parse_rate("0.064Mbit/s")->bits_per_second(), 64'000U);
 }
 
 TEST(ParseRate, RefusesBytesAndWhatIsNoRate) {
   for (const char* text :
-       {"", "M", "1MB/s", "1MiB", "1B", "1Mb", "1K", "1T", "bit/s", "1bit/sbit/s", "-1", "18446744074G"}) {
+       {"", "M", "1MB/s", "1MiB", "1B", "1Mb", "1K", "1T", "1.5", "bit/s", "1bit/sbit/s", "-1", "18446744074G"}) {
     const auto rate = parse_rate(text);
     ASSERT_FALSE(rate) << text;
     EXPECT_EQ(rate.error().code, Errc::bad_argument);
@@ -54,12 +81,15 @@ TEST(ParseDuration, TakesSecondsAndUnits) {
   EXPECT_EQ(parse_duration("10s"), 10s);
   EXPECT_EQ(parse_duration("2m"), 2min);
   EXPECT_EQ(parse_duration("10"), 10s);
+  EXPECT_EQ(parse_duration("1.5s"), 1500ms);
+  EXPECT_EQ(parse_duration("0.25"), 250ms);
+  EXPECT_EQ(parse_duration("1.5m"), 90s);
   EXPECT_EQ(parse_duration("525600m"), 8760h);
 }
 
 TEST(ParseDuration, RefusesNothingAtAllAndForever) {
-  for (const char* text :
-       {"", "0", "0ms", "1h", "ms", "1.5s", "-1s", "525601m", "18446744073709551615", "18446744073709551616"}) {
+  for (const char* text : {"", "0", "0ms", "1h", "ms", "1.5ms", "0.0001", "-1s", "525601m", "18446744073709551615",
+                           "18446744073709551616"}) {
     const auto duration = parse_duration(text);
     ASSERT_FALSE(duration) << text;
     EXPECT_EQ(duration.error().code, Errc::bad_argument);

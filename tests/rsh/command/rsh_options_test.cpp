@@ -10,13 +10,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using tool::Words;
 
-RshOptions parse(const Words& words, const char* config = "") {
-  auto options = parse_rsh_options(words, config);
+RshOptions parse(const Words& words) {
+  auto options = parse_rsh_options(words);
   EXPECT_TRUE(options) << (options ? "" : options.error().message());
   return options ? std::move(*options) : RshOptions{};
 }
-std::string complaint(const Words& words, const char* config = "") {
-  const auto options = parse_rsh_options(words, config);
+std::string complaint(const Words& words) {
+  const auto options = parse_rsh_options(words);
   return options ? "" : options.error().message();
 }
 
@@ -49,21 +49,10 @@ TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
       << "it stays until we have given up UDP";
 }
 
-TEST(RshOptions, ComeFromTheUsersFileToo) {
-  const auto options = parse({"--rate", "2G", "user@far", "true"}, "Host far\n rate 1G\n udp-host 10.1.2.3\n");
-  EXPECT_EQ(options.transport.rate.bits_per_second(), 2'000'000'000U) << "the command line counts";
-  EXPECT_EQ(options.udp_host, "10.1.2.3");
-  EXPECT_EQ(parse({"ssh://me@far:22/", "true"}, "Host far\n udp-host x\n").udp_host, "x");
-}
-
-TEST(RshOptions, SayWhichLineOfTheUsersFileIsWrong) {
-  const auto in_file = [](const char* config) { return complaint({"--push", "far", "true"}, config); };
-  EXPECT_THAT(in_file("udp-host x\nrate fast\n"), HasSubstr("udtcat/config:2: --rate"));
-  EXPECT_THAT(in_file("\nrhate 1G\npush\n"), HasSubstr("udtcat/config:2: option"));
-  EXPECT_THAT(in_file("key-file k\n"), HasSubstr("udtcat/config:1: -k"));
-  EXPECT_THAT(in_file("memory 64MiB\ntransport libudt"), HasSubstr("udtcat/config:2: --memory"));
-  EXPECT_EQ(complaint({"--congestion", "fixed", "far", "true"}, "rate 1G\n"), "");
-  EXPECT_THAT(complaint({"--rate", "fast", "far", "true"}, "memory 64MiB\n"), testing::StartsWith("--rate"));
+TEST(RshOptions, SayWhereTheyGoAlsoWhereTheyAreWrong) {
+  EXPECT_EQ(destination_of({"--rate", "fast", "-p", "22", "user@far", "true"}), "far");
+  EXPECT_EQ(destination_of({"ssh://me@far:22/", "true"}), "far");
+  EXPECT_EQ(destination_of({"--no-such"}), "");
 }
 
 TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
@@ -81,7 +70,8 @@ TEST(RshOptions, RefuseWhatHasNoMeaningHere) {
   EXPECT_THAT(complaint({"--protect", "clear", "host", "true"}), HasSubstr("clear"));
   EXPECT_THAT(complaint({"--no-such", "host", "true"}), HasSubstr("--no-such"));
   EXPECT_THAT(complaint({"-u", "host", "true"}), HasSubstr("-u"));
-  EXPECT_THAT(complaint({"host", "true"}, "frobnicate yes\n"), HasSubstr("frobnicate"));
+  EXPECT_THAT(complaint({"--requireudp", "host", "true"}), HasSubstr("did you mean --require-udp?"));
+  EXPECT_THAT(complaint({"--ssh", "ssh 'x", "host", "true"}), HasSubstr("quotes that end"));
 }
 
 TEST(RshOptions, NeedACommand) {

@@ -1,22 +1,25 @@
-#include "rsh/user_config.hpp"
+#include "tool/user_config.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
-#include "tool/process_setup.hpp"
+#include "tool/nearest.hpp"
 #include "tool/trusted_file.hpp"
 #include "tool/user_files.hpp"
 
-namespace udtcat::rsh {
+namespace udtcat::tool {
 
 namespace {
 
 std::string config_path() {
-  const auto path = tool::user_file("config");
+  const auto path = user_file("config");
   return path ? path->string() : "";
 }
 
@@ -30,6 +33,17 @@ bool any_matches(const std::vector<std::string>& patterns, const std::string& ho
     matched = true;
   }
   return matched;
+}
+
+Result<Words> named_command(const OptionLine& line, const std::vector<Words>& all) {
+  if (line.values == Words{kPipeWord}) return Words{};
+  if (!line.values.empty() && std::ranges::find(all, line.values) != all.end()) return line.values;
+  Words names{kPipeWord};
+  for (const Words& words : all) names.push_back(fmt::format("{}", fmt::join(words, " ")));
+  const std::string text = fmt::format("{}", fmt::join(line.values, " "));
+  return tl::unexpected(wrong_user_line(
+      line.number, fmt::format("there is no command \"{}\"{}; as in Command gridftp get, or Command pipe", text,
+                               did_you_mean(text, names))));
 }
 
 }  // namespace
@@ -56,24 +70,29 @@ bool matches(std::string_view pattern, std::string_view host) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-Error wrong_user_line(std::size_t line, std::string why) {
-  return tool::wrong_line(config_path(), line, std::move(why));
-}
+Error wrong_user_line(std::size_t line, std::string why) { return wrong_line(config_path(), line, std::move(why)); }
 
-Result<std::vector<tool::OptionWord>> read_user_config(std::string_view text, const std::string& host) {
+Result<std::vector<OptionWord>> read_user_config(std::string_view text, const std::vector<Words>& all,
+                                                 const Words& command, const std::string& host) {
   const std::string path = config_path();
-  UDTCAT_TRY(const auto lines, tool::read_option_lines(text, path));
-  std::vector<tool::OptionWord> options;
+  UDTCAT_TRY(const auto lines, read_option_lines(text, path));
+  std::vector<OptionWord> options;
   std::set<std::string> known;
-  bool applies = true;
-  for (const tool::OptionLine& line : lines) {
+  Words of_command{"rsh"};  // whose lines need no head, since the file was once for it alone
+  bool of_host = true;
+  for (const OptionLine& line : lines) {
     if (line.name == "host") {
       if (line.values.empty()) return tl::unexpected(wrong_user_line(line.number, "Host needs a pattern"));
-      applies = any_matches(line.values, host);
+      of_host = !host.empty() && any_matches(line.values, host);
       continue;
     }
-    UDTCAT_TRY(tool::OptionWord option, tool::option_word(line, path));
-    if (applies && known.insert(line.name).second) options.push_back(std::move(option));
+    if (line.name == "command") {
+      UDTCAT_TRY(of_command, named_command(line, all));
+      of_host = true;
+      continue;
+    }
+    UDTCAT_TRY(OptionWord option, option_word(line, path));
+    if (of_command == command && of_host && known.insert(line.name).second) options.push_back(std::move(option));
   }
   return options;
 }
@@ -81,7 +100,7 @@ Result<std::vector<tool::OptionWord>> read_user_config(std::string_view text, co
 Result<std::string> load_user_config() {
   const std::string path = config_path();
   if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
-  return tool::read_trusted_file(path);  // it says which program runs as ssh
+  return read_trusted_file(path);  // it says which program runs as ssh
 }
 
-}  // namespace udtcat::rsh
+}  // namespace udtcat::tool

@@ -1,0 +1,112 @@
+#include "tool/topics.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tool/exit_status.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. Five things that one does:
+
+  a pipe       udtcat -l 9000 > file                         here: it shows a key, and the command for the other host
+               udtcat HOST:9000 < file                       there
+  a command    udr rsync -a src/ HOST:dst/                   scp, sftp, git, borg, restic likewise, by ssh's login
+               udtcat rsh HOST 'tar c /data' > data.tar
+  a forward    udtcat -l 9000 --to localhost:5432            beside the service
+               udtcat HOST:9000 --from 5432                  beside its clients
+  GridFTP      udtcat gridftp get ftp://HOST/path/file .
+  keys         (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
+               and that file to the other host: both ends use it without being told
+
+udtcat help says all, udtcat help TOPIC the rest: keys, forward, config, exit, or a command)";
+
+constexpr const char* kKeys = R"(Keys: who may be at the other end
+
+A shared key is one line of text that both hosts have. Whoever has it is a peer, and nobody else:
+
+  (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
+  scp -p ~/.config/udtcat/key HOST:.config/udtcat/key        every command uses it from now on
+
+The first of these that there is counts: -k FILE, $UDTCAT_KEY, a key pair if an option asks for one or the listener is
+known by one, ~/.config/udtcat/key. Else a listener shows a new key on its terminal, and a connector asks for it there.
+`udtcat rsh` and `udr` need none: ssh's login is enough.
+
+A key pair is of one host or user; the others know its public key, and can take it back one by one:
+
+  udtcat keygen --pair                                       makes ~/.config/udtcat/identity, prints its public key
+  udtcat -l 9000 --peers FILE                                FILE has a line for each who may come: NAME PUBLIC-KEY
+  udtcat HOST:9000 --peer PUBLIC-KEY                         or --trust-first, or HOST's line in ~/.config/udtcat/peers
+
+More: udtcat(1), "KEYS" and "KEY PAIRS".
+)";
+
+constexpr const char* kForward = R"(Forwards: TCP services, and Unix sockets, across a bad path
+
+  udtcat -l 9000 --to localhost:5432                         beside the service
+  udtcat HOST:9000 --from 5432                               beside its clients, who connect to 127.0.0.1:5432
+
+Every connection is a stream of one session, opened without a round trip. Either end may be there first, and come back:
+HOST:9000 is dialled again until it is stopped (--once: it is not).
+
+  udtcat -l 9000 --to db=localhost:5432 --to web=unix:/run/web.sock
+  udtcat HOST:9000 --from 5432=db --from 8080=web            several services, by name
+  udtcat -l 9000 --from 5432=db                              the other way round: beside the clients
+  udtcat HOST:9000 --to db=localhost:5432                    beside the service, which dials out
+
+As a service of systemd's: /etc/udtcat/db.conf (udtcat help config), then systemctl enable --now udtcat@db. Who is
+connected: udtcat status.
+)";
+
+constexpr const char* kConfig = R"(Files of options: a long option a line, without dashes
+
+For a service, all of its command line: udtcat --config /etc/udtcat/db.conf, and --check says what it would do.
+
+  listen 9000                # at the other end: host db.example, port 9000
+  to localhost:5432
+  command gridftp serve      # the words of a command, where it has any
+
+For a user, ~/.config/udtcat/config: what his command lines need not say, and can say otherwise. Of a name that stands
+twice the first counts.
+
+  port 9200-9300             # of udtcat rsh and udr, to every host
+  Host backup*               # as in ssh_config
+    rate 400M
+  Command pipe               # from here on: pipes and forwards
+    idle-timeout 5m
+  Host *.example.org         # of these, those that go there
+    rate 1.5G
+  Command gridftp get
+    parallelism 8
+
+Only its owner and root may be able to write to either. A mistake is named by file and line.
+)";
+
+struct Topic {
+  const char* name;
+  const char* text;
+};
+constexpr std::array<Topic, 3> kTopics{{{"keys", kKeys}, {"forward", kForward}, {"config", kConfig}}};
+constexpr const char* kExit = "exit";
+
+}  // namespace
+
+std::string first_steps_text() { return kFirstSteps; }
+
+std::optional<std::string> topic_text(const std::string& name) {
+  if (name == "keygen") return kKeys;
+  if (name == kExit) return "Exit status:\n" + exit_status_text();
+  const auto* const found = std::ranges::find_if(kTopics, [&](const Topic& topic) { return name == topic.name; });
+  return found == kTopics.end() ? std::nullopt : std::optional<std::string>(found->text);
+}
+
+std::vector<std::string> topic_names() {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+  names.emplace_back(kExit);
+  return names;
+}
+
+}  // namespace udtcat::tool
