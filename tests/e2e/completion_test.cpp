@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -47,9 +48,10 @@ class ShellCompletion : public UdtcatTest {
     const std::string script = "source " + std::string(kFolder) + "/udtcat.fish; complete --do-complete '" + line + "'";
     return run_here({"fish", "--command", script}).output;
   }
-  /// The command line after a tabulator.
-  [[nodiscard]] std::string zsh(const std::string& line) const {
-    return run_here({UDTCAT_SOURCE_DIR "/tests/e2e/support/zsh_completes", home_.path().string(), line}).output;
+  /// The command lines after a tabulator.
+  [[nodiscard]] std::string zsh(Arguments lines) const {
+    lines.insert(lines.begin(), {UDTCAT_SOURCE_DIR "/tests/e2e/support/zsh_completes", home_.path().string()});
+    return run_here(std::move(lines)).output;
   }
 
  private:
@@ -81,14 +83,18 @@ TEST_F(ShellCompletion, OfFishOffersThemWithWhatTheyMean) {
 }
 
 TEST_F(ShellCompletion, OfZshCompletesThem) {
-  EXPECT_EQ(zsh("udtcat --send-"), "udtcat --send-only \n");
-  EXPECT_EQ(zsh("udtcat --protect pr"), "udtcat --protect private \n");
-  EXPECT_EQ(zsh("udtcat --protect=pr"), "udtcat --protect=private \n");
-  EXPECT_EQ(zsh("udtcat host 9 -k sec"), "udtcat host 9 -k secret.key \n");
-  EXPECT_EQ(zsh("udtcat --key-file=sec"), "udtcat --key-file=secret.key \n");
-  EXPECT_EQ(zsh("udtcat sta"), "udtcat status \n");
-  EXPECT_EQ(zsh("udr --requ"), "udr --require-udp \n");
-  EXPECT_EQ(zsh("udr --port 9000 rsync --archiv"), "udr --port 9000 rsync --archive \n");
+  const Arguments lines{"udtcat --send-",       "udtcat --protect pr",           "udtcat --protect=pr",
+                        "udtcat host 9 -k sec", "udtcat --key-file=sec",         "udtcat sta",
+                        "udr --requ",           "udr --port 9000 rsync --archiv"};
+  EXPECT_EQ(zsh(lines),
+            "udtcat --send-only \n"
+            "udtcat --protect private \n"
+            "udtcat --protect=private \n"
+            "udtcat host 9 -k secret.key \n"
+            "udtcat --key-file=secret.key \n"
+            "udtcat status \n"
+            "udr --require-udp \n"
+            "udr --port 9000 rsync --archive \n");
 }
 
 }  // namespace
