@@ -26,8 +26,15 @@ install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INS
 
 install(FILES "${PROJECT_SOURCE_DIR}/docs/man/udtcat.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-rsh.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-gridftp.1"
               "${PROJECT_SOURCE_DIR}/docs/man/udr.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-install(FILES "${PROJECT_SOURCE_DIR}/scripts/completion/udtcat.bash" RENAME udtcat
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+# A shell looks for a command's completion by its name; the files are the same for both.
+foreach(command udtcat udr)
+  foreach(completion bash-completion/completions/${command}=bash zsh/vendor-completions/_${command}=zsh
+                     fish/vendor_completions.d/${command}.fish=fish)
+    string(REGEX MATCH "^(.*)/([^/]*)=(.*)$" completion "${completion}")
+    install(FILES "${PROJECT_SOURCE_DIR}/wrappers/completion/udtcat.${CMAKE_MATCH_3}" RENAME "${CMAKE_MATCH_2}"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_1}")
+  endforeach()
+endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/threat-model.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/spec" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

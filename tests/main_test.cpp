@@ -2,10 +2,7 @@
 /// is known to the commands in which it acts, stands in their help, their page and their completion, and is refused by
 /// all others.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
@@ -17,6 +14,7 @@
 #include "gridftp/command/commands.hpp"
 #include "rsh/command/commands.hpp"
 #include "tool/commands.hpp"
+#include "tool/completion.hpp"
 #include "tool/support/source_file.hpp"
 
 namespace udtcat {
@@ -188,22 +186,22 @@ TEST(Help, FitsATerminalOfAHundredAndTwentyColumns) {
   }
 }
 
-/// The words that the completion script offers behind `udtcat NAME -`.
+/// The words that a shell would offer behind `udtcat NAME -`.
 Names completion_of(const std::string& name) {
-  const std::string script = UDTCAT_SOURCE_DIR "/scripts/completion/udtcat.bash";
-  const std::string line = "bash -c 'source " + script + "; COMP_WORDS=(udtcat " + name +
-                           " -); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _udtcat; echo ${COMPREPLY[@]}'";
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
-  std::string text;
-  std::array<char, 4096> piece{};
-  while (pipe && std::fgets(piece.data(), piece.size(), pipe.get()) != nullptr) text += piece.data();
-  std::istringstream words(text);
-  return {std::istream_iterator<std::string>(words), {}};
+  tool::Commands all;
+  for (const auto& [words, command] : commands()) all.push_back(command);
+  Words words;
+  std::istringstream stream(name + " -");
+  for (std::string word; stream >> word;) words.push_back(word);
+  std::istringstream lines(tool::completion(all, words));
+  Names offered;
+  for (std::string line; std::getline(lines, line);) offered.insert(line.substr(0, line.find('\t')));
+  return offered;
 }
 
 TEST(Completion, OffersEachCommandsOptionsAndNoOther) {
   for (const auto& [name, line] : kCommandLines) {
-    if (name == "rsh-server") continue;
+    if (name == "rsh-server" || !commands().contains(name)) continue;
     const Names offered = completion_of(name);
     EXPECT_TRUE(offered.contains("--help")) << name;
     for (const Option& option : kOptions) {

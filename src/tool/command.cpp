@@ -15,6 +15,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/completion.hpp"
 #include "tool/configuration.hpp"
 #include "tool/facts.hpp"
 #include "tool/nearest.hpp"
@@ -29,19 +30,6 @@
 namespace udtcat::tool {
 
 namespace {
-
-/// Finds the row with the most words that begin `arguments`, and takes them away there.
-const Command& take_command(const Commands& commands, Words& arguments) {
-  const Command* found = nullptr;
-  for (const Command& command : commands) {
-    const Words& words = command.words;
-    const bool begins = words.size() <= arguments.size() && std::equal(words.begin(), words.end(), arguments.begin());
-    if (begins && (found == nullptr || words.size() > found->words.size())) found = &command;
-  }
-  UDTCAT_INVARIANT(found != nullptr, "one row has no words");
-  arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(found->words.size()));
-  return *found;
-}
 
 /// As they are typed.
 Words names_of(const Commands& commands) {
@@ -172,7 +160,8 @@ Asked understand(const Commands& commands, Words arguments) {
   auto path = take_config_path(arguments);
   if (!path) return wrong(std::move(path.error()));
   if (*path) return understand_configured(commands, **path, arguments);
-  const Command& command = take_command(commands, arguments);
+  const Command& command = find_command(commands, arguments);
+  arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
   Asked asked = understand_typed(commands, command, arguments);
   if (!asked.job) asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
   return asked;
@@ -222,13 +211,27 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
 
 }  // namespace
 
+const Command& find_command(const Commands& commands, const Words& arguments) {
+  const Command* found = nullptr;
+  for (const Command& command : commands) {
+    const Words& words = command.words;
+    const bool begins = words.size() <= arguments.size() && std::equal(words.begin(), words.end(), arguments.begin());
+    if (begins && (found == nullptr || words.size() > found->words.size())) found = &command;
+  }
+  UDTCAT_INVARIANT(found != nullptr, "one row has no words");
+  return *found;
+}
+
 int run(int argc, const char* const* argv, const Commands& commands) {
   hold_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
   // Static: threads of the library may log until the process ends.
   static Console console(STDERR_FILENO, is_journal(STDERR_FILENO));
-  auto asked = understand(commands, Words(argv + std::min(argc, 1), argv + argc));
+  Words words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == kCompletionWord)
+    return to_int(printed(completion(commands, {words.begin() + 1, words.end()}), console));
+  auto asked = understand(commands, std::move(words));
   return to_int(carry_out(asked, argv, {console, core_limit_bytes}));
 }
 

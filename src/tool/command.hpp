@@ -54,12 +54,17 @@ struct Command {
   std::string (*help)();  ///< the text of --help
   /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
   Result<std::unique_ptr<Job>> (*parse)(const Words& arguments);
+  /// The options that it declares, for completion(); none: users do not run it.
+  DeclaredOptions (*options)() = nullptr;
   std::optional<ExitStatus> failure = {};  ///< the status of every failure before the job runs; none: the error's own
   /// The host to which a command line goes, also one that is wrong; null: that of the job
   std::string (*destination)(const Words& arguments) = nullptr;
 };
 
 using Commands = std::vector<Command>;
+
+/// Of the rows whose words begin `arguments`, the one with the most.
+[[nodiscard]] const Command& find_command(const Commands& commands, const Words& arguments);
 
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
 /// --config, behind what the user's own file says. Says what the commands are where nothing, or `help`, is asked for.

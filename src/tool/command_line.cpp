@@ -48,6 +48,8 @@ struct CommandLine::Parser {
     std::vector<std::string> texts{};  // as they were written
     Take take{};
     bool repeats = false;
+    Words choices{};
+    bool offered = true;
 
     /// Those that count.
     [[nodiscard]] std::span<const std::string> taken() const {
@@ -78,6 +80,14 @@ void CommandLine::values(const char* names, Take take) {
   valued.repeats = true;
 }
 
+void CommandLine::choice(const char* name, Words choices, Take take) {
+  value(name, [name, choices, take = std::move(take)](const std::string& text) -> Status {
+    if (std::ranges::find(choices, text) != choices.end()) return take(text);
+    return bad_value(name, text, fmt::format("{}{}", fmt::join(choices, ", "), did_you_mean(text, choices)));
+  });
+  parser_->valued.back().choices = std::move(choices);
+}
+
 void CommandLine::value(const char* names, std::string& into) {
   value(names, [&into](const std::string& text) { return store(Result<std::string>(text), into); });
 }
@@ -97,6 +107,7 @@ void CommandLine::count(const char* names, int& into) { parser_->app.add_flag(na
 void CommandLine::refuse(const char* name, const char* why) {
   value(name,
         [this, name, why](const std::string&) { return misplaced(fmt::format("{} and {}", name, command_), why); });
+  parser_->valued.back().offered = false;
 }
 
 void CommandLine::exclusive(const char* one, const char* other) {
@@ -162,6 +173,23 @@ std::optional<std::string> CommandLine::text(const char* name) const {
   for (const Parser::Valued& each : parser_->valued)
     if (each.option->check_name(name) && each.option->count() > 0) return each.texts.back();
   return std::nullopt;
+}
+
+DeclaredOptions CommandLine::declared() const {
+  DeclaredOptions all;
+  for (const CLI::Option* option : parser_->app.get_options()) {
+    if (!option->nonpositional()) continue;
+    DeclaredOption declared{.names = {}, .takes_value = option->get_items_expected_max() > 0};
+    for (const std::string& name : option->get_snames()) declared.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) declared.names.push_back("--" + name);
+    const auto valued = std::ranges::find(parser_->valued, option, &Parser::Valued::option);
+    if (valued != parser_->valued.end()) {
+      declared.choices = valued->choices;
+      declared.offered = valued->offered;
+    }
+    all.push_back(std::move(declared));
+  }
+  return all;
 }
 
 Words CommandLine::written() const {

@@ -26,6 +26,15 @@ namespace udtcat::tool {
 
 using Words = std::vector<std::string>;
 
+/// An option as its command declares it.
+struct DeclaredOption {
+  Words names;  ///< "-k", "--key-file"
+  bool takes_value = false;
+  Words choices{};      ///< the values that are allowed; empty: other than a few words
+  bool offered = true;  ///< false: known only to be refused, or to be handed on
+};
+using DeclaredOptions = std::vector<DeclaredOption>;
+
 /// The options of one command. Declare them, then read() a command line: each value goes where its option says.
 /// Of an option that is written twice the last counts.
 /// Threads: unsynchronised.
@@ -44,6 +53,18 @@ class CommandLine {
   void value(const char* names, Take take);
   void value(const char* names, std::string& into);
   void value(const char* names, std::optional<std::string>& into);
+  /// An option whose value is one of `choices`: `take` is given no other.
+  void choice(const char* name, Words choices, Take take);
+  /// One whose value is the name of one of `all`, which `parse` knows.
+  template <typename Value, typename Parse, typename Target>
+  void choice(const char* name, Parse parse, std::initializer_list<Value> all, Target& into) {
+    Words names;
+    for (const Value value : all) names.push_back(fmt::format("{}", to_string(value)));
+    choice(name, std::move(names), [parse, &into](const std::string& text) -> Status {
+      if (const std::optional<Value> value = parse(text)) into = *value;
+      return {};
+    });
+  }
   /// An option that may be written several times: `take` is called for each.
   void values(const char* names, Take take);
   /// One that is asked for by has(), and so takes no value that would deny it.
@@ -71,6 +92,8 @@ class CommandLine {
   [[nodiscard]] bool has(const char* name) const;
   /// The value as it was written; none: it was not.
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
+  /// In the order of their declaration. Also before read().
+  [[nodiscard]] DeclaredOptions declared() const;
   /// The options that were written, by their longest names.
   [[nodiscard]] Words written() const;
 
@@ -132,14 +155,13 @@ template <typename Value, typename Target>
 /// HOST and PORT as two words.
 [[nodiscard]] Result<HostPort> host_and_port(const std::string& host, const std::string& port);
 
-/// One of `all`, by its name.
-template <typename Value, typename Parse>
-[[nodiscard]] Result<Value> name_value(std::string_view option, const std::string& text, Parse parse,
-                                       std::initializer_list<Value> all) {
-  if (const std::optional<Value> value = parse(text)) return *value;
-  Words names;
-  for (const Value value : all) names.emplace_back(to_string(value));
-  return bad_value(option, text, fmt::format("{}{}", fmt::join(names, ", "), did_you_mean(text, names)));
+/// The options that `declare` gives to a command.
+template <typename CommandOptions>
+[[nodiscard]] DeclaredOptions declared_by(void (*declare)(CommandLine&, CommandOptions&)) {
+  CommandOptions unused;
+  CommandLine line("");
+  declare(line, unused);
+  return line.declared();
 }
 
 }  // namespace udtcat::tool

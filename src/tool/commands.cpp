@@ -119,8 +119,11 @@ void warn_of_protection(const Options& options, Console& console) {
 }
 
 Commands commands() {
-  return {{.words = {}, .help = help_text, .parse = parse},
-          {.words = {"keygen", "--pair"}, .help = help_text, .parse = parse_keygen_pair},
+  return {{.words = {}, .help = help_text, .parse = parse, .options = pipe_options_declared},
+          {.words = {"keygen", "--pair"},
+           .help = help_text,
+           .parse = parse_keygen_pair,
+           .options = keygen_pair_options_declared},
           status_command()};
 }
 

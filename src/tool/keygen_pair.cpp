@@ -78,4 +78,6 @@ Result<std::unique_ptr<Job>> parse_keygen_pair(const Words& arguments) {
   return std::make_unique<KeygenPairJob>(std::move(file));
 }
 
+DeclaredOptions keygen_pair_options_declared() { return CommandLine("udtcat keygen --pair").declared(); }
+
 }  // namespace udtcat::tool

@@ -13,6 +13,7 @@ namespace udtcat::tool {
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<std::unique_ptr<Job>> parse_keygen_pair(const Words& arguments);
+[[nodiscard]] DeclaredOptions keygen_pair_options_declared();
 
 /// Makes the pair, for this user only; nothing is overwritten.
 /// comment   of the public line, as somebody@somewhere

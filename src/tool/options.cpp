@@ -37,14 +37,10 @@ void add_key_options(CommandLine& line, Options& options) {
 
 void add_protection_options(CommandLine& line, Options& options) {
   auto& session = options.session;
-  line.value("--protect", [&](const Text& text) {
-    const auto all = {Protection::private_, Protection::safe, Protection::auth, Protection::clear};
-    return store(name_value<Protection>("--protect", text, core::parse_protection, all), session.protection);
-  });
-  line.value("--cipher", [&](const Text& text) {
-    const auto all = {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305};
-    return store(name_value<Cipher>("--cipher", text, core::parse_cipher, all), session.cipher);
-  });
+  line.choice("--protect", core::parse_protection,
+              {Protection::private_, Protection::safe, Protection::auth, Protection::clear}, session.protection);
+  line.choice("--cipher", core::parse_cipher, {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305},
+              session.cipher);
   // A named cipher that is not used would not be what the user asked for.
   line.check([&]() -> Status {
     if (session.cipher && session.protection < Protection::safe)
@@ -70,14 +66,9 @@ void add_session_options(CommandLine& line, Options& options) {
 
 void add_transport_options(CommandLine& line, Options& options) {
   auto& transport = options.transport;
-  line.value("--transport", [&](const Text& text) {
-    const auto kinds = {TransportKind::native, TransportKind::libudt};
-    return store(name_value<TransportKind>("--transport", text, core::parse_transport, kinds), transport.kind);
-  });
-  line.value("--congestion", [&](const Text& text) {
-    const auto kinds = {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed};
-    return store(name_value<CongestionKind>("--congestion", text, core::parse_congestion, kinds), transport.congestion);
-  });
+  line.choice("--transport", core::parse_transport, {TransportKind::native, TransportKind::libudt}, transport.kind);
+  line.choice("--congestion", core::parse_congestion, {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed},
+              transport.congestion);
   line.value("--memory", [&](const Text& text) {
     return store(size_value("--memory", text, kMinMemoryBytes, kMaxMemoryBytes), transport.memory_bytes);
   });

@@ -152,24 +152,27 @@ void add_stream_options(CommandLine& line, PipeOptions& options) {
   });
 }
 
-}  // namespace
-
-Result<PipeOptions> parse_pipe_options(const Words& words) {
-  PipeOptions options;
-  CommandLine line("udtcat");
+void add_pipe_options(CommandLine& line, PipeOptions& options) {
   add_forward_options(line, options);
   add_stream_options(line, options);
   add_accept_timeout_option(line, options);
   line.value("--config", [](const std::string& path) -> Status {
     return misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
   });
-  bool version = false;
-  line.question("-V,--version", version);
+  line.question("-V,--version", options.asks_version);
   line.check([&] { return check_plain(line, options); });
   line.check([&] { return check_places(line, options); });
+}
+
+}  // namespace
+
+Result<PipeOptions> parse_pipe_options(const Words& words) {
+  PipeOptions options;
+  CommandLine line("udtcat");
+  add_pipe_options(line, options);
   UDTCAT_CHECK(line.read(words));
   if (line.wants_help()) return PipeOptions{};
-  if (!version) return options;
+  if (!options.asks_version) return options;
   PipeOptions question;
   question.form = Form::version;
   return question;
@@ -194,5 +197,8 @@ Result<PipeOptions> parse_forward_options(const std::string& command, const Word
         "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");
   return options;
 }
+
+DeclaredOptions pipe_options_declared() { return declared_by(add_pipe_options); }
+DeclaredOptions forward_options_declared() { return declared_by(add_forward_options); }
 
 }  // namespace udtcat::tool

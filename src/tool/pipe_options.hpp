@@ -23,6 +23,7 @@ enum class Form {
 
 struct PipeOptions : Options {
   Form form = Form::help;
+  bool asks_version = false;
   bool plain = false;  ///< connect, listen: no session, bare bytes
   std::optional<std::string>
       exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
@@ -39,5 +40,8 @@ struct PipeOptions : Options {
 [[nodiscard]] Result<PipeOptions> parse_pipe_options(const Words& words);
 /// Only the forms help and forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_forward_options(const std::string& command, const Words& words);
+
+[[nodiscard]] DeclaredOptions pipe_options_declared();
+[[nodiscard]] DeclaredOptions forward_options_declared();
 
 }  // namespace udtcat::tool

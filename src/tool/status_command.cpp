@@ -61,10 +61,12 @@ class StatusJob final : public Job {
   const bool json_;
 };
 
+void add_status_options(CommandLine& line, bool& json) { line.flag("--json", json); }
+
 Result<std::unique_ptr<Job>> parse_status(const Words& arguments) {
   bool json = false;
   CommandLine line("udtcat status");
-  line.flag("--json", json);
+  add_status_options(line, json);
   UDTCAT_CHECK(line.read(arguments));
   if (line.wants_help()) return nullptr;
   if (!line.operands().empty()) return misplaced("status \"" + line.operands().front() + "\"", "it has no arguments");
@@ -73,6 +75,10 @@ Result<std::unique_ptr<Job>> parse_status(const Words& arguments) {
 
 }  // namespace
 
-Command status_command() { return {.words = {"status"}, .help = status_help, .parse = parse_status}; }
+Command status_command() {
+  return {.words = {"status"}, .help = status_help, .parse = parse_status, .options = [] {
+            return declared_by(add_status_options);
+          }};
+}
 
 }  // namespace udtcat::tool

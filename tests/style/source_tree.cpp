@@ -76,7 +76,11 @@ class CommentStripper {
 };
 
 SourceFile read_source(const fs::path& path) {
-  SourceFile file{path.lexically_relative(root()).generic_string(), read_lines(path), {}};
+  SourceFile file{path.lexically_relative(root()).generic_string(), {}, read_lines(path), {}};
+  if (!file.lines.empty() && file.lines.front().starts_with("// SPDX-")) {
+    file.licence = file.lines.front();
+    file.lines.erase(file.lines.begin());
+  }
   CommentStripper stripper;
   for (const auto& line : file.lines) file.code.push_back(stripper.strip(line));
   return file;
@@ -100,11 +104,11 @@ std::vector<SourceFile> read_sources(const std::vector<std::string>& folders) {
 }
 
 std::vector<SourceFile> read_documents() {
-  std::vector<SourceFile> files{{"README.md", read_lines(root() / "README.md"), {}}};
+  std::vector<SourceFile> files{{"README.md", {}, read_lines(root() / "README.md"), {}}};
   for (const char* folder : {"docs", "bench", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(root() / folder))
       if (entry.path().extension() == ".md")
-        files.push_back({entry.path().lexically_relative(root()).generic_string(), read_lines(entry.path()), {}});
+        files.push_back({entry.path().lexically_relative(root()).generic_string(), {}, read_lines(entry.path()), {}});
   sort_by_path(files);
   return files;
 }
@@ -112,7 +116,7 @@ std::vector<SourceFile> read_documents() {
 bool exists(const std::string& path) { return fs::exists(root() / path); }
 
 std::string offence(const SourceFile& file, std::size_t line_index) {
-  return file.path + ":" + std::to_string(line_index + 1) + ": " + file.lines[line_index];
+  return file.path + ":" + std::to_string(line_index + (file.licence.empty() ? 1 : 2)) + ": " + file.lines[line_index];
 }
 
 Offences find_in_code(const std::vector<SourceFile>& files, const std::string& pattern,

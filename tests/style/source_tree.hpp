@@ -11,7 +11,8 @@ namespace udtcat::style {
 
 struct SourceFile {
   std::string path;                ///< from the root of the repository, '/' between its parts
-  std::vector<std::string> lines;  ///< as written
+  std::string licence;             ///< the line of it that comes first; empty: there is none
+  std::vector<std::string> lines;  ///< as written, behind that
   std::vector<std::string> code;   ///< without comments and with empty string literals, line by line
 };
 

@@ -110,7 +110,7 @@ TEST(StatsReport, HasEveryFigureInOneLine) {
 }
 
 TEST(StatsReport, HasNullForWhatThereIsNot) {
-  const json empty = json::parse(to_json({}));
+  const json empty = json::parse(to_json(RunReport{}));
   EXPECT_TRUE(empty.at("cipher").is_null());
   EXPECT_TRUE(empty.at("peer").is_null());
   EXPECT_TRUE(empty.at("peer_name").is_null());

@@ -196,6 +196,13 @@ Result<std::unique_ptr<tool::Job>> parse_client(const tool::Words& arguments) {
   return std::make_unique<ClientJob>(std::move(options));
 }
 
+template <Verb verb>
+tool::Command client_row(const char* word) {
+  return {.words = {"gridftp", word}, .help = help_text, .parse = parse_client<verb>, .options = [] {
+            return client_options_declared(verb);
+          }};
+}
+
 Result<std::unique_ptr<tool::Job>> parse_serve(const tool::Words& arguments) {
   UDTCAT_TRY(ServerOptions options, parse_server_options(arguments));
   if (options.help) return nullptr;
@@ -275,11 +282,14 @@ Result<std::unique_ptr<tool::Job>> parse_no_verb(const tool::Words& arguments) {
 
 tool::Commands commands() {
   return {{.words = {"gridftp"}, .help = help_text, .parse = parse_no_verb},
-          {.words = {"gridftp", "get"}, .help = help_text, .parse = parse_client<Verb::get>},
-          {.words = {"gridftp", "put"}, .help = help_text, .parse = parse_client<Verb::put>},
-          {.words = {"gridftp", "copy"}, .help = help_text, .parse = parse_client<Verb::copy>},
-          {.words = {"gridftp", "serve"}, .help = help_text, .parse = parse_serve},
-          {.words = {"gridftp", "gateway"}, .help = gateway_help_text, .parse = parse_gateway}};
+          client_row<Verb::get>("get"),
+          client_row<Verb::put>("put"),
+          client_row<Verb::copy>("copy"),
+          {.words = {"gridftp", "serve"}, .help = help_text, .parse = parse_serve, .options = server_options_declared},
+          {.words = {"gridftp", "gateway"},
+           .help = gateway_help_text,
+           .parse = parse_gateway,
+           .options = tool::forward_options_declared}};
 }
 
 }  // namespace udtcat::gridftp

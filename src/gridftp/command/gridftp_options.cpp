@@ -121,11 +121,9 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
   add_number(line, "-s,--stripes", "--stripes", 1, kMaxStripes, transfer.stripes);
   add_number(line, "--retries", "--retries", 0, kMaxRetries, transfer.retries);
   line.value("--range", [&](const std::string& text) { return tool::store(range_value(text), transfer.range); });
-  line.value("--over", [&](const std::string& text) -> Status {
-    if (text == "tcp") options.over = DataKind::tcp;
-    if (text == "udt") options.over = DataKind::udt;
-    if (text == "session") options.over = DataKind::session;
-    return options.over ? Status{} : tool::bad_value("--over", text, "tcp, udt, session");
+  line.choice("--over", {"tcp", "udt", "session"}, [&](const std::string& text) -> Status {
+    options.over = text == "tcp" ? DataKind::tcp : text == "udt" ? DataKind::udt : DataKind::session;
+    return {};
   });
   line.flag("--clear-control", options.clear_control);
   if (options.verb == Verb::put)
@@ -157,8 +155,7 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   line.flag("--read-only", options.read_only);
   line.flag("--anonymous-writable", options.anonymous_writable);
   line.flag("--third-party", options.third_party);
-  line.value("--auth", [&](const std::string& text) -> Status {
-    if (text != "anonymous" && text != "key") return tool::bad_value("--auth", text, "anonymous, key");
+  line.choice("--auth", {"anonymous", "key"}, [&](const std::string& text) -> Status {
     options.auth = text == "key" ? ServeAuth::key : ServeAuth::anonymous;
     return {};
   });
@@ -232,6 +229,16 @@ Result<ClientOptions> parse_client_options(Verb verb, const Words& arguments) {
   options.peer = urls_of(options).front()->server;
   return options;
 }
+
+tool::DeclaredOptions client_options_declared(Verb verb) {
+  ClientOptions unused;
+  unused.verb = verb;
+  CommandLine line("udtcat gridftp");
+  add_client_options(line, unused);
+  return line.declared();
+}
+
+tool::DeclaredOptions server_options_declared() { return tool::declared_by(add_server_options); }
 
 Result<ServerOptions> parse_server_options(const Words& arguments) {
   ServerOptions options;

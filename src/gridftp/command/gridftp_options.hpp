@@ -38,6 +38,7 @@ struct ClientOptions : tool::Options {
 
 /// `arguments` without the program and the words gridftp and the verb.  errors: Errc::bad_argument
 [[nodiscard]] Result<ClientOptions> parse_client_options(Verb verb, const tool::Words& arguments);
+[[nodiscard]] tool::DeclaredOptions client_options_declared(Verb verb);
 
 /// Clients that `serve` lets in.
 enum class ServeAuth { anonymous, key };
@@ -57,6 +58,7 @@ struct ServerOptions : tool::Options {
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
+[[nodiscard]] tool::DeclaredOptions server_options_declared();
 
 /// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants
 /// sessions.

@@ -170,10 +170,14 @@ tool::Commands commands() {
   return {{.words = {"rsh"},
            .help = rsh_help_text,
            .parse = parse_rsh,
+           .options = rsh_options_declared,
            .failure = ExitStatus::own_failure,
            .destination = destination_of},
           {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
-          {.words = {"rsh-daemon"}, .help = rsh_daemon_help_text, .parse = parse_daemon}};
+          {.words = {"rsh-daemon"},
+           .help = rsh_daemon_help_text,
+           .parse = parse_daemon,
+           .options = rsh_daemon_options_declared}};
 }
 
 }  // namespace udtcat::rsh

@@ -173,6 +173,15 @@ Result<Separated> separate(const Words& arguments) {
   return separated;
 }
 
+void add_rsh_daemon_options(CommandLine& line, DaemonOptions& options) {
+  line.flag("-l,--listen");
+  line.value("--allow", options.allow);
+  tool::add_check_option(line, options);
+  add_key_options(line, options);
+  add_remote_options(line, options);
+  add_family_options(line, options);
+}
+
 Status check_command(const RshOptions& options) {
   if (options.is_left_to_ssh()) return {};
   const std::size_t bytes = options.ssh.command.size();
@@ -238,12 +247,7 @@ Result<DaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
   options.progress = false;
   options.counterpart = "udtcat rsh --daemon --port {port}{names} {host} COMMAND";
   CommandLine line("udtcat rsh-daemon");
-  line.flag("-l,--listen");
-  line.value("--allow", options.allow);
-  tool::add_check_option(line, options);
-  add_key_options(line, options);
-  add_remote_options(line, options);
-  add_family_options(line, options);
+  add_rsh_daemon_options(line, options);
   UDTCAT_CHECK(line.read(arguments));
   options.help = line.wants_help();
   if (options.help) return options;
@@ -253,6 +257,19 @@ Result<DaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
   UDTCAT_TRY(options.local, tool::local_address_value("-l", line.operands().front()));
   return options;
 }
+
+tool::DeclaredOptions rsh_options_declared() {
+  tool::DeclaredOptions all = tool::declared_by(add_rsh_options);
+  // ssh has no long options: our short ones are not known to udtcat rsh.
+  for (tool::DeclaredOption& option : all) std::erase_if(option.names, [](const auto& name) { return name[1] != '-'; });
+  for (char letter = 'A'; letter <= 'z'; ++letter) {
+    const std::string name{'-', letter};
+    if (takes_next_word(name)) all.push_back({.names = {name}, .takes_value = true, .offered = false});
+  }
+  return all;
+}
+
+tool::DeclaredOptions rsh_daemon_options_declared() { return tool::declared_by(add_rsh_daemon_options); }
 
 std::string rsh_help_text() { return kRsh; }
 

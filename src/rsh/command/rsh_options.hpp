@@ -42,6 +42,10 @@ struct DaemonOptions : tool::Options {
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<DaemonOptions> parse_rsh_daemon_options(const tool::Words& arguments);
 
+/// Those of ssh too, which users of udtcat rsh may write.
+[[nodiscard]] tool::DeclaredOptions rsh_options_declared();
+[[nodiscard]] tool::DeclaredOptions rsh_daemon_options_declared();
+
 [[nodiscard]] std::string rsh_help_text();
 [[nodiscard]] std::string rsh_daemon_help_text();
 

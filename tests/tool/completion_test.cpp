@@ -1,0 +1,50 @@
+#include "tool/completion.hpp"
+
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tool/commands.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string offered(Words words) { return completion(commands(), std::move(words)); }
+
+TEST(Completion, BeginsWithTheCommandsAndHosts) {
+  EXPECT_THAT(offered({""}), AllOf(HasSubstr("status\twho is connected"), HasSubstr("keygen"), HasSubstr(":host\n")));
+  EXPECT_THAT(offered({}), HasSubstr("status\t"));
+  EXPECT_THAT(offered({"st"}), AllOf(HasSubstr("status\t"), Not(HasSubstr("keygen"))));
+}
+
+TEST(Completion, OffersTheOptionsThatBeginSo) {
+  EXPECT_EQ(offered({"--send"}), "--send-only\ttake nothing from the peer\n");
+  EXPECT_EQ(offered({"keygen", "--"}), "--pair\n");
+  EXPECT_EQ(offered({"status", "--j"}), "--json\tan array of objects, one a process; udtcat(1) names their keys\n");
+  EXPECT_EQ(offered({"--no-such"}), "");
+}
+
+TEST(Completion, OffersTheValuesOfAnOptionInBothItsForms) {
+  for (const Words& words : {Words{"--protect", "s"}, Words{"--protect=s"}}) EXPECT_EQ(offered(words), "safe\n");
+  EXPECT_EQ(offered({"--transport", ""}), "native\nlibudt\n");
+  EXPECT_EQ(offered({"-k", ""}), ":file\n");
+  EXPECT_EQ(offered({"--key-file="}), ":file\n");
+  EXPECT_EQ(offered({"--exec", "z"}), ":command\n");
+  EXPECT_EQ(offered({"--rate", ""}), "") << "a number";
+}
+
+TEST(Completion, KnowsWhichWordsAreOperands) {
+  EXPECT_EQ(offered({"--rate", "1M", "-v", "h"}), ":host\n") << "a value is no operand";
+  EXPECT_EQ(offered({"host", "9"}), "") << "a port is a number";
+  EXPECT_EQ(offered({"--", "-"}), ":host\n");
+  EXPECT_EQ(offered({"status", ""}), "") << "it has no operands";
+}
+
+}  // namespace
+}  // namespace udtcat::tool
