@@ -41,7 +41,7 @@ _udtcat() {
     --threads) _udtcat_values "$(seq 1 "$(nproc 2>/dev/null || echo 1)")" "$current"; return ;;
     --rate) _udtcat_values '10M 100M 1G 10G' "$current"; return ;;
     --connect-timeout | --idle-timeout | --accept-timeout | --wait) _udtcat_values '3s 10s 40s 1m 10m' "$current"; return ;;
-    -l | --listen | --to | --from | --exec) [[ $current == -* ]] || return ;;
+    -l | --listen | --to | --from | --exec | --size) [[ $current == -* ]] || return ;;
   esac
 
   if [[ $current == -* ]]; then
@@ -63,7 +63,7 @@ _udtcat() {
       'gridftp '*) options='-h --help' ;;
       'status '*) options='-h --help --json' ;;
       *)
-        options="$all $short $watched $listener $forward --rate --exec --plain --send-only --recv-only --accept-timeout --config --version"
+        options="$all $short $watched $listener $forward --rate --exec --plain --send-only --recv-only --size --accept-timeout --config --version"
         ;;
     esac
     _udtcat_values "$options" "$current"

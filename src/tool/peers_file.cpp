@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/trusted_file.hpp"
 
 namespace udtcat::tool {
@@ -30,15 +30,10 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) 
   return peer->name;
 }
 
-void PeersFile::reload() {
-  auto list = read_peers_list(path_);
-  if (!list) {
-    core::log().error("{}; the peers stay as they were read before", list.error().message());
-    return;
-  }
-  list_ = std::move(*list);
-  core::log().info("read {} again: {} peers", path_, list_.size());
+Result<std::string> PeersFile::reload() {
+  UDTCAT_TRY(list_, read_peers_list(path_));
   recheck();
+  return fmt::format("read {} again: {}", path_, core::format_count(list_.size(), "peer"));
 }
 
 }  // namespace udtcat::tool

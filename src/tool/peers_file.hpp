@@ -21,8 +21,9 @@ class PeersFile final : public KnownPeers {
   [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
   [[nodiscard]] const PeersList& list() const { return list_; }
   /// Reads the file again, and breaks off the sessions of peers that it no longer lists, or not for that. A file that
-  /// cannot be used changes nothing and is logged.
-  void reload();
+  /// cannot be used changes nothing.
+  /// returns  what was read, in a sentence.  errors: as load()
+  [[nodiscard]] Result<std::string> reload();
 
  private:
   PeersFile(std::string path, PeersList list) : path_(std::move(path)), list_(std::move(list)) {}

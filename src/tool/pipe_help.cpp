@@ -37,6 +37,7 @@ Protection (the same at both ends):
 Direction:
       --send-only            take nothing from the peer
       --recv-only            read nothing from stdin
+      --size SIZE            how much will come, for the line of progress (a file on stdin says it itself)
       --exec CMD             a command for sh -c in place of stdin and stdout; receipted when it has ended with 0
 Forward (each may be written several times; services of one end have different names):
       --to [NAME=]SERVICE    what the other end's clients reach: HOST:PORT or unix:PATH
@@ -70,7 +71,7 @@ Output, all on stderr:
       --check                only say what would be done
   -h, --help    --version
 
-Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB.
+Times are seconds, or have ms, s or m. Sizes are bytes, or have kB, MB, GB (10^9), KiB, MiB, GiB (2^30).
 
 Exit status:
 )";
