@@ -84,6 +84,7 @@ const std::vector<Option> kOptions{
     {"--to", "h:1", {"", "gridftp gateway"}},
     {"--from", "1", {"", "gridftp gateway"}},
     {"--exec", "true", {""}},
+    {"--size", "3GB", {""}},
     {"--plain", "", {""}},
     {"--send-only", "", {""}},
     {"--recv-only", "", {""}},

@@ -44,6 +44,7 @@ struct ConnectionStats {
   std::uint64_t packets_lost = 0;  ///< reported lost by the peer
   std::uint64_t packets_resent = 0;
   std::optional<std::chrono::microseconds> rtt;  ///< the transport's estimate; none before it has measured one
+  std::chrono::milliseconds silence{0};          ///< since the peer was heard; 0 while Connection::answers()
   std::size_t lanes = 0;
   std::size_t threads = 0;
   std::size_t flows = 1;  ///< channels of the transport that the session runs over

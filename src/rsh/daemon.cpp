@@ -34,7 +34,7 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
         {Errc::stream_refused, "run another command", fmt::format("{} run already", kMaxCommands)});
   const std::string peer = tool::peer_text(*connection);
   const auto variable = tool::peer_variable(connection->peer_identity());
-  core::log().info("{} connected", peer);
+  peer_log_.on_come(*connection);
   ends_.add(
       std::move(connection),
       [this, peer, variable](const ControlMessage& request) {
@@ -45,14 +45,11 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
           core::log().warn("{}: {}", peer, launch.error().message());
         return launch;
       },
-      nullptr, [this, peer](FarEnd& end, const Status& status) { on_over(end, peer, status); });
+      nullptr, [this](FarEnd& end, const Status& status) { on_over(end, status); });
 }
 
-void Daemon::on_over(FarEnd& end, const std::string& peer, const Status& status) {
-  if (status)
-    core::log().info("{} disconnected", peer);
-  else
-    core::log().warn("{} disconnected: {}", peer, status.error().message());
+void Daemon::on_over(FarEnd& end, const Status& status) {
+  peer_log_.on_gone(end.connection(), status);
   past_ = tool::sum(past_, end.connection().stats());
   ends_.remove(end, [this] {
     if (stopping_ && ends_.size() == 0) run_.finish(std::nullopt);

@@ -12,6 +12,7 @@
 #include "tool/key_source.hpp"
 #include "tool/options.hpp"
 #include "tool/peer_listener.hpp"
+#include "tool/peer_log.hpp"
 #include "tool/session_run.hpp"
 
 namespace udtcat::rsh {
@@ -20,7 +21,11 @@ namespace udtcat::rsh {
 class Daemon {
  public:
   /// `run` must outlive this.
-  Daemon(tool::SessionRun& run, AllowList list) : run_(run), list_(std::move(list)), ends_(run.io()) {}
+  Daemon(tool::SessionRun& run, AllowList list)
+      : run_(run),
+        list_(std::move(list)),
+        ends_(run.io()),
+        peer_log_(run.io(), [&run](const std::string& line) { run.say(line); }) {}
 
   /// errors: those of tool::PeerListener::start()
   [[nodiscard]] Status start(const tool::Options& options, tool::FoundKey found);
@@ -29,7 +34,7 @@ class Daemon {
 
  private:
   void take(std::unique_ptr<Connection> connection);
-  void on_over(FarEnd& end, const std::string& peer, const Status& status);
+  void on_over(FarEnd& end, const Status& status);
   void stop(const Error& why);
   [[nodiscard]] ConnectionStats total() const;
   void fill(tool::ProcessPicture& picture) const;
@@ -37,6 +42,7 @@ class Daemon {
   tool::SessionRun& run_;
   AllowList list_;
   FarEnds ends_;
+  tool::PeerLog peer_log_;
   ConnectionStats past_;  // of connections that have gone
   bool stopping_ = false;
   std::unique_ptr<tool::PeerListener> listener_;

@@ -216,8 +216,8 @@ Result<std::size_t> size_value(std::string_view option, const std::string& text,
   const auto size = core::parse_size(text);
   if (size && *size >= least && *size <= most) return static_cast<std::size_t>(*size);
   return bad_value(option, text,
-                   fmt::format("{} to {}, written in bytes or with KiB, MiB or GiB, as in 1.5GiB", size_text(least),
-                               size_text(most)));
+                   fmt::format("{} to {}, written in bytes or with kB, MB, GB, KiB, MiB or GiB, as in 1.5GB",
+                               size_text(least), size_text(most)));
 }
 
 Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,

@@ -10,10 +10,12 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <udtcat/log.hpp>
 
+#include "lib/core/printable.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/signal_watch.hpp"
 
@@ -25,7 +27,25 @@ constexpr std::chrono::milliseconds kLinePatience{
     200};                                      // guess: a reader that is alive; below the time a signal leaves us
 constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
 
+constexpr std::size_t kMaxStatusBytes = 1024;  // guess: of the widest window
+
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80; }
+
+/// The first `columns` characters of printable text, each of which is taken for one column.
+std::string_view first_columns(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0;
+  for (std::size_t count = 0; bytes < text.size(); ++bytes)
+    if (begins_character(text[bytes]) && ++count > columns) break;
+  return text.substr(0, bytes);
+}
+
 }  // namespace
+
+std::optional<std::size_t> Console::columns() const {
+  winsize window{};
+  if (::ioctl(descriptor_, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) return std::nullopt;
+  return window.ws_col - 1U;
+}
 
 void Console::line(std::string_view text, LineLevel level) {
   constexpr std::string_view kName = "udtcat: ";
@@ -43,12 +63,15 @@ void Console::line(std::string_view text, LineLevel level) {
 
 void Console::status(std::string_view text) {
   if (for_journal_) return;
+  const std::string clean = core::printable(text, kMaxStatusBytes);
+  const std::string_view shown = first_columns(clean, columns().value_or(kMaxStatusBytes));
+  const auto width = static_cast<std::size_t>(std::ranges::count_if(shown, begins_character));
   const core::MutexLock lock(mutex_);
   std::string output = "\r";
-  output += text;
+  output += shown;
   // Spaces over the rest of a longer line before: stderr may be a file, where a control sequence would be noise.
-  if (status_columns_ > text.size()) output.append(status_columns_ - text.size(), ' ');
-  status_columns_ = std::max(text.size(), std::size_t{1});
+  if (status_columns_ > width) output.append(status_columns_ - width, ' ');
+  status_columns_ = std::max(width, std::size_t{1});
   write(output, {});
 }
 
@@ -59,7 +82,9 @@ void Console::clear_status() {
 }
 
 std::string Console::clearing() const {
-  return status_columns_ == 0 ? std::string() : "\r" + std::string(status_columns_, ' ') + "\r";
+  // In a window that was made narrower, spaces must not go to the next line either.
+  const std::size_t width = std::min(status_columns_, columns().value_or(kMaxStatusBytes));
+  return status_columns_ == 0 ? std::string() : "\r" + std::string(width, ' ') + "\r";
 }
 
 void Console::write(std::string_view text, std::chrono::milliseconds patience) {

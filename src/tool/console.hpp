@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,11 +28,14 @@ class Console {
 
   /// Writes `text` as a line of its own, in the place of the status if there is one.
   void line(std::string_view text, LineLevel level = LineLevel::notice);
-  /// Shows `text` in the place of the status before; not in a journal.
+  /// Shows `text`, made printable and cut to the window, in the place of the status before; not in a journal.
   void status(std::string_view text);
   /// Takes the status away.
   void clear_status();
 
+  /// The window's width for a status, without the last column, behind which the cursor would go to the next line; none:
+  /// it is no terminal.
+  [[nodiscard]] std::optional<std::size_t> columns() const;
   [[nodiscard]] bool for_journal() const { return for_journal_; }
 
  private:

@@ -38,7 +38,9 @@ std::string transport_fact(const TransportOptions& transport) {
 std::string pair_fact(const Options& options, const FoundKey& found) {
   const PairCredentials& pair = *found.credentials->pair();
   std::string text = fmt::format("key pair: {}, {}", found.where, pair.own->public_key().to_string());
-  if (found.peers) text += fmt::format("; lets in the {} peers of {}", found.peers->list().size(), *options.peers_file);
+  if (found.peers)
+    text +=
+        fmt::format("; lets in {} of {}", core::format_count(found.peers->list().size(), "peer"), *options.peers_file);
   if (pair.listener) text += fmt::format("; the other end has to be {}", pair.listener->to_string());
   return text;
 }
@@ -82,7 +84,7 @@ Words session_facts(const Options& options) {
   if (session.cipher) protection += fmt::format(", by {}", to_string(*session.cipher));
   facts.push_back(std::move(protection));
   if (!options.transport.rate.unlimited())
-    facts.push_back(fmt::format("sends at most {}", core::format_rate(options.transport.rate)));
+    facts.push_back(fmt::format("sends at most {}", core::format_bit_rate(options.transport.rate)));
   facts.push_back(transport_fact(options.transport));
   facts.push_back(fmt::format("a peer is lost after {} of silence", core::format_duration(session.idle_timeout)));
   if (options.stats_interval)

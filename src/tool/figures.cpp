@@ -18,16 +18,13 @@ namespace {
 using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::seconds;
+using namespace std::chrono_literals;
 
 /// ", RTT 75.1 ms, 0.50 % lost", as far as it is known; nothing where nobody has counted packets, as over TCP.
 std::string path_text(const ConnectionStats& stats) {
-  const std::string rtt =
-      stats.rtt ? fmt::format(", RTT {:.1f} ms", duration<double, std::milli>(*stats.rtt).count()) : "";
-  if (stats.packets_sent == 0 && rtt.empty()) return "";
-  const double lost = stats.packets_sent == 0
-                          ? 0.0
-                          : 100.0 * static_cast<double>(stats.packets_lost) / static_cast<double>(stats.packets_sent);
-  return rtt + fmt::format(", {:.2f} % lost", std::min(lost, 100.0));
+  const std::string rtt = stats.rtt ? ", " + rtt_text(stats) : "";
+  if (stats.packets_sent == 0) return rtt;
+  return rtt + fmt::format(", {:.2f} % lost", lost_per_cent(stats));
 }
 
 }  // namespace
@@ -35,8 +32,22 @@ std::string path_text(const ConnectionStats& stats) {
 std::uint64_t payload_bytes(const ConnectionStats& stats) { return stats.bytes_sent + stats.bytes_received; }
 
 std::string payload_text(const ConnectionStats& stats) {
-  return fmt::format("{} sent, {} received", core::format_size(stats.bytes_sent),
-                     core::format_size(stats.bytes_received));
+  const std::string received = core::format_size(stats.bytes_received) + " received";
+  if (stats.bytes_sent == 0 && stats.bytes_received > 0) return received;
+  return core::format_size(stats.bytes_sent) + " sent" + (stats.bytes_received > 0 ? ", " + received : "");
+}
+
+std::string rtt_text(const ConnectionStats& stats) {
+  return fmt::format("RTT {:.1f} ms", duration<double, std::milli>(stats.rtt.value_or(0us)).count());
+}
+
+double lost_per_cent(const ConnectionStats& stats) {
+  if (stats.packets_sent == 0) return 0;
+  return std::min(100.0 * static_cast<double>(stats.packets_lost) / static_cast<double>(stats.packets_sent), 100.0);
+}
+
+std::string silence_text(const ConnectionStats& stats) {
+  return fmt::format("no answer for {} s", duration_cast<seconds>(stats.silence).count());
 }
 
 std::string clock_text(std::chrono::nanoseconds elapsed) {
@@ -47,18 +58,10 @@ std::string clock_text(std::chrono::nanoseconds elapsed) {
   return fmt::format("{}:{:02}", minutes, total % 60);
 }
 
-std::string progress_line(const Sample& before, const Sample& now) {
-  // Figures of several connections together can fall when one of them has gone.
-  const auto moved = std::max(payload_bytes(now.stats), payload_bytes(before.stats)) - payload_bytes(before.stats);
-  const auto rate = BitRate::from_bytes_per(moved, now.elapsed - before.elapsed);
-  return fmt::format("{}, {}, {}{}", payload_text(now.stats), core::format_rate(rate), clock_text(now.elapsed),
-                     path_text(now.stats));
-}
-
 std::string summary_line(const Sample& end) {
   const auto rate = BitRate::from_bytes_per(payload_bytes(end.stats), end.elapsed);
-  return fmt::format("{} in {:.2f} s, {}{}", payload_text(end.stats), duration<double>(end.elapsed).count(),
-                     core::format_rate(rate), path_text(end.stats));
+  return fmt::format("{} in {:.2f} s, {} ({}){}", payload_text(end.stats), duration<double>(end.elapsed).count(),
+                     core::format_rate(rate), core::format_bit_rate(rate), path_text(end.stats));
 }
 
 std::string figures_text(const Sample& now) {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kReplacedAfter{5};  // guess: a silent session's path has carried two PINGs by then
 constexpr std::chrono::seconds kSpareAfter{30};    // guess: clients that came in a crowd have their places by then
+constexpr std::chrono::seconds kRefusedFor{3};     // guess: a silent session's path has carried a PING by then
 /// A session that answers again tells nobody.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
@@ -75,6 +76,7 @@ void Forward::add(std::unique_ptr<Connection> connection) {
   session->connection->on_quiet([this] {
     if (!stopped_ && wants_session() && handlers_.on_want) handlers_.on_want();
   });
+  refused_since_.reset();
   if (handlers_.on_up) handlers_.on_up(*session->connection);
   place_clients();
 }
@@ -105,6 +107,29 @@ void Forward::tidy_up() {
   }
 }
 
+/// A path that carries a dial and its refusal would have carried the answer of a session's other end, were it there.
+void Forward::on_refused(const std::vector<Endpoint>& addresses, const Error& why, Clock::time_point now) {
+  if (answering() > 0) return refused_since_.reset();
+  Clock::duration longest{0};
+  for (const Session& each : sessions_) longest = std::max<Clock::duration>(longest, each.connection->stats().silence);
+  const bool answered_since = refused_since_ && longest <= now - *refused_since_;
+  if (!refused_since_ || answered_since) refused_since_ = now;
+  const auto refused_for = now - *refused_since_;
+  if (refused_for < kRefusedFor) return;
+  for (const Session& each : sessions_) {
+    Connection& connection = *each.connection;
+    const bool dialled = std::ranges::find(addresses, connection.peer()) != addresses.end();
+    if (dialled && connection.stats().silence > refused_for)
+      connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
+                        "it is silent, and who is there now refuses: " + why.message()});
+  }
+}
+
+std::string Forward::name_of(const Endpoint& peer) const {
+  const auto session = std::ranges::find(sessions_, peer, [](const Session& each) { return each.connection->peer(); });
+  return session == sessions_.end() ? peer.to_string() : peer_text(*session->connection);
+}
+
 void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   std::list<Session> gone;
   gone.splice(gone.end(), sessions_, session);
@@ -126,6 +151,7 @@ ConnectionStats Forward::total() const {
 void Forward::fill(ProcessPicture& picture) const {
   picture.all = total();
   picture.forwarding = front_names();
+  picture.clients_waiting = waiting_.size();
   for (const Session& each : sessions_) picture.peers.push_back(picture_of(each.number, *each.connection));
 }
 

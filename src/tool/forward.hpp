@@ -75,7 +75,6 @@ class Forward {
   /// Whether another session would help: clients wait, or have streams in a session that does not answer.
   [[nodiscard]] bool wants_session() const;
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   /// Of all sessions, those that have gone too.
   [[nodiscard]] ConnectionStats total() const;
   [[nodiscard]] std::size_t answering() const;
@@ -83,8 +82,13 @@ class Forward {
   /// stood for 5 s; closes those that nobody has used for long enough to miss them: all without streams, once the
   /// newest that answers has stood for 30 s.
   void tidy_up();
+  /// Where all sessions are with one peer, and a new one was refused at one of `addresses`. Gives up those with such an
+  /// address that have been silent since before the first refusal, once refusals have come for three seconds.
+  void on_refused(const std::vector<Endpoint>& addresses, const Error& why, std::chrono::steady_clock::time_point now);
   /// Ends the sessions that have lost a service.
   void recheck();
+  /// The peer of that address, as it is named in messages.
+  [[nodiscard]] std::string name_of(const Endpoint& peer) const;
   /// Fills in its fronts, its sessions and their figures.
   void fill(ProcessPicture& picture) const;
 
@@ -126,6 +130,7 @@ class Forward {
   std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
   ConnectionStats past_;        // of sessions that have gone
   std::uint64_t next_number_ = 1;
+  std::optional<Clock::time_point> refused_since_;
   std::function<void()> stopped_;
   boost::asio::steady_timer timer_;
   std::vector<Opened> fronts_;

@@ -13,10 +13,12 @@
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "tool/absence.hpp"
 #include "tool/commands.hpp"
 #include "tool/forward.hpp"
 #include "tool/notices.hpp"
 #include "tool/peer_listener.hpp"
+#include "tool/peer_log.hpp"
 #include "tool/peers_file.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/redial.hpp"
@@ -53,7 +55,9 @@ class SocketForwardSession final : public ForwardSession {
     return may_pass(service) && (!listens_ || std::ranges::find(served, service) != served.end());
   }
 
+  /// Of a peer that is no longer listed the whole session has ended.
   [[nodiscard]] bool has_lost_services() override {
+    if (peers_ && peer_ && peers_->list().find(peer_->key) == nullptr) return false;
     const auto before = std::exchange(services_, allowed());
     if (!services_) return false;
     return !before || std::ranges::any_of(*before, [this](const std::string& each) { return !may_pass(each); });
@@ -79,8 +83,10 @@ class SocketForwardSession final : public ForwardSession {
     return listed->services.empty() ? std::nullopt : std::optional(listed->services);
   }
   [[nodiscard]] bool may_pass(const std::string& service) const {
-    const auto names = allowed();
-    return !names || std::ranges::find(*names, service) != names->end();
+    if (!peers_ || !peer_) return true;
+    const Peer* const listed = peers_->list().find(peer_->key);
+    return listed != nullptr &&
+           (listed->services.empty() || std::ranges::find(listed->services, service) != listed->services.end());
   }
 
   Connection& connection_;
@@ -109,12 +115,15 @@ class ForwardCommand {
         forward_(run_.io(), options.wait, make_session ? make_session : own_maker(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
-                  .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}) {}
+                  .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
+        absence_(to_string(options.peer), Clock::now()),
+        peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
 
   [[nodiscard]] ExitStatus run(FoundKey found) {
     allow_descriptors(kAllDescriptors);
     if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
     run_.watch([this] { return forward_.total(); });
+    if (redial_) run_.wait_for(dialling());
     run_.show([this](ProcessPicture& picture) { fill(picture); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return run_.run();
@@ -138,6 +147,7 @@ class ForwardCommand {
   void keep_tidy();
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
+  [[nodiscard]] std::string dialling() const { return "dialling " + to_string(options_.peer); }
   void fill(ProcessPicture& picture) const;
   void stop(const Error& why);
 
@@ -149,15 +159,14 @@ class ForwardCommand {
   std::shared_ptr<PeersFile> peers_;
   std::unique_ptr<Redial> redial_;          // a connector's
   std::unique_ptr<PeerListener> listener_;  // a listener's
-  bool was_up_ = false;
-  std::optional<Clock::time_point> gone_since_;  // the last session; of a connector that has had one
-  bool told_absence_ = false;
+  Absence absence_;                         // of a connector's peer
+  PeerLog peer_log_;                        // a listener's
 };
 
 Status ForwardCommand::start(FoundKey found) {
   UDTCAT_TRY(auto services, resolve_services(options_.services, options_.socket_family));
-  const auto warn = [](const Endpoint& peer, const Error& error) {
-    core::log().warn("{}: {}", peer.to_string(), error.message());
+  const auto warn = [this](const Endpoint& peer, const Error& error) {
+    core::log().warn("{}: {}", forward_.name_of(peer), error.message());
   };
   if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn);
   for (const FrontOption& each : options_.fronts) {
@@ -211,28 +220,21 @@ void ForwardCommand::keep_tidy() {
 }
 
 void ForwardCommand::on_up(const Connection& connection) {
-  was_up_ = true;
-  told_absence_ = false;
+  if (!redial_) return peer_log_.on_come(connection);
   core::log().info("{} connected", peer_text(connection));
-  if (redial_ && forward_.sessions() > 1) keep_tidy();
-  if (!gone_since_) return;
-  const auto away = std::chrono::duration<double>(Clock::now() - *gone_since_).count();
-  run_.console().line(fmt::format("udtcat: {} is back after {:.0f} s", to_string(options_.peer), away));
-  gone_since_.reset();
+  if (forward_.sessions() > 1) keep_tidy();
+  run_.wait_for({});
+  if (const auto line = absence_.end(Clock::now())) run_.say(*line);
 }
 
 void ForwardCommand::on_gone(Connection& connection, const Status& how) {
-  if (!redial_) {
-    const std::string peer = peer_text(connection);
-    const bool well = how || how.error().code == Errc::peer_interrupted || how.error().code == Errc::interrupted;
-    if (well) return core::log().info("{} disconnected", peer);
-    return core::log().warn("{} disconnected: {}", peer, how.error().message());
-  }
+  if (!redial_) return peer_log_.on_gone(connection, how);
   const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
   if (options_.once) return run_.finish(lost(why));
   redial_->on_lost(Clock::now() - connection.stats().made_at);
   if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
-  gone_since_ = Clock::now();
+  absence_.begin(why, Clock::now());
+  run_.wait_for(dialling());
   core::log().warn("{} is gone: {}; dialling again", to_string(options_.peer), why.message());
   redial_->want();
 }
@@ -243,20 +245,20 @@ Error ForwardCommand::lost(const Error& why) const {
 
 void ForwardCommand::on_failure(const Error& error) {
   // Before there was a session the user may have the wrong key, or the wrong host, and is told at once.
-  const bool is_refused = error.code == Errc::authentication_failed || error.code == Errc::parameters_refused;
-  if (options_.once || (is_refused && !was_up_)) return run_.finish(error);
+  if (options_.once || (is_refusal(error) && !absence_.was_here())) return run_.finish(error);
   core::log().debug("{}", error.message());
+  if (const auto line = absence_.on_failure(error, Clock::now())) core::log().warn("{}", *line);
+  if (is_refusal(error)) forward_.on_refused(redial_->addresses(), error, Clock::now());
   if (forward_.wants_session())
     redial_->retry_soon();
   else if (forward_.sessions() > 0)
-    return redial_->cancel();
-  if (forward_.sessions() > 0 || gone_since_ || std::exchange(told_absence_, true)) return;
-  core::log().warn("{}; dialling on", error.message());
+    redial_->cancel();
 }
 
 void ForwardCommand::fill(ProcessPicture& picture) const {
   forward_.fill(picture);
   if (listener_) listener_->fill(picture);
+  if (redial_ && redial_->is_dialling()) picture.dialling = absence_.picture(Clock::now());
 }
 
 void ForwardCommand::stop(const Error& why) {

@@ -31,6 +31,10 @@ std::string plain_notice() {
 
 namespace {
 
+std::string refusal_text(const Endpoint& peer, const Error& why) {
+  return fmt::format("{}: {}", peer.to_string(), why.message());
+}
+
 /// By its code: strangers can cause any number of texts.
 std::string kind_of_refusal(const Error& why) { return make_error_code(why.code).message(); }
 
@@ -48,23 +52,21 @@ bridge::ChildVariable peer_variable(const std::optional<PeerIdentity>& peer) {
 
 RefusalLog::RefusalLog(boost::asio::io_context& io)
     : reporter_(
-          io,
-          [](const Endpoint& peer, const Error& why) {
-            core::log().warn("refused {}: {}", peer.to_string(), why.message());
-          },
+          io, [](const Endpoint& peer, const Error& why) { core::log().warn("refused {}", refusal_text(peer, why)); },
           kind_of_refusal) {}
 
 void RefusalLog::add(const Endpoint& peer, const Error& why) {
   RefusalCount& kind = counts_[kind_of_refusal(why)];
   ++kind.count;
   kind.latest = std::chrono::steady_clock::now();
+  kind.last = refusal_text(peer, why);
   reporter_.report(peer, why);
 }
 
 std::vector<RefusalPicture> RefusalLog::pictures() const {
   std::vector<RefusalPicture> pictures;
   for (const auto& [reason, kind] : counts_)
-    pictures.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest});
+    pictures.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest, kind.last});
   return pictures;
 }
 

@@ -52,6 +52,7 @@ class RefusalLog {
   struct RefusalCount {
     std::uint64_t count = 0;
     std::chrono::steady_clock::time_point latest{};
+    std::string last{};
   };
   std::map<std::string, RefusalCount> counts_;  // by kind, of which there are no more than codes
   bridge::TroubleReporter reporter_;

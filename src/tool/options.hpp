@@ -48,6 +48,7 @@ struct Options {
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever
   int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
   std::optional<bool> progress{};                             ///< none: where a person is watching
+  bool is_chat = true;                                        ///< at a terminal stdin and stdout are a person's
   bool stats_json = false;
   std::optional<std::chrono::milliseconds> stats_interval{};  ///< none: at the end only
   bool check = false;                                         ///< only say what would be done

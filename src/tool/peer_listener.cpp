@@ -22,6 +22,13 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const
   return made;
 }
 
+std::string PeerListener::places() const {
+  std::string text;
+  for (const Endpoint& local : listener_->local_endpoints())
+    text += (text.empty() ? "udp " : " and udp ") + local.to_string();
+  return text;
+}
+
 void PeerListener::fill(ProcessPicture& picture) const {
   picture.refused = refusals_.pictures();
   for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());

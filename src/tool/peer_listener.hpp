@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
@@ -25,6 +26,8 @@ class PeerListener {
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 
+  /// "udp 0.0.0.0:9000 and udp [::]:9000".
+  [[nodiscard]] std::string places() const;
   /// Fills in where it listens, and whom it refused.
   void fill(ProcessPicture& picture) const;
   void stop() { listener_->stop(); }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/nearest.hpp"
 #include "tool/trusted_file.hpp"
 
@@ -42,15 +42,10 @@ std::vector<std::string> PeersFile::unknown_services(const std::vector<std::stri
   return complaints;
 }
 
-void PeersFile::reload() {
-  auto list = read_peers_list(path_);
-  if (!list) {
-    core::log().error("{}; the peers stay as they were read before", list.error().message());
-    return;
-  }
-  list_ = std::move(*list);
-  core::log().info("read {} again: {} peers", path_, list_.size());
+Result<std::string> PeersFile::reload() {
+  UDTCAT_TRY(list_, read_peers_list(path_));
   recheck();
+  return fmt::format("read {} again: {}", path_, core::format_count(list_.size(), "peer"));
 }
 
 }  // namespace udtcat::tool

@@ -24,8 +24,9 @@ class PeersFile final : public KnownPeers {
   /// The services that its lines name by to= and that are none of `services`: "FILE:LINE: …" each.
   [[nodiscard]] std::vector<std::string> unknown_services(const std::vector<std::string>& services) const;
   /// Reads the file again, and breaks off the sessions of peers that it no longer lists, or not for that. A file that
-  /// cannot be used changes nothing and is logged.
-  void reload();
+  /// cannot be used changes nothing.
+  /// returns  what was read, in a sentence.  errors: as load()
+  [[nodiscard]] Result<std::string> reload();
 
  private:
   PeersFile(std::string path, PeersList list) : path_(std::move(path)), list_(std::move(list)) {}

@@ -17,26 +17,29 @@ BitRate rate_of(std::uint64_t before, std::uint64_t now, std::chrono::nanosecond
   return BitRate::from_bytes_per(now - std::min(before, now), time);
 }
 
-std::string count_text(std::size_t count, const char* one, const char* several) {
-  return fmt::format("{} {}", count, count == 1 ? one : several);
-}
-
 std::string peer_lines(const PeerPicture& peer) {
   const std::string name = peer.name.empty() ? peer.address : peer.name + " " + peer.address;
   const Sample sample{peer.stats, peer.age};
-  return fmt::format("  {}\n    {}, {}, {}\n", name, count_text(peer.stats.streams_open, "stream", "streams"),
-                     core::format_rate(peer.rate), figures_text(sample));
+  const bool silent = peer.stats.silence.count() > 0;
+  return fmt::format("  {}\n    {}, {}, {}\n", name, core::format_count(peer.stats.streams_open, "stream"),
+                     silent ? silence_text(peer.stats) : core::format_rate(peer.rate), figures_text(sample));
 }
 
 std::string peers_text(const ProcessPicture& picture) {
-  return count_text(picture.peers.size() + picture.peers_left_out, "peer", "peers");
+  return core::format_count(picture.peers.size() + picture.peers_left_out, "peer");
 }
 
 std::string refused_text(const std::vector<RefusalPicture>& refused) {
   std::string text;
   for (const RefusalPicture& kind : refused)
-    text += fmt::format("  refused {}: {}, the last {} ago\n", kind.count, kind.reason, clock_text(kind.ago));
+    text += fmt::format("  refused {}: {}, the last {} ago{}{}\n", kind.count, kind.reason, clock_text(kind.ago),
+                        kind.last.empty() ? "" : ": ", kind.last);
   return text;
+}
+
+std::string dialling_text(const DiallingPicture& dialling) {
+  return fmt::format("  dialling {} for {}{}{}\n", dialling.peer, clock_text(dialling.age),
+                     dialling.reason.empty() ? "" : ": ", dialling.reason);
 }
 
 }  // namespace
@@ -72,6 +75,9 @@ std::string to_text(const ProcessPicture& picture) {
   for (const std::string& place : picture.forwarding) text += "  forwarding " + place + '\n';
   text +=
       fmt::format("  {}, {}, {}\n", peers_text(picture), core::format_rate(picture.rate), payload_text(picture.all));
+  if (picture.clients_waiting > 0)
+    text += fmt::format("  {} waiting for a session\n", core::format_count(picture.clients_waiting, "client"));
+  if (picture.dialling) text += dialling_text(*picture.dialling);
   text += refused_text(picture.refused);
   for (const PeerPicture& peer : picture.peers) text += peer_lines(peer);
   if (picture.peers_left_out > 0) text += fmt::format("  and {} slower ones\n", picture.peers_left_out);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ struct RefusalPicture {
   std::string reason;
   std::uint64_t count = 0;
   std::chrono::nanoseconds ago{0};  ///< since the last
+  std::string last{};               ///< the last one's address, and why, as logged
+};
+
+/// The peer that a connector tries to reach.
+struct DiallingPicture {
+  std::string peer;
+  std::chrono::nanoseconds age{0};  ///< since it is not there
+  std::string reason{};             ///< of the last attempt's failure; empty: none has failed
 };
 
 struct ProcessPicture {
@@ -42,10 +51,12 @@ struct ProcessPicture {
   std::chrono::nanoseconds age{0};      ///< since its start
   std::vector<std::string> listening;   ///< where peers come: "udp 0.0.0.0:9000"
   std::vector<std::string> forwarding;  ///< where local connections come: "tcp 127.0.0.1:5432"
-  std::vector<PeerPicture> peers;       ///< those that are connected
-  std::size_t peers_left_out = 0;       ///< connected, and not in `peers`
-  ConnectionStats all;                  ///< of all peers together, those that have left included
-  BitRate rate;                         ///< likewise, both ways together, of late
+  std::size_t clients_waiting = 0;      ///< for a session
+  std::optional<DiallingPicture> dialling;
+  std::vector<PeerPicture> peers;  ///< those that are connected
+  std::size_t peers_left_out = 0;  ///< connected, and not in `peers`
+  ConnectionStats all;             ///< of all peers together, those that have left included
+  BitRate rate;                    ///< likewise, both ways together, of late
   std::vector<RefusalPicture> refused;
   std::chrono::microseconds cpu{0};
 };

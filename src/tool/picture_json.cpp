@@ -14,7 +14,7 @@ using OrderedJson = nlohmann::ordered_json;
 using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr std::uint64_t kPictureVersion = 1;  // spec: docs/man/udtcat.1, STATUS
-constexpr std::size_t kMaxPictureDepth = 4;   // spec: the object, a list, its objects
+constexpr std::size_t kMaxPictureDepth = 4;   // spec: the object, a list or an object in it, its objects
 constexpr std::size_t kMaxPictureText = 512;  // guess: a command line
 constexpr double kMaxPictureSeconds = 1e9;    // guess: thirty years; and no duration overflows
 constexpr std::size_t kMaxShownPlaces = 256;  // guess: ports that one service has
@@ -41,7 +41,22 @@ OrderedJson peer_json(const PeerPicture& peer) {
   json["seconds"] = seconds_of(peer.age);
   json.update(figures_json(peer.stats, peer.rate));
   json["rtt_us"] = peer.stats.rtt ? OrderedJson(peer.stats.rtt->count()) : OrderedJson(nullptr);
+  json["silent_seconds"] = seconds_of(peer.stats.silence);
   return json;
+}
+
+OrderedJson dialling_json(const DiallingPicture& dialling) {
+  return {{"peer", core::printable(dialling.peer, kMaxPictureText)},
+          {"seconds", seconds_of(dialling.age)},
+          {"reason", dialling.reason.empty() ? OrderedJson(nullptr)
+                                             : OrderedJson(core::printable(dialling.reason, kMaxPictureText))}};
+}
+
+OrderedJson refusal_json(const RefusalPicture& kind) {
+  return {{"reason", kind.reason},
+          {"count", kind.count},
+          {"last_seconds_ago", seconds_of(kind.ago)},
+          {"last", core::printable(kind.last, kMaxPictureText)}};
 }
 
 /// Of a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
@@ -95,11 +110,30 @@ class PictureReader {
                      .rate = rate()};
     constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
     if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));
+    if (has("silent_seconds"))
+      peer.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(time("silent_seconds"));
     return peer;
+  }
+  [[nodiscard]] RefusalPicture refusal() {
+    return {.reason = text("reason"),
+            .count = number("count"),
+            .ago = time("last_seconds_ago"),
+            .last = has("last") ? text("last") : std::string()};
+  }
+  [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
+  /// None where nobody is dialled.
+  [[nodiscard]] std::optional<DiallingPicture> dialling() {
+    if (!has("dialling") || at("dialling").is_null()) return std::nullopt;
+    PictureReader inner(at("dialling"));
+    DiallingPicture read{.peer = inner.text("peer"), .age = inner.time("seconds"), .reason = inner.text("reason")};
+    take(inner.ok());
+    return read;
   }
   void take(bool part_ok) { ok_ = ok_ && part_ok; }
 
  private:
+  /// Of a key that processes of an earlier program do not have.
+  [[nodiscard]] bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
   [[nodiscard]] const OrderedJson& at(const char* key) {
     static const OrderedJson kDiscarded(OrderedJson::value_t::discarded);
     const auto found = json_.is_object() ? json_.find(key) : json_.end();
@@ -139,13 +173,13 @@ std::string to_json(const ProcessPicture& picture) {
   json["forwarding"] = picture.forwarding;
   json.update(figures_json(picture.all, picture.rate));
   json["cpu_seconds"] = seconds_of(picture.cpu);
+  json["clients_waiting"] = picture.clients_waiting;
+  json["dialling"] = picture.dialling ? dialling_json(*picture.dialling) : OrderedJson(nullptr);
   json["peers_left_out"] = picture.peers_left_out + picture.peers.size() - shown.size();
   json["peers"] = OrderedJson::array();
   for (const PeerPicture* peer : shown) json["peers"].push_back(peer_json(*peer));
   json["refused"] = OrderedJson::array();
-  for (const RefusalPicture& kind : picture.refused)
-    json["refused"].push_back(
-        OrderedJson{{"reason", kind.reason}, {"count", kind.count}, {"last_seconds_ago", seconds_of(kind.ago)}});
+  for (const RefusalPicture& kind : picture.refused) json["refused"].push_back(refusal_json(kind));
   // A name or a path may hold any bytes: what is no UTF-8 is replaced.
   return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
@@ -170,6 +204,8 @@ Result<ProcessPicture> parse_picture(std::string_view text) {
   picture.forwarding = reader.texts("forwarding");
   picture.all = reader.figures();
   picture.rate = reader.rate();
+  picture.clients_waiting = reader.clients_waiting();
+  picture.dialling = reader.dialling();
   picture.peers_left_out = reader.number("peers_left_out");
   picture.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
   for (const OrderedJson& each : reader.list("peers", kMaxShownPeers)) {
@@ -179,7 +215,7 @@ Result<ProcessPicture> parse_picture(std::string_view text) {
   }
   for (const OrderedJson& each : reader.list("refused", kMaxShownReasons)) {
     PictureReader kind(each);
-    picture.refused.push_back({kind.text("reason"), kind.number("count"), kind.time("last_seconds_ago")});
+    picture.refused.push_back(kind.refusal());
     reader.take(kind.ok());
   }
   if (!reader.ok()) return no_picture("a value lacks, or is of the wrong kind");

@@ -1,9 +1,11 @@
 /// udtcat HOST PORT, udtcat -l [ADDR:]PORT: one peer, one stream, bridged to stdin and stdout, or to a command.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <boost/asio/io_context.hpp>
@@ -17,7 +19,9 @@
 #include "lib/bridge/child_process.hpp"
 #include "lib/bridge/child_stream.hpp"
 #include "lib/bridge/child_termination.hpp"
+#include "lib/bridge/forwarding_stream.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "tool/commands.hpp"
 #include "tool/notices.hpp"
@@ -72,6 +76,40 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
                                    bridge::ChildProof::success);
 }
 
+/// A local stream that tells which of its halves has ended, for progress.
+/// Threads: confined to the main thread.
+class ObservedStream final : public bridge::ForwardingStream {
+ public:
+  struct Ends {
+    std::function<void()> all_read;     ///< its source has given its last byte
+    std::function<void()> all_written;  ///< its sink has its last byte, and perhaps not taken it yet
+  };
+
+  ObservedStream(std::unique_ptr<LocalStream> inner, Ends ends)
+      : ForwardingStream(std::move(inner)), ends_(std::move(ends)) {}
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override {
+    const ReadResult read = inner().read_some(into);
+    if (read.state == ReadState::end) ends_.all_read();
+    return read;
+  }
+  void async_finish(FinishHandler handler) override {
+    ends_.all_written();
+    inner().async_finish(std::move(handler));
+  }
+
+ private:
+  const Ends ends_;
+};
+
+/// The bytes of a regular file that are still to be read; none: it is no such file.
+std::optional<std::uint64_t> bytes_left_in(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const off_t at = ::lseek(descriptor, 0, SEEK_CUR);
+  return at < 0 || at > status.st_size ? std::nullopt : std::optional<std::uint64_t>(status.st_size - at);
+}
+
 /// One connection whose one stream is bridged, from either end.
 /// Tells the run when the stream, the connection and the command have ended, in whatever order they do.
 /// Threads: confined to the main thread.
@@ -87,6 +125,9 @@ class PipeSession {
 
  private:
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_local();
+  [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio(const StdioHalves& halves);
+  [[nodiscard]] std::optional<Extent> extent(const ConnectionStats& stats) const;
+  void say_what_is_left();
   void accept(StreamId id);
   void on_outcome(const StreamOutcome& outcome);
   void on_closed(const Status& status);
@@ -96,7 +137,11 @@ class PipeSession {
   const PipeOptions& options_;
   PipedCommand command_;                          // of --exec
   const std::unique_ptr<Connection> connection_;  // its stream leads into the command
+  const std::optional<std::uint64_t> stdin_bytes_ = bytes_left_in(STDIN_FILENO);
+  StdioHalves halves_{};
   bool has_stream_ = false;
+  bool all_read_ = false;     // of the local stream, and there was something to be read
+  bool all_written_ = false;  // to it, or nothing is to be written
   std::optional<StreamOutcome> outcome_;
   std::optional<Status> closed_;
 };
@@ -116,15 +161,55 @@ PipeSession::PipeSession(SessionRun& run, const PipeOptions& options, std::uniqu
   core::log().info("connected to {}", peer_text(*connection_));
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   run_.follow(*connection_);
+  run_.measure([this](const ConnectionStats& stats) { return extent(stats); });
+}
+
+/// By what the user says, else by the file that is read.
+std::optional<Extent> PipeSession::extent(const ConnectionStats& stats) const {
+  const bool sends = options_.session.sends && connection_->peer_receives();
+  const bool receives = options_.session.receives && connection_->peer_sends();
+  if (options_.expected_bytes) {
+    const std::uint64_t done = !receives ? stats.bytes_sent
+                               : !sends  ? stats.bytes_received
+                                         : std::max(stats.bytes_sent, stats.bytes_received);
+    return Extent{done, *options_.expected_bytes};
+  }
+  if (!sends || options_.exec || !stdin_bytes_) return std::nullopt;
+  return Extent{stats.bytes_sent, *stdin_bytes_};
+}
+
+/// A half of the local stream has ended. While data may come from the peer, they are what the user looks at.
+void PipeSession::say_what_is_left() {
+  constexpr std::size_t kShownCommandBytes = 32;  // guess: the program and its verb
+  if (!all_written_) return;
+  if (options_.exec && halves_.write)
+    return run_.wait_for(fmt::format("waiting for '{}' to end", core::printable(*options_.exec, kShownCommandBytes)));
+  if (all_read_) run_.wait_for("all read, waiting for the other end to take it");
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
   const SessionOptions& wishes = options_.session;
   // Not a byte of stdin is taken for a peer that receives nothing.
-  const StdioHalves halves{.read = wishes.sends && connection_->peer_receives(),
-                           .write = wishes.receives && connection_->peer_sends()};
-  if (options_.exec) return command_.start(options_, halves, connection_->peer_identity());
-  if (wishes.sends && !halves.read && stdin_has_data())
+  halves_ = {.read = wishes.sends && connection_->peer_receives(),
+             .write = wishes.receives && connection_->peer_sends()};
+  all_written_ = !halves_.write;
+  UDTCAT_TRY(auto local,
+             options_.exec ? command_.start(options_, halves_, connection_->peer_identity()) : make_stdio(halves_));
+  ObservedStream::Ends ends{.all_read =
+                                [this] {
+                                  all_read_ = halves_.read;
+                                  say_what_is_left();
+                                },
+                            .all_written =
+                                [this] {
+                                  all_written_ = true;
+                                  say_what_is_left();
+                                }};
+  return std::make_unique<ObservedStream>(std::move(local), std::move(ends));
+}
+
+Result<std::unique_ptr<LocalStream>> PipeSession::make_stdio(const StdioHalves& halves) {
+  if (options_.session.sends && !halves.read && stdin_has_data())
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
   if (!stdio || !halves.read || !halves.write) return stdio;
@@ -187,6 +272,7 @@ class PipeListener {
                PeerListener::start(run_, options_, std::move(found),
                                    [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
+    run_.wait_for("waiting for a peer on " + listener_->places());
     run_.show([this](ProcessPicture& picture) { listener_->fill(picture); });
     return {};
   }
@@ -225,6 +311,7 @@ ExitStatus connect_command(const PipeOptions& options, FoundKey found, Console& 
   auto request = make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));
   std::unique_ptr<PipeSession> pipe;
+  run.wait_for("dialling " + to_string(options.peer));
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
     pipe = std::make_unique<PipeSession>(run, options, std::move(*connection));

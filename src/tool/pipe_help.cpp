@@ -42,6 +42,7 @@ Protection (the same at both ends):
 Direction:
       --send-only            take nothing from the peer
       --recv-only            read nothing from stdin
+      --size SIZE            how much will come, for the line of progress (a file on stdin says it itself)
       --exec CMD             a command for sh -c in place of stdin and stdout; receipted when it has ended with 0
 Forward (each may be written several times; services of one end have different names):
       --to [NAME=]SERVICE    what the other end's clients reach: HOST:PORT or unix:PATH
@@ -76,7 +77,8 @@ Output, all on stderr:
   -h, --help    -V, --version
 Each option may stand in ~/.config/udtcat/config: udtcat help config
 
-Times are seconds, or have ms, s or m. Sizes are bytes, or have KiB, MiB or GiB. All may have decimals: 1.5G, 0.5s.
+Times are seconds, or have ms, s or m. Sizes are bytes, or have kB, MB, GB (10^9), KiB, MiB, GiB (2^30). All may have
+decimals: 1.5G, 0.5s.
 
 Exit status:
 )";

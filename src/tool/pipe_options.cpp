@@ -1,6 +1,8 @@
 #include "tool/pipe_options.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,7 +56,7 @@ Status check_places(const CommandLine& line, const PipeOptions& options) {
   if (line.has("--wait") && !line.has("--from")) return misplaced("--wait", "allowed with --from only");
   if (options.form != Form::forward) return {};
   if (line.has("--exec")) return misplaced("--exec with --to or --from", "allowed: one of them");
-  for (const char* direction : {"--send-only", "--recv-only"})
+  for (const char* direction : {"--send-only", "--recv-only", "--size"})
     if (line.has(direction)) return misplaced(direction, "allowed for stdin and stdout only, not with --to or --from");
   return {};
 }
@@ -143,6 +145,11 @@ void add_stream_options(CommandLine& line, PipeOptions& options) {
   line.flag("--send-only");
   line.flag("--recv-only");
   line.exclusive("--send-only", "--recv-only");
+  line.value("--size", [&](const std::string& text) -> Status {
+    constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // spec: POSIX off_t
+    UDTCAT_TRY(options.expected_bytes, size_value("--size", text, 1, kMostBytes));
+    return {};
+  });
   line.check([&]() -> Status {
     options.session.sends = !line.has("--recv-only");
     options.session.receives = !line.has("--send-only");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct PipeOptions : Options {
   std::optional<std::string>
       exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
   std::uint64_t core_limit_bytes = 0;  ///< of that command
+  std::optional<std::uint64_t>
+      expected_bytes{};  ///< connect, listen: what is sent, or received, by what its user knows; none: he does not say
   // forward:
   std::vector<ServiceOption> services{};             ///< to which the other end's clients are connected
   std::vector<FrontOption> fronts{};                 ///< where our clients come

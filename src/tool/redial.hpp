@@ -48,6 +48,10 @@ class Redial {
   /// A connection that an attempt made is gone. After a short life its attempt counts among those that failed: a peer
   /// that takes connections and drops them is not dialled without a pause.
   void on_lost(std::chrono::steady_clock::duration life);
+  /// A connection is wanted, and not there yet.
+  [[nodiscard]] bool is_dialling() const { return state_ != State::idle; }
+  /// Of the last attempt.
+  [[nodiscard]] const std::vector<Endpoint>& addresses() const { return addresses_; }
   /// Another connection than the last attempt's is enough: the next attempts begin at once again.
   void cancel();
 
@@ -72,6 +76,7 @@ class Redial {
   std::minstd_rand random_{std::random_device{}()};
   boost::asio::ip::udp::resolver resolver_;
   boost::asio::steady_timer timer_;
+  std::vector<Endpoint> addresses_;
   std::unique_ptr<Dialer> dialer_;
   core::Lifetime lifetime_;
 };

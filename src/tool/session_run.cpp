@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,9 +18,13 @@ namespace udtcat::tool {
 namespace {
 
 constexpr std::chrono::milliseconds kProgressInterval{500};          // guess: calm to look at
+constexpr std::chrono::milliseconds kWaitingNotice{1'000};           // guess: longer than most waits
 constexpr std::chrono::milliseconds kSignalledDestructorGrace{300};  // spec: docs/man/udtcat.1, SIGNALS
 constexpr std::chrono::milliseconds kDestructorGrace{
     2'000};  // guess: no destructor of ours waits longer when all is well
+
+constexpr const char* kNothingToReload =
+    "there is nothing to read again: a new key, and other options, need a restart (systemctl restart)";
 
 const char* name_of_signal(int signal) {
   if (signal == SIGHUP) return "SIGHUP";
@@ -28,9 +33,10 @@ const char* name_of_signal(int signal) {
 
 }  // namespace
 
-bool SessionRun::person_watches() {
+bool SessionRun::person_watches(const Options& options) {
+  if (options.verbosity < 0 || ::isatty(STDERR_FILENO) != 1) return false;
   // With stdin and stdout both at a terminal, people type to each other: progress would disturb them.
-  return ::isatty(STDERR_FILENO) == 1 && !(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1);
+  return !options.is_chat || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
 }
 
 SessionRun::SessionRun(const Options& options, Console& console, const EndRules& rules)
@@ -39,8 +45,11 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       transport_(options.transport),
       protection_(options.session.protection),
       rules_(rules),
+      idle_timeout_(options.session.idle_timeout),
       stats_json_(options.stats_json),
-      shows_progress_(options.progress.value_or(options.verbosity >= 0 && person_watches())),
+      verbosity_(options.verbosity),
+      shows_progress_(options.progress.value_or(person_watches(options))),
+      says_waiting_(options.progress.value_or(options.verbosity >= 0 && ::isatty(STDERR_FILENO) == 1)),
       says_summary_(shows_progress_ || options.verbosity > 0),
       reports_(io_, console, options),
       peer_timer_(io_),
@@ -48,6 +57,22 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                rules.signal_grace) {}
+
+void SessionRun::wait_for(std::string what) {
+  if (what == waits_) return;
+  waits_ = std::move(what);
+  waits_since_ = Clock::now();
+  if (shows_progress_) return tick();
+  if (figures_ || waits_.empty() || !says_waiting_) return;
+  progress_timer_.expires_after(kWaitingNotice);
+  progress_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && !figures_ && !waits_.empty()) console_.line("udtcat: " + waits_);
+  });
+}
+
+void SessionRun::say(const std::string& what) {
+  if (verbosity_ >= 0) console_.line("udtcat: " + what);
+}
 
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
@@ -60,6 +85,7 @@ void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
 void SessionRun::watch(std::function<ConnectionStats()> figures) {
   peer_timer_.cancel();
   figures_ = std::move(figures);
+  waits_.clear();
   started_ = Clock::now();
   if (shows_progress_) tick();
 }
@@ -77,7 +103,7 @@ void SessionRun::watch_peer(std::function<PeerPicture()> peer) {
 
 void SessionRun::show(Reports::Fill fill) {
   // A manager's reload of a service that has nothing to read again is no stop.
-  if (has_service_manager() && reloads_.empty()) on_reload([] { core::log().info("there is nothing to read again"); });
+  if (has_service_manager() && reloads_.empty()) on_reload([this] { say(kNothingToReload); });
   reports_.show(std::move(fill));
 }
 
@@ -87,23 +113,49 @@ void SessionRun::on_reload(std::function<void()> deed) {
 }
 
 void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
-  if (peers) on_reload([peers = std::move(peers)] { peers->reload(); });
+  if (!peers) return;
+  on_reload([this, peers = std::move(peers)] {
+    const auto read = peers->reload();
+    if (read) return say(*read);
+    core::log().error("{}; the peers stay as they were read before", read.error().message());
+  });
 }
 
 void SessionRun::tick() {
+  if (std::exchange(ticks_, true)) return;
   progress_timer_.expires_after(kProgressInterval);
   progress_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    ticks_ = false;
     if (cancelled || state_ == State::finished) return;
-    const Sample now = sample();
-    console_.status(progress_line(shown_, now));
-    shown_ = now;
+    if (figures_)
+      console_.status(progress_.line(progress_picture(), console_.columns().value_or(kWholeLine)));
+    else
+      console_.status(waiting_text());
     tick();
   });
 }
 
+std::string SessionRun::waiting_text() const {
+  return waits_.empty() ? std::string() : fmt::format("{} ({})", waits_, clock_text(Clock::now() - waits_since_));
+}
+
+ProgressPicture SessionRun::progress_picture() const {
+  ProgressPicture picture{.now = sample(), .extent = {}, .patience = idle_timeout_, .waits = waiting_text()};
+  if (extent_) picture.extent = extent_(picture.now.stats);
+  return picture;
+}
+
+/// The rate is that of the whole run.
+std::string SessionRun::state_text() const {
+  if (!figures_) return waits_.empty() ? "no peer yet" : waiting_text();
+  Progress whole;
+  std::ignore = whole.line({}, kWholeLine);
+  return whole.line(progress_picture(), kWholeLine);
+}
+
 void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
-  if (signal == SIGUSR1) return console_.line("udtcat: " + (figures_ ? progress_line({}, sample()) : "no peer yet"));
+  if (signal == SIGUSR1) return console_.line("udtcat: " + state_text());
   if (state_ != State::running) return;
   if (signal == SIGHUP && !reloads_.empty())
     return reports_.reload([this] {

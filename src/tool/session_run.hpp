@@ -21,6 +21,7 @@
 #include "tool/options.hpp"
 #include "tool/peers_file.hpp"
 #include "tool/picture.hpp"
+#include "tool/progress.hpp"
 #include "tool/reports.hpp"
 #include "tool/signal_watch.hpp"
 
@@ -49,12 +50,20 @@ class SessionRun {
   using Clock = std::chrono::steady_clock;
 
   /// Whether a person watches progress, if the options do not say.
-  [[nodiscard]] static bool person_watches();
+  [[nodiscard]] static bool person_watches(const Options& options);
 
   SessionRun(const Options& options, Console& console, const EndRules& rules = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
+
+  /// The run waits for something besides data; empty: no longer. Shown where a person watches progress; before there is
+  /// a peer also where one sits at the terminal, once it takes long.
+  void wait_for(std::string what);
+  /// How much there is to move, where that is known: for progress. Called until the run has ended.
+  void measure(std::function<std::optional<Extent>(const ConnectionStats&)> extent) { extent_ = std::move(extent); }
+  /// Tells the user an event, unless he wants to read errors only.
+  void say(const std::string& what);
 
   /// Ends the run with Errc::cannot_reach unless watch() is called before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
@@ -103,6 +112,9 @@ class SessionRun {
   void tick();
   void conclude();
   [[nodiscard]] Sample sample() const;
+  [[nodiscard]] ProgressPicture progress_picture() const;
+  [[nodiscard]] std::string waiting_text() const;
+  [[nodiscard]] std::string state_text() const;
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;
@@ -111,8 +123,11 @@ class SessionRun {
   const TransportOptions transport_;
   const Protection protection_;
   const EndRules rules_;
+  const std::chrono::milliseconds idle_timeout_;
   const bool stats_json_;
+  const int verbosity_;
   const bool shows_progress_;
+  const bool says_waiting_;
   const bool says_summary_;
   Reports reports_;
   boost::asio::steady_timer peer_timer_;
@@ -127,10 +142,14 @@ class SessionRun {
   std::string peer_;                          // its address; empty where there are several, or none
   std::string peer_name_;                     // by its key pair; empty where it has none
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
+  std::function<std::optional<Extent>(const ConnectionStats&)> extent_;
+  std::string waits_;
+  Clock::time_point waits_since_;
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end
   Clock::time_point started_;
-  Sample shown_;  // what the last progress line said
+  bool ticks_ = false;
+  Progress progress_;
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include "lib/core/try.hpp"
 #include "tool/picture.hpp"
@@ -32,6 +34,13 @@ bool is_ours(const StatusAnswer& answer) {
   return answer.picture || answer.picture.error().code != Errc::local_connect_failed;
 }
 
+std::string nobody_text() {
+  if (::geteuid() == 0) return "no udtcat is in service on this host";
+  const passwd* const user = ::getpwuid(::geteuid());
+  return fmt::format("no udtcat of {} is in service on this host; root sees those of all",
+                     user != nullptr ? user->pw_name : std::to_string(::geteuid()));
+}
+
 std::string answers_text(const std::vector<StatusAnswer>& answers, bool json) {
   std::string text;
   for (const StatusAnswer& answer : answers) {
@@ -50,9 +59,11 @@ class StatusJob final : public Job {
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
     const SignalsLetThrough meanwhile;
-    const auto answers = ask_for_status(status_sockets());
+    auto answers = ask_for_status(status_sockets());
+    std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });
     for (const StatusAnswer& answer : answers)
-      if (!answer.picture && is_ours(answer)) context.console.line("udtcat: " + answer.picture.error().message());
+      if (!answer.picture) context.console.line("udtcat: " + answer.picture.error().message());
+    if (answers.empty() && !json_) context.console.line("udtcat: " + nobody_text());
     return printed(answers_text(answers, json_), context.console);
   }
 

@@ -47,7 +47,7 @@ TEST_F(Config, IsCheckedInWordsWithoutBeingCarriedOut) {
   EXPECT_THAT(ran.output, AllOf(HasSubstr("waits for peers at udp 127.0.0.1:" + std::to_string(taken.port)),
                                 HasSubstr("connects streams for the service to tcp db.invalid:5432"),
                                 HasSubstr("this end is called db\nthe other end has to be called web\n"),
-                                HasSubstr("sends at most 400.00 Mbit/s"), HasSubstr("key: that of " + key_file_)));
+                                HasSubstr("sends at most 400 Mbit/s"), HasSubstr("key: that of " + key_file_)));
 }
 
 TEST_F(Config, IsOverriddenByTheOptionsBehindIt) {

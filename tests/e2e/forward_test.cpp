@@ -68,6 +68,10 @@ TEST_F(ForwardTest, MayBeThereBeforeItsFarEnd) {
   expect_says(near, "dialling on");
   Process far = listen({.args = to_service()});
   EXPECT_TRUE(is_answered(early)) << near.errors() << far.errors();
+  expect_says(near, "is there after");
+  expect_says(far, ": connected");
+  near.send_signal(SIGTERM);
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(far, ": disconnected after") == 1; })) << far.errors();
 }
 
 TEST_F(ForwardTest, OutlivesAFarEndThatIsKilledAndHoldsItsPort) {
@@ -111,6 +115,28 @@ TEST_F(ForwardTest, CutsWhatWaitsForAFarEndWhosePlaceAnotherMachineHasTaken) {
   EXPECT_TRUE(reading.receive_reset()) << near.errors() << other.errors();
   expect_says(near, "no longer in this one");
   EXPECT_TRUE(is_answered(client())) << near.errors() << other.errors();
+}
+
+TEST_F(ForwardTest, CutsWhatWaitsForAFarEndThatCameBackWithAnotherKey) {
+  Process near = connect({.args = from_entrance()});
+  std::optional<Process> far;
+  far.emplace(listen({.args = to_service()}));
+  const TcpClient reading = client();
+  ASSERT_TRUE(reading.send("GET /large HTTP/1.0\r\n\r\n"));
+  ASSERT_EQ(reading.receive(1000).size(), 1000U) << near.errors();
+  far->send_signal(SIGKILL);
+  std::ignore = far->wait(kAtOnce);
+  const auto killed = Clock::now();
+  far.emplace(listen({.args = to_service(), .key = make_key()}));
+  EXPECT_TRUE(reading.receive_reset()) << near.errors() << far->errors();
+  EXPECT_LT(Clock::now() - killed, patience(10s)) << "far below the idle timeout";
+  expect_says(near, "who is there now refuses");
+  EXPECT_EQ(count_lines(near, "does not hold our key; both ends need the same one; dialling on"), 1) << near.errors();
+  far->send_signal(SIGKILL);
+  std::ignore = far->wait(kAtOnce);
+  far.emplace(listen({.args = to_service()}));
+  EXPECT_TRUE(is_answered(client())) << near.errors() << far->errors();
+  expect_says(near, "is back after");
 }
 
 TEST_F(ForwardTest, DialsEverMoreSeldomAFarEndThatDoesNotStay) {
@@ -241,7 +267,7 @@ TEST_F(ForwardTest, LetsInAsManyPeersAndConnectionsAsItsOperatorAllows) {
   ASSERT_TRUE(first.send("GET /small"));
   const TcpClient second = client();  // waits for the first to end, since there is no other session to be had
   ASSERT_TRUE(second.send(kOneShot));
-  expect_says(far, "it has 1 sessions already");
+  expect_says(far, "it has 1 session already");
   ASSERT_TRUE(first.send(" HTTP/1.0\r\n\r\n"));
   first.finish_sending();
   EXPECT_TRUE(first.receive_end());

@@ -162,6 +162,23 @@ TEST_F(KeyPairs, OfAForwardAreCutOffToo) {
   EXPECT_TRUE(service.running());
 }
 
+TEST_F(KeyPairs, OfAForwardTakenOffTheListAreSaidToBeOffTheList) {
+  write_peers("alice " + alice_ + " forward to=web\n");
+  Process service = listen(server({"--to", "web=127.0.0.1:9"}));
+  const std::uint16_t front = free_port();
+  Process forward = connect(client("alice", {"--from", "127.0.0.1:" + std::to_string(front) + "=web"}));
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(service, "): connected") == 1; })) << service.errors();
+  write_peers("# nobody\n");
+  service.send_signal(SIGHUP);
+  expect_says(service, "again: 0 peers");
+  EXPECT_TRUE(eventually(kCutOff, [&] { return count_lines(service, "): disconnected after") == 1; }))
+      << service.errors();
+  expect_says(service, "has no line with that key");
+  EXPECT_EQ(count_lines(service, "may no longer reach"), 0) << service.errors();
+  EXPECT_TRUE(eventually(patience(std::chrono::seconds(10)), [&] { return count_lines(forward, "dialling on") == 1; }))
+      << "why it is refused: " << forward.errors();
+}
+
 TEST_F(KeyPairs, LimitedToOneServiceReachNoOther) {
   write_peers("alice " + alice_ + " forward to=web\n");
   const TcpListener web;

@@ -117,7 +117,7 @@ TEST_F(ManagedService, PingsTheWatchdogAndSaysHowItIs) {
   ASSERT_EQ(manager_.next(), "READY=1") << service.errors();
   EXPECT_EQ(manager_.next(), "WATCHDOG=1");
   EXPECT_EQ(manager_.next(), "WATCHDOG=1");
-  EXPECT_TRUE(manager_.hears("STATUS=0 peers, 0 bit/s"));
+  EXPECT_TRUE(manager_.hears("STATUS=0 peers, 0 B/s"));
 }
 
 TEST_F(ManagedService, ThatHangsPingsNoMore) {
@@ -209,7 +209,7 @@ TEST_F(RealUnit, StartsReloadsAnswersAndStops) {
                     HasSubstr("listening on udp 127.0.0.1:" + std::to_string(port_))));
   EXPECT_EQ(in_there({"systemctl", "reload", "udtcat@test"}).status, 0);
   EXPECT_EQ(property("MainPID"), main);
-  EXPECT_TRUE(eventually(patience(20s), [&] { return property("StatusText") == "0 peers, 0 bit/s\n"; }));
+  EXPECT_TRUE(eventually(patience(20s), [&] { return property("StatusText") == "0 peers, 0 B/s\n"; }));
   EXPECT_EQ(in_there({"systemctl", "stop", "udtcat@test"}).status, 0);
   EXPECT_EQ(property("Result"), "success\n");
   EXPECT_EQ(property("ActiveState"), "inactive\n");

@@ -65,7 +65,7 @@ TEST_F(StatusOf, AServiceSaysWhereItListensAndWhoWasRefused) {
   expect_exit(stranger, kRefused);
   const Ran ran = status();
   EXPECT_THAT(ran.output, AllOf(HasSubstr("listening on udp 127.0.0.1:" + std::to_string(port_)), HasSubstr("0 peers"),
-                                HasSubstr("refused 1: ")))
+                                HasSubstr("refused 1: "), HasSubstr(" ago: 127.0.0.1:")))
       << ran.errors;
 }
 
@@ -78,6 +78,28 @@ TEST_F(StatusOf, AForwardSaysWhatItForwards) {
   ASSERT_TRUE(picture.is_object());
   EXPECT_EQ(picture["forwarding"], json::array({"tcp 127.0.0.1:" + std::to_string(entrance)}));
   EXPECT_EQ(picture["peers"][0]["address"], "127.0.0.1:" + std::to_string(port_));
+}
+
+TEST_F(StatusOf, AForwardSaysWhomItDialsInVainAndWhy) {
+  const std::uint16_t entrance = free_port();
+  const Process from = connect({.args = {"--from", std::to_string(entrance)}});
+  ASSERT_TRUE(accepts_tcp(entrance, kAtOnce)) << from.errors();
+  EXPECT_TRUE(eventually(patience(10s), [&] {
+    const json picture = picture_of(from);
+    return picture.is_object() && picture["dialling"].is_object() && picture["dialling"]["reason"].is_string();
+  })) << from.errors();
+  EXPECT_THAT(status().output, AllOf(HasSubstr("  dialling 127.0.0.1:" + std::to_string(port_) + " for 0:"),
+                                     HasSubstr("nobody listens on that UDP port")));
+  const Process to = listen({.args = {"--to", "127.0.0.1:9"}});
+  EXPECT_TRUE(eventually(patience(20s), [&] { return picture_of(from)["dialling"].is_null(); })) << from.errors();
+}
+
+TEST_F(StatusOf, NobodyIsSaidToBeNobody) {
+  const Ran ran = status();
+  EXPECT_EQ(ran.status, kSuccess);
+  if (ran.output.empty()) {
+    EXPECT_THAT(ran.errors, HasSubstr("is in service on this host"));
+  }
 }
 
 TEST_F(StatusOf, ADirectoryThatIsServedSaysWhoReadsIt) {
@@ -145,10 +167,11 @@ TEST_F(StatusOf, FiguresComeEachIntervalAndTheLastLineStaysTheLast) {
   const json line = figures(listener).back();
   for (const char* key : {"version", "what", "pid", "seconds", "listening", "forwarding", "bytes_sent",
                           "bytes_received", "rate_bits_per_second", "streams_open", "packets_sent", "packets_lost",
-                          "cpu_seconds", "peers_left_out", "peers", "refused"})
+                          "cpu_seconds", "clients_waiting", "dialling", "peers_left_out", "peers", "refused"})
     EXPECT_TRUE(line.contains(key)) << key;
-  for (const char* key : {"number", "name", "address", "seconds", "bytes_sent", "bytes_received",
-                          "rate_bits_per_second", "streams_open", "packets_sent", "packets_lost", "rtt_us"})
+  for (const char* key :
+       {"number", "name", "address", "seconds", "bytes_sent", "bytes_received", "rate_bits_per_second", "streams_open",
+        "packets_sent", "packets_lost", "rtt_us", "silent_seconds"})
     EXPECT_TRUE(line["peers"][0].contains(key)) << key;
   listener.send_signal(SIGTERM);
   expect_exit(listener, kTerminated);

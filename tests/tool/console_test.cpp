@@ -1,9 +1,14 @@
 #include "tool/console.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "lib/core/log.hpp"
 #include "tool/support/pipe.hpp"
@@ -43,12 +48,36 @@ TEST_F(ConsoleTest, TakesTheStatusAway) {
   EXPECT_EQ(pipe_.drain(), "\r12 %\r    \r");
 }
 
+TEST_F(ConsoleTest, CountsCharactersAndShowsOnlyPrintableOnes) {
+  console_.status("waiting for 'käse'");
+  console_.status("\x1b[2J");
+  EXPECT_EQ(pipe_.drain(), "\rwaiting for 'käse'\r?[2J              ");
+}
+
 TEST_F(ConsoleTest, DropsWhatNobodyReads) {
   // More than a pipe holds: this test ends only if nothing waits for a reader.
   const std::string text(1000, 'x');
   for (int i = 0; i < 1000; ++i) console_.line(text);
   console_.status(text);
   EXPECT_GT(pipe_.drain().size(), 4096U);
+}
+
+TEST(Console, KeepsTheStatusWithinItsWindow) {
+  const int user = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(::grantpt(user) + ::unlockpt(user), 0);
+  std::array<char, 64> name{};
+  ASSERT_EQ(::ptsname_r(user, name.data(), name.size()), 0);
+  const int terminal = ::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  const winsize window{.ws_row = 24, .ws_col = 12, .ws_xpixel = 0, .ws_ypixel = 0};
+  ASSERT_EQ(::ioctl(terminal, TIOCSWINSZ, &window), 0);
+  Console console(terminal);
+  EXPECT_EQ(console.columns(), 11U);
+  console.status("0123456789abcdef");
+  std::array<char, 64> screen{};
+  const ssize_t shown = ::read(user, screen.data(), screen.size());
+  EXPECT_EQ(std::string(screen.data(), static_cast<std::size_t>(std::max<ssize_t>(shown, 0))), "\r0123456789a");
+  ::close(terminal);
+  ::close(user);
 }
 
 TEST(Console, GoesOnWithoutStderr) {

@@ -8,6 +8,7 @@
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "support/addresses.hpp"
 #include "support/run_until.hpp"
 
 namespace udtcat::tool {
@@ -77,8 +78,13 @@ struct ForwardTest : ::testing::Test {
     clients.emplace_back(io).connect({boost::asio::ip::address_v4::loopback(), port});
     return clients.back();
   }
+  [[nodiscard]] std::size_t waiting() const {
+    ProcessPicture picture;
+    forward->fill(picture);
+    return picture.clients_waiting;
+  }
   [[nodiscard]] bool waits(std::size_t count) {
-    return run_until(io, [&] { return forward->waiting() == count; });
+    return run_until(io, [&] { return waiting() == count; });
   }
   [[nodiscard]] bool takes(std::size_t session, std::size_t count) {
     return run_until(io, [&] { return sessions.at(session)->sockets.size() == count; });
@@ -133,7 +139,7 @@ TEST_F(ForwardTest, ResetsNobodyWhoWaitsForRoom) {
   tcp::socket& second = come();
   ASSERT_TRUE(waits(1));
   io.run_for(200ms);  // several times the patience
-  ASSERT_EQ(forward->waiting(), 1U);
+  ASSERT_EQ(waiting(), 1U);
   full.room = 1;
   sessions[0]->ends[0]();
   EXPECT_TRUE(takes(0, 2));
@@ -243,7 +249,7 @@ TEST_F(ForwardTest, LetsManyThatWaitForOneServiceBeInNobodysWay) {
   ASSERT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "web"));
   add(10, {"web"});
   for (std::size_t i = 0; i < kMaxWaitingClients + 10; ++i) come();
-  ASSERT_TRUE(run_until(io, [&] { return forward->waiting() >= kMaxWaitingClients; }));
+  ASSERT_TRUE(run_until(io, [&] { return waiting() >= kMaxWaitingClients; }));
   const std::string name = forward->front_names().at(1);
   port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
   come();
@@ -253,9 +259,9 @@ TEST_F(ForwardTest, LetsManyThatWaitForOneServiceBeInNobodysWay) {
 TEST_F(ForwardTest, HoldsItsFrontsWhenManyWaitAndGoesOn) {
   make();
   for (std::size_t i = 0; i < kMaxWaitingClients + 100; ++i) come();
-  ASSERT_TRUE(run_until(io, [&] { return forward->waiting() >= kMaxWaitingClients; }));
+  ASSERT_TRUE(run_until(io, [&] { return waiting() >= kMaxWaitingClients; }));
   run_ready(io);
-  EXPECT_LE(forward->waiting(), kMaxWaitingClients + 1);
+  EXPECT_LE(waiting(), kMaxWaitingClients + 1);
   add(2 * kMaxWaitingClients);
   EXPECT_TRUE(takes(0, kMaxWaitingClients + 100));
 }
@@ -287,6 +293,36 @@ TEST_F(ForwardTest, StopsWhenEverySessionHasBeenTold) {
   boost::system::error_code refused;
   late.connect({boost::asio::ip::address_v4::loopback(), port}, refused);
   EXPECT_EQ(refused, boost::asio::error::connection_refused);
+}
+
+TEST_F(ForwardTest, GivesUpASilentSessionWhoseAddressRefusesNewOnes) {
+  make();
+  FakeConnection& session = add(10);
+  session.answering = false;
+  session.figures.silence = 10s;
+  const Endpoint elsewhere = test::address_of("192.0.2.1", 9000);
+  const Error other_key{Errc::authentication_failed, "connect to far:9000", "another key"};
+  const auto now = std::chrono::steady_clock::now();
+  forward->on_refused({session.peer()}, other_key, now);
+  EXPECT_FALSE(session.aborted) << "its path may only just be back";
+  forward->on_refused({elsewhere}, other_key, now + 4s);
+  EXPECT_FALSE(session.aborted) << "another address says nothing of this one";
+  session.figures.silence = 3s;
+  forward->on_refused({session.peer()}, other_key, now + 4s);
+  EXPECT_FALSE(session.aborted) << "it has answered meanwhile";
+  session.figures.silence = 14s;
+  forward->on_refused({elsewhere, session.peer()}, other_key, now + 8s);
+  ASSERT_TRUE(session.aborted);
+  EXPECT_EQ(session.aborted->code, Errc::peer_lost);
+}
+
+TEST_F(ForwardTest, KeepsASessionThatAnswersWhoeverRefuses) {
+  make();
+  FakeConnection& session = add(10);
+  const Error refused{Errc::parameters_refused, "connect", "too many"};
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto later : {0s, 4s, 40s}) forward->on_refused({session.peer()}, refused, now + later);
+  EXPECT_FALSE(session.aborted);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ TEST(RefusalLog, CountsPeersByTheKindOfReason) {
   ASSERT_EQ(pictures.size(), 2U);
   EXPECT_EQ(pictures[0].count + pictures[1].count, 3U);
   EXPECT_LT(pictures[0].ago, 60s);
+  EXPECT_THAT(pictures[0].last + pictures[1].last, HasSubstr("TLS: another"));
 }
 
 /// Takes all at once; reads as the test says.

@@ -63,10 +63,10 @@ TEST_F(PeersFileTest, BreaksOffThePeersThatANewListLacks) {
   const auto peers = load();
   std::string why;
   const KnownPeers::Watch watch(peers, alice_, Purpose::pipe, [&](const Error& error) { why = error.message(); });
-  peers->reload();
+  EXPECT_EQ(peers->reload(), "read " + path_ + " again: 1 peer");
   EXPECT_EQ(why, "");
   write(line_ + " rsh");
-  peers->reload();
+  ASSERT_TRUE(peers->reload());
   EXPECT_THAT(why, HasSubstr("alice may not pipe"));
 }
 
@@ -76,7 +76,7 @@ TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {
   const KnownPeers::Watch watch(peers, alice_, Purpose::pipe, [](const Error& error) { FAIL() << error.message(); });
   for (const std::string& bad : {std::string("alice"), line_ + " nothing", line_ + "\n" + line_}) {
     write(bad);
-    peers->reload();
+    EXPECT_FALSE(peers->reload());
     EXPECT_TRUE(peers->recognise(alice_, Purpose::pipe)) << bad;
   }
 }

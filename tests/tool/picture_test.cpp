@@ -1,6 +1,7 @@
 #include "tool/picture.hpp"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "lib/bridge/fake_connection.hpp"
 
@@ -31,7 +32,9 @@ ProcessPicture picture() {
   made.forwarding = {"tcp 127.0.0.1:5432"};
   made.peers = {peer(1, 1'250'000'000)};
   made.all = made.peers.front().stats;
-  made.refused = {{.reason = "authentication failed", .count = 3, .ago = 12s}};
+  made.dialling = DiallingPicture{.peer = "far:9000", .age = 17s, .reason = "reach far:9000: the port is closed"};
+  made.clients_waiting = 2;
+  made.refused = {{.reason = "authentication failed", .count = 3, .ago = 12s, .last = "192.0.2.9:1: TLS: no key"}};
   made.cpu = 1500ms;
   return made;
 }
@@ -44,6 +47,8 @@ TEST(Picture, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->peers.front().stats.rtt, 75ms);
   EXPECT_EQ(back->peers.front().name, "web");
   EXPECT_EQ(back->refused.front().ago, 12s);
+  EXPECT_EQ(back->dialling->age, 17s);
+  EXPECT_EQ(back->clients_waiting, 2U);
 }
 
 TEST(Picture, OfAPeerWithoutNameAndRoundTripSaysNull) {
@@ -53,6 +58,24 @@ TEST(Picture, OfAPeerWithoutNameAndRoundTripSaysNull) {
   const std::string json = to_json(made);
   EXPECT_THAT(json, AllOf(HasSubstr("\"name\":null"), HasSubstr("\"rtt_us\":null")));
   EXPECT_EQ(parse_picture(json)->peers.front().stats.rtt, std::nullopt);
+}
+
+TEST(Picture, OfAnEarlierProgramIsRead) {
+  auto json = nlohmann::ordered_json::parse(to_json(picture()));
+  json.erase("dialling");
+  json.erase("clients_waiting");
+  json["peers"][0].erase("silent_seconds");
+  json["refused"][0].erase("last");
+  const auto read = parse_picture(json.dump());
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_FALSE(read->dialling);
+  EXPECT_THAT(to_text(*read), HasSubstr("refused 3: authentication failed, the last 0:12 ago\n"));
+}
+
+TEST(Picture, OfASilentPeerSaysForHowLong) {
+  ProcessPicture made = picture();
+  made.peers.front().stats.silence = 8'400ms;
+  EXPECT_THAT(to_text(parse_picture(to_json(made)).value()), HasSubstr("2 streams, no answer for 8 s, 1.25 GB sent"));
 }
 
 TEST(Picture, OfAPeerHasTheNameThatItsKeyPairGivesItAndNoOther) {
@@ -113,9 +136,10 @@ TEST(Picture, IsReadByAPerson) {
   const std::string text = to_text(made);
   EXPECT_THAT(text, HasSubstr("udtcat -l 9000 --to localhost:5432 (pid 4711, for 1:02:03)\n"));
   EXPECT_THAT(text, HasSubstr("  listening on udp 0.0.0.0:9000\n  forwarding tcp 127.0.0.1:5432\n"));
-  EXPECT_THAT(text, HasSubstr("  refused 3: authentication failed, the last 0:12 ago\n"));
-  EXPECT_THAT(text,
-              HasSubstr("  web 192.0.2.7:41234\n    2 streams, 1.00 Gbit/s, 1.16 GiB sent, 0 B received in 0:10"));
+  EXPECT_THAT(text, HasSubstr("  2 clients waiting for a session\n"
+                              "  dialling far:9000 for 0:17: reach far:9000: the port is closed\n"
+                              "  refused 3: authentication failed, the last 0:12 ago: 192.0.2.9:1: TLS: no key\n"));
+  EXPECT_THAT(text, HasSubstr("  web 192.0.2.7:41234\n    2 streams, 125 MB/s, 1.25 GB sent in 0:10"));
   EXPECT_THAT(to_sentence(made), HasSubstr("1 peer, "));
 }
 

@@ -81,7 +81,7 @@ TEST_F(SessionRunDeathTest, SumsUpWhenVerbose) {
     run.watch_peer(peer);
     run.finish(std::nullopt);
   };
-  EXPECT_EXIT(run_and_exit(end_well), ExitedWithCode(0), "^udtcat: 42 B sent, 0 B received in ");
+  EXPECT_EXIT(run_and_exit(end_well), ExitedWithCode(0), "^udtcat: 42 B sent in ");
 }
 
 TEST_F(SessionRunDeathTest, TellsThePeersOfASignalBeforeItEnds) {

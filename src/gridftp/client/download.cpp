@@ -153,7 +153,7 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
 
 Task<Status> Download::attempt(RemoteServer& server) {
   UDTCAT_CO_CHECK(co_await check_version(server));
-  progress_->kept_bytes = have_.bytes();
+  progress_->begin_attempt(expected_ ? std::optional(expected_->bytes()) : std::nullopt, have_.bytes());
   UDTCAT_CO_CHECK(co_await receive(server));
   co_return co_await check_version(server);  // whether it still is what it was
 }

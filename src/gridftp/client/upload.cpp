@@ -198,8 +198,8 @@ Task<Status> Upload::attempt(RemoteServer& server) {
 
 Task<Status> Upload::try_once(RemoteServer& server) {
   UDTCAT_CO_TRY(auto content, co_await open(server));
-  progress_->kept_bytes = have_->bytes();
   const auto range = content.range;
+  progress_->begin_attempt(range ? std::optional(range->bytes()) : std::nullopt, have_->bytes());
   if (auto sent = co_await send(server, std::move(content)); !sent) {
     // A server that does not go on with the part it has gets the whole file next time.
     if (is_final(sent.error()) && !begins_anew_ && !have_->empty()) {

@@ -68,6 +68,10 @@ ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Consol
   const auto progress = std::make_shared<TransferProgress>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
   run.watch([progress, verb = options.verb] { return figures_of(*progress, verb); });
+  run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Extent> {
+    if (!progress->file_bytes) return std::nullopt;
+    return tool::Extent{progress->done_bytes(), *progress->file_bytes};
+  });
   const auto conclude = [&run, progress](const Status& outcome) {
     if (!outcome) return run.finish(outcome.error());
     core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);

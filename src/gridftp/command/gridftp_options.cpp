@@ -135,8 +135,11 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
 }
 
 Status read_words(const Words& words, ClientOptions& options) {
-  if (options.verb == Verb::get) return read_get(words, options);
-  return options.verb == Verb::put ? read_put(words, options) : read_copy(words, options);
+  UDTCAT_CHECK(options.verb == Verb::get   ? read_get(words, options)
+               : options.verb == Verb::put ? read_put(words, options)
+                                           : read_copy(words, options));
+  options.is_chat = std::ranges::any_of(options.files, [](const GridftpFile& file) { return file.local == kStdio; });
+  return {};
 }
 
 Status read_place(const CommandLine& line, ServerOptions& options) {

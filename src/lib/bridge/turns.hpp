@@ -29,7 +29,13 @@ class Turns {
   }
   /// An item that waits, waits no longer.
   void remove(const Owner& owner, const Item& item) {
-    if (const auto line = lines_.find(owner); line != lines_.end()) std::erase(line->second.waiting, item);
+    const auto at = lines_.find(owner);
+    if (at == lines_.end()) return;
+    Line& line = at->second;
+    std::erase(line.waiting, item);
+    if (!line.waiting.empty()) return;
+    if (std::exchange(line.queued, false)) std::erase(queue_, owner);
+    if (line.under_way == 0) lines_.erase(at);
   }
   /// The next item, which is under way until done().  none: nobody waits who may have more under way
   [[nodiscard]] std::optional<Turn> next() {

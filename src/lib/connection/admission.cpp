@@ -11,6 +11,7 @@
 
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -58,9 +59,9 @@ Status Admission::room_for(const Endpoint& peer, const std::optional<PeerIdentit
   const auto known = held_.find(counted(peer, identity));
   const Held own = known == held_.end() ? Held() : known->second;
   if (own.sessions == 0 && held_.size() >= limits_.peers)
-    return too_many(peer, fmt::format("there are {} peers already", limits_.peers));
+    return too_many(peer, fmt::format("there are {} already", core::format_count(limits_.peers, "peer")));
   if (own.sessions >= limits_.sessions_per_peer)
-    return too_many(peer, fmt::format("it has {} sessions already", own.sessions));
+    return too_many(peer, fmt::format("it has {} already", core::format_count(own.sessions, "session")));
   if (is_sole_) return {};
   // A first session may have what there is: the least share can be more than a peer's part of a small total.
   if (own.sessions > 0 && own.promised_bytes + share_bytes > total_of_peer_bytes_)

@@ -334,7 +334,8 @@ std::optional<std::string> Multiplexer::unwelcome(const std::string& service) co
   if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
   const bool known = services_.empty() ? service.empty() : std::ranges::find(services_, service) != services_.end();
   if (known) return std::nullopt;
-  return service.empty() ? "this end has only services with a name" : "this end has no service " + service;
+  return service.empty() ? "the end that was asked has only services with a name"
+                         : "the end that was asked has no service " + service;
 }
 
 Status Multiplexer::on_open(StreamId id, std::string service) {
@@ -413,6 +414,7 @@ ConnectionStats Multiplexer::stats() {
   stats.streams_opened = streams_opened_;
   stats.streams_open = streams_.size();
   stats.made_at = made_at_;
+  if (!answers()) stats.silence = liveness_.silence(now());
   return stats;
 }
 

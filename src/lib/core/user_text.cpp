@@ -14,7 +14,7 @@ namespace udtcat::core {
 
 namespace {
 
-constexpr const char* kSizeForms = "allowed: bytes, or a number with KiB, MiB or GiB, as in 1.5GiB";
+constexpr const char* kSizeForms = "allowed: bytes, or a number with kB, MB, GB, KiB, MiB or GiB, as in 1.5GB";
 constexpr const char* kRateForms = "allowed: bits per second, or a number with k, M or G, as in 400M or 2.5Gbit/s";
 constexpr const char* kDurationForms = "allowed: seconds, or a number with ms, s or m, from 1ms to 365 days";
 
@@ -46,7 +46,7 @@ std::optional<Quantity> split(std::string_view text) {
 
 struct Unit {
   std::string_view name;
-  std::uint64_t factor;  // below 2^34, so that its billionths are counted without overflow
+  std::uint64_t factor;
 };
 
 /// The quantity in the smallest unit, rounded down; none for an unknown unit, a number beyond `limit`, or a fraction of
@@ -59,7 +59,10 @@ std::optional<std::uint64_t> scale(std::string_view text, const std::array<Unit,
     if (unit.name != quantity->unit || quantity->whole > limit / unit.factor) continue;
     if (unit.factor == 1 && quantity->billionths != 0) continue;
     const std::uint64_t amount = quantity->whole * unit.factor;
-    const std::uint64_t fraction = quantity->billionths * unit.factor / 1'000'000'000U;
+    // In two steps, neither of which overflows with a factor below 2^64 / 10^9.
+    constexpr std::uint64_t kBillion = 1'000'000'000;
+    const std::uint64_t fraction = quantity->billionths * (unit.factor / kBillion) +
+                                   quantity->billionths * (unit.factor % kBillion) / kBillion;
     if (fraction <= limit - amount) return amount + fraction;
   }
   return std::nullopt;
@@ -67,17 +70,19 @@ std::optional<std::uint64_t> scale(std::string_view text, const std::array<Unit,
 
 std::string quoted(std::string_view kind, std::string_view text) { return fmt::format("{} \"{}\"", kind, text); }
 
-// Two decimals of the largest unit that leaves at least 1; none for the smallest.
+// Three digits of the largest unit that leaves at least 1; all of the smallest.
 template <std::size_t Count>
-std::string in_largest_unit(std::uint64_t amount, double step, const std::array<std::string_view, Count>& units) {
+std::string in_largest_unit(std::uint64_t amount, const std::array<std::string_view, Count>& units) {
   double value = static_cast<double>(amount);
   std::size_t unit = 0;
-  // A value that would round up to a full step is written in the next unit: never "1024.00 KiB".
-  while (unit + 1 < Count && value >= step - (unit == 0 ? 0.0 : 0.005)) {
-    value /= step;
+  // A value that would round up to a full step is written in the next unit: never "1000 kB".
+  while (unit + 1 < Count && value >= (unit == 0 ? 1000 : 999.5)) {
+    value /= 1000;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{} {}", amount, units[0]) : fmt::format("{:.2f} {}", value, units[unit]);
+  if (unit == 0) return fmt::format("{} {}", amount, units[0]);
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
 // strerror_r comes in two shapes, XSI's and GNU's; overloading takes whichever the C library has.
@@ -89,7 +94,15 @@ std::string in_largest_unit(std::uint64_t amount, double step, const std::array<
 }  // namespace
 
 Result<std::uint64_t> parse_size(std::string_view text) {
-  static constexpr std::array<Unit, 4> kUnits{{{"", 1}, {"KiB", kKiB}, {"MiB", kMiB}, {"GiB", kGiB}}};
+  static constexpr std::array<Unit, 9> kUnits{{{"", 1},
+                                               {"KiB", kKiB},
+                                               {"MiB", kMiB},
+                                               {"GiB", kGiB},
+                                               {"TiB", 1024 * kGiB},
+                                               {"kB", 1'000},
+                                               {"MB", 1'000'000},
+                                               {"GB", 1'000'000'000},
+                                               {"TB", 1'000'000'000'000}}};
   if (const auto bytes = scale(text, kUnits, std::numeric_limits<std::uint64_t>::max())) return *bytes;
   return fail(Errc::bad_argument, quoted("size", text), kSizeForms);
 }
@@ -111,13 +124,19 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
 }
 
 std::string format_size(std::uint64_t bytes) {
-  static constexpr std::array<std::string_view, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  return in_largest_unit(bytes, 1024.0, kUnits);
+  static constexpr std::array<std::string_view, 7> kUnits{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  return in_largest_unit(bytes, kUnits);
 }
 
-std::string format_rate(BitRate rate) {
+std::string format_rate(BitRate rate) { return format_size(rate.bits_per_second() / 8) + "/s"; }
+
+std::string format_bit_rate(BitRate rate) {
   static constexpr std::array<std::string_view, 5> kUnits{"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
-  return in_largest_unit(rate.bits_per_second(), 1000.0, kUnits);
+  return in_largest_unit(rate.bits_per_second(), kUnits);
+}
+
+std::string format_count(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 std::string format_duration(std::chrono::duration<double> time) { return fmt::format("{:g} s", time.count()); }

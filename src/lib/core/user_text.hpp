@@ -1,7 +1,8 @@
 /// Values as users write and read them: sizes, rates, times, the names of options, errno.
 ///
-/// Rates are bits per second (k, M, G are powers of 1000); sizes are bytes (KiB, MiB, GiB are powers of 1024). Output
-/// always states the unit.
+/// Read are rates in bits per second (k, M, G: powers of 1000) and sizes in bytes (kB, MB, GB, TB: powers of 1000; KiB,
+/// MiB, GiB, TiB: powers of 1024). Written are bytes and bytes per second, by powers of 1000, with their unit; bits per
+/// second where a user has given them.
 #pragma once
 
 #include <chrono>
@@ -19,17 +20,21 @@ namespace udtcat::core {
 
 inline constexpr std::size_t kMaxThreads = 256;  // guess: of those that users may ask for, more than hosts have cores
 
-/// "4096", "256KiB", "1MiB", "2GiB" → bytes. K, M and G alone are refused as ambiguous.  errors: Errc::bad_argument
+/// "4096", "256KiB", "1MiB", "3GB" → bytes. K, M and G alone are refused as ambiguous.  errors: Errc::bad_argument
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 /// "400M", "10Gbit/s", "64k", "5000" → bits per second. Bytes are refused.  errors: Errc::bad_argument
 [[nodiscard]] Result<BitRate> parse_rate(std::string_view text);
 /// "500ms", "10s", "2m", "10" (seconds) → duration, at least 1 ms.  errors: Errc::bad_argument
 [[nodiscard]] Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-/// "1.50 GiB", "312 B".
+/// "1.50 GB", "312 B".
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
-/// "2.31 Gbit/s".
+/// "289 MB/s".
 [[nodiscard]] std::string format_rate(BitRate rate);
+/// "2.31 Gbit/s".
+[[nodiscard]] std::string format_bit_rate(BitRate rate);
+/// "1 peer", "2 peers".
+[[nodiscard]] std::string format_count(std::size_t count, std::string_view one);
 /// "10 s", "0.25 s".
 [[nodiscard]] std::string format_duration(std::chrono::duration<double> time);
 

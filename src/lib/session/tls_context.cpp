@@ -180,6 +180,8 @@ std::string why_refused(const PeerCheck& check, int reason) {
 std::string cause_of(int reason, Role role, const PeerCheck* check) {
   if (check == nullptr && reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
     return "the listener has a key pair, this end a shared key; both ends need the same kind";
+  if (check == nullptr && reason == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM)
+    return "the connector shows no shared key; it may have a key pair, and both ends need the same kind";
   if (check == nullptr) return {};
   const bool alert = reason >= SSL_AD_REASON_OFFSET;
   if (role == Role::listener)

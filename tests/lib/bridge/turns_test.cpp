@@ -34,6 +34,14 @@ TEST_F(TurnsTest, LetsOwnersTakeTurns) {
   EXPECT_EQ(take(3), "axb");
 }
 
+TEST_F(TurnsTest, HasOneThatLeftAndComesAgainStandBehindTheOthers) {
+  add(1, "a");
+  add(2, "x");
+  turns.remove(1, 'a');
+  add(1, "b");
+  EXPECT_EQ(take(3), "xb-");
+}
+
 TEST_F(TurnsTest, GivesNobodyMoreThanItsShare) {
   add(1, "abc");
   EXPECT_EQ(take(3), "ab-");

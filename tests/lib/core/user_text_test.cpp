@@ -12,16 +12,23 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
-TEST(ParseSize, TakesBytesAndPowersOf1024) {
+TEST(ParseSize, TakesBytesAndPowersOf1000And1024) {
   EXPECT_EQ(parse_size("0"), 0U);
   EXPECT_EQ(parse_size("4096"), 4096U);
   EXPECT_EQ(parse_size("256KiB"), 262144U);
   EXPECT_EQ(parse_size("1MiB"), 1048576U);
   EXPECT_EQ(parse_size("2GiB"), 2147483648U);
+  EXPECT_EQ(parse_size("1TiB"), 1'099'511'627'776U);
+  EXPECT_EQ(parse_size("4kB"), 4'000U);
+  EXPECT_EQ(parse_size("5MB"), 5'000'000U);
+  EXPECT_EQ(parse_size("3GB"), 3'000'000'000U);
+  EXPECT_EQ(parse_size("2TB"), 2'000'000'000'000U);
   EXPECT_EQ(parse_size("18446744073709551615"), kMost);
   EXPECT_EQ(parse_size("1.5GiB"), 3 * kGiB / 2);
   EXPECT_EQ(parse_size("0.3KiB"), 307U) << "rounded down";
   EXPECT_EQ(parse_size("4096.0"), 4096U);
+  EXPECT_EQ(parse_size("1.999999999TB"), 1'999'999'999'000U);
+  EXPECT_EQ(parse_size("1.5TiB"), 1536 * kGiB);
   EXPECT_EQ(parse_size("17179869183.999999999GiB"), kMost - 1);
 }
 
@@ -96,24 +103,31 @@ TEST(ParseDuration, RefusesNothingAtAllAndForever) {
   }
 }
 
-TEST(FormatSize, StatesTheUnitAndTwoDecimals) {
+TEST(FormatSize, StatesTheUnitAndThreeDigits) {
   EXPECT_EQ(format_size(0), "0 B");
   EXPECT_EQ(format_size(312), "312 B");
-  EXPECT_EQ(format_size(1023), "1023 B");
-  EXPECT_EQ(format_size(1024), "1.00 KiB");
-  EXPECT_EQ(format_size(kGiB + kGiB / 2), "1.50 GiB");
-  EXPECT_EQ(format_size(kMost), "16.00 EiB");
+  EXPECT_EQ(format_size(999), "999 B");
+  EXPECT_EQ(format_size(1000), "1.00 kB");
+  EXPECT_EQ(format_size(9'994), "9.99 kB");
+  EXPECT_EQ(format_size(12'340), "12.3 kB");
+  EXPECT_EQ(format_size(1'500'000'000), "1.50 GB");
+  EXPECT_EQ(format_size(412'000'000'000), "412 GB");
+  EXPECT_EQ(format_size(kMost), "18.4 EB");
 }
 
-TEST(FormatSize, NeverRoundsUpToAFullStep) {
-  EXPECT_EQ(format_size(kMiB - 1), "1.00 MiB");
-  EXPECT_EQ(format_size(kMiB - 10 * kKiB), "1014.00 KiB");
+TEST(FormatSize, NeverHasAFourthDigit) {
+  EXPECT_EQ(format_size(9'996), "10.0 kB");
+  EXPECT_EQ(format_size(99'960), "100 kB");
+  EXPECT_EQ(format_size(999'499), "999 kB");
+  EXPECT_EQ(format_size(999'500), "1.00 MB");
 }
 
-TEST(FormatRate, StatesTheUnitAndTwoDecimals) {
-  EXPECT_EQ(format_rate(BitRate::from_bits_per_second(999)), "999 bit/s");
-  EXPECT_EQ(format_rate(BitRate::from_bits_per_second(2'310'000'000)), "2.31 Gbit/s");
-  EXPECT_EQ(format_rate(BitRate::from_bits_per_second(999'999)), "1.00 Mbit/s");
+TEST(FormatRate, IsInBytesForWhatIsMeasuredAndInBitsForWhatWasGiven) {
+  EXPECT_EQ(format_rate(BitRate::from_bits_per_second(999)), "124 B/s");
+  EXPECT_EQ(format_rate(BitRate::from_bits_per_second(2'310'000'000)), "289 MB/s");
+  EXPECT_EQ(format_bit_rate(BitRate::from_bits_per_second(999)), "999 bit/s");
+  EXPECT_EQ(format_bit_rate(BitRate::from_bits_per_second(2'310'000'000)), "2.31 Gbit/s");
+  EXPECT_EQ(format_bit_rate(BitRate::from_bits_per_second(999'999)), "1.00 Mbit/s");
 }
 
 TEST(BitRate, ComesFromBytesAndTime) {

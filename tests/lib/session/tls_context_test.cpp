@@ -192,6 +192,8 @@ TEST(TlsError, SaysWhatOpensslSays) {
   EXPECT_EQ(error_after(SSL_R_LENGTH_MISMATCH, Role::listener).message(), "TLS handshake: length mismatch");
   EXPECT_EQ(error_after(SSL_R_BINDER_DOES_NOT_VERIFY, Role::listener).message(),
             "TLS handshake: the peer does not hold our key");
+  EXPECT_NE(error_after(SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, Role::listener).message().find("it may have a key pair"),
+            std::string::npos);
 }
 
 }  // namespace

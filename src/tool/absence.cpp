@@ -1,0 +1,38 @@
+#include "tool/absence.hpp"
+
+#include <fmt/format.h>
+
+namespace udtcat::tool {
+
+bool is_refusal(const Error& error) {
+  return error.code == Errc::authentication_failed || error.code == Errc::parameters_refused;
+}
+
+void Absence::begin(const Error& why, TimePoint now) {
+  if (!since_) since_ = now;
+  why_ = why.message();
+}
+
+std::optional<std::string> Absence::on_failure(const Error& error, TimePoint now) {
+  if (!since_ && !is_refusal(error)) return std::nullopt;
+  begin(error, now);
+  if (std::exchange(told_, error.code) == error.code) return std::nullopt;
+  return why_ + "; dialling on";
+}
+
+std::optional<std::string> Absence::end(TimePoint now) {
+  const auto since = std::exchange(since_, std::nullopt);
+  const bool was_told = std::exchange(told_, std::nullopt).has_value();
+  const bool returns = std::exchange(was_here_, true);
+  why_.clear();
+  if (!since || (!returns && !was_told)) return std::nullopt;
+  return fmt::format("{} is {} after {:.0f} s", peer_, returns ? "back" : "there",
+                     std::chrono::duration<double>(now - *since).count());
+}
+
+std::optional<DiallingPicture> Absence::picture(TimePoint now) const {
+  if (!since_) return std::nullopt;
+  return DiallingPicture{.peer = peer_, .age = now - *since_, .reason = why_};
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,44 @@
+/// A service's log of its peers: who comes and who goes.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/trouble.hpp"
+
+namespace udtcat::tool {
+
+/// Tells of each peer, a holder of a key pair or a host, when its first session comes and its last one goes. One that
+/// comes and goes without end is told as any trouble: at once, then by one line an interval that counts.
+/// Threads: confined to the io_context thread.
+class PeerLog {
+ public:
+  using Say = std::function<void(const std::string& line)>;
+
+  PeerLog(boost::asio::io_context& io, Say say);
+  void on_come(const Connection& connection);
+  /// how   the session's end; one that is no ordinary end is a warning, with its reason
+  void on_gone(Connection& connection, const Status& how);
+
+ private:
+  struct Present {
+    std::size_t sessions = 0;
+    std::chrono::steady_clock::time_point since{};
+    ConnectionStats past{};  // of its sessions that have gone
+  };
+
+  void tell(const Connection& connection, Errc code, std::string what);
+
+  std::map<std::string, Present> present_;  // by the peers' names; no more than sessions
+  bridge::TroubleReporter reporter_;
+};
+
+}  // namespace udtcat::tool
