@@ -77,7 +77,7 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
   if (command == commands.end()) {
     const std::string name = fmt::format("{}", fmt::join(file->command(), " "));
     return wrong(file->wrong_command(
-        fmt::format("there is no command \"{}\"{}; see udtcat help", name, did_you_mean(name, names_of(commands)))));
+        fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))));
   }
   auto job = command->parse(with(file->words(), more));
   if (job) return {&*command, std::move(job), {}, [file = *file](Error error) { return file.blame(std::move(error)); }};
@@ -109,8 +109,8 @@ Asked understand_typed(const Commands& commands, const Command& command, const W
   if (!options || options->empty()) return {&command, std::move(job)};
   const auto read = [&](const Words& some) { return command.parse(with(some, arguments)); };
   auto configured = read(words_of(*options));
-  const auto name_line = [options = *options](Error error, std::optional<std::size_t> line) {
-    return line ? wrong_user_line(*line, error.message()) : std::move(error);
+  const auto name_line = [](const Error& error, std::optional<std::size_t> line) {
+    return line ? wrong_user_line(*line, error.message()) : error;
   };
   if (configured)
     return {&command, std::move(configured), {}, [name_line, options = *options](const Error& error) {
@@ -122,7 +122,7 @@ Asked understand_typed(const Commands& commands, const Command& command, const W
     UDTCAT_CHECK(read(some));
     return {};
   });
-  return {&command, tl::unexpected(name_line(std::move(configured.error()), line))};
+  return {&command, tl::unexpected(name_line(configured.error(), line))};
 }
 
 /// A host may be called help, too: udtcat help 9000.
@@ -132,15 +132,16 @@ bool asks_for_help(const Words& arguments) {
 }
 
 /// udtcat help [TOPIC], where a command is a topic too.
-Asked help_on(const Commands& commands, const Words& topic) {
+Asked help_on(const Commands& commands, Words topic) {
+  if (topic == Words{kPipeWord}) topic.clear();
   for (const Command& row : commands)
     if (row.words == topic) return {&row, nullptr, row.help()};
   const std::string name = fmt::format("{}", fmt::join(topic, " "));
   if (auto text = topic_text(name)) return {nullptr, nullptr, std::move(*text)};
   return wrong(
       {Errc::bad_argument, fmt::format("help \"{}\"", name),
-       fmt::format("no such topic{}; the topics are {}, and each command, as in udtcat help gridftp get",
-                   did_you_mean(name, with(names_of(commands), topic_names())), fmt::join(topic_names(), ", "))});
+       fmt::format("no such topic; they are {}, and each command, as in udtcat help gridftp get{}",
+                   fmt::join(topic_names(), ", "), did_you_mean(name, with(names_of(commands), topic_names())))});
 }
 
 /// Where `error` is about the first of `arguments`, the word that may be meant there, behind those of `command`.
@@ -205,7 +206,7 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
   if (!job.needs_key()) return job.run({}, context);
   auto key = find_key_somewhere(job.options(), std::move(environment_key));
   if (!key) return fails(key.error());
-  if (!key->where.empty()) core::log().info("the key is that of {}", key->where);
+  if (!key->generated && !key->where.empty()) core::log().info("the key is that of {}", key->where);
   return job.run(std::move(*key), context);
 }
 

@@ -148,7 +148,7 @@ tl::unexpected<Error> CommandLine::unknown(const std::string& word) const {
   Words names;
   for (const CLI::Option* option : parser_->app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}{1}; see {0} --help", command_,
+  return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}; see {0} --help{1}", command_,
                                                           did_you_mean(word.substr(0, word.find('=')), names)));
 }
 

@@ -92,7 +92,8 @@ std::optional<std::size_t> line_that_says(const Error& error, const std::vector<
   for (auto option = options.rbegin(); option != options.rend(); ++option) {
     const auto is = option->word.find('=');
     if (is == std::string::npos || is + 1 == option->word.size()) continue;
-    if (error.what.ends_with(' ' + option->word.substr(is + 1))) return option->line;
+    const std::string value = option->word.substr(is + 1);
+    if (error.what.ends_with(' ' + value) || error.what.ends_with('"' + value + '"')) return option->line;
   }
   return std::nullopt;
 }

@@ -53,7 +53,7 @@ struct OptionWord {
 [[nodiscard]] std::optional<std::size_t> line_to_blame(const Error& error, const std::vector<OptionWord>& options,
                                                        const std::function<Status(const Words& some)>& read);
 
-/// Of `options`, the line of the last with the value that `error` is about ("read key /etc/nokey"); none where that is
+/// Of `options`, the line of the last with the value that `error` is about ("read /etc/nolist"); none where that is
 /// another's.
 [[nodiscard]] std::optional<std::size_t> line_that_says(const Error& error, const std::vector<OptionWord>& options);
 

@@ -42,7 +42,7 @@ Result<Words> named_command(const OptionLine& line, const std::vector<Words>& al
   for (const Words& words : all) names.push_back(fmt::format("{}", fmt::join(words, " ")));
   const std::string text = fmt::format("{}", fmt::join(line.values, " "));
   return tl::unexpected(wrong_user_line(
-      line.number, fmt::format("there is no command \"{}\"{}; as in Command gridftp get, or Command pipe", text,
+      line.number, fmt::format("there is no command \"{}\"; as in Command gridftp get, or Command pipe{}", text,
                                did_you_mean(text, names))));
 }
 

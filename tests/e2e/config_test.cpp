@@ -133,11 +133,12 @@ TEST_F(UsersFiles, HoldOptionsOfEachCommand) {
 TEST_F(UsersFiles, AreNamedWithTheLineThatIsWrong) {
   own("config", "Command pipe\nrhate 1M\n");
   EXPECT_THAT(say("h 9 --check").errors,
-              HasSubstr("config:2: option \"--rhate=1M\": unknown to udtcat; did you mean --rate?"));
+              HasSubstr("config:2: option \"--rhate=1M\": unknown to udtcat; see udtcat --help; did you mean --rate?"));
   own("config", "Command pipe\nkey-file nokey\n");
-  EXPECT_THAT(say("h 9 --check").errors, HasSubstr("config:2: read key nokey"));
+  EXPECT_THAT(say("h 9 --check").errors, HasSubstr("config:2: key file \"nokey\""));
   own("config", "Command piep\n");
-  EXPECT_THAT(say("h 9 --check").errors, HasSubstr("config:1: there is no command \"piep\"; did you mean pipe?"));
+  EXPECT_THAT(say("h 9 --check").errors,
+              AllOf(HasSubstr("config:1: there is no command \"piep\""), HasSubstr("did you mean pipe?")));
   EXPECT_THAT(say("h 9 --no-such").errors, HasSubstr("--no-such")) << "first what was typed";
   own("config", "Command pipe\nrate 1M\n", 0666);
   EXPECT_THAT(say("h 9 --check").errors, HasSubstr("chmod go-w"));
@@ -176,12 +177,14 @@ const std::vector<ConfigMistake> kConfigMistakes = {
     {"Dashes", "--listen 9", ":1: \"--listen\" is written without dashes here"},
     {"Binary", std::string("listen 9\n\0", 10), ":2: it has a control character"},
     {"Empty", "", ": no arguments"},
-    {"OptionMistyped", "listen 9\nlisen 8", ":2: option \"--lisen=8\": unknown to udtcat; did you mean --listen?"},
-    {"CommandMistyped", "\ncommand rsh-deamon", ":2: there is no command \"rsh-deamon\"; did you mean rsh-daemon?"},
+    {"OptionMistyped", "listen 9\nlisen 8",
+     ":2: option \"--lisen=8\": unknown to udtcat; see udtcat --help; did you mean --listen?"},
+    {"CommandMistyped", "\ncommand rsh-deamon",
+     ":2: there is no command \"rsh-deamon\"; see udtcat help; did you mean rsh-daemon?"},
     {"BothEnds", "listen 9\nhost h\nport 9", ":2: line 1 says the opposite"},
     {"HostWithoutPort", "\nhost h", ":2: host needs a port"},
     {"PortWithoutHost", "port 9", ":1: port needs a host"},
-    {"KeyFile", "listen 9\nkey-file nokey", ":2: read key nokey"},
+    {"KeyFile", "listen 9\nkey-file nokey", ":2: key file \"nokey\""},
     {"PeersFile", "listen 9\npeers nolist\nto x:1\nkey-file identity", ":2: read nolist"},
     {"OpenQuote", "listen 9\nexec 'cat", ":2: a quote is not closed"},
 };

@@ -79,7 +79,7 @@ TEST(LineToBlame, IsTheOneThatLeadsToTheError) {
 
 TEST(LineThatSays, NamesTheValueThatAnErrorIsAbout) {
   const std::vector<OptionWord> options{{"--key-file=k", 2}, {"--peers=/a/k", 3}, {"--push", 4}, {"--as=", 5}};
-  EXPECT_EQ(line_that_says({Errc::bad_argument, "read key k", "no such file"}, options), 2U);
+  EXPECT_EQ(line_that_says({Errc::bad_argument, "key file \"k\"", "no such file"}, options), 2U);
   EXPECT_EQ(line_that_says({Errc::bad_argument, "read /a/k", "no such file"}, options), 3U);
   EXPECT_EQ(line_that_says({Errc::bad_argument, "read /b/k", "no such file"}, options), std::nullopt);
   EXPECT_EQ(line_that_says({Errc::bad_argument, "", ""}, options), std::nullopt);
