@@ -49,7 +49,7 @@ TEST_F(ProgressLine, SaysThatACommandHasNotEnded) {
 TEST_F(ProgressLine, SaysInAnOutageHowLongItHasLastedAndWhenItIsGivenUp) {
   const Process listener = listen();
   const Process connector = connect({.args = {"--progress", "--rate", "8M"}, .in = open_for_reading(file_.path())});
-  ASSERT_TRUE(shows(connector, R"(\[ +\d %\])"));
+  ASSERT_TRUE(shows(connector, R"(\[ +\d+ %\])"));
   listener.send_signal(SIGSTOP);
   EXPECT_TRUE(shows(connector, R"(no answer for [3-9] s, giving up at 40)"));
   listener.send_signal(SIGCONT);
