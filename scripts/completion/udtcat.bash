@@ -51,7 +51,7 @@ _udtcat() {
     local forward='--to --from --wait --once --max-peers --max-sessions --max-streams --total-memory'
     local client='-p --parallelism -s --stripes --range --over --retries --clear-control'
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
-      'rsh '*) options="$all $watched --rate --port --udp-host --require-udp --push --remote-udtcat --ssh --daemon" ;;
+      'rsh '*) options="$all $watched --rate --why --port --udp-host --require-udp --push --remote-udtcat --ssh --daemon" ;;
       'rsh-daemon '*) options="$all $short $listener --rate --allow" ;;
       'gridftp put') options="$all $short $watched $client --rate" ;;
       'gridftp get' | 'gridftp copy') options="$all $short $watched $client" ;;
@@ -63,7 +63,7 @@ _udtcat() {
       'gridftp '*) options='-h --help' ;;
       'status '*) options='-h --help --json' ;;
       *)
-        options="$all $short $watched $listener $forward --rate --exec --plain --send-only --recv-only --accept-timeout --config --version"
+        options="$all $short $watched $listener $forward --rate --exec --plain --send-only --recv-only --accept-timeout --why --config --version"
         ;;
     esac
     _udtcat_values "$options" "$current"

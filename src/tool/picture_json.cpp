@@ -41,6 +41,8 @@ OrderedJson peer_json(const PeerPicture& peer) {
   json["seconds"] = seconds_of(peer.age);
   json.update(figures_json(peer.stats, peer.rate));
   json["rtt_us"] = peer.stats.rtt ? OrderedJson(peer.stats.rtt->count()) : OrderedJson(nullptr);
+  json["limited_by"] = peer.limited_by.empty() ? OrderedJson(nullptr) : OrderedJson(peer.limited_by);
+  json["limited_by_text"] = peer.limited_by_text;
   return json;
 }
 
@@ -92,7 +94,11 @@ class PictureReader {
                      .address = text("address"),
                      .age = time("seconds"),
                      .stats = figures(),
-                     .rate = rate()};
+                     .rate = rate(),
+                     .limited_by = {}};
+    // A process that is older has none.
+    if (json_.contains("limited_by")) peer.limited_by = text("limited_by");
+    if (json_.contains("limited_by_text")) peer.limited_by_text = text("limited_by_text");
     constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
     if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));
     return peer;

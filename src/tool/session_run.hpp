@@ -101,6 +101,7 @@ class SessionRun {
 
   void on_signal(int signal);
   void tick();
+  void tell_progress();
   void conclude();
   [[nodiscard]] Sample sample() const;
   [[nodiscard]] std::string describe(const Error& error) const;
@@ -114,6 +115,7 @@ class SessionRun {
   const bool stats_json_;
   const bool shows_progress_;
   const bool says_summary_;
+  const bool says_why_;
   Reports reports_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
@@ -130,7 +132,8 @@ class SessionRun {
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end
   Clock::time_point started_;
-  Sample shown_;  // what the last progress line said
+  Sample shown_;      // what the last progress line said
+  Evidence asked_;    // at the last SIGUSR1
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };
