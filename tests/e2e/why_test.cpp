@@ -1,6 +1,7 @@
 /// What limits a transfer, as both ends say it: each limit is made true in a lab, and false in the one beside it.
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ struct Lab {
 };
 
 /// A pipe's reader that takes 2 MB/s, however they come.
-const std::string kSlowSink = "while dd bs=20k count=10 iflag=fullblock 2> /dev/null | grep -q .; do sleep 0.1; done";
+const std::string kSlowSink =
+    "while dd bs=20k count=10 iflag=fullblock 2> /dev/null | wc -c | grep -qv '^0'; do sleep 0.1; done";
 const std::string kSlowSource = "for i in $(seq 25); do head -c 100000 /dev/zero; sleep 0.1; done";
 
 class Why : public UdtcatTest {
@@ -89,7 +91,7 @@ TEST_F(Why, IsTheSourceWhereThatGivesLessThanThePathCarries) {
 
 TEST_F(Why, IsTheConsumerWhereThatTakesLess) {
   const std::string little = "--memory 4MiB";
-  expect({.sends = little, .receives = little, .source = "head -c 6000000 /dev/zero", .sink = kSlowSink},
+  expect({.sends = little, .receives = little, .source = "head -c 8000000 /dev/zero", .sink = kSlowSink},
          "peer_consumer");
   expect({.sends = little, .receives = little}, "path");
 }
@@ -105,10 +107,74 @@ TEST_F(Why, IsMemoryWhereARoundTripHoldsMore) {
   expect({.sends = "--memory 1MiB"}, "path");
 }
 
+TEST_F(Why, IsThePathWithItsQueueWhereAnotherFillsIt) {
+  const auto queue_ms = [this](const Lab& lab) {
+    const Said said = said_in(lab);
+    EXPECT_EQ(said.sender.value("limited_by", json()), "path") << said.sender << said.receiver;
+    const std::string text = said.sender.value("limited_by_text", "");
+    const std::string before = "its queue adds ";
+    const auto at = text.find(before);
+    return at == std::string::npos ? 0.0 : std::stod(text.substr(at + before.size()));
+  };
+  Lab deep{.link = {"--rate", "20M", "--rtt", "20ms", "--queue", "1MiB"}, .source = "head -c 5000000 /dev/zero"};
+  EXPECT_LT(queue_ms(deep), 40);
+  const std::string probe = UDTCAT_WANPROBE_BINARY;
+  deep.beside_far = "exec " + probe + " tcp-receive 5000 > /dev/null";
+  // The far one may not listen yet.
+  deep.beside_near = "until " + probe + " tcp-send $WANLAB_FAR4 5000 30000000 > /dev/null 2>&1; do sleep 0.1; done";
+  EXPECT_GT(queue_ms(deep), 60) << "TCP fills a queue of 420 ms";
+}
+
+TEST_F(Why, IsLossWhereThatIsTheSameAtAnyRateAndNoQueueShows) {
+  expect({.link = {"--rate", "1G", "--rtt", "60ms", "--loss", "10%/0"}, .source = "head -c 20000000 /dev/zero"},
+         "loss");
+  expect({.link = {"--rate", "50M", "--rtt", "60ms", "--loss", "0.2%/0"}}, "path");
+}
+
+TEST_F(Why, IsAPolicerWhereWhatIsFasterIsDroppedWithoutAQueue) {
+  expect({.link = {"--rate", "50M", "--rtt", "20ms", "--queue", "30KiB"}}, "policer");
+  expect({.link = {"--rate", "50M", "--rtt", "20ms", "--queue", "512KiB"}}, "path");
+}
+
 TEST_F(Why, IsThePeersMemoryLikewise) {
   const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
   expect({.link = far_away, .receives = "--memory 1MiB"}, "peer_memory");
   expect({.receives = "--memory 1MiB"}, "path");
+}
+
+/// Each end has a core of its own, and shares it with whom the test says.
+class WhySerial : public Why {
+ protected:
+  void SetUp() override {
+    Why::SetUp();
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "two ends want two cores";
+  }
+  [[nodiscard]] static Lab pinned() {
+    return {.link = {},
+            .sends = "--threads 1",
+            .receives = "--threads 1",
+            .source = "head -c 300000000 /dev/zero",
+            .as_sender = "taskset -c 0",
+            .as_receiver = "taskset -c 1"};
+  }
+  static constexpr const char* kBusy = "trap exit TERM; while :; do :; done";
+};
+
+TEST_F(WhySerial, IsTheProcessorOfTheEndWhoseCoreOthersHave) {
+  Lab lab = pinned();
+  lab.beside_far = "exec taskset -c 1 sh -c '" + std::string(kBusy) + "'";
+  expect(lab, "peer_processor");
+  lab.beside_near = "exec taskset -c 0 sh -c '" + std::string(kBusy) + "'";
+  lab.beside_far = "true";
+  expect(lab, "processor");
+}
+
+TEST_F(WhySerial, IsNoProcessorThatHasLittleToDoThoughItsCoreIsBusy) {
+  Lab lab = pinned();
+  lab.beside_far = "exec taskset -c 1 sh -c '" + std::string(kBusy) + "'";
+  lab.sends += " --rate 5M";
+  lab.source = "head -c 1500000 /dev/zero";
+  expect(lab, "rate_cap");
 }
 
 }  // namespace

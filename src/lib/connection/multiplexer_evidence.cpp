@@ -10,7 +10,8 @@ std::optional<Hold> Multiplexer::hold(bool with_data) const {
   if (close_sent()) return std::nullopt;
   if (!session_->wants_block()) return session_->waits_for_lanes() ? std::optional(Hold::cipher) : std::nullopt;
   if (!with_data) return Hold::path;
-  return starved_streams_ > 0 ? Hold::credit : Hold::source;
+  const bool all_said = streams_.size() == 1 && streams_.begin()->second.stream->awaits_receipt();
+  return starved_streams_ > 0 || all_said ? Hold::credit : Hold::source;
 }
 
 EndEvidence Multiplexer::evidence_here() const {

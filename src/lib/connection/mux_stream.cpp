@@ -186,6 +186,7 @@ void MuxStream::on_written(std::error_code error, std::size_t bytes) {
 void MuxStream::finish_sink() {
   if (incoming_ != Incoming::finished) return;
   incoming_ = Incoming::draining;
+  host_.note_consuming(true);
   local_->async_finish(lifetime_.guard([this](std::error_code error) { on_drained(error); }));
 }
 
@@ -193,6 +194,7 @@ void MuxStream::on_drained(std::error_code error) {
   if (over_) return;
   if (error) return fail_locally(ResetCause::write_failed, error);
   incoming_ = Incoming::receipted;
+  host_.note_consuming(false);
   host_.send({id_, Receipt{receive_credit_.received_bytes()}});
   end_when_receipted();
 }
@@ -225,7 +227,7 @@ void MuxStream::end(std::optional<Error> error) {
   if (over_) return;
   over_ = true;
   note_credit();
-  if (writing_) host_.note_consuming(false);
+  if (writing_ || incoming_ == Incoming::draining) host_.note_consuming(false);
   if (error && local_) local_->abort();
   host_.stream_over(*this, StreamOutcome{std::move(error), send_credit_.sent_bytes(), receipted_bytes_,
                                          receive_credit_.consumed_bytes()});

@@ -88,6 +88,8 @@ class MuxStream {
   /// The part of DATA's bytes that no early copy has brought; to be called for each before on_data().
   [[nodiscard]] std::span<const std::byte> unseen(std::span<const std::byte> bytes);
   [[nodiscard]] std::uint64_t sent_bytes() const { return send_credit_.sent_bytes(); }
+  /// All of the source is sent, and the peer's consumer has not taken all.
+  [[nodiscard]] bool awaits_receipt() const { return outgoing_ == Outgoing::finished; }
 
   /// Ends the stream from this side and tells the peer.
   void reset(ResetCause cause, Error error);

@@ -13,6 +13,7 @@ constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of 
 constexpr double kDominant = 0.4;                // guess: of the time, where nothing else has more
 constexpr double kFullyBusy = 0.85;              // measured: ADR-0042: a thread that is the limit is never quite full
 constexpr double kCapReached = 0.9;              // guess: headers, repairs and a beginning are not payload
+constexpr double kMemoryFilled = 0.8;            // measured: ADR-0042: BBR finds what the memory carries, and a little less
 constexpr double kConsumes = 0.5;                // guess: half of the time somebody takes what is there
 constexpr double kDropsMatter = 0.001;           // guess: a drop may be a train of sixty packets
 constexpr double kLossMatters = 0.01;            // guess: less is repaired without being felt
@@ -113,7 +114,7 @@ bool is_busy(const Direction& direction, Verdict& verdict) {
   verdict.where = sender_is ? direction.sender_at : direction.receiver_at;
   verdict.thread = busier.thread;
   verdict.busy = std::min(busier.busy, 1.0);
-  verdict.waited = std::min(busier.waited, 1.0);
+  verdict.waited = std::clamp(busier.waited, 0.0, 1 - verdict.busy);
   return true;
 }
 
@@ -123,6 +124,24 @@ bool drops_at_sockets(const Direction& direction, Verdict& verdict) {
   if (direction.sender->packets_sent < kEnoughPackets || verdict.dropped < kDropsMatter) return false;
   verdict.limit = Limit::socket_buffer;
   verdict.where = direction.receiver_at;
+  return true;
+}
+
+/// What the path was found to carry in a round trip is what the memory holds: it may carry more, which nobody sees.
+bool fills(std::uint64_t memory_bytes, const Verdict& verdict) {
+  if (!verdict.least_rtt || memory_bytes == 0) return false;
+  const double seconds = std::chrono::duration<double>(*verdict.least_rtt).count();
+  return static_cast<double>(verdict.path_rate.bytes_per_second()) * seconds >=
+         kMemoryFilled * static_cast<double>(memory_bytes);
+}
+
+bool fills_memory(const Direction& direction, Verdict& verdict) {
+  const std::uint64_t ours = direction.sender->memory_bytes;
+  const std::uint64_t theirs = direction.receiver != nullptr ? direction.receiver->memory_bytes : 0;
+  const bool theirs_is_less = theirs != 0 && (ours == 0 || theirs < ours);
+  if (!fills(theirs_is_less ? theirs : ours, verdict)) return false;
+  verdict.limit = Limit::memory;
+  verdict.where = theirs_is_less ? direction.receiver_at : direction.sender_at;
   return true;
 }
 
@@ -150,12 +169,14 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
 void blame_holds(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
   const auto of = [&sender](Hold why) { return held(sender, why); };
-  const std::array<std::pair<double, Limit>, 6> holds{{{of(Hold::source), Limit::source},
-                                                       {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
-                                                       {of(Hold::cipher), Limit::processor},
-                                                       {of(Hold::sending) + of(Hold::path), Limit::path},
-                                                       {of(Hold::rate_cap), Limit::rate_cap},
-                                                       {of(Hold::memory), Limit::memory}}};
+  // Of equals the first: what the transport waits for, the connection may wait for too.
+  const std::array<std::pair<double, Limit>, 6> holds{
+      {{of(Hold::sending) + of(Hold::path), Limit::path},
+       {of(Hold::rate_cap), Limit::rate_cap},
+       {of(Hold::memory), Limit::memory},
+       {of(Hold::cipher), Limit::processor},
+       {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
+       {of(Hold::source), Limit::source}}};
   const auto longest = *std::ranges::max_element(holds, {}, [](const auto& each) { return each.first; });
   if (longest.first < kDominant) return;
   verdict.where = direction.sender_at;
@@ -165,9 +186,9 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
     verdict.thread = Verdict::Thread::cipher;
     const double each = static_cast<double>(std::max<std::uint64_t>(sender.cipher_threads, 1));
     verdict.busy = std::min(share(sender.cipher.had, sender.elapsed) / each, 1.0);
-    verdict.waited = std::min(share(sender.cipher.waited, sender.elapsed) / each, 1.0);
+    verdict.waited = std::clamp(share(sender.cipher.waited, sender.elapsed) / each, 0.0, 1 - verdict.busy);
   }
-  if (verdict.limit != Limit::path) return;
+  if (verdict.limit != Limit::path || fills_memory(direction, verdict)) return;
   verdict.where = Verdict::Where::between;
   verdict.limit = limit_of_path(sender, verdict);
 }

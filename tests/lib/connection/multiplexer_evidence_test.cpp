@@ -39,6 +39,18 @@ TEST_F(MultiplexersEvidence, ChargesAStalledConsumerAtBothEnds) {
   EXPECT_LT(held(connector, Hold::credit), credit + 50ms) << "no more of it";
 }
 
+TEST_F(MultiplexersEvidence, ChargesAConsumerThatHasNotTakenTheEnd) {
+  connect();
+  listener.script->consumer_stalled = true;
+  connector.script->to_send = "all";
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  ASSERT_TRUE(run_until([this] { return held(connector, Hold::credit) > 50ms; }));
+  EXPECT_GT(evidence_of(listener).here.consuming, 40ms);
+  listener.script->stall(false);
+  EXPECT_TRUE(both_ended());
+}
+
 TEST_F(MultiplexersEvidence, SaysNothingToAPeerThatTakesNoReports) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;

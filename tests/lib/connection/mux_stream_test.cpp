@@ -102,6 +102,24 @@ TEST_F(MuxStreamTest, IsNeitherStarvedNorConsumingOnceItIsOver) {
   EXPECT_EQ(host.consumers, 0);
 }
 
+TEST_F(MuxStreamTest, AwaitsTheReceiptOnceAllIsSaidAndConsumesUntilAllIsTaken) {
+  script->to_send = "all";
+  script->source_ended = true;
+  attach();
+  EXPECT_FALSE(stream.awaits_receipt());
+  fill(100);
+  EXPECT_TRUE(stream.awaits_receipt());
+  ASSERT_TRUE(stream.on_receipt(3));
+  EXPECT_FALSE(stream.awaits_receipt());
+  script->consumer_stalled = true;
+  ASSERT_TRUE(data("theirs"));
+  EXPECT_EQ(host.consumers, 1);
+  ASSERT_TRUE(stream.on_fin(6));
+  script->stall(false);
+  settle();
+  EXPECT_EQ(host.consumers, 0);
+}
+
 TEST_F(MuxStreamTest, AsksAgainOnlyWhenTheSourceHasSomething) {
   attach();
   EXPECT_EQ(fill(100), 0U);

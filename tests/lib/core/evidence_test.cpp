@@ -88,6 +88,19 @@ TEST(Verdict, SaysNothingOfAPathThatIsNotFoundYet) {
   EXPECT_EQ(word(beginning), "");
 }
 
+TEST(Verdict, NamesTheMemoryThatAFoundPathFills) {
+  Evidence filled = held_by(Hold::path);  // 90 Mbit/s at 40 ms are 450 kB
+  filled.here.memory_bytes = 550'000;
+  EXPECT_EQ(word(filled), "memory");
+  filled.here.memory_bytes = 600'000;
+  EXPECT_EQ(word(filled), "path");
+  filled.there->memory_bytes = 500'000;
+  EXPECT_EQ(word(filled), "peer_memory");
+  EXPECT_EQ(word(from_the_other_end(filled)), "memory");
+  filled.there->memory_bytes = 600'001;
+  EXPECT_EQ(word(filled), "path");
+}
+
 TEST(Verdict, TellsASlowConsumerFromASmallWindow) {
   for (const Hold why : {Hold::credit, Hold::peer_window}) {
     Evidence full = held_by(why);
