@@ -38,13 +38,13 @@ struct EndEvidence {
   std::uint64_t bytes_received = 0;                      ///< payload that the consumers have taken
   std::array<std::chrono::microseconds, kHolds> held{};  ///< of sending, by Hold; of several flows the mean
   std::chrono::microseconds consuming{0};                ///< a consumer was being written to
-  ThreadTime event_loop;                                 ///< of the thread that moves packets and blocks
-  ThreadTime cipher;                                     ///< of the cipher threads together
+  ThreadTime event_loop{};                               ///< of the thread that moves packets and blocks
+  ThreadTime cipher{};                                   ///< of the cipher threads together
   std::uint64_t cipher_threads = 0;                      ///< 0: the event loop seals and opens
   // ---- As the sender of its data, about the path
-  BitRate path_rate;                                   ///< found; zero: not yet
-  std::optional<std::chrono::microseconds> least_rtt;  ///< none: not measured yet
-  std::chrono::microseconds rtt_sum{0};                ///< of rtt_samples
+  BitRate path_rate{};                                   ///< found; zero: not yet
+  std::optional<std::chrono::microseconds> least_rtt{};  ///< none: not measured yet
+  std::chrono::microseconds rtt_sum{0};                  ///< of rtt_samples
   std::uint64_t rtt_samples = 0;
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
@@ -56,13 +56,13 @@ struct EndEvidence {
   std::uint64_t socket_buffer_bytes = 0;  ///< for receiving, as the system granted it
   std::uint64_t socket_wanted_bytes = 0;  ///< and as it was asked for
   // ---- Its settings
-  BitRate rate_cap;                ///< zero: none
+  BitRate rate_cap{};              ///< zero: none
   std::uint64_t memory_bytes = 0;  ///< that it keeps each way; 0: unknown
 };
 
 /// Both ends' halves.
 struct Evidence {
-  EndEvidence here;
+  EndEvidence here{};
   std::optional<EndEvidence> there{};         ///< as the peer last reported; none: it has not, or does not
   std::optional<EndEvidence> there_before{};  ///< and in its report before
 };
@@ -93,13 +93,13 @@ struct Verdict {
   Limit limit = Limit::unknown;
   Where where = Where::between;
   bool sends = true;                   ///< the direction: this end sends more than it receives
-  BitRate rate;                        ///< payload that moved in it
+  BitRate rate{};                      ///< payload that moved in it
   Thread thread = Thread::event_loop;  ///< of Limit::processor
   double busy = 0;                     ///< of Limit::processor: share of the time that it ran
   double waited = 0;                   ///< and in which it could have run, and others did
   double lost = 0;                     ///< share of the packets
   double dropped = 0;                  ///< of Limit::socket_buffer: datagrams dropped, to a packet sent
-  BitRate path_rate;                   ///< zero: not known
+  BitRate path_rate{};                 ///< zero: not known
   std::optional<std::chrono::microseconds> least_rtt{};
   std::chrono::microseconds queue{0};  ///< that the mean round trip is longer
 };

@@ -68,7 +68,7 @@ void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
 void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
-void add_why_option(CommandLine& line, Options& options);       ///< --why, of commands that carry one transfer
+void add_why_option(CommandLine& line, Options& options);        ///< --why, of commands that carry one transfer
 void add_check_option(CommandLine& line, Options& options);      ///< --check
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 

@@ -26,8 +26,8 @@ struct PeerPicture {
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
-  BitRate rate;             ///< both ways together, of late
-  std::string limited_by;  ///< the verdict's word, of late; empty: not known
+  BitRate rate;              ///< both ways together, of late
+  std::string limited_by{};  ///< the verdict's word, of late; empty: not known
   std::string limited_by_text{};
 };
 

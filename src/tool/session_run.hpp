@@ -132,8 +132,8 @@ class SessionRun {
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end
   Clock::time_point started_;
-  Sample shown_;      // what the last progress line said
-  Evidence asked_;    // at the last SIGUSR1
+  Sample shown_;    // what the last progress line said
+  Evidence asked_;  // at the last SIGUSR1
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

@@ -35,7 +35,8 @@ const EndEvidence* half(const Verdict& verdict, const Evidence& evidence) {
 
 std::string unknown_text(const Evidence& evidence) {
   if (evidence.here.elapsed == std::chrono::microseconds(0)) return "what limits is not known: nobody has measured it";
-  if (evidence.here.bytes_sent + evidence.here.bytes_received == 0) return "what limits is not known yet: nothing moved";
+  if (evidence.here.bytes_sent + evidence.here.bytes_received == 0)
+    return "what limits is not known yet: nothing moved";
   return fmt::format("what limits is not known{}", evidence.here.elapsed < std::chrono::seconds(2)
                                                        ? " yet: too little has moved"
                                                        : ": no one thing has held it for most of the time");
@@ -76,8 +77,9 @@ std::string socket_text(const Verdict& verdict, const EndEvidence* end) {
                                  at(verdict), 1 / std::max(verdict.dropped, 1e-6));
   if (end == nullptr) return text;
   if (end->socket_buffer_bytes >= end->socket_wanted_bytes)
-    return text + fmt::format(", though they are as large as udtcat asks for ({}): its thread came too late to read them",
-                              format_size(end->socket_buffer_bytes));
+    return text +
+           fmt::format(", though they are as large as udtcat asks for ({}): its thread came too late to read them",
+                       format_size(end->socket_buffer_bytes));
   // The kernel counts twice what it is asked for.
   const std::uint64_t limit = rounded_up(end->socket_wanted_bytes / 2);
   return text + fmt::format("; `sysctl -w net.core.rmem_max={}` {} would let them hold {} instead of {}", limit,

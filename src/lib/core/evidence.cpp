@@ -12,15 +12,15 @@ using std::chrono::microseconds;
 constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of the event loop
 constexpr double kDominant = 0.4;                // guess: of the time, where nothing else has more
 constexpr double kFullyBusy = 0.85;              // measured: ADR-0042: a thread that is the limit is never quite full
-constexpr double kCapReached = 0.9;              // guess: headers, repairs and a beginning are not payload
-constexpr double kMemoryFilled = 0.8;            // measured: ADR-0042: BBR finds what the memory carries, and a little less
-constexpr double kConsumes = 0.5;                // guess: half of the time somebody takes what is there
-constexpr double kDropsMatter = 0.001;           // guess: a drop may be a train of sixty packets
-constexpr double kLossMatters = 0.01;            // guess: less is repaired without being felt
-constexpr std::uint64_t kEnoughPackets = 200;    // guess: a share of fewer says little
-constexpr double kProbesLose = 2;                // guess: a policer drops what is beyond its rate, chance does not care
-constexpr microseconds kLeastQueue{5'000};       // guess: trains and hosts make less
-constexpr int kQueuePart = 4;                    // guess: of the round trip: more is a queue
+constexpr double kCapReached = 0.75;             // guess: headers, repairs, a beginning and an end are no payload
+constexpr double kMemoryFilled = 0.8;   // measured: ADR-0042: BBR finds what the memory carries, and a little less
+constexpr double kConsumes = 0.5;       // guess: half of the time somebody takes what is there
+constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
+constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
+constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
+constexpr double kProbesLose = 2;              // guess: a policer drops what is beyond its rate, chance does not care
+constexpr microseconds kLeastQueue{5'000};     // guess: trains and hosts make less
+constexpr int kQueuePart = 4;                  // guess: of the round trip: more is a queue
 
 std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
 microseconds less(microseconds now, microseconds before) { return std::max(now - before, microseconds(0)); }
@@ -170,13 +170,12 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
   const auto of = [&sender](Hold why) { return held(sender, why); };
   // Of equals the first: what the transport waits for, the connection may wait for too.
-  const std::array<std::pair<double, Limit>, 6> holds{
-      {{of(Hold::sending) + of(Hold::path), Limit::path},
-       {of(Hold::rate_cap), Limit::rate_cap},
-       {of(Hold::memory), Limit::memory},
-       {of(Hold::cipher), Limit::processor},
-       {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
-       {of(Hold::source), Limit::source}}};
+  const std::array<std::pair<double, Limit>, 6> holds{{{of(Hold::sending) + of(Hold::path), Limit::path},
+                                                       {of(Hold::rate_cap), Limit::rate_cap},
+                                                       {of(Hold::memory), Limit::memory},
+                                                       {of(Hold::cipher), Limit::processor},
+                                                       {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
+                                                       {of(Hold::source), Limit::source}}};
   const auto longest = *std::ranges::max_element(holds, {}, [](const auto& each) { return each.first; });
   if (longest.first < kDominant) return;
   verdict.where = direction.sender_at;

@@ -183,7 +183,7 @@ TEST(Verdict, NamesACapThatIsReachedWhateverElseIsBusy) {
   capped.here.rate_cap = BitRate::from_bits_per_second(80'000'000);
   capped.here.event_loop = {9s, 0s};
   EXPECT_EQ(word(capped), "rate_cap");
-  capped.here.rate_cap = BitRate::from_bits_per_second(100'000'000);
+  capped.here.rate_cap = BitRate::from_bits_per_second(110'000'000);
   EXPECT_EQ(word(capped), "processor") << "it would be faster";
 }
 
