@@ -13,6 +13,7 @@
 
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
+#include <udtcat/evidence.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
@@ -50,6 +51,7 @@ struct ConnectionStats {
   std::size_t flows = 1;  ///< channels of the transport that the session runs over
   Protection protection = Protection::private_;
   std::optional<Cipher> cipher;  ///< none at auth and clear
+  Evidence evidence{};           ///< of what its speed depends on
 };
 
 /// Made by dial() and listen(). Destroying it ends it at once and without a word: its Streams fail with

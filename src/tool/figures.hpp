@@ -50,6 +50,8 @@ struct RunReport {
   std::string peer_name;  ///< by its key pair; empty where it has none
   ExitStatus exit_status = ExitStatus::success;
   std::string exit_reason;  ///< "complete", or the error's text
+  std::string limited_by;   ///< word_of() the verdict; empty: not known
+  std::string limited_by_text;
 };
 
 /// One line, an object. Docs: udtcat(1), "--stats".

@@ -7,6 +7,7 @@
 
 #include "lib/core/user_text.hpp"
 #include "tool/figures.hpp"
+#include "tool/why.hpp"
 
 namespace udtcat::tool {
 
@@ -21,8 +22,9 @@ std::string peer_lines(const PeerPicture& peer) {
   const std::string name = peer.name.empty() ? peer.address : peer.name + " " + peer.address;
   const Sample sample{peer.stats, peer.age};
   const bool silent = peer.stats.silence.count() > 0;
-  return fmt::format("  {}\n    {}, {}, {}\n", name, core::format_count(peer.stats.streams_open, "stream"),
-                     silent ? silence_text(peer.stats) : core::format_rate(peer.rate), figures_text(sample));
+  const std::string limit = peer.limited_by_text.empty() ? "" : "    " + peer.limited_by_text + '\n';
+  return fmt::format("  {}\n    {}, {}, {}\n{}", name, core::format_count(peer.stats.streams_open, "stream"),
+                     silent ? silence_text(peer.stats) : core::format_rate(peer.rate), figures_text(sample), limit);
 }
 
 std::string peers_text(const ProcessPicture& picture) {
@@ -50,21 +52,28 @@ PeerPicture picture_of(std::uint64_t number, const Endpoint& address, const Conn
           .address = address.to_string(),
           .age = std::chrono::steady_clock::now() - stats.made_at,
           .stats = stats,
-          .rate = {}};
+          .rate = {},
+          .limited_by = {}};
 }
 
 void Rates::set(ProcessPicture& picture, TimePoint now) {
   const bool first = at_ == TimePoint{};
-  std::map<std::uint64_t, std::uint64_t> bytes;
+  std::map<std::uint64_t, Before> peers;
   for (PeerPicture& peer : picture.peers) {
     const std::uint64_t moved = payload_bytes(peer.stats);
-    const auto before = bytes_.find(peer.number);
-    peer.rate = before == bytes_.end() ? rate_of(0, moved, peer.age) : rate_of(before->second, moved, now - at_);
-    bytes.emplace(peer.number, moved);
+    const Evidence& evidence = peer.stats.evidence;
+    const auto before = peers_.find(peer.number);
+    const bool is_new = before == peers_.end();
+    peer.rate = is_new ? rate_of(0, moved, peer.age) : rate_of(before->second.bytes, moved, now - at_);
+    const Evidence lately = is_new ? evidence : since(before->second.evidence, evidence);
+    const Verdict verdict = verdict_on(lately);
+    peer.limited_by = word_of(verdict);
+    peer.limited_by_text = why_text(verdict, lately);
+    peers.emplace(peer.number, Before{moved, evidence});
   }
   const std::uint64_t all = payload_bytes(picture.all);
   picture.rate = first ? rate_of(0, all, picture.age) : rate_of(all_bytes_, all, now - at_);
-  bytes_ = std::move(bytes);
+  peers_ = std::move(peers);
   all_bytes_ = all;
   at_ = now;
 }

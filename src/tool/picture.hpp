@@ -27,7 +27,9 @@ struct PeerPicture {
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
-  BitRate rate;  ///< both ways together, of late
+  BitRate rate;              ///< both ways together, of late
+  std::string limited_by{};  ///< the verdict's word, of late; empty: not known
+  std::string limited_by_text{};
 };
 
 /// Peers that were turned away for one kind of reason.
@@ -74,23 +76,27 @@ template <typename AnyConnection>
   return picture;
 }
 
-/// Rates are what has moved from one picture of a process to the next.
+/// Rates are what has moved from one picture of a process to the next, and verdicts are on the time between.
 /// Threads: unsynchronised.
 class Rates {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// Sets the rates: since the picture before, of a peer that is new since it connected.
+  /// Sets the rates and verdicts: since the picture before, of a peer that is new since it connected.
   void set(ProcessPicture& picture, TimePoint now);
 
  private:
-  std::map<std::uint64_t, std::uint64_t> bytes_;  // by the peers' numbers
+  struct Before {
+    std::uint64_t bytes;
+    Evidence evidence;
+  };
+  std::map<std::uint64_t, Before> peers_;  // by their numbers
   std::uint64_t all_bytes_ = 0;
   TimePoint at_{};
 };
 
-inline constexpr std::size_t kMaxShownPeers = 1000;           // guess: more than anybody reads; 300 kB
-inline constexpr std::size_t kMaxPictureBytes = 1024 * 1024;  // guess: three times as much
+inline constexpr std::size_t kMaxShownPeers = 1000;           // guess: more than anybody reads; 500 kB
+inline constexpr std::size_t kMaxPictureBytes = 1024 * 1024;  // guess: twice as much
 
 /// One line, an object, at most kMaxPictureBytes; of more peers than kMaxShownPeers the fastest.
 /// Docs: udtcat(1), "STATUS".

@@ -73,6 +73,7 @@ Output, all on stderr:
   -q, --quiet                only errors
       --progress, --no-progress   a line of progress (default: where a person watches)
       --stats FORM           json: one JSON object as the last line; json:10s: and one each 10 s; none (none)
+      --why                  at the end, and at SIGUSR1: what limited the transfer, and what would help
       --check                only say what would be done
   -h, --help    -V, --version
 Each option may stand in ~/.config/udtcat/config: udtcat help config

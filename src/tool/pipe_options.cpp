@@ -120,6 +120,7 @@ void add_forward_options(CommandLine& line, PipeOptions& options) {
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
   add_log_options(line, options);
+  add_why_option(line, options);
   add_check_option(line, options);
   add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });

@@ -12,6 +12,7 @@
 #include "lib/core/user_text.hpp"
 #include "tool/figures.hpp"
 #include "tool/service_manager.hpp"
+#include "tool/why.hpp"
 
 namespace udtcat::tool {
 
@@ -51,6 +52,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const EndRules&
       shows_progress_(options.progress.value_or(person_watches(options))),
       says_waiting_(options.progress.value_or(options.verbosity >= 0 && ::isatty(STDERR_FILENO) == 1)),
       says_summary_(shows_progress_ || options.verbosity > 0),
+      says_why_(options.why),
       reports_(io_, console, options),
       peer_timer_(io_),
       progress_timer_(io_),
@@ -155,7 +157,7 @@ std::string SessionRun::state_text() const {
 
 void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
-  if (signal == SIGUSR1) return console_.line("udtcat: " + state_text());
+  if (signal == SIGUSR1) return tell_progress();
   if (state_ != State::running) return;
   if (signal == SIGHUP && !reloads_.empty())
     return reports_.reload([this] {
@@ -172,6 +174,15 @@ void SessionRun::on_signal(int signal) {
     if (!cancelled) finish(error_);
   });
   tell_peers_(*error_);
+}
+
+/// The figures from the beginning on, the verdict since the last time.
+void SessionRun::tell_progress() {
+  console_.line("udtcat: " + state_text());
+  if (!figures_) return;
+  const Evidence now = figures_().evidence;
+  const Evidence lately = since(std::exchange(asked_, now), now);
+  console_.line("udtcat: " + why_text(verdict_on(lately), lately));
 }
 
 void SessionRun::finish(std::optional<Error> error) {
@@ -212,6 +223,9 @@ void SessionRun::conclude() {
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
+  const Evidence& evidence = end.stats.evidence;
+  const Verdict verdict = verdict_on(evidence);
+  if (says_why_ && figures_) console_.line("udtcat: " + why_text(verdict, evidence));
   if (!stats_json_) return;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
@@ -222,7 +236,9 @@ void SessionRun::conclude() {
                          .peer = peer_,
                          .peer_name = peer_name_,
                          .exit_status = status_,
-                         .exit_reason = error_ ? describe(*error_) : "complete"}));
+                         .exit_reason = error_ ? describe(*error_) : "complete",
+                         .limited_by = std::string(word_of(verdict)),
+                         .limited_by_text = why_text(verdict, evidence)}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line
 }
 

@@ -110,6 +110,7 @@ class SessionRun {
 
   void on_signal(int signal);
   void tick();
+  void tell_progress();
   void conclude();
   [[nodiscard]] Sample sample() const;
   [[nodiscard]] ProgressPicture progress_picture() const;
@@ -129,6 +130,7 @@ class SessionRun {
   const bool shows_progress_;
   const bool says_waiting_;
   const bool says_summary_;
+  const bool says_why_;
   Reports reports_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
@@ -150,6 +152,7 @@ class SessionRun {
   Clock::time_point started_;
   bool ticks_ = false;
   Progress progress_;
+  Evidence asked_;  // at the last SIGUSR1
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

@@ -39,6 +39,7 @@ TEST_F(Stats, AsJsonHaveEveryField) {
     EXPECT_EQ(stats.value("protection", ""), "private");
     EXPECT_FALSE(stats.value("cipher", "").empty()) << stats;
     EXPECT_FALSE(stats.value("exit_reason", "").empty()) << stats;
+    EXPECT_TRUE(stats.contains("limited_by") && !stats.value("limited_by_text", "").empty()) << stats;
   }
 }
 
@@ -69,11 +70,12 @@ TEST_F(Stats, InOneLineFollowEachSigusr1) {
   const auto lines = connector.error_lines().size();
   for (std::size_t asked = 1; asked <= 3; ++asked) {
     connector.send_signal(SIGUSR1);
-    EXPECT_TRUE(eventually(kAtOnce, [&] { return connector.error_lines().size() == lines + asked; }))
+    EXPECT_TRUE(eventually(kAtOnce, [&] { return connector.error_lines().size() == lines + 2 * asked; }))
         << connector.errors();
   }
   EXPECT_TRUE(connector.running());
   EXPECT_EQ(count_lines(connector, "64 B"), 3) << connector.errors();
+  EXPECT_EQ(count_lines(connector, "limit"), 3) << "why it is not faster";
 }
 
 TEST_F(Stats, AreNotMixedIntoAStderrThatIsNoTerminal) {

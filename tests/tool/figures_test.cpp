@@ -89,6 +89,8 @@ RunReport report() {
   made.peer = "192.0.2.7:5555";
   made.peer_name = "alice";
   made.exit_reason = "complete";
+  made.limited_by = "peer_consumer";
+  made.limited_by_text = "limited by their consumer";
   return made;
 }
 
@@ -100,7 +102,8 @@ TEST(StatsReport, HasEveryFigureInOneLine) {
     "packets_sent": 700, "packets_lost": 3, "packets_resent": 2, "blocks_sent": 4, "blocks_received": 1,
     "lanes": 16, "threads": 2, "flows": 3, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private",
     "transport": "native", "congestion": "bbr",
-    "peer": "192.0.2.7:5555", "peer_name": "alice", "exit_status": 0, "exit_reason": "complete"})"));
+    "peer": "192.0.2.7:5555", "peer_name": "alice", "exit_status": 0, "exit_reason": "complete",
+    "limited_by": "peer_consumer", "limited_by_text": "limited by their consumer"})"));
 }
 
 TEST(StatsReport, HasNullForWhatThereIsNot) {
@@ -109,6 +112,7 @@ TEST(StatsReport, HasNullForWhatThereIsNot) {
   EXPECT_TRUE(empty.at("peer").is_null());
   EXPECT_TRUE(empty.at("peer_name").is_null());
   EXPECT_TRUE(empty.at("rtt_us").is_null());
+  EXPECT_TRUE(empty.at("limited_by").is_null());
   EXPECT_EQ(empty.at("rate_bits_per_second"), 0);
 }
 

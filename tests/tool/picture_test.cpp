@@ -56,7 +56,7 @@ TEST(Picture, OfAPeerWithoutNameAndRoundTripSaysNull) {
   made.peers.front().name.clear();
   made.peers.front().stats.rtt.reset();
   const std::string json = to_json(made);
-  EXPECT_THAT(json, AllOf(HasSubstr("\"name\":null"), HasSubstr("\"rtt_us\":null")));
+  EXPECT_THAT(json, AllOf(HasSubstr("\"name\":null"), HasSubstr("\"rtt_us\":null"), HasSubstr("\"limited_by\":null")));
   EXPECT_EQ(parse_picture(json)->peers.front().stats.rtt, std::nullopt);
 }
 
@@ -83,6 +83,21 @@ TEST(Picture, OfAPeerHasTheNameThatItsKeyPairGivesItAndNoOther) {
   EXPECT_EQ(picture_of(1, connection).name, "") << "it has none";
   connection.identity = PeerIdentity{"alice", KeyPair::generate()->public_key()};
   EXPECT_EQ(picture_of(1, connection).name, "alice");
+}
+
+TEST(Picture, OfAnOlderProcessSaysNothingOfLimits) {
+  ProcessPicture made = picture();
+  made.peers.front().limited_by = "path";
+  made.peers.front().limited_by_text = "limited by the path";
+  std::string json = to_json(made);
+  EXPECT_EQ(parse_picture(json)->peers.front().limited_by, "path");
+  EXPECT_THAT(to_text(*parse_picture(json)), HasSubstr("\n    limited by the path\n"));
+  const std::string added = ",\"limited_by\":\"path\",\"limited_by_text\":\"limited by the path\"";
+  json.erase(json.find(added), added.size());
+  const auto older = parse_picture(json);
+  ASSERT_TRUE(older) << older.error().message();
+  EXPECT_EQ(older->peers.front().limited_by_text, "");
+  EXPECT_THAT(to_text(*older), Not(HasSubstr("limited")));
 }
 
 TEST(Picture, ThatIsCutIsRefused) {
@@ -158,6 +173,22 @@ TEST(Rates, AreOfTheTimeBetweenTwoPictures) {
   EXPECT_EQ(made.peers[0].rate.bits_per_second(), 8000U);
   EXPECT_EQ(made.peers[1].rate.bits_per_second(), 800U);
   EXPECT_EQ(made.rate.bits_per_second(), 10'000U);
+}
+
+TEST(Rates, ComeWithTheVerdictOnTheTimeBetween) {
+  Rates rates;
+  ProcessPicture made = picture();
+  EndEvidence& evidence = made.peers.front().stats.evidence.here;
+  auto& waited = evidence.held[static_cast<std::size_t>(Hold::source)];
+  evidence.elapsed = waited = 10s;
+  evidence.bytes_sent = 1000;
+  rates.set(made, Rates::TimePoint() + 1h);
+  EXPECT_EQ(made.peers.front().limited_by, "source");
+  evidence.elapsed = 20s;
+  evidence.held[static_cast<std::size_t>(Hold::memory)] = 10s;
+  rates.set(made, Rates::TimePoint() + 1h + 10s);
+  EXPECT_EQ(made.peers.front().limited_by, "memory");
+  EXPECT_THAT(made.peers.front().limited_by_text, HasSubstr("limited by --memory here"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/connection/report.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
@@ -21,6 +22,7 @@ enum class FrameType : std::uint8_t {
   ping = 0x10,
   pong = 0x11,
   close = 0x12,
+  report = 0x13,
 };
 
 template <typename... Cases>
@@ -110,51 +112,57 @@ Result<Body> decode_body(FrameType type, std::span<const std::byte> body) {
       return decode_number<Pong>(body);
     case FrameType::close:
       return decode_close(body);
+    case FrameType::report: {
+      UDTCAT_TRY(const EndEvidence evidence, decode_report(body));
+      return Report{evidence};
+    }
   }
   return malformed("a frame has an unknown type");
 }
 
 bool speaks_of_session(FrameType type) {
-  return type == FrameType::ping || type == FrameType::pong || type == FrameType::close;
+  return type == FrameType::ping || type == FrameType::pong || type == FrameType::close || type == FrameType::report;
 }
 
 }  // namespace
 
 void append_frame(std::vector<std::byte>& out, const Frame& frame) {
   const StreamId id = frame.stream;
-  std::visit(Overloaded{
-                 [&](const Open& open) {
-                   const auto service = std::as_bytes(std::span(open.service));
-                   std::ranges::copy(service, grow(out, FrameType::open, id, service.size()).begin());
-                 },
-                 [&](const Data& data) {
-                   std::ranges::copy(data.bytes, grow(out, FrameType::data, id, data.bytes.size()).begin());
-                 },
-                 [&](const Fin& fin) { append_number(out, FrameType::fin, id, fin.total_bytes); },
-                 [&](const Receipt& receipt) { append_number(out, FrameType::receipt, id, receipt.total_bytes); },
-                 [&](const CreditGrant& grant) { append_number(out, FrameType::credit, id, grant.limit_bytes); },
-                 [&](const Early& early) {
-                   auto body = grow(out, FrameType::early, id, sizeof early.offset + early.bytes.size());
-                   core::store_be<std::uint64_t>(body, early.offset);
-                   std::ranges::copy(early.bytes, body.subspan(sizeof early.offset).begin());
-                 },
-                 [&](const Reset& reset) {
-                   const auto text = cut_text(reset.text);
-                   auto body = grow(out, FrameType::reset, id, 5 + text.size());
-                   body[0] = static_cast<std::byte>(reset.cause);
-                   core::store_be<std::uint32_t>(body.subspan(1), reset.errno_value);
-                   std::ranges::copy(text, body.subspan(5).begin());
-                 },
-                 [&](const Ping& ping) { append_number(out, FrameType::ping, id, ping.token); },
-                 [&](const Pong& pong) { append_number(out, FrameType::pong, id, pong.token); },
-                 [&](const Close& close) {
-                   const auto text = cut_text(close.text);
-                   auto body = grow(out, FrameType::close, id, 1 + text.size());
-                   body[0] = static_cast<std::byte>(close.reason);
-                   std::ranges::copy(text, body.subspan(1).begin());
-                 },
-             },
-             frame.body);
+  std::visit(
+      Overloaded{
+          [&](const Open& open) {
+            const auto service = std::as_bytes(std::span(open.service));
+            std::ranges::copy(service, grow(out, FrameType::open, id, service.size()).begin());
+          },
+          [&](const Data& data) {
+            std::ranges::copy(data.bytes, grow(out, FrameType::data, id, data.bytes.size()).begin());
+          },
+          [&](const Fin& fin) { append_number(out, FrameType::fin, id, fin.total_bytes); },
+          [&](const Receipt& receipt) { append_number(out, FrameType::receipt, id, receipt.total_bytes); },
+          [&](const CreditGrant& grant) { append_number(out, FrameType::credit, id, grant.limit_bytes); },
+          [&](const Early& early) {
+            auto body = grow(out, FrameType::early, id, sizeof early.offset + early.bytes.size());
+            core::store_be<std::uint64_t>(body, early.offset);
+            std::ranges::copy(early.bytes, body.subspan(sizeof early.offset).begin());
+          },
+          [&](const Reset& reset) {
+            const auto text = cut_text(reset.text);
+            auto body = grow(out, FrameType::reset, id, 5 + text.size());
+            body[0] = static_cast<std::byte>(reset.cause);
+            core::store_be<std::uint32_t>(body.subspan(1), reset.errno_value);
+            std::ranges::copy(text, body.subspan(5).begin());
+          },
+          [&](const Ping& ping) { append_number(out, FrameType::ping, id, ping.token); },
+          [&](const Pong& pong) { append_number(out, FrameType::pong, id, pong.token); },
+          [&](const Close& close) {
+            const auto text = cut_text(close.text);
+            auto body = grow(out, FrameType::close, id, 1 + text.size());
+            body[0] = static_cast<std::byte>(close.reason);
+            std::ranges::copy(text, body.subspan(1).begin());
+          },
+          [&](const Report& report) { encode_report(report.evidence, grow(out, FrameType::report, id, kReportBytes)); },
+      },
+      frame.body);
 }
 
 bool is_open(std::span<const std::byte> frame) { return frame[0] == static_cast<std::byte>(FrameType::open); }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <udtcat/connection.hpp>
+#include <udtcat/evidence.hpp>
 #include <udtcat/result.hpp>
 
 namespace udtcat::connection {
@@ -65,9 +66,14 @@ struct Close {
   std::string text;
 };
 
+/// What the end that sends it has measured.
+struct Report {
+  EndEvidence evidence;
+};
+
 struct Frame {
   StreamId stream;
-  std::variant<Open, Data, Fin, Receipt, CreditGrant, Early, Reset, Ping, Pong, Close> body;
+  std::variant<Open, Data, Fin, Receipt, CreditGrant, Early, Reset, Ping, Pong, Close, Report> body;
 };
 
 /// Appends one frame. Data is not written by this but in place (BlockWriter). Texts are cut to kMaxTextBytes.

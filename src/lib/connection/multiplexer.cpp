@@ -197,6 +197,7 @@ void Multiplexer::pump() {
   const bool with_data = answers();
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data)) break;
+  hold_.hold(now(), hold(with_data));
   note_close_sent();
 }
 
@@ -262,6 +263,10 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
     return {};
   }
   if (std::holds_alternative<Pong>(frame.body)) return {};
+  if (const auto* report = std::get_if<Report>(&frame.body)) {
+    take_report(report->evidence);
+    return {};
+  }
   if (const auto* close = std::get_if<Close>(&frame.body)) {
     on_close_frame(*close);
     return {};
@@ -396,6 +401,7 @@ void Multiplexer::on_tick() {
     liveness_.on_sent(now());  // which it is after this turn: the next tick counts from it
     liveness_.on_asked(now());
   }
+  report_if_due(kReportInterval);
   if (was_quiet && answers()) wake();
   tell_quiet();
   arm_tick();
@@ -415,6 +421,7 @@ ConnectionStats Multiplexer::stats() {
   stats.streams_open = streams_.size();
   stats.made_at = made_at_;
   if (!answers()) stats.silence = liveness_.silence(now());
+  stats.evidence = {evidence_here(), there_, there_before_};
   return stats;
 }
 

@@ -21,6 +21,7 @@
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
+#include "lib/core/hold_clock.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/session.hpp"
 
@@ -31,6 +32,7 @@ inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outag
 /// Streams that end in one turn of the event loop: what opens behind more waits for the next, or is refused.
 inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxStreams;  // guess: a full block's, of clients that give up
 inline constexpr StreamId kLastStreamId = 0xffff'fff0;            // guess: well before the session's own number
+inline constexpr auto kReportInterval = std::chrono::seconds(1);  // spec: stream.md §7
 inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);   // guess: a dozen round trips of a bad path
 
 ///   open ──close() or their CLOSE──► closing ──both CLOSEs, or their silence──► over
@@ -98,6 +100,13 @@ class Multiplexer final : public Connection, private StreamHost {
   }
   void count_consumed(std::size_t bytes) override;
   void stream_over(MuxStream& stream, StreamOutcome outcome) override;
+  void note_starved(bool starved) override { starved_streams_ += starved ? 1 : -1; }
+  void note_consuming(bool consuming) override {
+    if (consuming)
+      consuming_.begin(now());
+    else
+      consuming_.end(now());
+  }
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
   [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
 
@@ -117,6 +126,12 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status on_early_open(StreamId id, const std::string& service);
   [[nodiscard]] Status on_open(StreamId id, std::string service);
   void on_close_frame(const Close& close);
+
+  // Evidence (multiplexer_evidence.cpp)
+  [[nodiscard]] std::optional<Hold> hold(bool with_data) const;
+  [[nodiscard]] EndEvidence evidence_here() const;
+  void take_report(const EndEvidence& evidence);
+  void report_if_due(std::chrono::nanoseconds interval);
 
   void take_rtt();
   void note_payload(TimePoint at);
@@ -170,6 +185,15 @@ class Multiplexer final : public Connection, private StreamHost {
   std::uint64_t bytes_received_ = 0;
   std::uint64_t streams_opened_ = 0;
   const TimePoint made_at_ = std::chrono::steady_clock::now();
+
+  core::HoldClock hold_;
+  std::ptrdiff_t starved_streams_ = 0;  // of credit
+  core::SpanClock consuming_;
+  TimePoint reported_at_ = made_at_;
+  std::uint64_t reported_bytes_ = 0;         // had moved by then, both ways
+  std::optional<EndEvidence> there_;         // the peer's last report
+  std::optional<EndEvidence> there_before_;  // and the one before
+  std::optional<EndEvidence> last_here_;     // once it is over
 
   StreamHandler on_stream_;
   StreamHandler on_stream_given_up_;

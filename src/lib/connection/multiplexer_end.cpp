@@ -62,6 +62,7 @@ void Multiplexer::close() {
 /// Composes our CLOSE behind everything said so far, past the limit on blocks in flight if need be.
 void Multiplexer::send_close() {
   const bool breaking = state_ == State::breaking;
+  report_if_due(std::chrono::nanoseconds(0));
   close_deadline_ = now() + (breaking ? std::chrono::seconds(kBreakOffDrain) : kCloseWait);
   writer_.queue({kSessionStream, breaking ? Close{reason_of(broken_by_->code), text_for_peer(*broken_by_)}
                                           : Close{CloseReason::done, {}}});
@@ -112,6 +113,7 @@ void Multiplexer::break_off(Error error, bool tell_peer) {
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (state_ == State::over) return;
   state_ = State::over;
+  last_here_ = evidence_here();
   session_->close(drain);
   tick_.cancel();
   if (on_closed_)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <udtcat/units.hpp>
 
@@ -77,19 +78,27 @@ std::size_t MuxStream::fill(std::span<std::byte> room) {
     std::ranges::copy(fin, room.subspan(used).begin());
     used += fin.size();
   }
+  note_credit();
   return used;
+}
+
+void MuxStream::note_credit() {
+  const bool starved = !over_ && outgoing_ == Outgoing::open && send_credit_.available_bytes() == 0;
+  if (std::exchange(starved_, starved) != starved) host_.note_starved(starved);
 }
 
 void MuxStream::wait_for_source() {
   outgoing_ = Outgoing::waiting;
   local_->async_wait_readable(lifetime_.guard([this] {
     outgoing_ = Outgoing::open;
+    note_credit();
     if (!over_) host_.source_ready(*this);
   }));
 }
 
 Status MuxStream::on_credit(std::uint64_t limit_bytes) {
   if (!send_credit_.on_grant(limit_bytes)) return violation(id_, "its credit shrank");
+  note_credit();
   if (can_fill()) host_.source_ready(*this);
   return {};
 }
@@ -154,6 +163,7 @@ void MuxStream::write_on() {
   if (over_ || !local_ || writing_) return;
   if (arrived_.empty()) return finish_sink();
   writing_ = true;
+  host_.note_consuming(true);
   local_->async_write_some(arrived_.front().rest, lifetime_.guard([this](std::error_code error, std::size_t bytes) {
     on_written(error, bytes);
   }));
@@ -162,6 +172,7 @@ void MuxStream::write_on() {
 void MuxStream::on_written(std::error_code error, std::size_t bytes) {
   writing_ = false;
   if (over_) return;
+  host_.note_consuming(false);
   if (error) return fail_locally(ResetCause::write_failed, error);
   Slice& slice = arrived_.front();
   slice.rest = slice.rest.subspan(bytes);
@@ -175,6 +186,7 @@ void MuxStream::on_written(std::error_code error, std::size_t bytes) {
 void MuxStream::finish_sink() {
   if (incoming_ != Incoming::finished) return;
   incoming_ = Incoming::draining;
+  host_.note_consuming(true);
   local_->async_finish(lifetime_.guard([this](std::error_code error) { on_drained(error); }));
 }
 
@@ -182,6 +194,7 @@ void MuxStream::on_drained(std::error_code error) {
   if (over_) return;
   if (error) return fail_locally(ResetCause::write_failed, error);
   incoming_ = Incoming::receipted;
+  host_.note_consuming(false);
   host_.send({id_, Receipt{receive_credit_.received_bytes()}});
   end_when_receipted();
 }
@@ -213,6 +226,8 @@ void MuxStream::fail(Error error) { end(std::move(error)); }
 void MuxStream::end(std::optional<Error> error) {
   if (over_) return;
   over_ = true;
+  note_credit();
+  if (writing_ || incoming_ == Incoming::draining) host_.note_consuming(false);
   if (error && local_) local_->abort();
   host_.stream_over(*this, StreamOutcome{std::move(error), send_credit_.sent_bytes(), receipted_bytes_,
                                          receive_credit_.consumed_bytes()});

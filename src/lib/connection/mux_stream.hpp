@@ -39,6 +39,10 @@ class StreamHost {
   virtual void count_sent(std::size_t bytes) = 0;
   /// The consumer took bytes; the blocks that held them may be free.
   virtual void count_consumed(std::size_t bytes) = 0;
+  /// One stream more, or one less, has no credit for what its source may have.
+  virtual void note_starved(bool starved) = 0;
+  /// The consumer of one stream more, or of one less, is being written to.
+  virtual void note_consuming(bool consuming) = 0;
   [[nodiscard]] virtual TimePoint now() const = 0;
   /// The connection's, as it was not long ago; 0: not known yet.
   [[nodiscard]] virtual std::chrono::microseconds rtt() const = 0;
@@ -84,6 +88,8 @@ class MuxStream {
   /// The part of DATA's bytes that no early copy has brought; to be called for each before on_data().
   [[nodiscard]] std::span<const std::byte> unseen(std::span<const std::byte> bytes);
   [[nodiscard]] std::uint64_t sent_bytes() const { return send_credit_.sent_bytes(); }
+  /// All of the source is sent, and the peer's consumer has not taken all.
+  [[nodiscard]] bool awaits_receipt() const { return outgoing_ == Outgoing::finished; }
 
   /// Ends the stream from this side and tells the peer.
   void reset(ResetCause cause, Error error);
@@ -96,6 +102,7 @@ class MuxStream {
 
   void fail_locally(ResetCause cause, std::error_code error);
   void wait_for_source();
+  void note_credit();
   void keep(Slice slice);
   void write_on();
   void on_written(std::error_code error, std::size_t bytes);
@@ -110,6 +117,7 @@ class MuxStream {
 
   Outgoing outgoing_ = Outgoing::open;
   SendCredit send_credit_;
+  bool starved_ = false;  // of credit, as the host was told
   std::uint64_t receipted_bytes_ = 0;
 
   Incoming incoming_ = Incoming::open;

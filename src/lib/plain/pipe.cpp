@@ -61,7 +61,9 @@ void Pipe::send_piece() {
 
 void Pipe::wait_for_source() {
   outgoing_ = Outgoing::waiting;
+  hold_.hold(Clock::now(), Hold::source);
   local_->async_wait_readable(lifetime_.guard([this] {
+    hold_.hold(Clock::now(), std::nullopt);
     if (outgoing_ == Outgoing::waiting) outgoing_ = Outgoing::open;
     pull();
   }));
@@ -173,6 +175,7 @@ void Pipe::drain_peer(Clock::time_point until) {
 void Pipe::write_on() {
   if (state_ == State::over || writing_ || arrived_.empty()) return;
   writing_ = true;
+  consuming_.begin(Clock::now());
   local_->async_write_some(arrived_.front().rest, lifetime_.guard([this](std::error_code error, std::size_t bytes) {
     on_written(error, bytes);
   }));
@@ -180,6 +183,7 @@ void Pipe::write_on() {
 
 void Pipe::on_written(std::error_code error, std::size_t bytes) {
   writing_ = false;
+  consuming_.end(Clock::now());
   if (state_ == State::over) return;
   if (error) return abort(connection::local_write_failed(*local_, error));
   consumed_bytes_ += bytes;
@@ -265,6 +269,14 @@ ConnectionStats Pipe::stats() {
   stats.packets_resent = channel.packets_resent;
   stats.rtt = channel.rtt;
   stats.protection = Protection::clear;
+  const auto now = Clock::now();
+  EndEvidence& evidence = stats.evidence.here;
+  channel_->add_evidence(evidence);
+  hold_.add_to(evidence, now);
+  evidence.elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now - made_at_);
+  evidence.bytes_sent = sent_bytes_;
+  evidence.bytes_received = consumed_bytes_;
+  evidence.consuming = consuming_.sum(now);
   return stats;
 }
 

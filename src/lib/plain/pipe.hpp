@@ -18,6 +18,7 @@
 #include <udtcat/plain.hpp>
 
 #include "lib/core/buffer.hpp"
+#include "lib/core/hold_clock.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/transport/channel.hpp"
 
@@ -103,6 +104,8 @@ class Pipe final : public PlainPipe {
   std::deque<Arrived> arrived_;  // bounded by pieces_
   bool writing_ = false;         // of the first of arrived_
   std::uint64_t consumed_bytes_ = 0;
+  core::HoldClock hold_;
+  core::SpanClock consuming_;
 
   boost::asio::steady_timer tick_;
   boost::asio::steady_timer drain_pause_;

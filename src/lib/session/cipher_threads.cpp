@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "lib/core/try.hpp"
+#include "lib/session/hand_off.hpp"
 
 namespace udtcat::session {
 
@@ -73,8 +74,31 @@ void CipherThreads::remove(Strand& strand) {
   while (strand.worked_) piece_done_.wait(mutex_);
 }
 
+void CipherThreads::add_times(EndEvidence& evidence) {
+  const auto now = std::chrono::steady_clock::now();
+  const core::MutexLock lock(threads_mutex_);
+  evidence.cipher_threads = threads_.size();
+  if (now - times_read_at_ >= HandOff::kReadEvery) {
+    times_read_at_ = now;
+    std::vector<pid_t> numbers;
+    {
+      const core::MutexLock begun(mutex_);
+      numbers = thread_numbers_;
+    }
+    CoreTime sum;
+    for (const pid_t number : numbers) {
+      const auto time = CoreTime::of_thread(number).value_or(CoreTime{});
+      sum.had += time.had;
+      sum.waited += time.waited;
+    }
+    times_ = sum.thread_time();
+  }
+  evidence.cipher = times_;
+}
+
 void CipherThreads::run() {
   core::MutexLock lock(mutex_);
+  thread_numbers_.push_back(::gettid());
   for (;;) {
     while (!stopping_ && ready_.empty()) work_there_.wait(mutex_);
     if (stopping_) return;

@@ -1,12 +1,16 @@
 /// The threads that seal and open: one set for the process, whatever the number of its sessions.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include <sys/types.h>
+
+#include <udtcat/evidence.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/mutex.hpp"
@@ -47,6 +51,8 @@ class CipherThreads {
   void add(Strand& strand);
   /// Forgets the pieces of a strand, and waits for the one that is being worked.
   void remove(Strand& strand);
+  /// Adds the times of all its threads, as read a moment ago at most, and how many there are.
+  void add_times(EndEvidence& evidence);
 
  private:
   CipherThreads() = default;
@@ -60,6 +66,9 @@ class CipherThreads {
   bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
   core::Mutex threads_mutex_;
   std::vector<std::thread> threads_ UDTCAT_GUARDED_BY(threads_mutex_);
+  std::vector<pid_t> thread_numbers_ UDTCAT_GUARDED_BY(mutex_);  // the system's, of those that have begun
+  std::chrono::steady_clock::time_point times_read_at_ UDTCAT_GUARDED_BY(threads_mutex_);
+  ThreadTime times_ UDTCAT_GUARDED_BY(threads_mutex_);  // by then
 };
 
 }  // namespace udtcat::session

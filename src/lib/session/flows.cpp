@@ -35,6 +35,30 @@ transport::ChannelStats Flows::stats() {
   return sum;
 }
 
+void Flows::add_evidence(EndEvidence& evidence) const {
+  for (const Flow& flow : flows_) {
+    EndEvidence one;
+    flow.channel->add_evidence(one);
+    for (std::size_t i = 0; i < kHolds; ++i) evidence.held[i] += one.held[i] / flows_.size();
+    evidence.path_rate =
+        BitRate::from_bits_per_second(evidence.path_rate.bits_per_second() + one.path_rate.bits_per_second());
+    if (one.least_rtt) evidence.least_rtt = std::min(evidence.least_rtt.value_or(*one.least_rtt), *one.least_rtt);
+    evidence.rtt_sum += one.rtt_sum;
+    evidence.rtt_samples += one.rtt_samples;
+    evidence.packets_sent += one.packets_sent;
+    evidence.packets_lost += one.packets_lost;
+    evidence.probing_sent += one.probing_sent;
+    evidence.probing_lost += one.probing_lost;
+    evidence.packet_bytes = std::max(evidence.packet_bytes, one.packet_bytes);
+    evidence.socket_drops = std::max(evidence.socket_drops, one.socket_drops);
+    evidence.socket_buffer_bytes = std::max(evidence.socket_buffer_bytes, one.socket_buffer_bytes);
+    evidence.socket_wanted_bytes = std::max(evidence.socket_wanted_bytes, one.socket_wanted_bytes);
+    evidence.rate_cap =
+        BitRate::from_bits_per_second(evidence.rate_cap.bits_per_second() + one.rate_cap.bits_per_second());
+    evidence.memory_bytes += one.memory_bytes;
+  }
+}
+
 std::uint64_t Flows::retained_limit_bytes() const {
   std::uint64_t sum = 0;
   for (const Flow& flow : flows_) sum += flow.channel->retained_limit_bytes();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <istream>
+#include <string>
 #include <utility>
 
 namespace udtcat::session {
@@ -29,7 +30,19 @@ std::optional<CoreTime> CoreTime::of_this_thread() {
   return read(file);
 }
 
+std::optional<CoreTime> CoreTime::of_thread(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/schedstat");
+  return read(file);
+}
+
 boost::asio::execution_context::id HandOff::id;
+
+ThreadTime HandOff::thread_time(TimePoint now) {
+  if (now - read_at_ < kReadEvery) return read_;
+  read_at_ = now;
+  if (const auto time = CoreTime::of_this_thread()) read_ = time->thread_time();
+  return read_;
+}
 
 void HandOff::look(TimePoint now, std::optional<CoreTime> times) {
   const auto before = std::exchange(times_, times);

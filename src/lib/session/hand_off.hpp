@@ -5,8 +5,12 @@
 #include <iosfwd>
 #include <optional>
 
+#include <sys/types.h>
+
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+
+#include <udtcat/evidence.hpp>
 
 namespace udtcat::session {
 
@@ -15,8 +19,14 @@ struct CoreTime {
   std::chrono::nanoseconds had{0};
   std::chrono::nanoseconds waited{0};
 
+  [[nodiscard]] ThreadTime thread_time() const {
+    using std::chrono::microseconds;
+    return {std::chrono::duration_cast<microseconds>(had), std::chrono::duration_cast<microseconds>(waited)};
+  }
   /// Of the calling thread; none where the system does not say.
   [[nodiscard]] static std::optional<CoreTime> of_this_thread();
+  /// Of a thread of this process, likewise.
+  [[nodiscard]] static std::optional<CoreTime> of_thread(pid_t thread);
   /// Of /proc/PID/schedstat's text.  spec: Linux, Documentation/scheduler/sched-stats.rst
   [[nodiscard]] static std::optional<CoreTime> read(std::istream& text);
 };
@@ -33,6 +43,7 @@ class HandOff final : public boost::asio::execution_context::service {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   static constexpr auto kLookEvery = std::chrono::milliseconds(100);  // guess: many slices of the scheduler
+  static constexpr auto kReadEvery = std::chrono::milliseconds(10);   // guess: many sessions ask at once
   static constexpr auto kKeepFor = std::chrono::seconds(1);           // guess: a look at the other way is a tenth
   static constexpr auto kKeepAtMost = std::chrono::seconds(30);       // guess: a busy host may have become idle
   static boost::asio::execution_context::id id;  // spec: Asio: by which an io_context finds its services
@@ -45,6 +56,8 @@ class HandOff final : public boost::asio::execution_context::service {
     if (now - looked_at_ >= kLookEvery) look(now, CoreTime::of_this_thread());
     return pays_;
   }
+  /// Of the io_context's thread, on which it is called: as read a moment ago at most.
+  [[nodiscard]] ThreadTime thread_time(TimePoint now);
   /// times   by now; none: it pays
   void look(TimePoint now, std::optional<CoreTime> times);
   /// As pays() said last.
@@ -58,6 +71,8 @@ class HandOff final : public boost::asio::execution_context::service {
   TimePoint kept_until_;
   TimePoint looked_at_;
   std::optional<CoreTime> times_;  // by then
+  TimePoint read_at_;
+  ThreadTime read_;  // by then
 };
 
 }  // namespace udtcat::session

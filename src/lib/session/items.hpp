@@ -34,7 +34,8 @@ enum class ItemType : std::uint16_t {
   statements = 16,
   services = 17,
   streams = 18,
-  later = 19
+  later = 19,
+  reports = 20
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -68,7 +69,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::later) + 1;
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::reports) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

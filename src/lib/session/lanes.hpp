@@ -93,6 +93,11 @@ class LanePool {
   void open(Block block) { submit(*opening_, std::move(block)); }
   /// Blocks are worked by threads, so that more of them on their way are a gain.
   [[nodiscard]] bool hands_over() const { return threads_ && hand_off_.paid(); }
+  /// Adds the times of the threads; on the io_context's.
+  void add_evidence(EndEvidence& evidence) const {
+    evidence.event_loop = hand_off_.thread_time(HandOff::TimePoint::clock::now());
+    if (threads_) threads_->add_times(evidence);
+  }
 
  private:
   struct Job;

@@ -117,7 +117,8 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
                 .connector_name = offer.name,
                 .listener_name = acceptance.name,
                 .peer_statements = acceptance.statements,
-                .streams_to_peer = acceptance.streams};
+                .streams_to_peer = acceptance.streams,
+                .peer_takes_reports = acceptance.reports};
 }
 
 }  // namespace
@@ -136,7 +137,8 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .peer = options.expected_peer,
           .statements = options.statements,
           .services = options.services,
-          .streams = streams_of(options)};
+          .streams = streams_of(options),
+          .reports = true};
 }
 
 Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
@@ -161,6 +163,7 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   acceptance.name = ours.own_name;
   acceptance.statements = ours.statements;
   acceptance.streams = streams_of(ours);
+  acceptance.reports = true;
   return acceptance;
 }
 
@@ -187,7 +190,8 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .listener_name = ours.name,
           .peer_statements = offer.statements,
           .peer_services = offer.services,
-          .streams_to_peer = offer.streams};
+          .streams_to_peer = offer.streams,
+          .peer_takes_reports = offer.reports};
 }
 
 std::vector<std::byte> exporter_context(const Agreed& agreed) {

@@ -41,6 +41,7 @@ void add_common(ItemWriter& writer, const Message& message) {
   if (message.statements != Statements::none)
     writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
   if (message.streams != kMaxStreams) writer.add_u16(ItemType::streams, message.streams);
+  if (message.reports) writer.add_u8(ItemType::reports, 1);
 }
 
 // A missing name is the empty one.
@@ -73,6 +74,9 @@ Status read_common(const ItemReader& items, Message& message) {
   const auto streams = items.find(ItemType::streams) ? items.u16(ItemType::streams) : std::uint16_t{kMaxStreams};
   if (!streams || *streams < 1 || *streams > kMaxStreams) return bad_item("streams");
   message.streams = *streams;
+  const auto reports = items.find(ItemType::reports) ? items.u8(ItemType::reports) : std::uint8_t{0};
+  if (!reports || *reports > 1) return bad_item("reports");
+  message.reports = *reports == 1;
   message.block_bytes = *block;
   message.lanes = *lanes;
   message.flows = *flows;

@@ -40,6 +40,7 @@ struct Offer {
   Statements statements = Statements::none;
   std::vector<std::string> services{};  ///< names that it serves; empty: it says none
   std::uint16_t streams = kMaxStreams;  ///< open at a time, of the listener's, that it takes
+  bool reports = false;                 ///< it takes REPORT frames
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
@@ -57,6 +58,7 @@ struct Acceptance {
   SessionId session_id{};           ///< random where there are several flows
   Statements statements = Statements::none;
   std::uint16_t streams = kMaxStreams;  ///< open at a time, of the connector's, that it takes
+  bool reports = false;                 ///< it takes REPORT frames
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
@@ -102,7 +104,8 @@ struct Agreed {
   Statements peer_statements = Statements::none;
   std::vector<std::string> peer_services{};   ///< the connector's, at the listener
   std::size_t streams_to_peer = kMaxStreams;  ///< open at a time, that we may open
-  std::optional<PeerIdentity> peer{};         ///< with key pairs
+  bool peer_takes_reports = false;
+  std::optional<PeerIdentity> peer{};  ///< with key pairs
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
 [[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);

@@ -239,8 +239,18 @@ ConnectionStats Session::stats() {
   return stats_;
 }
 
+void Session::add_evidence(EndEvidence& evidence) const {
+  if (state_ == State::closed) {
+    evidence = last_evidence_;
+    return;
+  }
+  flows_.add_evidence(evidence);
+  if (lanes_) lanes_->add_evidence(evidence);
+}
+
 void Session::close(std::chrono::milliseconds drain) {
   std::ignore = stats();  // the last that the channels say
+  add_evidence(last_evidence_);
   state_ = State::closed;
   read_handler_ = nullptr;
   if (!read_error_) read_error_ = Error{Errc::connection_broken, "read a block", "the session is closed"};

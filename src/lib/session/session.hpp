@@ -119,6 +119,10 @@ class Session {
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
+  /// Adds its part: the transport, the threads.
+  void add_evidence(EndEvidence& evidence) const;
+  /// Whether most of what was written is with the lanes.
+  [[nodiscard]] bool waits_for_lanes() const { return 2 * being_sealed_.size() > writing_; }
   /// See RecordReader::received_bytes.
   [[nodiscard]] std::uint64_t received_bytes() { return reader_->received_bytes(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
@@ -154,7 +158,8 @@ class Session {
   const Agreed agreed_;
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
-  ConnectionStats stats_;  // constants, the blocks, and once closed the packets as they were
+  ConnectionStats stats_;      // constants, the blocks, and once closed the packets as they were
+  EndEvidence last_evidence_;  // once closed
   State state_ = State::joining;
 
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear

@@ -12,6 +12,7 @@
 #include <span>
 
 #include <udtcat/endpoint.hpp>
+#include <udtcat/evidence.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
@@ -93,6 +94,8 @@ class Channel {
   /// So much in hand keeps the path busy until more has been asked for and written; what is beyond only waits.
   [[nodiscard]] virtual std::uint64_t ahead_bytes() const { return UINT64_MAX; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
+  /// Adds its part: why nothing left, the path, the sockets. As far as it knows.
+  virtual void add_evidence(EndEvidence& /*evidence*/) const {}
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.
   [[nodiscard]] virtual bool proved_key() const { return false; }

@@ -37,7 +37,7 @@ left to ssh itself.
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
       --key-file, --as, --peer, --peers, --trust-first   with --daemon
       --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
-      --idle-timeout, --stats, --progress, --no-progress, --verbose, --quiet
+      --idle-timeout, --stats, --why, --progress, --no-progress, --verbose, --quiet
                              see udtcat --help
 
 Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes;
@@ -108,6 +108,7 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   add_remote_options(line, options);
   add_connect_timeout_option(line, options);
   add_progress_options(line, options);
+  add_why_option(line, options);
   line.check([&] { return check_daemon(line, options); });
   line.check([&]() -> Status {
     options.far_options = far_options_of(line, options);

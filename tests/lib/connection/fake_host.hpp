@@ -15,6 +15,8 @@ class FakeHost final : public StreamHost {
   void source_ready(MuxStream& stream) override { ready.push_back(&stream); }
   void count_sent(std::size_t bytes) override { sent_bytes += bytes; }
   void count_consumed(std::size_t bytes) override { consumed_bytes += bytes; }
+  void note_starved(bool starved) override { starved_streams += starved ? 1 : -1; }
+  void note_consuming(bool consuming) override { consumers += consuming ? 1 : -1; }
   [[nodiscard]] TimePoint now() const override { return time; }
   [[nodiscard]] std::chrono::microseconds rtt() const override { return std::chrono::milliseconds(100); }
   void stream_over(MuxStream&, StreamOutcome how) override { outcome = std::move(how); }
@@ -28,6 +30,8 @@ class FakeHost final : public StreamHost {
   std::vector<MuxStream*> ready;
   std::size_t sent_bytes = 0;
   std::size_t consumed_bytes = 0;
+  int starved_streams = 0;
+  int consumers = 0;
   TimePoint time;
   std::optional<StreamOutcome> outcome;
 };

@@ -45,6 +45,7 @@ std::vector<std::byte> one_of_each() {
   append_frame(out, {4, Reset{ResetCause::write_failed, 28, "disk full"}});
   append_frame(out, {kSessionStream, Ping{1}});
   append_frame(out, {kSessionStream, Pong{2}});
+  append_frame(out, {kSessionStream, Report{}});
   append_frame(out, {kSessionStream, Close{CloseReason::tampered, "why"}});
   return out;
 }
@@ -52,7 +53,7 @@ std::vector<std::byte> one_of_each() {
 TEST(Frame, IsReadBackAsItWasWritten) {
   const auto payload = one_of_each();
   const auto frames = decode_all(payload);
-  ASSERT_EQ(frames.size(), 10U);
+  ASSERT_EQ(frames.size(), 11U);
   EXPECT_EQ(std::get<Open>(frames[0].body).service, "db");
   const auto data = std::get<Data>(frames[1].body).bytes;
   EXPECT_EQ(std::vector(data.begin(), data.end()), bytes_of("some bytes"));
@@ -63,8 +64,8 @@ TEST(Frame, IsReadBackAsItWasWritten) {
   EXPECT_EQ(test::text_of(std::get<Early>(frames[5].body).bytes), "some bytes");
   EXPECT_EQ(std::get<Reset>(frames[6].body).errno_value, 28U);
   EXPECT_EQ(std::get<Reset>(frames[6].body).text, "disk full");
-  EXPECT_EQ(std::get<Close>(frames[9].body).reason, CloseReason::tampered);
-  EXPECT_EQ(frames[9].stream, kSessionStream);
+  EXPECT_EQ(std::get<Close>(frames[10].body).reason, CloseReason::tampered);
+  EXPECT_EQ(frames[10].stream, kSessionStream);
 }
 
 TEST(Frame, MatchesTheExampleOfAnEarlyCopy) {

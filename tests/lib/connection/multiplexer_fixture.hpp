@@ -44,6 +44,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     agreed.flows = flows;
     agreed.block_bytes = block_bytes;
     agreed.streams_to_peer = options.streams;
+    agreed.peer_takes_reports = reports;
     agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
     for (std::size_t i = 1; i < flows; ++i) {
       test::ChannelPair pair(io);
@@ -111,6 +112,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
   std::vector<std::shared_ptr<test::MemoryPipe>> more_from_connector;
   std::size_t block_bytes = 16 * kKiB;
   bool accepts = true;
+  bool reports = false;  // each end takes them
   End connector;
   End listener;
 };

@@ -77,6 +77,49 @@ TEST_F(MuxStreamTest, SendsNoFurtherThanItsCredit) {
   EXPECT_EQ(fill(4000), kFrameHeaderBytes + 10);
 }
 
+TEST_F(MuxStreamTest, IsStarvedWhileItsSourceMayHaveMoreThanItsCredit) {
+  script->to_send = std::string(kWindow + 10, 'x');
+  attach();
+  EXPECT_EQ(host.starved_streams, 0);
+  fill(4000);
+  EXPECT_EQ(host.starved_streams, 1);
+  ASSERT_TRUE(stream.on_credit(kWindow + 20));
+  EXPECT_EQ(host.starved_streams, 0);
+  fill(4000);
+  EXPECT_EQ(host.starved_streams, 0) << "the source has no more";
+}
+
+TEST_F(MuxStreamTest, IsNeitherStarvedNorConsumingOnceItIsOver) {
+  script->to_send = std::string(kWindow + 10, 'x');
+  script->consumer_stalled = true;
+  attach();
+  fill(4000);
+  ASSERT_TRUE(data("for the consumer"));
+  EXPECT_EQ(host.starved_streams, 1);
+  EXPECT_EQ(host.consumers, 1);
+  stream.fail({Errc::connection_broken, "test", "the end"});
+  EXPECT_EQ(host.starved_streams, 0);
+  EXPECT_EQ(host.consumers, 0);
+}
+
+TEST_F(MuxStreamTest, AwaitsTheReceiptOnceAllIsSaidAndConsumesUntilAllIsTaken) {
+  script->to_send = "all";
+  script->source_ended = true;
+  attach();
+  EXPECT_FALSE(stream.awaits_receipt());
+  fill(100);
+  EXPECT_TRUE(stream.awaits_receipt());
+  ASSERT_TRUE(stream.on_receipt(3));
+  EXPECT_FALSE(stream.awaits_receipt());
+  script->consumer_stalled = true;
+  ASSERT_TRUE(data("theirs"));
+  EXPECT_EQ(host.consumers, 1);
+  ASSERT_TRUE(stream.on_fin(6));
+  script->stall(false);
+  settle();
+  EXPECT_EQ(host.consumers, 0);
+}
+
 TEST_F(MuxStreamTest, AsksAgainOnlyWhenTheSourceHasSomething) {
   attach();
   EXPECT_EQ(fill(100), 0U);

@@ -62,6 +62,11 @@ void NativeChannel::send_datagram(std::span<const std::byte> bytes) {
 
 ChannelStats NativeChannel::stats() { return connection_.stats(); }
 
+void NativeChannel::add_evidence(EndEvidence& evidence) const {
+  connection_.add_evidence(clock_now(), evidence);
+  port_.add_evidence(evidence);
+}
+
 void NativeChannel::trust_peer() {
   connection_.trust_peer(clock_now());
   port_.schedule(link_);

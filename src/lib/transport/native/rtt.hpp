@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "lib/transport/native/time.hpp"
@@ -18,6 +19,8 @@ class RttEstimator {
   void on_sample(Duration sample) {
     sample = std::max(sample, Duration(std::chrono::microseconds(1)));
     latest_ = sample;
+    sum_ += sample;
+    ++samples_;
     minimum_ = std::min(minimum_.value_or(sample), sample);
     if (!measured_) {
       smoothed_ = sample;
@@ -36,6 +39,9 @@ class RttEstimator {
   [[nodiscard]] Duration latest() const { return latest_; }
   /// The least ever seen; none before the first sample.
   [[nodiscard]] std::optional<Duration> minimum() const { return minimum_; }
+  /// Of all samples, however many there were.
+  [[nodiscard]] Duration sum() const { return sum_; }
+  [[nodiscard]] std::uint64_t samples() const { return samples_; }
   /// How long to wait for an answer before it is late.
   [[nodiscard]] Duration timeout() const { return smoothed_ + std::max(4 * variation_, kGranularity); }
   /// Another path: what was learned of the old one says nothing.
@@ -47,6 +53,8 @@ class RttEstimator {
   Duration variation_ = kInitial / 2;
   Duration latest_ = kInitial;
   std::optional<Duration> minimum_;
+  Duration sum_{0};
+  std::uint64_t samples_ = 0;
 };
 
 }  // namespace udtcat::transport::native

@@ -23,8 +23,6 @@ constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest d
 constexpr std::uint64_t kBacklogShare = 2;      // measured: ADR-0030
 constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
 constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
-constexpr std::size_t kReceiveBufferBytes =
-    8 * kMiB;                                       // guess: 6 ms at 10 Gbit/s; of one socket, or of several together
 constexpr std::size_t kSendBufferBytes = 4 * kMiB;  // guess
 constexpr std::size_t kMaxTrainBytes = 65'000;      // spec: UDP over IPv4 carries 65507
 constexpr std::size_t kPathErrorsAtOnce = 64;       // guess

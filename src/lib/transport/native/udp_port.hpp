@@ -21,8 +21,10 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <udtcat/evidence.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "lib/core/chunk.hpp"
 #include "lib/core/lifetime.hpp"
@@ -36,6 +38,9 @@ namespace udtcat::transport::native {
 
 // libudt's slow start ends for good where it exceeds this; the first ACK says what there is really room for.
 inline constexpr std::uint32_t kFirstFlowWindow = 8192;  // spec: UDT4, libudt's own
+
+inline constexpr std::size_t kReceiveBufferBytes =
+    8 * kMiB;  // guess: 6 ms at 10 Gbit/s; of one socket, or of several together
 
 /// A connection's address and socket number at its peer.
 struct PeerName {
@@ -115,6 +120,12 @@ class UdpPort {
   /// The link is left to itself: it drains, if it was closed, and is forgotten.
   void release(UdtLink& link);
 
+  /// What its sockets have been through.
+  void add_evidence(EndEvidence& evidence) const {
+    evidence.socket_drops = socket_.receive_drops();
+    evidence.socket_buffer_bytes = buffer_bytes_;
+    evidence.socket_wanted_bytes = 2 * kReceiveBufferBytes;  // the kernel counts twice what it is asked for
+  }
   /// Whether there is no connection, and none being opened.
   [[nodiscard]] bool idle() const { return links_.empty() && openings_.empty(); }
   /// Works without the io_context until every link has drained; none is used any more.

@@ -385,4 +385,9 @@ ChannelStats UdtConnection::stats() const {
           .rtt = rtt.measured() ? std::optional(shown) : std::nullopt};
 }
 
+void UdtConnection::add_evidence(TimePoint now, EndEvidence& evidence) const {
+  sender_.add_evidence(now, evidence);
+  evidence.packet_bytes = sender_.payload_bytes() + kHeaderBytes + overhead_bytes(path_.peer());
+}
+
 }  // namespace udtcat::transport::native

@@ -115,6 +115,8 @@ class UdtConnection {
            state_ == State::forgotten;
   }
   [[nodiscard]] ChannelStats stats() const;
+  /// See Channel.
+  void add_evidence(TimePoint now, EndEvidence& evidence) const;
   /// For the next connection to this peer.
   [[nodiscard]] KnownPath known_path() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }

@@ -215,6 +215,7 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   repairs_.insert(index);
   repair_bytes_ += packet.bytes;
   ++stats_.packets_lost;
+  if (packet.probed) ++stats_.probing_lost;
   if (packet.sent_at <= silenced_at_) return;  // gone with the silence, of which the congestion control knows
   lost_bytes_ += packet.bytes;
   event.lost_bytes += packet.bytes;
@@ -300,6 +301,7 @@ void UdtSender::update_pacing() {
   BitRate rate = congestion_->pacing_rate();
   if (!settings_.rate_cap.unlimited() && (rate.unlimited() || rate > settings_.rate_cap)) rate = settings_.rate_cap;
   pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
+  probes_path_ = rate.unlimited() || rate > congestion_->path_rate();
 }
 
 /// A peer that asks once for a gap: marks what its one NAK, or our copy, must have missed.
@@ -312,7 +314,7 @@ void UdtSender::mark_lost_again(TimePoint now, LossEvent& event) {
 
 // ---- Trains -------------------------------------------------------------------------------------------------------
 
-bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
+bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
   if (probe_.deadline() == TimePoint::max()) arm_probe(now);
   const Turn turn = next_turn();
@@ -471,6 +473,8 @@ void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
   packet.sends = static_cast<std::uint16_t>(std::min(packet.sends + 1, 0xffff));
   if (first) sent_offset_ += packet.bytes;
   ++stats_.packets_sent;
+  packet.probed = probes_path_;
+  if (probes_path_) ++stats_.probing_sent;
   if (!first) ++stats_.packets_resent;
   congestion_->on_sent(now, packet.bytes, in_flight);
   const bool oldest_again = !first && packet.offset == acknowledged_offset();

@@ -10,6 +10,7 @@
 
 #include <udtcat/known_paths.hpp>
 
+#include "lib/core/hold_clock.hpp"
 #include "lib/core/shared_bytes.hpp"
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
@@ -30,6 +31,8 @@ struct SenderStats {
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
   std::uint64_t packets_resent = 0;
+  std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than the path is known to be
+  std::uint64_t probing_lost = 0;  ///< of those
 };
 
 /// A first packet that has left with the handshake.
@@ -106,6 +109,8 @@ class UdtSender {
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
   [[nodiscard]] const SenderStats& stats() const { return stats_; }
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
+  /// Adds what the sender knows.
+  void add_evidence(TimePoint now, EndEvidence& evidence) const;
 
  private:
   enum class Turn { repair, copy, new_data, nothing };
@@ -129,7 +134,12 @@ class UdtSender {
   void probe(TimePoint now);
   void arm_probe(TimePoint now);
 
+  // Evidence (udt_sender_evidence.cpp)
+  [[nodiscard]] bool at_rate_cap() const;
+  [[nodiscard]] std::optional<Hold> hold(bool sending) const;
+
   // Trains
+  [[nodiscard]] bool compose_train(TimePoint now, TrainBuilder& builder);
   void add_first_words(const FirstWords& words);
   [[nodiscard]] std::uint32_t timestamp_us(TimePoint now) const { return native::timestamp_us(now, clock_zero_); }
   [[nodiscard]] Turn next_turn() const;
@@ -184,6 +194,8 @@ class UdtSender {
   ProbeTimeout probe_;
   TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
   SenderStats stats_;
+  core::HoldClock hold_;
+  bool probes_path_ = false;  // the pace is faster than the path is known to be
 };
 
 }  // namespace udtcat::transport::native

@@ -35,6 +35,7 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] std::optional<KnownPath> known_path() const override;
 
   [[nodiscard]] std::uint64_t window_bytes() const override { return window_bytes_; }
+  [[nodiscard]] BitRate path_rate() const override { return full_pipe_ ? model_.max_bandwidth() : BitRate(); }
   [[nodiscard]] BitRate pacing_rate() const override { return pacing_rate_; }
 
   enum class State { startup, drain, probe_down, probe_cruise, probe_refill, probe_up, probe_rtt };

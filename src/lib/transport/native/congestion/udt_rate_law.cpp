@@ -116,6 +116,12 @@ std::uint64_t UdtRateLaw::window_bytes() const {
   return static_cast<std::uint64_t>(window_packets_ * static_cast<double>(payload_bytes_));
 }
 
+/// As it arrives; slow start has found nothing yet.
+BitRate UdtRateLaw::path_rate() const {
+  const double bits = arrival_rate_ * 8 * static_cast<double>(payload_bytes_);
+  return slow_start_ ? BitRate() : BitRate::from_bits_per_second(static_cast<std::uint64_t>(bits));
+}
+
 BitRate UdtRateLaw::pacing_rate() const {
   const double bits = 8 * static_cast<double>(payload_bytes_);
   if (!slow_start_) return BitRate::from_bits_per_second(static_cast<std::uint64_t>(std::max(rate_ * bits, bits)));

@@ -31,6 +31,7 @@ class UdtRateLaw final : public CongestionControl {
   void on_packet_size(std::size_t payload_bytes) override { payload_bytes_ = payload_bytes; }
 
   [[nodiscard]] std::uint64_t window_bytes() const override;
+  [[nodiscard]] BitRate path_rate() const override;
   [[nodiscard]] BitRate pacing_rate() const override;
 
  private:

@@ -1,0 +1,23 @@
+/// The body of a REPORT frame: one end's evidence, as numbers. See docs/spec/stream.md §7.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <udtcat/evidence.hpp>
+#include <udtcat/result.hpp>
+
+namespace udtcat::connection {
+
+inline constexpr std::size_t kReportNumbers = 31;  // spec: stream.md §7
+inline constexpr std::size_t kReportBytes = kReportNumbers * sizeof(std::uint64_t);
+inline constexpr std::size_t kMaxReportBytes = 1024;  // spec: stream.md §7
+
+/// out   kReportBytes
+void encode_report(const EndEvidence& evidence, std::span<std::byte> out);
+/// Total: what a later version adds behind is passed over, and a time that nobody lives to see is cut.
+/// errors: Errc::protocol_violated
+[[nodiscard]] Result<EndEvidence> decode_report(std::span<const std::byte> body);
+
+}  // namespace udtcat::connection

@@ -1,0 +1,264 @@
+#include <udtcat/evidence.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace udtcat {
+
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of the event loop
+constexpr double kDominant = 0.4;                // guess: of the time, where nothing else has more
+constexpr double kFullyBusy = 0.85;              // measured: ADR-0042: a thread that is the limit is never quite full
+constexpr double kCapReached = 0.75;             // guess: headers, repairs, a beginning and an end are no payload
+constexpr double kMemoryFilled = 0.8;   // measured: ADR-0042: BBR finds what the memory carries, and a little less
+constexpr double kConsumes = 0.5;       // guess: half of the time somebody takes what is there
+constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
+constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
+constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
+constexpr double kProbesLose = 2;              // guess: a policer drops what is beyond its rate, chance does not care
+constexpr microseconds kLeastQueue{5'000};     // guess: trains and hosts make less
+constexpr int kQueuePart = 4;                  // guess: of the round trip: more is a queue
+
+std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
+microseconds less(microseconds now, microseconds before) { return std::max(now - before, microseconds(0)); }
+ThreadTime less(const ThreadTime& now, const ThreadTime& before) {
+  return {less(now.had, before.had), less(now.waited, before.waited)};
+}
+
+EndEvidence difference(const EndEvidence& before, const EndEvidence& now) {
+  EndEvidence made = now;
+  made.elapsed = less(now.elapsed, before.elapsed);
+  made.bytes_sent = less(now.bytes_sent, before.bytes_sent);
+  made.bytes_received = less(now.bytes_received, before.bytes_received);
+  for (std::size_t i = 0; i < kHolds; ++i) made.held[i] = less(now.held[i], before.held[i]);
+  made.consuming = less(now.consuming, before.consuming);
+  made.event_loop = less(now.event_loop, before.event_loop);
+  made.cipher = less(now.cipher, before.cipher);
+  made.rtt_sum = less(now.rtt_sum, before.rtt_sum);
+  made.rtt_samples = less(now.rtt_samples, before.rtt_samples);
+  made.packets_sent = less(now.packets_sent, before.packets_sent);
+  made.packets_lost = less(now.packets_lost, before.packets_lost);
+  made.probing_sent = less(now.probing_sent, before.probing_sent);
+  made.probing_lost = less(now.probing_lost, before.probing_lost);
+  made.socket_drops = less(now.socket_drops, before.socket_drops);
+  return made;
+}
+
+double share(auto part, auto whole) {
+  return whole > decltype(whole){} ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+double share(microseconds part, microseconds whole) { return share(part.count(), whole.count()); }
+
+double held(const EndEvidence& end, Hold why) { return share(end.held[static_cast<std::size_t>(why)], end.elapsed); }
+
+/// One direction of a connection: who sends, who receives, and where they are.
+struct Direction {
+  const EndEvidence* sender;    // null: unknown
+  const EndEvidence* receiver;  // null: unknown
+  Verdict::Where sender_at;
+  Verdict::Where receiver_at;
+};
+
+/// Where nothing moves it is the direction in which something is held up.
+bool sends_here(const Evidence& evidence) {
+  const EndEvidence& here = evidence.here;
+  if (here.bytes_sent != here.bytes_received) return here.bytes_sent > here.bytes_received;
+  const bool idle = held(here, Hold::source) >= kDominant;
+  return !idle || !evidence.there || held(*evidence.there, Hold::source) >= kDominant;
+}
+
+Direction direction_of(const Evidence& evidence, bool sends) {
+  const EndEvidence* peer = evidence.there ? &*evidence.there : nullptr;
+  if (sends) return {&evidence.here, peer, Verdict::Where::here, Verdict::Where::there};
+  return {peer, &evidence.here, Verdict::Where::there, Verdict::Where::here};
+}
+
+/// The busier of the two kinds of threads.
+struct Load {
+  Verdict::Thread thread = Verdict::Thread::event_loop;
+  double busy = 0;
+  double waited = 0;
+  [[nodiscard]] double sum() const { return busy + waited; }
+};
+
+Load load_of(const EndEvidence& end) {
+  const auto of = [&end](Verdict::Thread thread, const ThreadTime& time, std::uint64_t threads) {
+    const double each = static_cast<double>(std::max<std::uint64_t>(threads, 1));
+    return Load{thread, share(time.had, end.elapsed) / each, share(time.waited, end.elapsed) / each};
+  };
+  const Load loop = of(Verdict::Thread::event_loop, end.event_loop, 1);
+  const Load cipher = of(Verdict::Thread::cipher, end.cipher, end.cipher_threads);
+  return cipher.sum() > loop.sum() ? cipher : loop;
+}
+
+void note_path(const EndEvidence& sender, Verdict& verdict) {
+  verdict.path_rate = sender.path_rate;
+  verdict.least_rtt = sender.least_rtt;
+  verdict.lost = std::min(share(sender.packets_lost, sender.packets_sent), 1.0);
+  if (sender.least_rtt && sender.rtt_samples > 0) {
+    const microseconds mean(sender.rtt_sum.count() / static_cast<std::int64_t>(sender.rtt_samples));
+    verdict.queue = std::max(mean - *sender.least_rtt, microseconds(0));
+  }
+}
+
+bool is_busy(const Direction& direction, Verdict& verdict) {
+  const Load sender = direction.sender != nullptr ? load_of(*direction.sender) : Load{};
+  const Load receiver = direction.receiver != nullptr ? load_of(*direction.receiver) : Load{};
+  const bool sender_is = sender.sum() >= receiver.sum();
+  const Load& busier = sender_is ? sender : receiver;
+  if (busier.sum() < kFullyBusy) return false;
+  verdict.limit = Limit::processor;
+  verdict.where = sender_is ? direction.sender_at : direction.receiver_at;
+  verdict.thread = busier.thread;
+  verdict.busy = std::min(busier.busy, 1.0);
+  verdict.waited = std::clamp(busier.waited, 0.0, 1 - verdict.busy);
+  return true;
+}
+
+bool drops_at_sockets(const Direction& direction, Verdict& verdict) {
+  if (direction.sender == nullptr || direction.receiver == nullptr) return false;
+  verdict.dropped = share(direction.receiver->socket_drops, direction.sender->packets_sent);
+  if (direction.sender->packets_sent < kEnoughPackets || verdict.dropped < kDropsMatter) return false;
+  verdict.limit = Limit::socket_buffer;
+  verdict.where = direction.receiver_at;
+  return true;
+}
+
+/// What the path was found to carry in a round trip is what the memory holds: it may carry more, which nobody sees.
+bool fills(std::uint64_t memory_bytes, const Verdict& verdict) {
+  if (!verdict.least_rtt || memory_bytes == 0) return false;
+  const double seconds = std::chrono::duration<double>(*verdict.least_rtt).count();
+  return static_cast<double>(verdict.path_rate.bytes_per_second()) * seconds >=
+         kMemoryFilled * static_cast<double>(memory_bytes);
+}
+
+bool fills_memory(const Direction& direction, Verdict& verdict) {
+  const std::uint64_t ours = direction.sender->memory_bytes;
+  const std::uint64_t theirs = direction.receiver != nullptr ? direction.receiver->memory_bytes : 0;
+  const bool theirs_is_less = theirs != 0 && (ours == 0 || theirs < ours);
+  if (!fills(theirs_is_less ? theirs : ours, verdict)) return false;
+  verdict.limit = Limit::memory;
+  verdict.where = theirs_is_less ? direction.receiver_at : direction.sender_at;
+  return true;
+}
+
+Limit limit_of_path(const EndEvidence& sender, const Verdict& verdict) {
+  if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
+  const bool queued = verdict.queue > std::max(kLeastQueue, *verdict.least_rtt / kQueuePart);
+  if (queued || verdict.lost < kLossMatters || sender.packets_sent < kEnoughPackets) return Limit::path;
+  const double probes = share(sender.probing_lost, sender.probing_sent);
+  const double rest =
+      share(less(sender.packets_lost, sender.probing_lost), less(sender.packets_sent, sender.probing_sent));
+  return sender.probing_sent >= kEnoughPackets && probes >= kProbesLose * rest ? Limit::policer : Limit::loss;
+}
+
+/// The other end has no room.
+void blame_receiver(const Direction& direction, Verdict& verdict) {
+  verdict.where = direction.receiver_at;
+  if (direction.receiver == nullptr)
+    verdict.limit = Limit::peer;
+  else
+    verdict.limit = share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes ? Limit::consumer
+                                                                                                   : Limit::memory;
+}
+
+/// What held the sender for longest.
+void blame_holds(const Direction& direction, Verdict& verdict) {
+  const EndEvidence& sender = *direction.sender;
+  const auto of = [&sender](Hold why) { return held(sender, why); };
+  // Of equals the first: what the transport waits for, the connection may wait for too.
+  const std::array<std::pair<double, Limit>, 6> holds{{{of(Hold::sending) + of(Hold::path), Limit::path},
+                                                       {of(Hold::rate_cap), Limit::rate_cap},
+                                                       {of(Hold::memory), Limit::memory},
+                                                       {of(Hold::cipher), Limit::processor},
+                                                       {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
+                                                       {of(Hold::source), Limit::source}}};
+  const auto longest = *std::ranges::max_element(holds, {}, [](const auto& each) { return each.first; });
+  if (longest.first < kDominant) return;
+  verdict.where = direction.sender_at;
+  verdict.limit = longest.second;
+  if (verdict.limit == Limit::peer) return blame_receiver(direction, verdict);
+  if (verdict.limit == Limit::processor) {
+    verdict.thread = Verdict::Thread::cipher;
+    const double each = static_cast<double>(std::max<std::uint64_t>(sender.cipher_threads, 1));
+    verdict.busy = std::min(share(sender.cipher.had, sender.elapsed) / each, 1.0);
+    verdict.waited = std::clamp(share(sender.cipher.waited, sender.elapsed) / each, 0.0, 1 - verdict.busy);
+  }
+  if (verdict.limit != Limit::path || fills_memory(direction, verdict)) return;
+  verdict.where = Verdict::Where::between;
+  verdict.limit = limit_of_path(sender, verdict);
+}
+
+bool reaches_cap(const Direction& direction, Verdict& verdict) {
+  if (direction.sender == nullptr || direction.sender->rate_cap.unlimited()) return false;
+  const double reached = share(verdict.rate.bits_per_second(), direction.sender->rate_cap.bits_per_second());
+  if (reached < kCapReached || held(*direction.sender, Hold::rate_cap) < kDominant) return false;
+  verdict.limit = Limit::rate_cap;
+  verdict.where = direction.sender_at;
+  return true;
+}
+
+}  // namespace
+
+Evidence since(const Evidence& before, const Evidence& now) {
+  Evidence made{difference(before.here, now.here)};
+  if (!now.there) return made;
+  const bool has_news = before.there && now.there->elapsed > before.there->elapsed;
+  const EndEvidence nothing{};
+  const EndEvidence& from = has_news ? *before.there : now.there_before ? *now.there_before : nothing;
+  made.there = difference(before.there ? from : nothing, *now.there);
+  return made;
+}
+
+Verdict verdict_on(const Evidence& evidence) {
+  Verdict verdict;
+  verdict.sends = sends_here(evidence);
+  const EndEvidence& here = evidence.here;
+  verdict.rate = BitRate::from_bytes_per(verdict.sends ? here.bytes_sent : here.bytes_received, here.elapsed);
+  if (here.elapsed < kLeastInterval) return verdict;
+  const Direction direction = direction_of(evidence, verdict.sends);
+  if (direction.sender != nullptr) note_path(*direction.sender, verdict);
+  if (reaches_cap(direction, verdict) || is_busy(direction, verdict) || drops_at_sockets(direction, verdict))
+    return verdict;
+  if (direction.sender != nullptr) {
+    blame_holds(direction, verdict);
+  } else if (share(here.consuming, here.elapsed) >= kFullyBusy) {
+    verdict.limit = Limit::consumer;
+    verdict.where = Verdict::Where::here;
+  }
+  return verdict;
+}
+
+std::string_view word_of(const Verdict& verdict) {
+  const bool theirs = verdict.where == Verdict::Where::there;
+  switch (verdict.limit) {
+    case Limit::unknown:
+      return "";
+    case Limit::source:
+      return theirs ? "peer_source" : "source";
+    case Limit::consumer:
+      return theirs ? "peer_consumer" : "consumer";
+    case Limit::processor:
+      return theirs ? "peer_processor" : "processor";
+    case Limit::socket_buffer:
+      return theirs ? "peer_socket_buffer" : "socket_buffer";
+    case Limit::memory:
+      return theirs ? "peer_memory" : "memory";
+    case Limit::rate_cap:
+      return theirs ? "peer_rate_cap" : "rate_cap";
+    case Limit::path:
+      return "path";
+    case Limit::loss:
+      return "loss";
+    case Limit::policer:
+      return "policer";
+    case Limit::peer:
+      return "peer";
+  }
+  return "";
+}
+
+}  // namespace udtcat

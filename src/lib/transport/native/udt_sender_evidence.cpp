@@ -1,0 +1,56 @@
+// The evidence of a sender: why nothing leaves, and what it knows of the path.
+#include <algorithm>
+
+#include "lib/transport/native/udt_sender.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr double kCapMargin = 0.95;  // guess: BBR keeps a hundredth below the rate that it finds, which is the cap then
+
+}  // namespace
+
+bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
+  const bool sending = compose_train(now, builder);
+  hold_.hold(now, hold(sending));
+  return sending;
+}
+
+/// The path never showed less than the cap, or the congestion control would send faster.
+bool UdtSender::at_rate_cap() const {
+  if (settings_.rate_cap.unlimited()) return false;
+  const BitRate pace = congestion_->pacing_rate();
+  const auto margin = static_cast<double>(settings_.rate_cap.bits_per_second()) * kCapMargin;
+  return pace.unlimited() || pace >= settings_.rate_cap ||
+         static_cast<double>(congestion_->path_rate().bits_per_second()) >= margin;
+}
+
+/// None: all that was written has left.
+std::optional<Hold> UdtSender::hold(bool sending) const {
+  if (sending) return Hold::sending;
+  if (repairs_.empty() && copies_.empty()) {
+    const std::size_t bytes = next_new_bytes();
+    if (bytes == 0) return std::nullopt;
+    if (sent_offset_ + bytes - acknowledged_offset() > settings_.memory_bytes) return Hold::memory;
+    if (!within_peer_window(bytes)) return Hold::peer_window;
+  }
+  return at_rate_cap() ? Hold::rate_cap : Hold::path;
+}
+
+void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
+  using std::chrono::microseconds;
+  hold_.add_to(evidence, now);
+  evidence.path_rate = congestion_->path_rate();
+  evidence.rtt_sum = std::chrono::duration_cast<microseconds>(rtt_.sum());
+  evidence.rtt_samples = rtt_.samples();
+  if (const auto least = rtt_.minimum()) evidence.least_rtt = std::chrono::duration_cast<microseconds>(*least);
+  evidence.packets_sent = stats_.packets_sent;
+  evidence.packets_lost = stats_.packets_lost;
+  evidence.probing_sent = stats_.probing_sent;
+  evidence.probing_lost = stats_.probing_lost;
+  evidence.rate_cap = settings_.rate_cap;
+  evidence.memory_bytes = settings_.memory_bytes;
+}
+
+}  // namespace udtcat::transport::native

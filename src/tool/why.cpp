@@ -1,0 +1,136 @@
+#include "tool/why.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include <udtcat/units.hpp>
+
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+using core::format_rate;
+using core::format_size;
+using Where = Verdict::Where;
+
+bool is_there(const Verdict& verdict) { return verdict.where == Where::there; }
+const char* whose(const Verdict& verdict) { return is_there(verdict) ? "their" : "our"; }
+const char* at(const Verdict& verdict) { return is_there(verdict) ? "there" : "here"; }
+
+std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0); }
+
+std::string milliseconds(std::chrono::microseconds time) {
+  return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
+}
+
+/// The half of the end that the verdict is on; null: nothing is known of it.
+const EndEvidence* half(const Verdict& verdict, const Evidence& evidence) {
+  if (!is_there(verdict)) return &evidence.here;
+  return evidence.there ? &*evidence.there : nullptr;
+}
+
+std::string unknown_text(const Evidence& evidence) {
+  if (evidence.here.elapsed == std::chrono::microseconds(0)) return "what limits is not known: nobody has measured it";
+  if (evidence.here.bytes_sent + evidence.here.bytes_received == 0)
+    return "what limits is not known yet: nothing moved";
+  return fmt::format("what limits is not known{}", evidence.here.elapsed < std::chrono::seconds(2)
+                                                       ? " yet: too little has moved"
+                                                       : ": no one thing has held it for most of the time");
+}
+
+std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
+  const bool loop = verdict.thread == Verdict::Thread::event_loop;
+  const std::string who =
+      loop ? fmt::format("{} event loop thread", whose(verdict)) : fmt::format("{} cipher threads", whose(verdict));
+  std::string text = fmt::format("limited by the processor {}: {} {} {} of one core", at(verdict), who,
+                                 loop ? "has" : "have each", percent(verdict.busy));
+  constexpr double kCrowded = 0.1;  // guess: less is what any system does beside
+  if (verdict.waited >= kCrowded)
+    return text + fmt::format(" and waits for one {} of the time: other programs, or a limit of the system, have it",
+                              percent(verdict.waited));
+  if (!loop) return text + fmt::format("; more --threads {} would help where there are cores for them", at(verdict));
+  const bool seals = end != nullptr && end->cipher_threads == 0;
+  return text + (seals ? fmt::format("; --threads 2 {} would take the cipher off it, where a core is free", at(verdict))
+                       : std::string("; it has no more than one: --threads and --flows would not help"));
+}
+
+/// The least that a power of two is.
+std::uint64_t rounded_up(std::uint64_t bytes) { return std::bit_ceil(std::max<std::uint64_t>(bytes, 1)); }
+
+std::string memory_text(const Verdict& verdict, const EndEvidence* end) {
+  std::string text = fmt::format("limited by --memory {}", at(verdict));
+  if (end == nullptr || end->memory_bytes == 0) return text;
+  text += fmt::format(" ({})", format_size(end->memory_bytes));
+  if (!verdict.least_rtt || verdict.least_rtt->count() == 0) return text;
+  const std::chrono::microseconds round_trip = *verdict.least_rtt + verdict.queue;
+  text += fmt::format(": in a round trip of {} it carries at most {}", milliseconds(round_trip),
+                      format_rate(BitRate::from_bytes_per(end->memory_bytes, round_trip)));
+  return text + "; more of it carries as many times as much, as far as the path does";
+}
+
+std::string socket_text(const Verdict& verdict, const EndEvidence* end) {
+  std::string text = fmt::format("limited by socket buffers {}: one datagram or train for {:.0f} packets fell off them",
+                                 at(verdict), 1 / std::max(verdict.dropped, 1e-6));
+  if (end == nullptr) return text;
+  if (end->socket_buffer_bytes >= end->socket_wanted_bytes)
+    return text +
+           fmt::format(", though they are as large as udtcat asks for ({}): its thread came too late to read them",
+                       format_size(end->socket_buffer_bytes));
+  // The kernel counts twice what it is asked for.
+  const std::uint64_t limit = rounded_up(end->socket_wanted_bytes / 2);
+  return text + fmt::format("; `sysctl -w net.core.rmem_max={}` {} would let them hold {} instead of {}", limit,
+                            at(verdict), format_size(end->socket_wanted_bytes), format_size(end->socket_buffer_bytes));
+}
+
+std::string path_text_of(const Verdict& verdict) {
+  std::string text = fmt::format("limited by the path: {} found", format_rate(verdict.path_rate));
+  if (verdict.least_rtt) text += fmt::format(", round trip {}", milliseconds(*verdict.least_rtt));
+  constexpr std::chrono::microseconds kWorthSaying{1'000};  // guess: less is the hosts'
+  if (verdict.queue >= kWorthSaying) text += fmt::format(", its queue adds {}", milliseconds(verdict.queue));
+  constexpr double kLossWorthSaying = 0.001;  // guess
+  if (verdict.lost >= kLossWorthSaying) text += fmt::format(", {} of the packets lost", percent(verdict.lost));
+  return text;
+}
+
+}  // namespace
+
+std::string why_text(const Verdict& verdict, const Evidence& evidence) {
+  const EndEvidence* end = half(verdict, evidence);
+  switch (verdict.limit) {
+    case Limit::unknown:
+      return unknown_text(evidence);
+    case Limit::source:
+      return fmt::format("limited by {} source: it gives {}, and the transfer waits for it", whose(verdict),
+                         format_rate(verdict.rate));
+    case Limit::consumer:
+      return fmt::format("limited by {} consumer (a disk, or a program that reads): it takes {} of what comes",
+                         whose(verdict), format_rate(verdict.rate));
+    case Limit::processor:
+      return thread_text(verdict, end);
+    case Limit::socket_buffer:
+      return socket_text(verdict, end);
+    case Limit::memory:
+      return memory_text(verdict, end);
+    case Limit::rate_cap:
+      return fmt::format("limited by --rate {} {}", end != nullptr ? format_rate(end->rate_cap) : "", at(verdict));
+    case Limit::path:
+      return path_text_of(verdict);
+    case Limit::loss:
+      return fmt::format("limited by loss on the path: {} of the packets, however fast they are sent; {} found",
+                         percent(verdict.lost), format_rate(verdict.path_rate));
+    case Limit::policer:
+      return fmt::format(
+          "limited by a policer, or a queue too short to see, near {}: {} of the packets lost, most where we "
+          "send faster, and the round trip does not rise",
+          format_rate(verdict.path_rate), percent(verdict.lost));
+    case Limit::peer:
+      return "limited by the other end: it has no room for more, and does not say why (its consumer, or its memory)";
+  }
+  return {};
+}
+
+}  // namespace udtcat::tool

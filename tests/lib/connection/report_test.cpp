@@ -1,0 +1,90 @@
+#include "lib/connection/report.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "lib/connection/frame.hpp"
+
+namespace udtcat::connection {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Each value is another.
+EndEvidence distinct() {
+  EndEvidence made;
+  made.elapsed = 1us;
+  made.bytes_sent = 2;
+  made.bytes_received = 3;
+  for (std::size_t i = 0; i < kHolds; ++i) made.held[i] = std::chrono::microseconds(4 + i);
+  made.consuming = 12us;
+  made.event_loop = {13us, 14us};
+  made.cipher = {15us, 16us};
+  made.cipher_threads = 17;
+  made.path_rate = BitRate::from_bits_per_second(18);
+  made.least_rtt = 19us;
+  made.rtt_sum = 20us;
+  made.rtt_samples = 21;
+  made.packets_sent = 22;
+  made.packets_lost = 23;
+  made.probing_sent = 24;
+  made.probing_lost = 25;
+  made.packet_bytes = 26;
+  made.socket_drops = 27;
+  made.socket_buffer_bytes = 28;
+  made.socket_wanted_bytes = 29;
+  made.rate_cap = BitRate::from_bits_per_second(30);
+  made.memory_bytes = 31;
+  return made;
+}
+
+std::vector<std::byte> encoded(const EndEvidence& evidence) {
+  std::vector<std::byte> body(kReportBytes);
+  encode_report(evidence, body);
+  return body;
+}
+
+TEST(Report, HasItsNumbersInTheOrderOfTheSpec) {
+  const auto body = encoded(distinct());
+  for (std::size_t i = 0; i < body.size(); ++i)
+    EXPECT_EQ(std::to_integer<std::size_t>(body[i]), i % 8 == 7 ? i / 8 + 1 : 0) << "byte " << i;
+}
+
+TEST(Report, IsReadBackAsItWasWritten) {
+  const auto body = encoded(distinct());
+  const auto read = decode_report(body);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(encoded(*read), body);
+  EXPECT_EQ(read->least_rtt, 19us);
+  EXPECT_EQ(read->held[static_cast<std::size_t>(Hold::peer_window)], 11us);
+}
+
+TEST(Report, KnowsNoRoundTripBeforeOneWasMeasured) {
+  EXPECT_EQ(decode_report(encoded(EndEvidence()))->least_rtt, std::nullopt);
+}
+
+TEST(Report, IsRefusedAtEachTruncationAndBeyondTheLimit) {
+  const auto body = encoded(distinct());
+  for (std::size_t bytes = 0; bytes < body.size(); ++bytes)
+    EXPECT_FALSE(decode_report(std::span(body).first(bytes)).has_value()) << bytes;
+  EXPECT_TRUE(decode_report(std::vector<std::byte>(kMaxReportBytes)).has_value()) << "a later version's";
+  EXPECT_FALSE(decode_report(std::vector<std::byte>(kMaxReportBytes + 1)).has_value());
+}
+
+TEST(Report, OfABoasterGivesAVerdictThatCanBeShown) {
+  const std::vector<std::byte> body(kReportBytes, std::byte{0xff});
+  const auto read = decode_report(body);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_GT(read->elapsed.count(), 0);
+  for (const bool sends : {true, false}) {
+    Evidence evidence{.here = {.elapsed = 1s}, .there = *read};
+    (sends ? evidence.here.bytes_sent : evidence.here.bytes_received) = 1000;
+    const Verdict verdict = verdict_on(evidence);
+    EXPECT_LE(verdict.lost, 1);
+    EXPECT_LE(verdict.busy, 1);
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::connection

@@ -1,0 +1,280 @@
+// include/udtcat/evidence.hpp: the verdict on what limits. Each is made true, and its neighbour false.
+#include <udtcat/evidence.hpp>
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace udtcat {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::microseconds;
+
+constexpr microseconds kTime = 10s;
+
+std::chrono::microseconds& held(EndEvidence& end, Hold why) { return end.held[static_cast<std::size_t>(why)]; }
+
+/// Nobody is busy, nothing is lost, and the sender is held for so long by one thing.
+Evidence held_by(Hold why, microseconds time = kTime) {
+  Evidence made;
+  made.here.elapsed = kTime;
+  made.here.bytes_sent = 100'000'000;
+  made.here.packets_sent = 70'000;
+  made.here.path_rate = BitRate::from_bits_per_second(90'000'000);
+  made.here.least_rtt = 40ms;
+  made.here.rtt_sum = 41ms * 1000;
+  made.here.rtt_samples = 1000;
+  made.here.event_loop = {1s, 100ms};
+  made.here.memory_bytes = 256 * kMiB;
+  held(made.here, why) = time;
+  made.there = EndEvidence{.elapsed = kTime, .bytes_received = 100'000'000, .event_loop = {1s, 100ms}};
+  return made;
+}
+
+/// The same transfer as its receiver sees it.
+Evidence from_the_other_end(const Evidence& evidence) {
+  return {.here = evidence.there.value_or(EndEvidence{.elapsed = kTime, .bytes_received = 1}), .there = evidence.here};
+}
+
+std::string word(const Evidence& evidence) { return std::string(word_of(verdict_on(evidence))); }
+
+TEST(Verdict, NamesWhatHeldTheSender) {
+  EXPECT_EQ(word(held_by(Hold::source)), "source");
+  EXPECT_EQ(word(held_by(Hold::path)), "path");
+  EXPECT_EQ(word(held_by(Hold::sending)), "path");
+  EXPECT_EQ(word(held_by(Hold::memory)), "memory");
+  EXPECT_EQ(word(held_by(Hold::rate_cap)), "rate_cap");
+  EXPECT_EQ(word(held_by(Hold::cipher)), "processor");
+}
+
+TEST(Verdict, IsTheSameFromTheOtherEnd) {
+  struct Case {
+    Hold why;
+    const char* here;
+    const char* there;
+  };
+  for (const auto& [why, here, there] : {Case{Hold::source, "source", "peer_source"},
+                                         {Hold::memory, "memory", "peer_memory"},
+                                         {Hold::rate_cap, "rate_cap", "peer_rate_cap"},
+                                         {Hold::path, "path", "path"},
+                                         {Hold::cipher, "processor", "peer_processor"}}) {
+    EXPECT_EQ(word(held_by(why)), here);
+    EXPECT_EQ(word(from_the_other_end(held_by(why))), there);
+  }
+}
+
+TEST(Verdict, WaitsForEnoughEvidence) {
+  Evidence short_one = held_by(Hold::path);
+  short_one.here.elapsed = 199ms;
+  EXPECT_EQ(word(short_one), "");
+  EXPECT_EQ(word(Evidence()), "");
+}
+
+TEST(Verdict, NamesNothingThatHeldForLessThanMost) {
+  Evidence mixed = held_by(Hold::source, 3900ms);
+  held(mixed.here, Hold::path) = 3900ms;
+  EXPECT_EQ(word(mixed), "");
+  held(mixed.here, Hold::path) = 4100ms;
+  EXPECT_EQ(word(mixed), "path");
+}
+
+TEST(Verdict, SaysNothingOfAPathThatIsNotFoundYet) {
+  Evidence beginning = held_by(Hold::path);
+  beginning.here.path_rate = {};
+  EXPECT_EQ(word(beginning), "");
+  beginning = held_by(Hold::path);
+  beginning.here.least_rtt.reset();
+  EXPECT_EQ(word(beginning), "");
+}
+
+TEST(Verdict, NamesTheMemoryThatAFoundPathFills) {
+  Evidence filled = held_by(Hold::path);  // 90 Mbit/s at 40 ms are 450 kB
+  filled.here.memory_bytes = 550'000;
+  EXPECT_EQ(word(filled), "memory");
+  filled.here.memory_bytes = 600'000;
+  EXPECT_EQ(word(filled), "path");
+  filled.there->memory_bytes = 500'000;
+  EXPECT_EQ(word(filled), "peer_memory");
+  EXPECT_EQ(word(from_the_other_end(filled)), "memory");
+  filled.there->memory_bytes = 600'001;
+  EXPECT_EQ(word(filled), "path");
+}
+
+TEST(Verdict, TellsASlowConsumerFromASmallWindow) {
+  for (const Hold why : {Hold::credit, Hold::peer_window}) {
+    Evidence full = held_by(why);
+    full.there->consuming = 9s;
+    EXPECT_EQ(word(full), "peer_consumer");
+    EXPECT_EQ(word(from_the_other_end(full)), "consumer");
+    full.there->consuming = 4s;
+    EXPECT_EQ(word(full), "peer_memory");
+    EXPECT_EQ(word(from_the_other_end(full)), "memory");
+  }
+}
+
+TEST(Verdict, OnAPeerThatSaysNothingBlamesNoPartOfIt) {
+  Evidence silent = held_by(Hold::peer_window);
+  silent.there.reset();
+  EXPECT_EQ(word(silent), "peer");
+}
+
+TEST(Verdict, OfAReceiverAloneIsOnItsConsumerOrNone) {
+  Evidence alone;
+  alone.here = {.elapsed = kTime, .bytes_received = 1'000'000, .consuming = 9s};
+  EXPECT_EQ(word(alone), "consumer");
+  alone.here.consuming = 8s;
+  EXPECT_EQ(word(alone), "");
+}
+
+TEST(Verdict, NamesAThreadThatHasNoTimeLeft) {
+  Evidence busy = held_by(Hold::path);
+  busy.here.event_loop = {8400ms, 0ms};
+  EXPECT_EQ(word(busy), "path");
+  busy.here.event_loop = {8600ms, 0ms};
+  EXPECT_EQ(word(busy), "processor");
+  EXPECT_EQ(word(from_the_other_end(busy)), "peer_processor");
+}
+
+TEST(Verdict, CountsTheTimeForWhichAThreadWaitedForACore) {
+  Evidence crowded = held_by(Hold::path);
+  crowded.there->event_loop = {2s, 7s};
+  const Verdict verdict = verdict_on(crowded);
+  EXPECT_EQ(word_of(verdict), "peer_processor");
+  EXPECT_DOUBLE_EQ(verdict.busy, 0.2);
+  EXPECT_DOUBLE_EQ(verdict.waited, 0.7);
+  crowded.there->event_loop = {2s, 6s};
+  EXPECT_EQ(word(crowded), "path");
+}
+
+TEST(Verdict, NamesTheBusierOfTwoEnds) {
+  Evidence both = held_by(Hold::path);
+  both.here.event_loop = {9s, 0ms};
+  both.there->event_loop = {9500ms, 0ms};
+  EXPECT_EQ(word(both), "peer_processor");
+  both.here.event_loop = {9800ms, 0ms};
+  EXPECT_EQ(word(both), "processor");
+}
+
+TEST(Verdict, CountsCipherThreadsEachByItself) {
+  Evidence four = held_by(Hold::path);
+  four.here.cipher_threads = 4;
+  four.here.cipher = {20s, 0s};
+  EXPECT_EQ(word(four), "path") << "each was busy for half of the time";
+  four.here.cipher = {36s, 0s};
+  const Verdict verdict = verdict_on(four);
+  EXPECT_EQ(verdict.limit, Limit::processor);
+  EXPECT_EQ(verdict.thread, Verdict::Thread::cipher);
+}
+
+TEST(Verdict, NamesSocketsThatDropUnlessTheirThreadIsBusy) {
+  Evidence dropped = held_by(Hold::path);
+  dropped.there->socket_drops = 60;
+  EXPECT_EQ(word(dropped), "path") << "less than one in a thousand";
+  dropped.there->socket_drops = 80;
+  EXPECT_EQ(word(dropped), "peer_socket_buffer");
+  EXPECT_EQ(word(from_the_other_end(dropped)), "socket_buffer");
+  dropped.there->event_loop = {9s, 0s};
+  EXPECT_EQ(word(dropped), "peer_processor") << "which no buffer helps";
+}
+
+TEST(Verdict, NamesACapThatIsReachedWhateverElseIsBusy) {
+  Evidence capped = held_by(Hold::rate_cap);
+  capped.here.rate_cap = BitRate::from_bits_per_second(80'000'000);
+  capped.here.event_loop = {9s, 0s};
+  EXPECT_EQ(word(capped), "rate_cap");
+  capped.here.rate_cap = BitRate::from_bits_per_second(110'000'000);
+  EXPECT_EQ(word(capped), "processor") << "it would be faster";
+}
+
+TEST(Verdict, TellsLossFromAPolicerByWhatItsProbesLose) {
+  Evidence lossy = held_by(Hold::path);
+  lossy.here.packets_lost = 600;
+  EXPECT_EQ(word(lossy), "path") << "less than a hundredth";
+  lossy.here.packets_lost = 2800;
+  lossy.here.probing_sent = 7000;
+  lossy.here.probing_lost = 280;
+  EXPECT_EQ(word(lossy), "loss") << "four in a hundred of either";
+  lossy.here.probing_lost = 1400;
+  EXPECT_EQ(word(lossy), "policer");
+  EXPECT_EQ(word(from_the_other_end(lossy)), "policer");
+  lossy.here.probing_sent = 100;
+  lossy.here.probing_lost = 90;
+  EXPECT_EQ(word(lossy), "loss") << "too few to tell";
+}
+
+TEST(Verdict, TakesLossWithAQueueForThatOfAFullOne) {
+  Evidence full = held_by(Hold::path);
+  full.here.packets_lost = 2800;
+  full.here.probing_sent = 7000;
+  full.here.probing_lost = 2000;
+  full.here.rtt_sum = 200ms * 1000;
+  const Verdict verdict = verdict_on(full);
+  EXPECT_EQ(verdict.limit, Limit::path);
+  EXPECT_EQ(verdict.queue, 160ms);
+}
+
+TEST(Verdict, IsOnTheDirectionInWhichMoreMoves) {
+  Evidence received = from_the_other_end(held_by(Hold::path));
+  held(received.here, Hold::source) = kTime;
+  EXPECT_EQ(word(received), "path");
+  EXPECT_FALSE(verdict_on(received).sends);
+}
+
+TEST(Verdict, WhereNothingMovesIsOnTheEndThatIsHeldUp) {
+  Evidence stalled = held_by(Hold::credit);
+  stalled.there->consuming = kTime;
+  stalled.here.bytes_sent = stalled.there->bytes_received = 0;
+  EXPECT_EQ(word(stalled), "peer_consumer");
+  held(*stalled.there, Hold::source) = kTime;
+  Evidence seen_there = from_the_other_end(stalled);
+  EXPECT_EQ(word(seen_there), "consumer");
+  Evidence idle = held_by(Hold::source);
+  held(*idle.there, Hold::source) = kTime;
+  idle.here.bytes_sent = idle.there->bytes_received = 0;
+  EXPECT_EQ(word(idle), "source");
+}
+
+TEST(EvidenceSince, CountsWhatWasAddedAndKeepsWhatIs) {
+  const Evidence before = held_by(Hold::source);
+  Evidence now = before;
+  now.here.elapsed += 5s;
+  now.here.bytes_sent += 1000;
+  now.here.packets_lost += 7;
+  held(now.here, Hold::path) += 5s;
+  now.here.event_loop.had += 1s;
+  const Evidence made = since(before, now);
+  EXPECT_EQ(made.here.elapsed, 5s);
+  EXPECT_EQ(made.here.bytes_sent, 1000U);
+  EXPECT_EQ(made.here.packets_lost, 7U);
+  EXPECT_EQ(made.here.event_loop.had, 1s);
+  EXPECT_EQ(made.here.path_rate, now.here.path_rate);
+  EXPECT_EQ(word(made), "path");
+}
+
+TEST(EvidenceSince, OfAPeerThatSaidNothingInTheMeantimeIsThatOfItsLastReport) {
+  Evidence before = held_by(Hold::path);
+  before.there->elapsed = 9s;
+  before.there->consuming = 1s;
+  before.there_before = EndEvidence{.elapsed = 8s, .consuming = 500ms};
+  EXPECT_EQ(since(before, before).there->elapsed, 1s);
+  EXPECT_EQ(since(before, before).there->consuming, 500ms);
+  Evidence now = before;
+  now.there_before = before.there;
+  now.there->elapsed = 11s;
+  now.there->consuming = 3s;
+  EXPECT_EQ(since(before, now).there->elapsed, 2s);
+  EXPECT_EQ(since(before, now).there->consuming, 2s);
+  EXPECT_EQ(since(Evidence(), now).there->elapsed, 11s);
+}
+
+TEST(EvidenceSince, StandsAPeerWhoseSumsFall) {
+  Evidence before = held_by(Hold::path);
+  Evidence now = before;
+  now.there->elapsed += 1s;
+  now.there->bytes_received = 0;
+  EXPECT_EQ(since(before, now).there->bytes_received, 0U);
+}
+
+}  // namespace
+}  // namespace udtcat

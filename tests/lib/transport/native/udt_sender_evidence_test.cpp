@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+#include "lib/transport/native/udt_sender.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::microseconds;
+
+constexpr std::uint32_t kFirstHeld = 1000;
+constexpr std::size_t kHeldPayload = 1000;
+
+UdtSender::Settings held_settings() {
+  return {.peer = PeerKind::own,
+          .initial_sequence = kFirstHeld,
+          .peer_id = 9,
+          .window_packets = 500,
+          .payload_bytes = kHeldPayload,
+          .memory_bytes = 1 << 20,
+          .started = kStart};
+}
+
+/// A sender whose peer says what the test says, and time that passes as the test says.
+struct HeldSender {
+  explicit HeldSender(const UdtSender::Settings& settings) : sender(settings) {}
+  void write(std::size_t bytes) { sender.write(core::SharedBytes::adopt(numbered_bytes(bytes, 0))); }
+  void send() {
+    do builder.clear();
+    while (sender.poll_train(now, builder));
+  }
+  void pass(Duration time) {
+    now += time;
+    send();
+  }
+  void ack(PacketIndex next, std::uint64_t received_bytes, std::uint32_t free_kib) {
+    Acknowledgement said;
+    said.next = static_cast<std::uint32_t>(kFirstHeld + next);
+    said.window_packets = 500;
+    said.extended = ExtendedReport{.highest = said.next - 1, .received_bytes = received_bytes, .free_kib = free_kib};
+    sender.on_ack(now, said);
+    send();
+  }
+  [[nodiscard]] microseconds held(Hold why) const {
+    EndEvidence evidence;
+    sender.add_evidence(now, evidence);
+    return evidence.held[static_cast<std::size_t>(why)];
+  }
+
+  TimePoint now = kStart;
+  UdtSender sender;
+  TrainBuilder builder{64, 65'000};
+};
+
+TEST(UdtSendersHold, IsNobodysWhereNothingIsWritten) {
+  HeldSender held(held_settings());
+  held.write(500);
+  held.send();
+  held.pass(1s);
+  for (std::size_t i = 0; i < kHolds; ++i) EXPECT_EQ(held.held(static_cast<Hold>(i)), 0us) << i;
+}
+
+TEST(UdtSendersHold, IsThePathWhileTheCongestionWindowIsFull) {
+  HeldSender held(held_settings());
+  held.write(500'000);
+  held.send();
+  held.pass(10ms);
+  EXPECT_EQ(held.held(Hold::path), 10ms);
+}
+
+TEST(UdtSendersHold, IsTheCapWhereThatIsLessThanThePathsRate) {
+  UdtSender::Settings settings = held_settings();
+  settings.congestion = CongestionKind::fixed;
+  settings.rate_cap = BitRate::from_bits_per_second(8'000'000);
+  HeldSender held(settings);
+  held.write(500'000);
+  held.send();
+  for (int i = 0; i < 100; ++i) held.pass(1ms);
+  EXPECT_GT(held.held(Hold::rate_cap), 90ms);
+  EXPECT_EQ(held.held(Hold::path), 0us);
+}
+
+TEST(UdtSendersHold, IsMemoryWhereSoMuchIsNotAcknowledged) {
+  UdtSender::Settings settings = held_settings();
+  settings.congestion = CongestionKind::fixed;
+  settings.rate_cap = BitRate::from_bits_per_second(8'000'000'000);
+  settings.memory_bytes = 10 * kHeldPayload;
+  HeldSender held(settings);
+  held.write(500'000);
+  held.send();
+  held.pass(1ms);
+  held.pass(20ms);
+  EXPECT_GE(held.held(Hold::memory), 20ms);
+  EXPECT_EQ(held.held(Hold::peer_window), 0us);
+}
+
+TEST(UdtSendersHold, IsThePeersWindowWhereThatIsFull) {
+  UdtSender::Settings settings = held_settings();
+  settings.congestion = CongestionKind::fixed;
+  settings.rate_cap = BitRate::from_bits_per_second(8'000'000'000);
+  HeldSender held(settings);
+  held.write(1000);
+  held.send();
+  held.now += 1ms;
+  held.ack(1, 1000, 0);
+  held.write(500'000);
+  held.send();
+  held.pass(20ms);
+  EXPECT_GE(held.held(Hold::peer_window), 20ms);
+  EXPECT_EQ(held.held(Hold::memory), 0us);
+}
+
+TEST(UdtSendersEvidence, HasNoRoundTripAndNoRateBeforeTheyAreMeasured) {
+  HeldSender held(held_settings());
+  held.write(500);
+  held.send();
+  EndEvidence evidence;
+  held.sender.add_evidence(held.now, evidence);
+  EXPECT_FALSE(evidence.least_rtt);
+  EXPECT_EQ(evidence.rtt_samples, 0U);
+  EXPECT_EQ(evidence.path_rate, BitRate());
+  EXPECT_EQ(evidence.packets_sent, 1U);
+  EXPECT_EQ(evidence.memory_bytes, 1U << 20);
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native

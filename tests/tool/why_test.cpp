@@ -1,0 +1,98 @@
+#include "tool/why.hpp"
+
+#include <gmock/gmock.h>
+
+namespace udtcat::tool {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using Where = Verdict::Where;
+
+Evidence some_evidence() {
+  Evidence made{.here = {.elapsed = 10s, .bytes_sent = 1'000'000, .memory_bytes = 1 * kMiB}};
+  made.there = EndEvidence{.elapsed = 10s, .memory_bytes = 2 * kMiB};
+  return made;
+}
+
+std::string text(const Verdict& verdict, const Evidence& evidence = some_evidence()) {
+  return why_text(verdict, evidence);
+}
+
+TEST(WhyText, SaysWhatIsNotKnown) {
+  EXPECT_EQ(text({}, {}), "what limits is not known: nobody has measured it");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known yet: nothing moved");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known yet: too little has moved");
+  EXPECT_EQ(text({}), "what limits is not known: no one thing has held it for most of the time");
+}
+
+TEST(WhyText, NamesTheEndAndTheFigure) {
+  const BitRate rate = BitRate::from_bits_per_second(812'000'000);
+  EXPECT_EQ(text({.limit = Limit::consumer, .where = Where::there, .rate = rate}),
+            "limited by their consumer (a disk, or a program that reads): it takes 812.00 Mbit/s of what comes");
+  EXPECT_EQ(text({.limit = Limit::source, .where = Where::here, .rate = rate}),
+            "limited by our source: it gives 812.00 Mbit/s, and the transfer waits for it");
+}
+
+TEST(WhyText, OfMemorySaysWhatARoundTripCarries) {
+  EXPECT_EQ(text({.limit = Limit::memory, .where = Where::here, .least_rtt = 100ms, .queue = 0us}),
+            "limited by --memory here (1.00 MiB): in a round trip of 100.0 ms it carries at most 83.89 Mbit/s; more of "
+            "it carries as many times as much, as far as the path does");
+  EXPECT_THAT(text({.limit = Limit::memory, .where = Where::there}),
+              AllOf(HasSubstr("there (2.00 MiB)"), Not(HasSubstr("at most"))))
+      << "no round trip was measured";
+}
+
+TEST(WhyText, OfAThreadSaysWhetherAnotherWouldHelp) {
+  Evidence evidence = some_evidence();
+  const Verdict loop{.limit = Limit::processor, .where = Where::here, .busy = 0.98};
+  EXPECT_EQ(text(loop, evidence),
+            "limited by the processor here: our event loop thread has 98 % of one core; --threads 2 here would take "
+            "the cipher off it, where a core is free");
+  evidence.here.cipher_threads = 2;
+  EXPECT_THAT(text(loop, evidence), HasSubstr("--threads and --flows would not help"));
+  EXPECT_THAT(text({.limit = Limit::processor, .where = Where::there, .busy = 0.2, .waited = 0.75}, evidence),
+              AllOf(HasSubstr("their event loop thread has 20 % of one core and waits for one 75 % of the time"),
+                    Not(HasSubstr("--threads"))));
+  EXPECT_THAT(
+      text({.limit = Limit::processor, .where = Where::here, .thread = Verdict::Thread::cipher, .busy = 0.9}, evidence),
+      HasSubstr("more --threads here would help"));
+}
+
+TEST(WhyText, NamesASysctlOnlyWhereTheSystemGrantsLess) {
+  Evidence evidence = some_evidence();
+  evidence.there->socket_wanted_bytes = 16 * kMiB;
+  evidence.there->socket_buffer_bytes = 416 * kKiB;
+  const Verdict dropped{.limit = Limit::socket_buffer, .where = Where::there, .dropped = 0.01};
+  EXPECT_THAT(text(dropped, evidence), AllOf(HasSubstr("one datagram or train for 100 packets"),
+                                             HasSubstr("`sysctl -w net.core.rmem_max=8388608` there"),
+                                             HasSubstr("16.00 MiB instead of 416.00 KiB")));
+  evidence.there->socket_buffer_bytes = 16 * kMiB;
+  EXPECT_THAT(text(dropped, evidence), AllOf(HasSubstr("as large as udtcat asks for"), Not(HasSubstr("sysctl"))));
+}
+
+TEST(WhyText, OfThePathSaysWhatWasFound) {
+  const Verdict plain{
+      .limit = Limit::path, .path_rate = BitRate::from_bits_per_second(93'100'000), .least_rtt = 75ms, .queue = 100us};
+  EXPECT_EQ(text(plain), "limited by the path: 93.10 Mbit/s found, round trip 75.0 ms");
+  Verdict queued = plain;
+  queued.queue = 210ms;
+  queued.lost = 0.004;
+  EXPECT_EQ(text(queued),
+            "limited by the path: 93.10 Mbit/s found, round trip 75.0 ms, its queue adds 210.0 ms, 0.4 % of the "
+            "packets lost");
+  EXPECT_THAT(text({.limit = Limit::policer, .lost = 0.041, .path_rate = plain.path_rate}),
+              AllOf(HasSubstr("near 93.10 Mbit/s"), HasSubstr("4.1 % of the packets lost")));
+  EXPECT_THAT(text({.limit = Limit::loss, .lost = 0.1, .path_rate = plain.path_rate}), HasSubstr("10 %"));
+}
+
+TEST(WhyText, NamesTheCap) {
+  Evidence evidence = some_evidence();
+  evidence.here.rate_cap = BitRate::from_bits_per_second(100'000'000);
+  EXPECT_EQ(text({.limit = Limit::rate_cap, .where = Where::here}, evidence), "limited by --rate 100.00 Mbit/s here");
+}
+
+}  // namespace
+}  // namespace udtcat::tool
