@@ -53,6 +53,9 @@ _udtcat() {
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
       'rsh '*) options="$all $watched --rate --why --port --udp-host --require-udp --push --remote-udtcat --ssh --daemon" ;;
       'rsh-daemon '*) options="$all $short $listener --rate --allow" ;;
+      'bench '*)
+        options="$all $short $watched -4 -6 --check --rate --seconds --json --port --udp-host --push --remote-udtcat --ssh"
+        ;;
       'gridftp put') options="$all $short $watched $client --rate" ;;
       'gridftp get' | 'gridftp copy') options="$all $short $watched $client" ;;
       'gridftp serve')
@@ -68,7 +71,7 @@ _udtcat() {
     esac
     _udtcat_values "$options" "$current"
   elif ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'keygen status rsh rsh-daemon gridftp' -A hostname -- "$current"))
+    COMPREPLY=($(compgen -W 'keygen status bench rsh rsh-daemon gridftp' -A hostname -- "$current"))
   elif ((COMP_CWORD == 2)) && [[ ${COMP_WORDS[1]} == gridftp ]]; then
     _udtcat_values 'get put copy serve gateway' "$current"
   elif [[ ${COMP_WORDS[1]} == gridftp ]]; then

@@ -17,6 +17,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat keygen                           print a new key, for two hosts and one purpose
   udtcat keygen --pair [FILE]             make a key pair of your own, and print what others know you by
   udtcat --config FILE                    the same from a file: an option a line, and listen, or host and port
+  udtcat bench [USER@]HOST [PORT]         measure the path both ways, and what limits it; udtcat bench --help
   udtcat status                           who is connected to the udtcats of this host; udtcat status --help
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udtcat rsh --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help

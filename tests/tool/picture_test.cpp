@@ -51,8 +51,7 @@ TEST(Picture, OfAPeerWithoutNameAndRoundTripSaysNull) {
   made.peers.front().name.clear();
   made.peers.front().stats.rtt.reset();
   const std::string json = to_json(made);
-  EXPECT_THAT(json, AllOf(HasSubstr("\"name\":null"), HasSubstr("\"rtt_us\":null"),
-                          HasSubstr("\"limited_by\":null")));
+  EXPECT_THAT(json, AllOf(HasSubstr("\"name\":null"), HasSubstr("\"rtt_us\":null"), HasSubstr("\"limited_by\":null")));
   EXPECT_EQ(parse_picture(json)->peers.front().stats.rtt, std::nullopt);
 }
 

@@ -24,8 +24,7 @@ std::string text(const Verdict& verdict, const Evidence& evidence = some_evidenc
 TEST(WhyText, SaysWhatIsNotKnown) {
   EXPECT_EQ(text({}, {}), "what limits is not known: nobody has measured it");
   EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known yet: nothing moved");
-  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}),
-            "what limits is not known yet: too little has moved");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known yet: too little has moved");
   EXPECT_EQ(text({}), "what limits is not known: no one thing has held it for most of the time");
 }
 
@@ -42,7 +41,8 @@ TEST(WhyText, OfMemorySaysWhatARoundTripCarries) {
             "limited by --memory here (1.00 MiB): in a round trip of 100.0 ms it carries at most 83.89 Mbit/s; more of "
             "it carries as many times as much, as far as the path does");
   EXPECT_THAT(text({.limit = Limit::memory, .where = Where::there}),
-              AllOf(HasSubstr("there (2.00 MiB)"), Not(HasSubstr("at most")))) << "no round trip was measured";
+              AllOf(HasSubstr("there (2.00 MiB)"), Not(HasSubstr("at most"))))
+      << "no round trip was measured";
 }
 
 TEST(WhyText, OfAThreadSaysWhetherAnotherWouldHelp) {
@@ -56,9 +56,9 @@ TEST(WhyText, OfAThreadSaysWhetherAnotherWouldHelp) {
   EXPECT_THAT(text({.limit = Limit::processor, .where = Where::there, .busy = 0.2, .waited = 0.75}, evidence),
               AllOf(HasSubstr("their event loop thread has 20 % of one core and waits for one 75 % of the time"),
                     Not(HasSubstr("--threads"))));
-  EXPECT_THAT(text({.limit = Limit::processor, .where = Where::here, .thread = Verdict::Thread::cipher, .busy = 0.9},
-                   evidence),
-              HasSubstr("more --threads here would help"));
+  EXPECT_THAT(
+      text({.limit = Limit::processor, .where = Where::here, .thread = Verdict::Thread::cipher, .busy = 0.9}, evidence),
+      HasSubstr("more --threads here would help"));
 }
 
 TEST(WhyText, NamesASysctlOnlyWhereTheSystemGrantsLess) {
@@ -74,10 +74,8 @@ TEST(WhyText, NamesASysctlOnlyWhereTheSystemGrantsLess) {
 }
 
 TEST(WhyText, OfThePathSaysWhatWasFound) {
-  const Verdict plain{.limit = Limit::path,
-                      .path_rate = BitRate::from_bits_per_second(93'100'000),
-                      .least_rtt = 75ms,
-                      .queue = 100us};
+  const Verdict plain{
+      .limit = Limit::path, .path_rate = BitRate::from_bits_per_second(93'100'000), .least_rtt = 75ms, .queue = 100us};
   EXPECT_EQ(text(plain), "limited by the path: 93.10 Mbit/s found, round trip 75.0 ms");
   Verdict queued = plain;
   queued.queue = 210ms;
@@ -93,8 +91,7 @@ TEST(WhyText, OfThePathSaysWhatWasFound) {
 TEST(WhyText, NamesTheCap) {
   Evidence evidence = some_evidence();
   evidence.here.rate_cap = BitRate::from_bits_per_second(100'000'000);
-  EXPECT_EQ(text({.limit = Limit::rate_cap, .where = Where::here}, evidence),
-            "limited by --rate 100.00 Mbit/s here");
+  EXPECT_EQ(text({.limit = Limit::rate_cap, .where = Where::here}, evidence), "limited by --rate 100.00 Mbit/s here");
 }
 
 }  // namespace
