@@ -26,10 +26,10 @@ Status RemoteBench::start() {
 }
 
 void RemoteBench::on_no_far_end(const Error& error, std::optional<int> status) {
-  // The far side's own udtcat, of a version that knows no bench, has said so there.
-  if (!status || *status == 0) return run_.finish(error);
-  run_.finish(Error{Errc::cannot_reach, error.what,
-                    error.cause + "; a bench over ssh wants a udtcat there that knows it (--push brings ours)"});
+  constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS: it has said why
+  if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
+  if (status != tool::to_int(tool::ExitStatus::usage)) return run_.finish(error);
+  run_.finish(Error{Errc::cannot_reach, error.what, "the udtcat there is too old for a bench; --push brings this one"});
 }
 
 }  // namespace udtcat::rsh

@@ -112,6 +112,7 @@ void BenchMeter::load(BenchWay way) {
   here_before_ = bench_figures(connection_->stats());
   there_before_ = answer_.figures;
   evidence_before_ = connection_->stats().evidence;
+  evidence_after_.reset();
   loaded_at_ = Clock::now();
   const bool there = way == BenchWay::there;
   handlers_.on_step(there ? "the way there" : "the way back");
@@ -124,6 +125,7 @@ void BenchMeter::load(BenchWay way) {
 void BenchMeter::on_loaded(const StreamOutcome& outcome) {
   if (outcome.error) return give_up(*outcome.error);
   stream_over_ = true;
+  evidence_after_ = connection_->stats().evidence;
   if (!asking_) settle();
 }
 
@@ -149,7 +151,8 @@ BenchDirection BenchMeter::direction() {
                            .loaded = loaded_,
                            .limited_by = {},
                            .limited_by_text = {}};
-  const Evidence evidence = udtcat::since(evidence_before_, connection_->stats().evidence);
+  const Evidence now = evidence_after_ ? *evidence_after_ : connection_->stats().evidence;
+  const Evidence evidence = udtcat::since(evidence_before_, now);
   const Verdict verdict = verdict_on(evidence);
   direction.limited_by = word_of(verdict);
   direction.limited_by_text = why_text(verdict, evidence);

@@ -76,6 +76,7 @@ class BenchMeter {
   BenchFigures here_before_;
   BenchFigures there_before_;
   Evidence evidence_before_;
+  std::optional<Evidence> evidence_after_;  // of the moment when its last byte was receipted
   std::shared_ptr<BenchTally> tally_ = std::make_shared<BenchTally>();
   boost::asio::steady_timer timer_;
   const std::unique_ptr<Connection> connection_;

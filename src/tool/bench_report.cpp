@@ -14,7 +14,7 @@ namespace {
 using std::chrono::microseconds;
 using ReportJson = nlohmann::ordered_json;
 
-constexpr const char* kRow = "{:<7}{:<27}{:<9}{:<9}{:<13}{:<22}{}\n";
+constexpr const char* kRow = "{:<7}{:<29}{:<10}{:<10}{:<13}{:<24}{}\n";
 
 std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return std::nullopt;
@@ -57,7 +57,7 @@ std::string row(const BenchDirection& each) {
   const double megabytes = static_cast<double>(each.rate().bits_per_second()) / 8e6;
   return fmt::format(
       fmt::runtime(kRow), name_of(each.way),
-      fmt::format("{:<13}{:.1f} MB/s", core::format_rate(each.rate()), megabytes), percent_text(each.lost()),
+      fmt::format("{:<15}{:.1f} MB/s", core::format_rate(each.rate()), megabytes), percent_text(each.lost()),
       percent_text(each.late()), time_text(each.loaded.median()),
       fmt::format("{:.0f} %, {:.0f} % of a core", 100 * each.share(each.here.cpu), 100 * each.share(each.there.cpu)),
       fmt::format("{}, {}", each.here.socket_drops, each.there.socket_drops));

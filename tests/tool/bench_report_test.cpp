@@ -45,10 +45,10 @@ TEST(BenchReport, SaysOnOneScreenWhatWasFound) {
   EXPECT_EQ(to_text(report()),
             "udtcat bench: 192.0.2.7:9000, round trip 75.1 ms (at best 75.0 ms), 1500-byte packets, private, 8 cores "
             "here, 16 there\n"
-            "       rate                       lost     late     round trip   processor here, there socket drops here, "
-            "there\n"
-            "there  3.30 Gbit/s  412.0 MB/s    0.10 %   0.02 %   88.3 ms      81 %, 64 % of a core  0, 17\n"
-            "back   3.30 Gbit/s  412.0 MB/s    0.10 %   0.02 %   88.3 ms      81 %, 64 % of a core  0, 17\n"
+            "       rate                         lost      late      round trip   processor here, there   "
+            "socket drops here, there\n"
+            "there  3.30 Gbit/s    412.0 MB/s    0.10 %    0.02 %    88.3 ms      81 %, 64 % of a core    0, 17\n"
+            "back   3.30 Gbit/s    412.0 MB/s    0.10 %    0.02 %    88.3 ms      81 %, 64 % of a core    0, 17\n"
             "there: limited by the path: 3.30 Gbit/s found\n"
             "back:  limited by the path: 3.30 Gbit/s found\n");
 }
@@ -59,7 +59,7 @@ TEST(BenchReport, ShowsNothingAsMeasuredThatIsNot) {
   cut.directions.front().here.packets_sent = 0;
   cut.directions.front().loaded = {};
   cut.cores_there = 0;
-  EXPECT_THAT(to_text(cut), HasSubstr("412.0 MB/s    -        -        -   "));
+  EXPECT_THAT(to_text(cut), HasSubstr("412.0 MB/s    -         -         -   "));
   EXPECT_THAT(to_text(cut), Not(HasSubstr("back")));
   EXPECT_THAT(to_text(cut), HasSubstr("8 cores here\n"));
   const auto json = nlohmann::json::parse(to_json(cut));

@@ -132,6 +132,14 @@ class BenchJob final : public tool::Job {
   [[nodiscard]] bool needs_key() const override {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
   }
+  [[nodiscard]] Result<tool::Words> facts() const override {
+    const std::string where = options_.by_ssh
+                                  ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
+                                                options_.ssh.destination, to_string(options_.ports))
+                                  : tool::to_string(options_.peer);
+    return tool::Words{fmt::format("measures the path to {}", where),
+                       fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
+  }
   [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
     if (!options_.by_ssh) return tool::bench_command(options_, options_.wishes, std::move(found), context.console);
     SessionRun run(options_, context.console);
