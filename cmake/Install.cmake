@@ -24,7 +24,7 @@ string(REGEX REPLACE "/$" "" UDTCAT_PREFIX_FROM_PC "${UDTCAT_PREFIX_FROM_PC}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/udtcat.pc.in" "${PROJECT_BINARY_DIR}/package/udtcat.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-install(FILES "${PROJECT_SOURCE_DIR}/docs/man/udtcat.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-rsh.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-gridftp.1"
+install(FILES "${PROJECT_SOURCE_DIR}/docs/man/udtcat.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-rsh.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-bench.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-gridftp.1"
               "${PROJECT_SOURCE_DIR}/docs/man/udr.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 # A shell looks for a command's completion by its name; the files are the same for both.
 foreach(command udtcat udr)

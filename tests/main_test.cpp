@@ -29,6 +29,7 @@ const std::map<std::string, Words> kCommandLines{
     {"", {"h", "1"}},
     {"rsh", {"h", "true"}},
     {"rsh-server", {}},
+    {"bench", {"h", "1"}},
     {"rsh-daemon", {"-l", "1", "--allow", "list"}},
     {"gridftp get", {"ftp://h/f", "/tmp/f"}},
     {"gridftp put", {"/tmp/f", "ftp://h/f"}},
@@ -45,9 +46,11 @@ Names and_also(Names names, const Names& more) {
   names.insert(more.begin(), more.end());
   return names;
 }
-const Names kAll = and_also({"", "rsh", "rsh-server", "rsh-daemon"}, kGridftp);
-const Names kKeyed = and_also({"", "rsh", "rsh-daemon"}, kGridftp);
-const Names kWatched = and_also({"", "rsh"}, kGridftp);
+const Names kAll = and_also({"", "rsh", "rsh-server", "rsh-daemon", "bench"}, kGridftp);
+const Names kKeyed = and_also({"", "rsh", "rsh-daemon", "bench"}, kGridftp);
+const Names kWatched = and_also({"", "rsh", "bench"}, kGridftp);
+const Names kChecked = and_also(kListeners, {"bench"});
+const Names kBySsh{"rsh", "bench"};
 
 struct Option {
   std::string name;
@@ -68,9 +71,11 @@ const std::vector<Option> kOptions{
     {"--verbose", "", kAll},
     {"--quiet", "", kAll},
     {"--stats", "json", kAll},
-    {"--check", "", kListeners},
+    {"--check", "", kChecked},
     {"--config", "f", {""}},
-    {"--rate", "1M", {"", "rsh", "rsh-server", "rsh-daemon", "gridftp put", "gridftp serve", "gridftp gateway"}},
+    {"--rate",
+     "1M",
+     {"", "rsh", "rsh-server", "rsh-daemon", "bench", "gridftp put", "gridftp serve", "gridftp gateway"}},
     {"--key-file", "f", kKeyed},
     {"--as", "a", kKeyed},
     {"--peer", "b", kKeyed},
@@ -79,8 +84,8 @@ const std::vector<Option> kOptions{
     {"--no-progress", "", kWatched},
     {"--accept-timeout", "1s", {"", "rsh-server"}},
     {"--listen", "", kListeners},
-    {"-4", "", kListeners},
-    {"-6", "", kListeners},
+    {"-4", "", kChecked},
+    {"-6", "", kChecked},
     {"--to", "h:1", {"", "gridftp gateway"}},
     {"--from", "1", {"", "gridftp gateway"}},
     {"--exec", "true", {""}},
@@ -89,13 +94,16 @@ const std::vector<Option> kOptions{
     {"--send-only", "", {""}},
     {"--recv-only", "", {""}},
     {"--version", "", {""}},
-    {"--port", "1", {"rsh", "rsh-server"}},
-    {"--udp-host", "h", {"rsh"}},
-    {"--remote-udtcat", "p", {"rsh"}},
-    {"--ssh", "s", {"rsh"}},
+    {"--port", "1", {"rsh", "rsh-server", "bench"}},
+    {"--udp-host", "h", kBySsh},
+    {"--remote-udtcat", "p", kBySsh},
+    {"--ssh", "s", kBySsh},
     {"--require-udp", "", {"rsh"}},
-    {"--push", "", {"rsh"}},
+    {"--push", "", kBySsh},
     {"--daemon", "", {"rsh"}},
+    {"--bench", "", {"rsh-server"}},
+    {"--seconds", "1", {"bench"}},
+    {"--json", "", {"bench"}},
     {"--allow", "f", {"rsh-daemon"}},
     {"--parallelism", "2", kClients},
     {"--stripes", "2", kClients},
@@ -168,9 +176,10 @@ TEST_P(OptionOfCommands, StandsInTheirHelp) {
 TEST_P(OptionOfCommands, StandsInTheManPages) {
   const bool common = GetParam().commands.contains("");
   const bool of_rsh = GetParam().commands.contains("rsh") || GetParam().commands.contains("rsh-daemon");
-  const std::string page = tool::source_file(common   ? "docs/man/udtcat.1"
-                                             : of_rsh ? "docs/man/udtcat-rsh.1"
-                                                      : "docs/man/udtcat-gridftp.1");
+  const std::string page = tool::source_file(common                                  ? "docs/man/udtcat.1"
+                                             : of_rsh                                ? "docs/man/udtcat-rsh.1"
+                                             : GetParam().commands.contains("bench") ? "docs/man/udtcat-bench.1"
+                                                                                     : "docs/man/udtcat-gridftp.1");
   EXPECT_THAT(page, testing::ContainsRegex("\n\\.It [^\n]*Fl [^\n]*" + GetParam().name.substr(1)));
 }
 

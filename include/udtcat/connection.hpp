@@ -44,6 +44,7 @@ struct ConnectionStats {
   std::uint64_t packets_sent = 0;  ///< including those sent again
   std::uint64_t packets_lost = 0;  ///< reported lost by the peer
   std::uint64_t packets_resent = 0;
+  std::uint64_t packets_late = 0;                ///< of the peer's: they came behind one that was sent after them
   std::optional<std::chrono::microseconds> rtt;  ///< the transport's estimate; none before it has measured one
   std::chrono::milliseconds silence{0};          ///< since the peer was heard; 0 while Connection::answers()
   std::size_t lanes = 0;
@@ -117,6 +118,7 @@ class Connection {
   /// The loop that drives it; outlives it.
   [[nodiscard]] virtual boost::asio::io_context& io() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
+  [[nodiscard]] virtual Purpose purpose() const = 0;
   /// The holder of the key pair at the other end; none with a shared key, and at Protection::clear.
   [[nodiscard]] virtual std::optional<PeerIdentity> peer_identity() const = 0;
   /// The peer's SessionOptions: whether it takes payload, whether it sends any, and its statements.

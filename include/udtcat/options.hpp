@@ -27,7 +27,7 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// The use of a session. The two ends name the same purpose or there is no session, so that one key may serve several.
+/// The use of a session. The two ends agree on a purpose or there is no session, so that one key may serve several.
 /// spec: docs/spec/handshake.md §4
 enum class Purpose : std::uint8_t {
   pipe = 1,     ///< one stream, each end's stdin and stdout
@@ -36,6 +36,7 @@ enum class Purpose : std::uint8_t {
   gridftp = 4,  ///< control connections of GridFTP
   gateway = 5,  ///< control and data connections of GridFTP, between two gateways
   driver = 6,   ///< data connections of GridFTP, ours and the XIO driver's
+  bench = 7,    ///< nothing but to measure the path and the two ends
 };
 /// Whether this end makes, or wants, a server's report on what it did with each file.
 /// spec: docs/spec/gridftp.md §8
@@ -106,7 +107,13 @@ struct SessionOptions : SessionTuning {
   /// name. None: those without a name only, and a connector says nothing of it.
   std::vector<std::string> services{};
   Statements statements = Statements::none;
+  /// Of a listener: it takes sessions for Purpose::bench too. Those go both ways and have a few streams, whatever is
+  /// said above.
+  bool takes_bench = false;
 };
+
+/// What holds in a listener's session for `purpose`.
+[[nodiscard]] SessionOptions options_for(const SessionOptions& options, Purpose purpose);
 
 inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window of 700 packets
 inline constexpr std::uint64_t kDefaultMemoryBytes =

@@ -42,7 +42,7 @@ class FarEnd {
          RequestedHandler on_requested, OverHandler on_over);
   ~FarEnd();
 
-  [[nodiscard]] Connection& connection() { return *connection_; }
+  [[nodiscard]] Connection& connection() const { return *connection_; }
   [[nodiscard]] bool requested() const { return request_.has_value(); }
   /// Tells the peer that we have to go, and ends the child as for a peer that is lost.
   void abort(const Error& why) { connection_->abort(why); }

@@ -52,7 +52,13 @@ std::string to_string(const PortRange& range) {
 }
 
 RshServer::RshServer(tool::SessionRun& run, const RshServerOptions& options, std::uint64_t core_limit_bytes)
-    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()), ends_(run.io()) {}
+    : run_(run),
+      options_(options),
+      core_limit_bytes_(core_limit_bytes),
+      patience_(run.io()),
+      ends_(run.io()),
+      bench_(run.io(), {.on_asked = [this](const Connection& connection) { choose(connection); },
+                        .on_over = [this](const Status&) { run_.finish(std::nullopt); }}) {}
 
 Status RshServer::start() {
   UDTCAT_TRY(Key key, Key::generate());
@@ -71,8 +77,9 @@ Status RshServer::start() {
       run_.finish(Error{Errc::cannot_reach, "wait for the near end", "no peer proved the key in time"});
   });
   run_.on_interrupt([this](const Error& why) {
-    if (ends_.size() == 0) return run_.finish(why);
+    if (chosen_ == nullptr && ends_.size() == 0) return run_.finish(why);
     ends_.abort_all(why);
+    bench_.abort_all(why);
   });
   return {};
 }
@@ -105,21 +112,25 @@ void RshServer::take(std::unique_ptr<Connection> connection) {
     return connection->abort({Errc::stream_refused, "serve a second peer", "the command has a connection already"});
   const Endpoint peer = connection->peer();
   core::log().info("{} has proved the key", peer.to_string());
+  if (options_.bench) return bench_.serve(std::move(connection));
   ends_.add(
       std::move(connection),
       [this](const ControlMessage& request) { return launch_for_user(request, core_limit_bytes_); },
-      [this](FarEnd& end) { choose(end); }, [this](FarEnd& end, const Status& status) { on_over(end, status); });
+      [this](FarEnd& end) {
+        choose(end.connection());
+        run_.watch_connection(end.connection());
+      },
+      [this](FarEnd& end, const Status& status) { on_over(end, status); });
 }
 
-void RshServer::choose(FarEnd& end) {
-  chosen_ = &end;
+void RshServer::choose(const Connection& connection) {
+  chosen_ = &connection;
   patience_.cancel();
   listener_->stop();
-  run_.watch_connection(end.connection());
 }
 
 void RshServer::on_over(const FarEnd& end, const Status& status) {
-  if (&end == chosen_) {
+  if (&end.connection() == chosen_) {
     // The near end has learnt the command's status, or is lost.
     if (!status) core::log().info("{}", status.error().message());
     return run_.finish_as(status ? tool::ExitStatus::success : tool::ExitStatus::own_failure);

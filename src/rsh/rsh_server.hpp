@@ -13,6 +13,7 @@
 
 #include "rsh/far_end.hpp"
 #include "rsh/ssh_input.hpp"
+#include "tool/bench_service.hpp"
 #include "tool/options.hpp"
 #include "tool/session_run.hpp"
 
@@ -28,9 +29,10 @@ struct PortRange {
 /// Options::accept_timeout says how long it waits.
 struct RshServerOptions : tool::Options {
   PortRange ports;
+  bool bench = false;  ///< no command: the near end measures
 };
 
-/// Runs one command.
+/// Runs one command, or serves one bench.
 ///
 ///   waiting ── first request of a peer that proved the key ──► serving ── over ──► the end
 ///      ├── a request by ssh ──► the end; the caller becomes the command: fallback()
@@ -51,7 +53,7 @@ class RshServer {
  private:
   [[nodiscard]] Status bind(const Key& key);
   void take(std::unique_ptr<Connection> connection);
-  void choose(FarEnd& end);
+  void choose(const Connection& connection);
   void on_over(const FarEnd& end, const Status& status);
   void run_over_ssh(const ControlMessage& request);
   void on_ssh_end();
@@ -63,7 +65,8 @@ class RshServer {
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<SshInput> ssh_input_;
   FarEnds ends_;
-  FarEnd* chosen_ = nullptr;  // one of ends_, or none yet
+  tool::BenchService bench_;            // if it is one
+  const Connection* chosen_ = nullptr;  // of one of these, or none yet
   std::optional<ControlMessage> fallback_;
 };
 

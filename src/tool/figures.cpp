@@ -79,6 +79,7 @@ ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest
   total.packets_sent += so_far.packets_sent;
   total.packets_lost += so_far.packets_lost;
   total.packets_resent += so_far.packets_resent;
+  total.packets_late += so_far.packets_late;
   return total;
 }
 

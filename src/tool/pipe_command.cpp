@@ -23,6 +23,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "tool/bench_service.hpp"
 #include "tool/commands.hpp"
 #include "tool/notices.hpp"
 #include "tool/peer_listener.hpp"
@@ -261,16 +262,20 @@ void PipeSession::finish_if_all_ended() {
   run_.finish(Error{Errc::peer_interrupted, "wait for the stream", "the other end left without opening it"});
 }
 
-/// Gives the pipe to the first peer that proves the key.
+/// Gives the pipe to the first peer that proves the key and wants it. Peers that only measure take nothing of it.
 /// Threads: confined to the main thread.
 class PipeListener {
  public:
-  PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options) {}
+  PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), bench_(run.io(), {}) {}
 
   [[nodiscard]] Status start(FoundKey found) {
     UDTCAT_TRY(listener_,
                PeerListener::start(run_, options_, std::move(found),
                                    [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
+    run_.on_interrupt([this](const Error& why) {
+      bench_.abort_all(why);
+      run_.finish(why);
+    });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
     run_.wait_for("waiting for a peer on " + listener_->places());
     run_.show([this](ProcessPicture& picture) { listener_->fill(picture); });
@@ -279,6 +284,7 @@ class PipeListener {
 
  private:
   void take(std::unique_ptr<Connection> connection) {
+    if (connection->purpose() == Purpose::bench) return bench_.serve(std::move(connection));
     if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
     listener_->stop();
     pipe_ = std::make_unique<PipeSession>(run_, options_, std::move(connection));
@@ -287,6 +293,7 @@ class PipeListener {
 
   SessionRun& run_;
   const PipeOptions& options_;
+  BenchService bench_;
   std::unique_ptr<PeerListener> listener_;
   std::unique_ptr<PipeSession> pipe_;
 };

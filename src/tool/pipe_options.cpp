@@ -127,6 +127,8 @@ void add_forward_options(CommandLine& line, PipeOptions& options) {
   line.check([&]() -> Status {
     const bool forward = options.form == Form::forward;
     options.session.one_stream = !forward;
+    // At clear nobody proves anything: strangers could have us send.
+    options.session.takes_bench = options.form == Form::listen && options.session.protection != Protection::clear;
     options.socket_family = options.family;
     if (!forward) return {};
     options.session.purpose = Purpose::forward;

@@ -86,6 +86,14 @@ TEST(GatewayOptions, HaveNoPlaceForAPipesOwn) {
   EXPECT_EQ(parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2"}).value().form, Form::forward);
 }
 
+TEST(Options, LetAListenersPeersMeasureWhereTheyProveAKey) {
+  EXPECT_TRUE(good("-l 9000").session.takes_bench);
+  EXPECT_TRUE(good("-l 9000 --recv-only --protect auth").session.takes_bench);
+  EXPECT_FALSE(good("-l 9000 --protect clear").session.takes_bench) << "strangers could have us send";
+  EXPECT_FALSE(good("-l 9000 --to localhost:80").session.takes_bench);
+  EXPECT_FALSE(good("h 9000").session.takes_bench);
+}
+
 TEST(Options, SayWhatTheSessionIsForAndBetweenWhom) {
   EXPECT_EQ(good("-l 9000").session.purpose, Purpose::pipe);
   EXPECT_EQ(good("h 9000").session.purpose, Purpose::pipe);

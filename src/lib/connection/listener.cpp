@@ -120,13 +120,14 @@ class SessionListener final : public Listener {
     // Between its proof and its last flow a peer may have been taken out.
     const auto& identity = session->agreed().peer;
     if (identity)
-      if (const auto known = known_peers->recognise(identity->key, request_.session.purpose); !known)
+      if (const auto known = known_peers->recognise(identity->key, session->agreed().purpose); !known)
         return on_refused_(peer, known.error());
     auto place = Admission::enter(admission_, peer, identity, session->retained_limit_bytes());
     // The connection keeps the engine alive, and its place.
     using Kept = std::pair<std::shared_ptr<transport::Engine>, Admission::Place>;
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
-    auto connection = Multiplexer::create(io_, std::move(session), request_.session, std::move(kept), known_peers);
+    const SessionOptions options = options_for(request_.session, session->agreed().purpose);
+    auto connection = Multiplexer::create(io_, std::move(session), options, std::move(kept), known_peers);
     if (!connection) return on_refused_(peer, connection.error());
     if (!place) return turn_away(std::move(*connection), place.error());
     // Posted: the caller is the handshake itself, and the owner may stop or destroy this listener.

@@ -31,6 +31,7 @@ transport::ChannelStats Flows::stats() {
     sum.packets_sent += more.packets_sent;
     sum.packets_lost += more.packets_lost;
     sum.packets_resent += more.packets_resent;
+    sum.packets_late += more.packets_late;
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 #include "lib/session/handshake.hpp"
 
+#include <fmt/format.h>
 #include <boost/asio/post.hpp>
 
 #include "lib/core/invariant.hpp"
@@ -47,7 +48,8 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
   boost::asio::post(io_, lifetime_.guard([this] {
     if (credentials_ == nullptr) return read_clear_prefix();
     if (role_ == Role::listener) {
-      auto tls = TlsHandshake::create(role_, *credentials_, options_.purpose);
+      const auto also = options_.takes_bench ? std::optional(Purpose::bench) : std::nullopt;
+      auto tls = TlsHandshake::create(role_, *credentials_, options_.purpose, also);
       if (!tls) return give_up(tls.error());
       tls_ = std::move(*tls);
     }
@@ -176,6 +178,10 @@ void Handshake::on_offer(std::span<const std::byte> message) {
   Answer answer = decide(*offer, options_, initial_window_bytes_);
   // A reason that lasts is told before one that passes.
   const auto identity = tls_ && tls_->done() ? tls_->peer() : std::nullopt;  // early data come with a shared key only
+  if (identity && std::holds_alternative<Acceptance>(answer))
+    if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->purpose); !known)
+      answer =
+          Refusal{fmt::format("the listener knows the connector's key, but not for {}", to_string(offer->purpose))};
   if (has_room_ && std::holds_alternative<Acceptance>(answer))
     if (const auto room = has_room_(channel_->peer(), identity); !room)
       answer = Refusal{.reason = room.error().cause, .later = true};

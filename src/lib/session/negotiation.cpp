@@ -42,7 +42,7 @@ std::string protection_refusal(Protection offered, Protection ours) {
 
 std::string purpose_text(Purpose purpose) {
   if (purpose == kNoPurpose) return "nothing that it says, as an older udtcat";
-  if (purpose > Purpose::driver) return "what only a later udtcat knows";
+  if (purpose > Purpose::bench) return "what only a later udtcat knows";
   return std::string(to_string(purpose));
 }
 
@@ -141,7 +141,8 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .reports = true};
 }
 
-Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
+Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t initial_window_bytes) {
+  const SessionOptions ours = options_for(options, offer.purpose);
   if (offer.protection != ours.protection) return Refusal{protection_refusal(offer.protection, ours.protection)};
   if (auto why = mismatch({offer.purpose, offer.name, offer.peer}, {ours.purpose, ours.own_name, ours.expected_peer}))
     return Refusal{std::move(*why)};

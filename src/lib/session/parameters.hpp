@@ -84,7 +84,7 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;  // spec: handshake.md Â
 /// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded. So
 /// are another purpose, and an end of another name than the expected.
 /// Of several flows the session id is left to be drawn.
-[[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes);
+[[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t initial_window_bytes);
 
 /// The outcome of the exchange, the same at both ends.
 struct Agreed {

@@ -235,6 +235,7 @@ ConnectionStats Session::stats() {
   stats_.packets_sent = channels.packets_sent;
   stats_.packets_lost = channels.packets_lost;
   stats_.packets_resent = channels.packets_resent;
+  stats_.packets_late = channels.packets_late;
   stats_.rtt = channels.rtt;
   return stats_;
 }

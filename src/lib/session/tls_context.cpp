@@ -95,6 +95,8 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
   if (!key) return 0;
   auto name = check.pair.peers->recognise(*key, check.purpose);
+  if (!name && check.also)
+    if (auto as_well = check.pair.peers->recognise(*key, *check.also)) name = std::move(as_well);
   if (!name) {
     // The alert that TLS has for a key that is known, and not for this.
     if (name.error().code == Errc::parameters_refused) X509_STORE_CTX_set_error(chain, X509_V_ERR_INVALID_PURPOSE);
@@ -199,10 +201,11 @@ bool attach_psk(SSL* tls, const Key& key) {
 
 }  // namespace
 
-Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose) {
+Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose,
+                                          std::optional<Purpose> also) {
   crypto::clear_openssl_errors();
   TlsConnection connection;
-  if (credentials.pair() != nullptr) connection.check.reset(new PeerCheck{*credentials.pair(), purpose});
+  if (credentials.pair() != nullptr) connection.check.reset(new PeerCheck{*credentials.pair(), purpose, also});
   const auto context =
       connection.check ? make_context_for_key_pair(*connection.check) : make_context_for_shared_key(role);
   if (context) connection.tls.reset(SSL_new(context.get()));

@@ -26,6 +26,7 @@ using TlsOwner = std::unique_ptr<Object, TlsFree>;
 struct PeerCheck {
   PairCredentials pair;
   Purpose purpose;
+  std::optional<Purpose> also{};             ///< will do as well
   std::optional<PeerIdentity> recognised{};  ///< its certificate came; TLS has yet to see that it holds the key
   std::optional<Error> refused{};            ///< the reason why it will not do
 };
@@ -40,7 +41,8 @@ struct TlsConnection {
 };
 
 /// errors: Errc::cipher_failed
-[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose);
+[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose,
+                                                        std::optional<Purpose> also = {});
 
 /// Whether the handshake that is over proved what the connection asks for: nothing else may have convinced it.
 [[nodiscard]] bool has_proved_key(const TlsConnection& connection);

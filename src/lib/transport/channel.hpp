@@ -31,6 +31,7 @@ struct ChannelStats {
   std::uint64_t packets_sent = 0;  ///< including those sent again
   std::uint64_t packets_lost = 0;  ///< the peer asked for them again
   std::uint64_t packets_resent = 0;
+  std::uint64_t packets_late = 0;  ///< of the peer's: they came behind one that was sent after them; native only
   std::optional<std::chrono::microseconds> rtt;  ///< none before one was measured
 };
 

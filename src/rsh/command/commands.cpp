@@ -9,11 +9,14 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "rsh/command/bench_options.hpp"
 #include "rsh/command/rsh_options.hpp"
 #include "rsh/daemon.hpp"
+#include "rsh/remote_bench.hpp"
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_shell.hpp"
+#include "tool/bench_command.hpp"
 #include "tool/facts.hpp"
 #include "tool/process_setup.hpp"
 #include "tool/trusted_file.hpp"
@@ -118,6 +121,42 @@ Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments
   return std::make_unique<RshServerJob>(std::move(options));
 }
 
+/// The way to the other end: a listener that is dialled, or a far end that ssh starts.
+class BenchJob final : public tool::Job {
+ public:
+  explicit BenchJob(BenchOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] bool starts_programs() const override { return options_.by_ssh; }
+  [[nodiscard]] bool needs_key() const override {
+    return !options_.by_ssh && options_.session.protection != Protection::clear;
+  }
+  [[nodiscard]] Result<tool::Words> facts() const override {
+    const std::string where = options_.by_ssh
+                                  ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
+                                                options_.ssh.destination, to_string(options_.ports))
+                                  : tool::to_string(options_.peer);
+    return tool::Words{fmt::format("measures the path to {}", where),
+                       fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
+  }
+  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+    if (!options_.by_ssh) return tool::bench_command(options_, options_.wishes, std::move(found), context.console);
+    SessionRun run(options_, context.console);
+    RemoteBench bench(run, options_, options_.wishes, context.core_limit_bytes);
+    if (auto started = bench.start(); !started) return run.fail_to_start(std::move(started.error()));
+    return run.run();
+  }
+
+ private:
+  const BenchOptions options_;
+};
+
+Result<std::unique_ptr<tool::Job>> parse_bench(const tool::Words& arguments) {
+  UDTCAT_TRY(BenchOptions options, parse_bench_options(arguments));
+  if (options.help) return nullptr;
+  return std::make_unique<BenchJob>(std::move(options));
+}
+
 Result<AllowList> read_list(const std::string& path) {
   UDTCAT_TRY(const std::string text, tool::read_trusted_file(path));
   return AllowList::parse(text, path);
@@ -174,6 +213,7 @@ tool::Commands commands() {
            .failure = ExitStatus::own_failure,
            .destination = destination_of},
           {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
+          {.words = {"bench"}, .help = bench_help_text, .parse = parse_bench, .options = bench_options_declared},
           {.words = {"rsh-daemon"},
            .help = rsh_daemon_help_text,
            .parse = parse_daemon,

@@ -67,8 +67,9 @@ void add_remote_options(CommandLine& line, tool::Options& options) {
   });
 }
 
-/// The options of the far end: those in which both must agree, and those in which it does as we do.
-Words far_options_of(const CommandLine& line, const RshOptions& options) {
+}  // namespace
+
+Words far_options_of(const CommandLine& line, const SshDialOptions& options) {
   Words words;
   for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
                            "--memory", "--idle-timeout"})
@@ -78,6 +79,22 @@ Words far_options_of(const CommandLine& line, const RshOptions& options) {
   words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptPatience).count()));
   return words;
 }
+
+void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
+  add_port_option(line, options.ports);
+  line.value("--udp-host", options.udp_host);
+  line.value("--remote-udtcat", options.remote_program);
+  line.value("--ssh", [&](const std::string& text) -> Status {
+    auto words = tool::split_words(text);
+    if (!words || words->empty())
+      return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
+    options.ssh_program = std::move(*words);
+    return {};
+  });
+  line.flag("--push", options.push);
+}
+
+namespace {
 
 Status check_daemon(const CommandLine& line, RshOptions& options) {
   if (!options.daemon && line.has("-k"))
@@ -91,18 +108,8 @@ Status check_daemon(const CommandLine& line, RshOptions& options) {
 }
 
 void add_rsh_options(CommandLine& line, RshOptions& options) {
-  add_port_option(line, options.ports);
-  line.value("--udp-host", options.udp_host);
-  line.value("--remote-udtcat", options.remote_program);
-  line.value("--ssh", [&](const std::string& text) -> Status {
-    auto words = tool::split_words(text);
-    if (!words || words->empty())
-      return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
-    options.ssh_program = std::move(*words);
-    return {};
-  });
+  add_ssh_dial_options(line, options);
   line.flag("--require-udp", options.require_udp);
-  line.flag("--push", options.push);
   line.flag("--daemon", options.daemon);
   add_key_options(line, options);
   add_remote_options(line, options);
@@ -234,8 +241,13 @@ Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   options.progress = false;
   CommandLine line("udtcat rsh-server");
   add_port_option(line, options.ports);
+  line.flag("--bench", options.bench);
   add_remote_options(line, options);
   add_accept_timeout_option(line, options);
+  line.check([&]() -> Status {
+    if (options.bench) options.session.purpose = Purpose::bench;
+    return {};
+  });
   UDTCAT_CHECK(line.read(arguments));
   if (line.wants_help() || !line.operands().empty())
     return misplaced("arguments", "rsh-server has none; it is started by udtcat rsh");

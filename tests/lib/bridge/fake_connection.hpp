@@ -63,6 +63,7 @@ class FakeConnection final : public Connection {
   void on_quiet(QuietHandler handler) override { quiet = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
+  [[nodiscard]] Purpose purpose() const override { return Purpose::forward; }
   [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return identity; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }

@@ -46,11 +46,32 @@ TEST(Negotiation, NeverChangesTheProtection) {
   expect_agreement_of_equals_only(kProtections, &SessionOptions::protection);
 }
 
-constexpr std::array<Purpose, 6> kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,
-                                           Purpose::gridftp, Purpose::gateway, Purpose::driver};
+constexpr std::array<Purpose, 7> kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,  Purpose::gridftp,
+                                           Purpose::gateway, Purpose::driver,  Purpose::bench};
 
 TEST(Negotiation, ServesNoOtherPurposeThanItsOwn) {
   expect_agreement_of_equals_only(kPurposes, &SessionOptions::purpose);
+}
+
+TEST(Negotiation, ServesABenchBesideItsPurposeWhereItTakesOne) {
+  SessionOptions pipe;
+  pipe.takes_bench = true;
+  pipe.receives = false;
+  pipe.one_stream = true;
+  Offer offer = make_offer({}, 1);
+  EXPECT_TRUE(std::holds_alternative<Acceptance>(decide(offer, pipe, 1)));
+  offer.purpose = Purpose::bench;
+  const Answer answer = decide(offer, pipe, 1);
+  const auto* accepted = std::get_if<Acceptance>(&answer);
+  ASSERT_NE(accepted, nullptr);
+  EXPECT_EQ(accepted->purpose, Purpose::bench);
+  EXPECT_TRUE(accepted->sends && accepted->receives) << "a bench goes both ways, whatever the pipe does";
+  EXPECT_EQ(accepted->streams, 2U);
+  offer.purpose = Purpose::forward;
+  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, pipe, 1)));
+  pipe.takes_bench = false;
+  offer.purpose = Purpose::bench;
+  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, pipe, 1)));
 }
 
 TEST(Negotiation, RefusesAnEndThatSaysNoPurposeOrAnUnknownOne) {

@@ -59,6 +59,7 @@ void HoleList::fill(TimePoint now, PacketIndex index, std::uint32_t timestamp_us
 }
 
 void HoleList::on_late(Duration lateness) {
+  ++late_;
   // Up at once, down slowly: one early NAK costs a packet sent twice, a late one nothing but a little delay.
   lateness_ = lateness > lateness_ ? lateness : lateness_ - (lateness_ - lateness) / 64;
 }

@@ -38,6 +38,8 @@ class HoleList {
   /// repeat_after   how long an answer may take
   [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, Duration repeat_after);
 
+  /// Packets that were not lost but late.
+  [[nodiscard]] std::uint64_t late() const { return late_; }
   /// How long a gap may stay before it is called a loss.
   [[nodiscard]] Duration tolerance() const;
   void on_rtt(Duration smoothed) { rtt_ = smoothed; }
@@ -60,6 +62,7 @@ class HoleList {
   std::set<std::pair<TimePoint, PacketIndex>> by_due_;  // each hole, by when it is due and its first packet
   Duration rtt_ = std::chrono::milliseconds(100);
   Duration lateness_{0};  // learned
+  std::uint64_t late_ = 0;
 };
 
 }  // namespace udtcat::transport::native

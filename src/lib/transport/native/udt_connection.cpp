@@ -382,6 +382,7 @@ ChannelStats UdtConnection::stats() const {
           .packets_sent = sent.packets_sent,
           .packets_lost = sent.packets_lost,
           .packets_resent = sent.packets_resent,
+          .packets_late = receiver_.packets_late(),
           .rtt = rtt.measured() ? std::optional(shown) : std::nullopt};
 }
 

@@ -45,6 +45,9 @@ class UdtReceiver {
   /// From ACK to ACK2.
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
 
+  /// Data packets that came behind one that was sent after them.
+  [[nodiscard]] std::uint64_t packets_late() const { return holes_.late(); }
+
   /// The next ACK or NAK that is due; ask until there is none.
   [[nodiscard]] std::optional<ControlMessage> poll_control(TimePoint now);
   [[nodiscard]] std::optional<TimePoint> deadline() const;

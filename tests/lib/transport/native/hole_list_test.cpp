@@ -82,12 +82,14 @@ TEST_F(Holes, ThatWereOnlyLateMakeItWaitLonger) {
   holes.add(kStart, 5, 5, 1000);
   holes.fill(kStart + 40ms, 5, 900);  // sent before the packet that showed the gap
   EXPECT_EQ(holes.tolerance(), 50ms);
+  EXPECT_EQ(holes.late(), 1U);
 }
 
 TEST_F(Holes, ThatWereRepairedDoNot) {
   holes.add(kStart, 5, 5, 1000);
   holes.fill(kStart + 40ms, 5, 90'000);
   EXPECT_EQ(holes.tolerance(), 12500us);
+  EXPECT_EQ(holes.late(), 0U);
 }
 
 TEST_F(Holes, KnowLateFromRepairedThoughTheClockWraps) {

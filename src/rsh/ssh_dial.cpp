@@ -1,0 +1,116 @@
+#include "rsh/ssh_dial.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "rsh/bootstrap_script.hpp"
+#include "rsh/pushed_program.hpp"
+
+namespace udtcat::rsh {
+
+SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint64_t core_limit_bytes,
+                 Handlers handlers)
+    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), handlers_(std::move(handlers)) {}
+
+Status SshDial::start() {
+  BootstrapRequest request{.program = options_.remote_program, .options = options_.far_options, .pushed_sha256 = {}};
+  std::optional<PushedProgram> program;
+  if (options_.push) {
+    UDTCAT_TRY(program, own_program());
+    request.pushed_sha256 = program->sha256_hex;
+  }
+  const Bootstrap::Handlers handlers{
+      .on_connect = [this](const ConnectLine& line) { dial(line); },
+      .on_absent =
+          [this](Error why) {
+            why.what = options_.host + ": " + why.what;
+            handlers_.on_no_session(std::move(why));
+          },
+      .on_push = [this](const std::string& system, std::size_t bytes) { tell_push(system, bytes); },
+      .on_noise = [this](const std::string& noise) { pass_on(noise); },
+      .on_failure = handlers_.on_no_far_end};
+  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), std::move(program), handlers));
+  return {};
+}
+
+bridge::ChildRequest SshDial::ssh_for(const std::string& script) const {
+  // In our terminal's foreground, so that it can ask for passwords, and hears of ^C as we do.
+  bridge::ChildRequest ssh{.program = options_.ssh_program.front(),
+                           .words = options_.ssh_program,
+                           .pipe_stderr = false,
+                           .own_session = false,
+                           .core_limit_bytes = core_limit_bytes_};
+  auto& words = ssh.words;
+  words.insert(words.end(), options_.ssh.options.begin(), options_.ssh.options.end());
+  for (const char* word : {"-T", "-o", "RemoteCommand=none", "--"}) words.emplace_back(word);
+  words.push_back(options_.ssh.destination);
+  words.push_back(script);
+  core::log().debug("running {}", fmt::join(words.begin(), words.end() - 1, " "));
+  return ssh;
+}
+
+void SshDial::tell_push(const std::string& system, std::size_t packed_bytes) {
+  if (options_.verbosity < 0) return;
+  run_.console().line(
+      fmt::format("udtcat: {}: no udtcat there ({}): sending this one, {}, which stays in "
+                  "~/.cache/udtcat there for the next time",
+                  options_.host, system, core::format_size(packed_bytes)));
+}
+
+void SshDial::pass_on(const std::string& noise) {
+  if (!noise.empty()) run_.console().line(noise.ends_with('\n') ? noise.substr(0, noise.size() - 1) : noise);
+}
+
+void SshDial::dial(const ConnectLine& line) {
+  if (line.port == 0)
+    return handlers_.on_no_session(
+        {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
+         "choose others there by --port"});
+  std::vector<Endpoint> candidates = dialled_addresses(bootstrap_->ssh_pid());
+  for (Endpoint& candidate : candidates) candidate = candidate.with_port(line.port);
+  if (line.seen_address) candidates.push_back(*line.seen_address);
+  if (options_.udp_host) {
+    auto named = resolve({*options_.udp_host, line.port}, options_.family);
+    if (named)
+      candidates.insert(candidates.begin(), named->begin(), named->end());
+    else
+      run_.console().line("udtcat: --udp-host: " + named.error().message());
+  }
+  candidates_ = each_once(candidates);
+  if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it");
+  for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
+  DialRequest request{.addresses = candidates_,
+                      .peer_name = options_.ssh.destination,
+                      .timeout = options_.connect_timeout,
+                      .closed_port_patience = options_.closed_port_patience,
+                      .credentials = line.key.duplicate(),
+                      .session = options_.session,
+                      .transport = options_.transport};
+  request.transport.single_use = true;
+  race_ =
+      std::make_unique<DialRace>(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
+        if (!connection) return on_no_answer(connection.error().cause);
+        handlers_.on_connection(std::move(*connection));
+      });
+}
+
+std::string SshDial::tried() const {
+  std::string places;
+  for (const Endpoint& candidate : candidates_) places += (places.empty() ? "" : ", ") + candidate.to_string();
+  return places;
+}
+
+void SshDial::on_no_answer(const std::string& cause) {
+  handlers_.on_no_session({Errc::cannot_reach,
+                       fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
+                                   core::format_duration(options_.connect_timeout), tried(), cause),
+                       fmt::format("let UDP port {} through to the far side, or choose others there by --port",
+                                   to_string(options_.ports))});
+}
+
+}  // namespace udtcat::rsh

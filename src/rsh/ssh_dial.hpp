@@ -1,0 +1,73 @@
+/// From ssh's login to a connection: ssh starts the far end, which is then dialled at each address that it may have.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/peering.hpp>
+
+#include "lib/bridge/child_process.hpp"
+#include "rsh/bootstrap.hpp"
+#include "rsh/candidates.hpp"
+#include "rsh/rsh_server.hpp"
+#include "rsh/ssh_words.hpp"
+#include "tool/options.hpp"
+#include "tool/session_run.hpp"
+
+namespace udtcat::rsh {
+
+/// Options::connect_timeout says how long UDP is tried.
+struct SshDialOptions : tool::Options {
+  SshWords ssh;                                 ///< for which we stand in
+  std::vector<std::string> ssh_program{"ssh"};  ///< and its first words, as in --ssh 'ssh -p 2222'
+  std::optional<std::string> udp_host;          ///< one more place to look for the far end
+  std::string remote_program = "udtcat";
+  bool push = false;
+  std::string host;                      ///< of the destination, without its user
+  PortRange ports;                       ///< of the far end
+  std::vector<std::string> far_options;  ///< the words of rsh-server
+};
+
+/// One far end.
+/// Threads: confined to the main thread. Handlers are called there, not after destruction.
+class SshDial {
+ public:
+  struct Handlers {
+    std::function<void(std::unique_ptr<Connection>)> on_connection;
+    /// There is no udtcat there, or no way to it by UDP. Its cause is advice; ssh is still there.
+    std::function<void(Error why)> on_no_session;
+    /// status   what ssh exited with, where it has: 255: it has said why itself
+    std::function<void(const Error&, std::optional<int> status)> on_no_far_end;
+  };
+
+  /// core_limit_bytes   what ssh may dump
+  /// `run` and `options` must outlive this.
+  SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint64_t core_limit_bytes, Handlers handlers);
+
+  /// errors: those of Bootstrap::start() and own_program()
+  [[nodiscard]] Status start();
+  /// ssh, once started.
+  [[nodiscard]] Bootstrap& ssh() { return *bootstrap_; }
+
+ private:
+  [[nodiscard]] bridge::ChildRequest ssh_for(const std::string& script) const;
+  void tell_push(const std::string& system, std::size_t packed_bytes);
+  void pass_on(const std::string& noise);
+  void dial(const ConnectLine& line);
+  [[nodiscard]] std::string tried() const;
+  void on_no_answer(const std::string& cause);
+
+  tool::SessionRun& run_;
+  const SshDialOptions& options_;
+  const std::uint64_t core_limit_bytes_;
+  const Handlers handlers_;
+  std::vector<Endpoint> candidates_;
+  std::unique_ptr<Bootstrap> bootstrap_;
+  std::unique_ptr<DialRace> race_;
+};
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,63 @@
+#include "tool/bench_command.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tool/requests.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+/// Where nothing was measured there is nothing to print.
+Status print_report(const BenchReport& report, bool json) {
+  if (report.empty.all.empty()) return {};
+  return print(json ? to_json(report) + '\n' : to_text(report));
+}
+
+}  // namespace
+
+void add_bench_options(CommandLine& line, BenchWishes& wishes) {
+  line.value("--seconds", [&](const std::string& text) {
+    return store(number_value("--seconds", text, 1, static_cast<std::size_t>(kMaxBenchTime.count()))
+                     .map([](std::size_t seconds) { return std::chrono::seconds(seconds); }),
+                 wishes.each_way);
+  });
+  line.flag("--json", wishes.json);
+}
+
+std::unique_ptr<BenchMeter> measure(SessionRun& run, std::unique_ptr<Connection> connection,
+                                    const BenchWishes& wishes) {
+  const bool watched = ::isatty(STDERR_FILENO) == 1;
+  const auto on_step = [&run, watched](const char* step) {
+    if (watched) run.console().status(fmt::format("measuring {}", step));
+  };
+  const auto on_over = [&run, json = wishes.json](const Status& over, const BenchReport& so_far) {
+    run.console().clear_status();
+    const Status printed = print_report(so_far, json);
+    if (!over) return run.finish(over.error());
+    run.finish(printed ? std::nullopt : std::optional(printed.error()));
+  };
+  auto meter = std::make_unique<BenchMeter>(run.io(), std::move(connection), wishes.each_way,
+                                            BenchMeter::Handlers{on_step, on_over});
+  run.follow(meter->connection());
+  meter->start();
+  return meter;
+}
+
+ExitStatus bench_command(const Options& options, const BenchWishes& wishes, FoundKey found, Console& console) {
+  SessionRun run(options, console);
+  auto request = make_dial_request(options, std::move(found.credentials));
+  if (!request) return run.fail_to_start(std::move(request.error()));
+  std::unique_ptr<BenchMeter> meter;
+  const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
+    if (!connection) return run.finish(std::move(connection.error()));
+    meter = measure(run, std::move(*connection), wishes);
+  });
+  return run.run();
+}
+
+}  // namespace udtcat::tool

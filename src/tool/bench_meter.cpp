@@ -1,0 +1,169 @@
+#include "tool/bench_meter.hpp"
+
+#include <utility>
+
+#include "lib/core/invariant.hpp"
+#include "tool/notices.hpp"
+#include "tool/why.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+
+constexpr std::size_t kEmptyRoundTrips = 12;                        // guess: the middle of a dozen is no outlier
+constexpr auto kEmptyTime = std::chrono::seconds(3);                // guess: nobody waits longer for a path that is far
+constexpr auto kBetweenQuestions = std::chrono::milliseconds(100);  // guess: 50 round trips in 5 s, a load of nothing
+
+}  // namespace
+
+BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
+                       std::chrono::seconds each_way, Handlers handlers)
+    : io_(io), each_way_(each_way), handlers_(std::move(handlers)), timer_(io), connection_(std::move(connection)) {
+  const ConnectionStats stats = connection_->stats();
+  report_.peer = peer_text(*connection_);
+  report_.protection = stats.protection;
+  report_.cipher = stats.cipher;
+  report_.flows = stats.flows;
+  report_.cores_here = usable_cores();
+}
+
+void BenchMeter::start() {
+  connection_->on_closed([this](const Status& status) { on_closed(status); });
+  lines_.emplace(connection_->open_stream());
+  loaded_at_ = Clock::now();
+  handlers_.on_step("the round trip of the empty path");
+  ask();
+}
+
+void BenchMeter::on_closed(const Status& status) {
+  timer_.cancel();
+  Status over;
+  if (error_)
+    over = tl::unexpected(*error_);
+  else if (state_ != State::closing)
+    over = status ? fail(Errc::peer_interrupted, "measure", "the other end left") : status;
+  handlers_.on_over(over, report_so_far());
+}
+
+BenchReport BenchMeter::report_so_far() {
+  BenchReport report = report_;
+  // An answer to a question of this way's is the other end's half of it.
+  if ((state_ == State::loaded || state_ == State::settling) && !loaded_.all.empty())
+    report.directions.push_back(direction());
+  return report;
+}
+
+void BenchMeter::ask() {
+  UDTCAT_INVARIANT(!asking_, "one question at a time");
+  asking_ = true;
+  asked_at_ = Clock::now();
+  lines_->async_write(to_json(BenchQuestion{++number_, each_way_}), [this](const Status& written) {
+    if (!written) return give_up(written.error());
+  });
+  lines_->async_read([this](const Result<std::string>& line) { on_answer(line); });
+}
+
+void BenchMeter::ask_soon() {
+  timer_.expires_after(kBetweenQuestions);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && !asking_) ask();
+  }));
+}
+
+void BenchMeter::on_answer(const Result<std::string>& line) {
+  const auto now = Clock::now();
+  asking_ = false;
+  if (!line) return give_up(line.error());
+  auto answer = parse_bench_answer(*line);
+  if (!answer) return give_up(answer.error());
+  if (answer->number != number_)
+    return give_up({Errc::protocol_violated, "read a message of a bench", "it answers another question"});
+  answer_ = *answer;
+  report_.cores_there = answer_.cores;
+  const auto round_trip = duration_cast<microseconds>(now - asked_at_);
+  switch (state_) {
+    case State::empty:
+      report_.empty.all.push_back(round_trip);
+      if (report_.empty.all.size() < kEmptyRoundTrips && now - loaded_at_ < kEmptyTime) return ask();
+      return load(BenchWay::there);
+    case State::loaded:
+      loaded_.all.push_back(round_trip);
+      return stream_over_ ? settle() : ask_soon();
+    case State::settling:
+      report_.directions.push_back(direction());
+      if (way_ == BenchWay::there) return load(BenchWay::back);
+      state_ = State::closing;
+      return connection_->close();
+    case State::closing:
+      return;
+  }
+}
+
+void BenchMeter::load(BenchWay way) {
+  way_ = way;
+  state_ = State::loaded;
+  stream_over_ = false;
+  loaded_ = {};
+  tally_ = std::make_shared<BenchTally>();
+  here_before_ = bench_figures(connection_->stats());
+  there_before_ = answer_.figures;
+  evidence_before_ = connection_->stats().evidence;
+  evidence_after_.reset();
+  loaded_at_ = Clock::now();
+  const bool there = way == BenchWay::there;
+  handlers_.on_step(there ? "the way there" : "the way back");
+  const auto sends_for = there ? each_way_ : std::chrono::seconds(0);
+  connection_->open_stream(std::make_unique<BenchStream>(io_, sends_for, tally_),
+                           lifetime_.guard([this](const StreamOutcome& outcome) { on_loaded(outcome); }));
+  ask_soon();
+}
+
+void BenchMeter::on_loaded(const StreamOutcome& outcome) {
+  if (outcome.error) return give_up(*outcome.error);
+  stream_over_ = true;
+  evidence_after_ = connection_->stats().evidence;
+  if (!asking_) settle();
+}
+
+/// The other end's last word on this way.
+void BenchMeter::settle() {
+  timer_.cancel();
+  state_ = State::settling;
+  ask();
+}
+
+BenchFigures BenchMeter::figures_here() {
+  BenchFigures figures = since(here_before_, bench_figures(connection_->stats()));
+  figures.taken_bytes = tally_->bytes;
+  figures.taking = tally_->time();
+  return figures;
+}
+
+BenchDirection BenchMeter::direction() {
+  BenchDirection direction{.way = way_,
+                           .here = figures_here(),
+                           .there = since(there_before_, answer_.figures),
+                           .elapsed = duration_cast<microseconds>(Clock::now() - loaded_at_),
+                           .loaded = loaded_,
+                           .limited_by = {},
+                           .limited_by_text = {}};
+  const Evidence now = evidence_after_ ? *evidence_after_ : connection_->stats().evidence;
+  const Evidence evidence = udtcat::since(evidence_before_, now);
+  const Verdict verdict = verdict_on(evidence);
+  direction.limited_by = word_of(verdict);
+  direction.limited_by_text = why_text(verdict, evidence);
+  return direction;
+}
+
+/// The first error is what the user hears of; it ends the connection.
+void BenchMeter::give_up(const Error& why) {
+  if (error_ || state_ == State::closing) return;
+  error_ = why;
+  connection_->abort(why);
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,68 @@
+/// What `udtcat bench` has found: for people on one screen, for programs as one object. Data, and no input or output.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/options.hpp>
+#include <udtcat/units.hpp>
+
+#include "tool/bench_message.hpp"
+
+namespace udtcat::tool {
+
+enum class BenchWay : std::uint8_t {
+  there,  ///< from this end to the other
+  back,   ///< from the other to this one
+};
+
+/// Of the middle one, the least and the greatest of some round trips.
+struct RoundTrips {
+  std::vector<std::chrono::microseconds> all{};
+
+  [[nodiscard]] std::optional<std::chrono::microseconds> median() const;
+  [[nodiscard]] std::optional<std::chrono::microseconds> least() const;
+};
+
+/// One way, while it was loaded.
+struct BenchDirection {
+  BenchWay way = BenchWay::there;
+  BenchFigures here;  ///< what was added to each end's
+  BenchFigures there;
+  std::chrono::microseconds elapsed{0};
+  RoundTrips loaded;
+  std::string limited_by;  ///< the verdict's word; empty: not known
+  std::string limited_by_text;
+
+  [[nodiscard]] const BenchFigures& sender() const { return way == BenchWay::there ? here : there; }
+  [[nodiscard]] const BenchFigures& receiver() const { return way == BenchWay::there ? there : here; }
+  /// At the consumer, from its first byte to its last; zero where it had too few.
+  [[nodiscard]] BitRate rate() const;
+  /// Share of the sender's packets; none: it sent none.
+  [[nodiscard]] std::optional<double> lost() const;
+  [[nodiscard]] std::optional<double> late() const;
+  /// Of the time of one core.
+  [[nodiscard]] double share(std::chrono::microseconds processor_time) const;
+};
+
+struct BenchReport {
+  std::string peer;
+  Protection protection = Protection::private_;
+  std::optional<Cipher> cipher{};
+  std::size_t flows = 1;
+  std::uint64_t cores_here = 0;
+  std::uint64_t cores_there = 0;  ///< 0: it has not said
+  RoundTrips empty;
+  std::vector<BenchDirection> directions{};  ///< those that were measured, one each
+};
+
+/// Several lines.
+[[nodiscard]] std::string to_text(const BenchReport& report);
+/// One line, an object. Docs: udtcat-bench(1), "JSON".
+[[nodiscard]] std::string to_json(const BenchReport& report);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,17 @@
+// Any line as a question and as an answer of a bench: an error, or a message that reads the same once more.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tool/bench_message.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace udtcat::tool;
+  // SAFETY: any byte is a char.
+  const std::string_view line(reinterpret_cast<const char*>(data), size);
+  if (const auto question = parse_bench_question(line))
+    if (parse_bench_question(to_json(*question)) != question) __builtin_trap();
+  if (const auto answer = parse_bench_answer(line))
+    if (parse_bench_answer(to_json(*answer)) != answer) __builtin_trap();
+  return 0;
+}
