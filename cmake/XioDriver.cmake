@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The driver by which stock Globus programs move their data over our sessions (ADR-0017): a folder of the GridFTP
 # wing that uses no other of them, and a module.
 # Built where Globus XIO's headers are; installed apart, as the component xio-driver.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command that ssh runs at the far side. Text: docs/spec/rsh.md §1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// ~/.config/udtcat/config: a user's options for the hosts he talks to, in ssh_config's manner.
 #pragma once
 

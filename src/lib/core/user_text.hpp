@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Values as users write and read them: sizes, rates, times, the names of options, errno.
 ///
 /// Rates are bits per second (k, M, G are powers of 1000); sizes are bytes (KiB, MiB, GiB are powers of 1024). Output
