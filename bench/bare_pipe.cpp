@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Question: what can this machine carry over a cable at all?
 //
 //   bare_pipe receive PORT > OUT      bare_pipe send HOST PORT < IN

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The CPU time of a process so far.
 #pragma once
 

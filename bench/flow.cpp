@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source that never waits and a sink that counts, to stand before and behind a program that is measured.
 //
 //   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; the end

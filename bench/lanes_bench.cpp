@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Question: how fast do lanes seal and open, by block size and number of threads?
 //
 //   bench/lanes        runs this beside `openssl speed` and prints the ratios

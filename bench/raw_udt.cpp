@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The baseline: a bare program on libudt with its default options. No cipher, no framing, no check, memory to memory.
 //
 //   raw_udt receive PORT BYTES [SECONDS]      raw_udt send HOST PORT BYTES

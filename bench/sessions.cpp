@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Question: what do many sessions cost a listener that have nothing to say?
 //
 //   sessions [COUNT [SECONDS]]     1000 sessions, each with one open stream, looked at for 10 s: a line of JSON

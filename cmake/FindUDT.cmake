@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # libudt comes without a package file. Gives the target UDT::udt. Installed beside our own package file, which needs it too.
 find_path(UDT_INCLUDE_DIR udt/udt.h)
 find_library(UDT_LIBRARY udt)

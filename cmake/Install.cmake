@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake --install: the program, the library with its public headers, package files for CMake and pkg-config, and the documents.
 include(CMakePackageConfigHelpers)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A folder under src/ is a room. Those of src/lib are an object library each, and together the library, libudtcat (ADR-0002). The
 # others are wings of the program: they stand side by side upon the library.
 set_property(GLOBAL PROPERTY UDTCAT_ROOMS "")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The driver by which stock Globus programs move their data over our sessions (ADR-0017): a folder of the GridFTP
 # wing that uses no other of them, and a module.
 # Built where Globus XIO's headers are; installed apart, as the component xio-driver.
@@ -26,8 +27,7 @@ function(udtcat_xio_driver)
   target_link_libraries(globus_xio_udtcat_driver PRIVATE udtcat_compile udtcat_xio ${rooms} udtcat_no_libudt PkgConfig::GLOBUS_XIO)
   # One symbol is everybody's. The host program may unload its drivers; our threads' code has to stay.
   set(exports "${PROJECT_SOURCE_DIR}/src/gridftp/xio/exports.map")
-  target_link_options(globus_xio_udtcat_driver PRIVATE "LINKER:--version-script=${exports}" LINKER:-z,nodelete
-                      LINKER:-soname,libglobus_xio_udtcat_driver.so)  # as Globus' own drivers have it
+  target_link_options(globus_xio_udtcat_driver PRIVATE "LINKER:--version-script=${exports}" LINKER:-z,nodelete)
   set_target_properties(globus_xio_udtcat_driver PROPERTIES LINK_DEPENDS "${exports}" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
   install(TARGETS globus_xio_udtcat_driver LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT xio-driver)
 endfunction()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The program: the commands of every wing, in one table.
 #include "gridftp/command/commands.hpp"
 #include "rsh/command/commands.hpp"

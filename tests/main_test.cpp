@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The program, src: the table of commands (src/tool/commands.cpp, src/rsh/command, src/gridftp/command). Each option
 /// is known to the commands in which it acts, stands in their help, their page and their completion, and is refused by
 /// all others.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Both ends of what bench/query asks: a service behind a forward, and who asks it. A program of its own, since each has a namespace.
 
   dialogue.py serve PORT SAMPLES                               each connection says first what it wants: e(cho), t(ake), g(ive)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A TCP service at the far end, under a port of the near one: by which program. Each is a context; inside it the ports answer, and after
 it `cost` is there."""
 import contextlib

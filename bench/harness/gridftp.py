@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GridFTP from /dev/zero there to /dev/null here: Globus' programs, ours, and theirs by way of ours."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grids of cells: protection by streams by threads, ours and, where a plan has them, stock programs."""
 from .paths import SCENARIOS
 from .report import measure_once, new_entry, say, summarise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a tool is and what it gives, and what more than one kind of them needs."""
 import os
 import shutil

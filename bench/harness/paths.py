@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a transfer runs: between which two ends, and over what."""
 import contextlib
 import json

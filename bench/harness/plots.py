@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots, from a JSON file and nothing else. Each is written as SVG and as PNG."""
 import json
 import textwrap

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that are measured: what they cost, and what they said."""
 import json
 import os

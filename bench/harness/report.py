@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs tools in turns, and says what came of it: a table for the terminal, JSON for everything else."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of the papers that the project started from, ours beside theirs."""
 from .gridftp import STREAMS, ours, theirs, untuned
 from .measurement import UDTCAT, Tool

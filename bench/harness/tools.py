@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs side by side. Each gives one measurement of one transfer, memory to memory unless its name says otherwise."""
 import contextlib
 import json

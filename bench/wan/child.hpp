@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A program that is started at one end of the link.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "wan/control_socket.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words to a running lab: one datagram each way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Packets on their way: kept until they are due.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Carries packets between the two ends of the link.
 #pragma once
 

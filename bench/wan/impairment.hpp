@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which segments suffer: random processes that cost nothing for those that do not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A running lab: two ends, the link between them, and whatever runs there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a running lab can be found, and what a killed one has left.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fate of each segment on one direction of the link: sans-I/O, time is a parameter.
 #pragma once
 

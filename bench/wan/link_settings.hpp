@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The settings of one direction of a link, and how they are written on a command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// wanlab: a wide-area link between two network namespaces of this machine. bench/wan/README.md says how to use it.
 #include <cstdlib>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Network namespaces without names: they last as long as somebody holds or inhabits them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The packets of a TUN device that hands over many segments at a time, and how they come apart.
 ///
 /// A super-packet is what the kernel makes of TCP or UDP data before it is cut for the wire: one IP packet of up to 64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One end of the emulated link: a TUN device that hands over super-packets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sends back what each stream of each peer brings. Prints its address, so that port 0 serves too.
 ///
 /// usage: echo_server PORT KEY_FILE          (udtcat keygen >KEY_FILE makes a key)

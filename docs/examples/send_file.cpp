@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sends a file to an echo_server, or to `udtcat -l --key-file KEY_FILE PORT`, and writes what comes back to stdout.
 /// Exits 0 only with the receipt: the consumer at the other end has taken every byte, and stdout has all that came.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The usual local streams: standard input and output, TCP connections, and services behind sockets.
 #pragma once
 

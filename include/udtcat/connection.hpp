@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An authenticated relation with one peer, carrying many streams. The heart of the public API.
 #pragma once
 

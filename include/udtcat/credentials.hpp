@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The means by which the two ends of a session prove themselves: a key that both have, or a key pair of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An address and a port, and how users write them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a connection's speed depends on, as its two ends have measured it, and the verdict on it: why is it not faster?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The secret two ends share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A key pair: the public half tells its holder apart from all others, the private half proves it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Paths that earlier connections got to know, so that the next begins where they were.
 #pragma once
 

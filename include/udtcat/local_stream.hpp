@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The user's side of a stream: stdin and stdout, a TCP connection, a child process. A program that only wants to read
 /// and write a stream needs none of this: see stream.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the library's log goes. Without a sink the library is silent: it writes neither to stderr nor to a file; only
 /// a program that breaks a rule of a call gets a last line there (result.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How two ends find each other: dial a listener, or listen for peers that prove the key.
 #pragma once
 

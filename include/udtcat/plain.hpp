@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bare bytes over UDT4, for talking to programs that know nothing of udtcat. Nothing is protected and nothing is
 /// proved: any host can be the peer, and its end may not be the end of its data.
 #pragma once

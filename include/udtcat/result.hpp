@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The one error model of udtcat: every call that can fail returns a Result, never throws.
 ///
 /// Faults of the environment and of the peer become an Error. A broken rule of a call (a second read while one is under

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One stream of a connection, that the program itself reads and writes.
 #pragma once
 

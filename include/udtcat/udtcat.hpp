@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// libudtcat: start here.
 ///
 ///   key.hpp           the secret two ends share

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Rates are in bits per second, a type of their own; sizes are in bytes; times are of std::chrono.
 #pragma once
 

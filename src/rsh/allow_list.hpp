@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The commands that a daemon runs for its peers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Starts the far end by ssh and learns where it waits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command that ssh runs at the far side, and the answers to what it says. Text: docs/spec/rsh.md §1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The addresses under which a far end may be reached: found, and all dialled at the same time.
 #pragma once
 

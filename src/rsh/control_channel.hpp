@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The stream on which control messages travel, as the multiplexer sees it: a local stream whose user is this process.
 #pragma once
 

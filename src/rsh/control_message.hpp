@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The streams of a remote command's connection, and the messages on the first of them. Bytes: docs/spec/rsh.md.
 #pragma once
 

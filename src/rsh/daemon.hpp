@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs what a list allows for each peer that proves the key.
 #pragma once
 

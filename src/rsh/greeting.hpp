@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The one line by which the far end says where it waits, and the noise around it. Text: docs/spec/rsh.md §1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rsh/near_end.hpp"
 
 #include <cerrno>

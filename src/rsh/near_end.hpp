@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The end of a remote command at which its user is. Streams and messages: docs/spec/rsh.md.
 #pragma once
 

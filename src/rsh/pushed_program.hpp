@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our own program, as what is sent to a far side that has none. The preset `static` builds one that runs everywhere.
 #pragma once
 

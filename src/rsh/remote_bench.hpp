@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A bench whose other end ssh starts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One remote command, seen from where its user is. ssh starts the far end, then the command's bytes move over a
 /// session of ours.
 #pragma once

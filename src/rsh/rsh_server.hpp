@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The far end of one remote command, started by ssh: it waits for a peer that proves the key, or for ssh to say that
 /// UDP does not work.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From ssh's login to a connection: ssh starts the far end, which is then dialled at each address that it may have.
 #pragma once
 

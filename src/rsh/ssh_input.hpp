@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The far end's stdin: what comes by ssh while the command has not begun.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command line of ssh, as far as one must understand it to stand in for ssh.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rsh/user_shell.hpp"
 
 #include <pwd.h>

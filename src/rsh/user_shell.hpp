@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The meaning of a request on this host: a command line for the user's shell, a subsystem's program.
 #pragma once
 

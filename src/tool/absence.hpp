@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The absence of the peer that a connector dials: what its user is told of it, once each.
 #pragma once
 

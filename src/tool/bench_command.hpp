@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat bench: measures the path to a listener, and the two ends.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lines on a stream: the questions and answers of a bench, and the bytes by which it measures.
 #pragma once
 

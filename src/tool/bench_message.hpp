@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The question and the answer of `udtcat bench`, and the lines in which they travel. Docs: docs/spec/bench.md §2.
 #pragma once
 

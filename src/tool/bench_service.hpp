@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The end of a bench that was dialled: it answers questions, takes bytes and sends some. Docs: docs/spec/bench.md.
 #pragma once
 

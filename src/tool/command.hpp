@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The program but for main(): run() carries out one of its commands, a table to which each wing gives rows
 /// (src/main.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command line: which options a command knows, what their values may be, and what becomes of them. An option that a
 /// command does not know is an error; every error names the option, the value and what is allowed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The commands of this wing, and those of their parts that other wings use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words that could stand next in a command line, for the shells' completions (wrappers/completion): `udtcat --complete
 /// WORDS...`, the last of which is being written. Options come from their declarations, their meanings from help.
 #pragma once

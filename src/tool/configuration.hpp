@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat --config FILE: a command line that stands in a file.
 #pragma once
 

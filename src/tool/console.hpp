@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text for the user: stderr, the library's log on it, and stdout.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The exit statuses: one table, which --help prints and the man page repeats; tests compare the two.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command line in sentences, for --check. Nothing is opened but files, and nobody is asked.
 #pragma once
 

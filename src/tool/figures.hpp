@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Figures of a run: of one connection or several, for people while it runs, for programs at its end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A forward: local clients and local services on one side, the sessions that carry them on the other.
 ///
 ///   client ─► Front ─► waiting ─► the newest session with room ─► ForwardSession::take()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat HOST PORT and udtcat -l [ADDR:]PORT with --from or --to: local clients and services as streams of sessions,
 /// until stopped; or what another ForwardSessionMaker makes of them.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tool/forward_options.hpp"
 
 #include <algorithm>

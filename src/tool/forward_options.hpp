@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Services and local clients as users write them: the values of --to and --from. No input or output here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sources of a key: a file, the environment, the user's directory, the terminal, or, for a listener, nowhere.
 /// The first of them that has one counts.
 #pragma once

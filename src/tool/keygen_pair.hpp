@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat keygen --pair [FILE]: a new key pair of this user's, in FILE and FILE.pub.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The listener that a connector means, by a line of a peers file; or the first one that answers to its name.
 #pragma once
 

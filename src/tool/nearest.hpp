@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The word that somebody meant who mistyped it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Notices beside errors and progress: missing protection, refused peers, a pipe that does not end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files of options, one a line, as the user's file for udtcat rsh and the file of --config have them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Options of commands that talk to a peer, in groups, of which each command takes those that act in it.
 /// No input or output here.
 #pragma once

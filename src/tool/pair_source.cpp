@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tool/pair_source.hpp"
 
 #include <filesystem>

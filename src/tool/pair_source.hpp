@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether the user's words ask for a key pair, whose that is, and which peers it is for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The paths that this user's transfers got to know, in his cache directory.
 #pragma once
 

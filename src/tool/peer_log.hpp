@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A service's log of its peers: who comes and who goes.
 #pragma once
 

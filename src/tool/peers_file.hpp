@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The peers that a listener lets in: a file, read at the start and whenever its user asks.
 #pragma once
 

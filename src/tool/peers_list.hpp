@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Peers by name and public key, and what each may do: the text of a peers file. See udtcat(1), PEERS.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state of a process at one moment: for `udtcat status`, for `--stats json:10s` and for a service manager. Data,
 /// and no input or output.
 #pragma once

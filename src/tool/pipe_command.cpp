@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat HOST PORT, udtcat -l [ADDR:]PORT: one peer, one stream, bridged to stdin and stdout, or to a command.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A pipe or a forward in sentences, for --check.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command line without a command's word: pipes, services and forwards, bare pipes, keygen. No input or output
 /// here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat --plain: one UDT4 program at the other end, bare bytes, stdin and stdout.
 #include <memory>
 #include <optional>

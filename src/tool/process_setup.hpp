@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The first steps of a process that holds a key and moves somebody's data.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A line of progress for a person, as wide as his window.
 #pragma once
 

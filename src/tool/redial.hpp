@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Dials one peer again and again, for sessions that are to live.
 #pragma once
 

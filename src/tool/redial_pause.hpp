@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The time between two attempts to reach a peer that is gone.
 #pragma once
 

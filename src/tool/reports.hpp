@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reports of a process while it runs: lines of figures, `udtcat status`, a service manager.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From options to what the library is asked: addresses and requests; and what a listener tells its user.
 #pragma once
 

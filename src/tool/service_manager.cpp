@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tool/service_manager.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The service manager that started this process, where it wants to hear of it: systemd.  source: sd_notify(3)
 #pragma once
 

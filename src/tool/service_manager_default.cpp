@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where libsystemd is not built in: nobody is told anything.
 #include "tool/service_manager.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Shared by all commands that talk to a peer: the loop, signals, progress, the last lines and the exit status.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words as a shell reads and writes them.
 #pragma once
 

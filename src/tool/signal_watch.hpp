@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Signals, and a way out that nothing can block.
 #pragma once
 

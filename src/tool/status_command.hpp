@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat status: who is connected to the udtcats of this host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The directories in which processes of this host have their status sockets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The asking end of status sockets.
 #pragma once
 

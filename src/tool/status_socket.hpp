@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The socket at which a process tells `udtcat status` what it is doing.
 #pragma once
 

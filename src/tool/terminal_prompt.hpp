@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Asks a person for a secret, or tells it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The texts of `udtcat` alone, and of `udtcat help TOPIC` for topics that are no commands.
 #pragma once
 

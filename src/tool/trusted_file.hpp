@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files that say which programs run, or who may come in: only their user, or root, may have written them.
 #pragma once
 

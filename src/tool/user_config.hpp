@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// ~/.config/udtcat/config: a user's options for his commands and the hosts that they go to, in ssh_config's manner.
 #pragma once
 

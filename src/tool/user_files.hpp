@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files of this user's own, in his configuration directory: where they are, and how they are written.
 #pragma once
 

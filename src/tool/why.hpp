@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Why a transfer is not faster, in a sentence for people.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat bench, and the two ends that serve it: src/tool/bench_*.cpp, src/rsh/remote_bench.cpp.
 #include <csignal>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 2: both directions at once, and every order in which the ends of the two can come.
 #include "e2e/support/udtcat_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// wrappers/completion in its shells: bash, zsh and fish themselves ask the program.
 #include <filesystem>
 #include <string>

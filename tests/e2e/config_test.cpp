@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat --config FILE and --check: a command line that stands in a file.
 #include <gmock/gmock.h>
 

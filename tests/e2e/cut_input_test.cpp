@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command whose input is cut never takes the fragment for all of it.
 #include <csignal>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A signal finds no moment that is too early for an orderly end.
 #include <csignal>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command in place of stdin and stdout: its status is part of the proof.
 #include <csignal>
 #include <fstream>

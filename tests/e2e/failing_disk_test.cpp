@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 5: a read or write that fails is named at both ends; a user who wants to leave may leave at once.
 #include <csignal>
 

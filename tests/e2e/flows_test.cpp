@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A session over several UDT connections is the same session.
 #include <csignal>
 

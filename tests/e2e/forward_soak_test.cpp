@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A forward under load for long, its ends killed at random or never: redis, nginx and PostgreSQL behind it, and
 /// clients that count.
 #include <algorithm>

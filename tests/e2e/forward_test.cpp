@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Forwards that live: the far end first or last, killed and started again; several services, unix sockets, both ways.
 #include <csignal>
 #include <fstream>

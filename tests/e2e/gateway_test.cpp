@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Two stock GridFTP sites with two gateways between: real globus-url-copy, real globus-gridftp-server, every file
 /// compared.
 #include <csignal>

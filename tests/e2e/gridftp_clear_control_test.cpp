@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A key and a control connection in the clear, with somebody on it who rewrites what is said: our client, our server
 /// and a stock one.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Clients' commands, right, wrong and forbidden: to our server, line by line.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Clients' data, right, wrong and hostile: to our server, byte by byte.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files that are not like most: names that FTP cannot carry, names that leave no room for a suffix, holes; and what an
 /// end leaves of them.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our client and servers that lie, break off and say nonsense: no success, no file of that name, no end without end.
 #include <atomic>
 #include <functional>

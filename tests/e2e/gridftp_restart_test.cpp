@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Transfers that are killed again and again go on where they were.
 #include <array>
 #include <csignal>

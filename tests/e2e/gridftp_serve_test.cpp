@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our server as a peer of stock Globus' client, of stock servers in third-party transfers, and of our own client;
 /// every file compared.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our client as a peer of stock Globus: real globus-gridftp-server, every file compared. Begun by src/gridftp/command.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Ends with key pairs of their own: who comes in, who does not, and who is cut off.
 #include <csignal>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Keys that can't be used, and two ends that ask for different things.
 #include <filesystem>
 

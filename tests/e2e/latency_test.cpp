@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 14: an interactive line doesn't wait for a block to fill, nor for anybody's timer.
 #include <algorithm>
 #include <array>

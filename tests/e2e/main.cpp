@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The end-to-end tests, and in the same program the strangers and the foreign UDT programs that some of them run:
 /// processes of their own, since libudt keeps threads and sockets that no test should inherit.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 11: memory doesn't follow the amount of data, nor the slowness of a consumer.
 #include <algorithm>
 #include <tuple>

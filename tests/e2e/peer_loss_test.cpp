@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 4: a dead peer is noticed and named; a path that comes back is not a dead peer.
 #include <algorithm>
 #include <csignal>

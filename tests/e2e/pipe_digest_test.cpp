@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 1: what comes out is what went in, whatever its size, protection, cipher and network.
 #include "e2e/support/udtcat_test.hpp"
 

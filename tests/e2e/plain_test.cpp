@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// --plain: bare bytes to and from UDT4 programs that know nothing of udtcat.
 #include <csignal>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The line of progress: what moves, what is waited for, and an outage.
 #include <csignal>
 #include <regex>

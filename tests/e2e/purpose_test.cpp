@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One key for several things: what it was not meant for, and ends that are not who they should be, are refused.
 #include <map>
 

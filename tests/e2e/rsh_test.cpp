@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command on another host: ssh's login, our transport. Real sshd in a namespace of its own.
 #include <csignal>
 

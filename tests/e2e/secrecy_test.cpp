@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 8 and 9: who listens on the wire learns nothing at `private`; the key is nowhere but in memory.
 #include <sys/resource.h>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Udtcat as a service: what its manager hears, by systemd's own datagrams, and the unit under a real systemd.
 #include <algorithm>
 #include <array>

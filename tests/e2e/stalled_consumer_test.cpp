@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 3: a consumer may take its time; the sender waits for it, since only then is it done.
 #include "e2e/support/udtcat_test.hpp"
 

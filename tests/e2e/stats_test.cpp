@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The figures of a transfer, for a user and for a program.
 #include <csignal>
 

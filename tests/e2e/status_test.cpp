@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat status, and figures while a process runs.
 #include <csignal>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One address that floods a listener costs those who hold the key nothing.
 #include <algorithm>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 6: who does not hold the key is turned away, cheaply, and never in the place of one who does.
 #include "e2e/support/udt_strangers.hpp"
 #include "e2e/support/udtcat_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// TCP peers of a forward see a reset when its end dies, never an end that could be taken for all.
 #include <csignal>
 #include <future>

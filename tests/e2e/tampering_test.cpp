@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 7: somebody on the path changes bytes or forges the end. He is found out, and nothing wrong is released.
 #include <atomic>
 

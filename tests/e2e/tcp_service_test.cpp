@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Acceptance 10: TCP services behind one session.
 #include <csignal>
 #include <memory>

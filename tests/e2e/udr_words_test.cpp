@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words given to udr: none of a name becomes an option, and none is run where it was not meant.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The answer to a request that cannot be met: a message that names it, and the status of the table.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// bench/wan/wanlab, the emulated path that benchmarks and tests stand on: it is what it says, and leaves nothing
 /// behind.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// No state keeps an end for ever: whatever a path swallows, from whatever moment on, both ends are over in the
 /// documented time.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What limits a transfer, as both ends say it: each limit is made true in a lab, and false in the one beside it.
 #include <fstream>
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stock Globus programs with our driver: globus-url-copy and globus-gridftp-server as Debian has them, every file
 /// compared.
 #include <csignal>

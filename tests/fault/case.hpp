@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A product under a fault: two ends that can be struck, and what has to hold afterwards.
 #pragma once
 

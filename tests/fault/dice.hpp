@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Chance from one number, the same on every machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A TCP connection through a forward: a client at the near host, a service at the far one.
 #include <optional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A file from and to our GridFTP server, dialogue and data in sessions.
 #include "fault/products.hpp"
 

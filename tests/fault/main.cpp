@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fault run: real programs, real sessions, and whatever can happen to them, drawn from a seed. Whoever is told of
 /// success has to have it, and nobody waits for ever. A run that fails says which seed brings it back.
 #include <atomic>

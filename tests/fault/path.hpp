@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Two hosts and the path between them, on which everything can happen to a packet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A pipe, with what it gives to and takes from its ends' standard streams, and one whose far end is a command.
 #include "fault/products.hpp"
 

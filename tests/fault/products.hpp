@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The products, and the words that several of them are told in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A remote command, by a daemon or by sshd: one that publishes its input, or one that writes.
 #include <csignal>
 #include <fstream>

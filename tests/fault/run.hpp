@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One run: a scenario played to its end and judged.
 #pragma once
 

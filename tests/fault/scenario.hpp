@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The events of one run, all of them drawn from one number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The place of one run. A worker has one, and uses it again and again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs counted by what was tried and what came of it.
 #pragma once
 

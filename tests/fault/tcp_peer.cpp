@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fault/tcp_peer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A TCP neighbour of an end: gives what it has, takes what comes, and knows an end of file from a reset.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any line as a question and as an answer of a bench: an error, or a message that reads the same once more.
 #include <cstddef>
 #include <cstdint>

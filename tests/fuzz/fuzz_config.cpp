@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a file of --config: an error, or words that udtcat reads or refuses.
 #include <cstddef>
 #include <cstdint>

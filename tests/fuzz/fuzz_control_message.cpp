@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as what the other end of a remote command says: messages or a violation, never more.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as both directions of a control connection, in both gateways: nothing is lost or changed but addresses, and
 // the same comes out however the bytes are cut.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any datagram as an express record: a payload or nothing; and what was sealed is opened behind it.
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as the payload of a block: frames or a violation, never more.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as what an FTP client says, as the operands in it, and as what a restart journal says: total, bounded, and
 // the same however the bytes come.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as what an FTP server says, and as each of the texts in it: what is understood is written and read back the
 // same.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as what ssh prints before the far end speaks: noise and at last a greeting, nothing lost in between.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text gives a key or an error that does not quote it; a key's text is the one it was read from.
 #include <cstdint>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as the block headers of a peer: the account of what has come stays true and bounded.
 #include <algorithm>
 #include <cstddef>

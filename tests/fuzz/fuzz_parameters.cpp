@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All decoders of parameter messages take any bytes; what they take, they give back as it was meant.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text gives a list or an error that names a line; a peer of a list is found by its name and by its key.
 #include <cstdint>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as the answer of a status socket: an error, or a picture that reads the same once more.
 #include <cstddef>
 #include <cstdint>

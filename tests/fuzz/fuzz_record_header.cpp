@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any 16 bytes give a header or an error; a header is within the limits and encodes to the same bytes.
 #include <algorithm>
 #include <array>

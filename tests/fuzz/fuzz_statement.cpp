@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as the statement of a server: one that encodes to the same, or none.
 #include <algorithm>
 #include <cstddef>

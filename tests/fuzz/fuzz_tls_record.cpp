@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stranger's bytes at a listener: cut into TLS records as the session does it, fed to the handshake. It never ends
 // well, since a stranger makes no binder and no signature, and every end of it is an error of ours.
 #include <cstdint>

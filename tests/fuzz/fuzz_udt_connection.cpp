@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection in virtual time whose peer, whose strangers and whose user do whatever the input says. Whatever that is:
 // nothing is read that is not there, memory stays within its bound, and each turn and each wait comes to an end.
 //

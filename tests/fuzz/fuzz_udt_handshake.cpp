@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client and a listener that hear anything: what they agree to is within the limits, and answers are no larger than
 // what asked. The input: a byte that says who hears what follows, a byte of length, a packet; and so on.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any datagram through every decoder of UDT packets: a value or nothing, and what has one form only comes back as it
 // was.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text gives a value within its limits, or an error.
 #include <cstdint>
 #include <cstdlib>

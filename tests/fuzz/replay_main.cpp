@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs a fuzz target over its corpus without libFuzzer: each seed, each truncation of it, and each single-byte change.
 ///
 /// usage   replay_NAME CORPUS_DIRECTORY

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words for the room's tests: tasks run on a loop, a folder, connections, and what a peer writes on them by hand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Much data over a clean path.
 #include <set>
 

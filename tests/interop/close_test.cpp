@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How connections end: nothing is lost, and both ends know.
 #include <array>
 

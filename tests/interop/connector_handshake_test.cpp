@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How our connector asks, answered by hand: golden bytes, and what it may not believe.
 #include <algorithm>
 #include <set>

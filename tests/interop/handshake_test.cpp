@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How connections with libudt begin: what is agreed, and lost and doubled packets.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Odd, wrong and hostile packets on a connection: ours goes on as if nothing had come.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How our listener lets clients in, asked by hand: golden bytes, and what it may not believe.
 #include <array>
 #include <set>

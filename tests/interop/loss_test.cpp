@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Paths that lose, double and reorder.
 #include <atomic>
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The interoperability tests, and in the same program the peers that they stop and kill.
 #include <csignal>
 #include <cstdlib>

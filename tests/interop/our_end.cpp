@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interop/our_end.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our engine on a thread of its own, behind calls that wait, so that a test reads from top to bottom.
 #pragma once
 

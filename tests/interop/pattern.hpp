@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes that tell where they belong, so that what arrives is checked as fast as it comes and a wrong byte explains
 /// itself.
 #pragma once

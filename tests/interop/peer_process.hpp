@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A peer that can be stopped and killed: one connection in a process of its own.
 #pragma once
 

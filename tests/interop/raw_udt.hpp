@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Debian's libudt as everybody else uses it: blocking calls, its own options, nothing of ours in between.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The helpers around libudt, and the pattern, judged by themselves.
 #include <gtest/gtest.h>
 

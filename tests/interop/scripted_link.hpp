@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A connection between our engine and a scripted end, in either role.
 #pragma once
 

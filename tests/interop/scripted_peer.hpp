@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An end of a connection that sends exactly what the test says, and keeps what it hears.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The scripted end judged by libudt, so that it can judge ours.
 #include <gtest/gtest.h>
 

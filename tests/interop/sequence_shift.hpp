@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Makes a connection begin at a sequence number of the test's choice, at an end that does not choose it.
 #pragma once
 

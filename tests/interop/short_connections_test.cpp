@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Many connections: short ones one after the other, and several at once on one port.
 #include <algorithm>
 

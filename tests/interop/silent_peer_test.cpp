@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Peers that fall silent, and connections on which nobody has anything to say.
 #include "interop/interop_fixture.hpp"
 #include "interop/peer_process.hpp"

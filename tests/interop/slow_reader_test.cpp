@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Readers that pause: windows close, and must open again.
 #include <algorithm>
 

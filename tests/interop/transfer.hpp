@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One direction of one connection while a test waits for it: how far it came, and what went wrong.
 #pragma once
 

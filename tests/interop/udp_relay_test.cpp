@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The relay judged by two libudts, so that it can judge ours.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The needs of a libudt at the other end, and our prohibitions towards it, packet by packet.
 #include <algorithm>
 #include <set>

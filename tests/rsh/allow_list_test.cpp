@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rsh/allow_list.hpp"
 
 #include <gmock/gmock.h>

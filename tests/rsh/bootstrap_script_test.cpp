@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rsh/bootstrap_script.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tells the sanitizers, through the tests' own properties, what to do: plain ctest is enough. Each finding is fatal. The
 # suppressions beside this file name other people's code only, and say why.
 set(supp "${CMAKE_CURRENT_LIST_DIR}")

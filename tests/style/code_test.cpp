@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Rules about the text of our code.
 #include <algorithm>
 #include <regex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// tests/ has the folders of src/, and a test has the name of what it tests or says it.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The includes that a room allows itself. The order of the rooms is that of CMakeLists.txt.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "style/source_tree.hpp"
 
 #include <algorithm>

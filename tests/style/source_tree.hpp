@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The repository as text, for tests that keep the rules of docs/HACKING.md true.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// No two types share a name: whoever reads or greps it finds one thing, and the linker takes none for another.
 #include <map>
 #include <regex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The words of our comments, messages and documents: the field's own, in plain English.
 #include <cctype>
 #include <functional>

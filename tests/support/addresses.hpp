@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Addresses as tests write them: numbers, no resolver.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes as tests write them, and data that no compression, padding or repetition could stand in for.
 #pragma once
 

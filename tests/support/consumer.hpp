@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The consumer of a process' stdout: counts and digests it, from the moment it is told to.
 #pragma once
 

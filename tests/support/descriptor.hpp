@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Owned file descriptors, and the kinds that the tests tie to a process.
 #pragma once
 

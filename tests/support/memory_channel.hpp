@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A channel without a network: two ends in one process, one io_context, with faults on demand.
 #pragma once
 

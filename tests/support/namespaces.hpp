@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A network of two hosts: two namespaces joined by a veth pair, with IPv4 and IPv6.
 #pragma once
 

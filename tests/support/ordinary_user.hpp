@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Some of a test as somebody who is not root.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Ports that nobody uses, and ports that the test itself holds.
 #pragma once
 

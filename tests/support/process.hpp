@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Real processes: started, watched, waited for with a deadline, and never left behind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The producer of a process' stdin: random data through a pipe, as far as the pipe takes it, and an end when told.
 #pragma once
 

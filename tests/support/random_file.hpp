@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A file of random data and what it should digest to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs an io_context until what a test waits for has happened.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How much and how long: the full sizes of the acceptance in an ordinary build, smaller ones under sanitizers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A local stream in memory: the test is its producer and its consumer.
 #pragma once
 

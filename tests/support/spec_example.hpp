@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads the worked examples out of docs/spec, so that text and code cannot drift apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A host with a real ssh server, and the client's configuration that reaches it.
 #pragma once
 

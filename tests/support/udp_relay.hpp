@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A path between two ends on this machine, over IPv4, that does to their packets what a test asks for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// UDT4's packets by hand, for tests that judge the code which makes them: nothing here is shared with it.
 #pragma once
 

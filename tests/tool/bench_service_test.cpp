@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // src/tool/bench_service.cpp and bench_meter.cpp, its counterpart, over the real transport.
 #include "tool/bench_service.hpp"
 

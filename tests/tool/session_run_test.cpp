@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Each test is a process of its own that ends: what is tested is what it says last and with which status.
 #include "tool/session_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Each test is a process of its own that ends: what is tested is how.
 #include "tool/signal_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Packets as a TUN device hands them over, and what a wire would carry of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "wan/super_packet.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # bash: what may stand next in a command line of udtcat or udr, as the program says.
 
 # Asks `udtcat --complete`, with `before` ahead of the words of the command line.

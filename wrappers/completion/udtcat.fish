@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fish: what may stand next in a command line of udtcat or udr, as the program says.
 
 function __udtcat_offers --description 'asks udtcat --complete, with $argv[2..] ahead of the words of the command line'

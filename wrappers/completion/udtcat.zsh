@@ -1,4 +1,5 @@
 #compdef udtcat udr
+# SPDX-License-Identifier: Apache-2.0
 # zsh: what may stand next in a command line of udtcat or udr, as the program says.
 
 local program=${(Q)words[1]} offer ret=1

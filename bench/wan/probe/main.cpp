@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// wanprobe: asks the lab's link whether it is what it says. Each verb prints one JSON object.
 ///
 ///   wanprobe echo PORT                      answers each datagram, until it is ended

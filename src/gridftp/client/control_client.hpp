@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A client's side of a control connection.  spec: RFC 959; docs/spec/gridftp.md §4
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a transfer ends, when two connections have something to say about it, and whether it is tried again.
 #pragma once
 

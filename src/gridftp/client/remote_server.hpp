@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A server that we are logged in at, and the data connections between it and us.  spec: docs/spec/gridftp.md §4
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// async_copy(): two servers, whose data connections do not touch us.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Gets, puts and copies files: our end of transfers with FTP servers that speak MODE E. See docs/spec/gridftp.md §4.
 #pragma once
 

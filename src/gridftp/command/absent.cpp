@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// In the place of this wing in a program that was built without it (-DUDTCAT_GRIDFTP=OFF).
 #include "gridftp/command/commands.hpp"
 

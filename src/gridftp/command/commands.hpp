@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// udtcat gridftp: a peer of Globus' servers and clients, and a gateway between them.
 #pragma once
 

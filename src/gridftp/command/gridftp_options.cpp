@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/command/gridftp_options.hpp"
 
 #include <algorithm>

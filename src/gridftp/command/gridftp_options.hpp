@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command lines of `udtcat gridftp` and its verbs. No input or output here.
 #pragma once
 

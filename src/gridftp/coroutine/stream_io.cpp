@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/coroutine/stream_io.hpp"
 
 #include <boost/asio/async_result.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Streams as coroutines see them: exact reads and whole writes, and how a TCP connection is made.
 #pragma once
 

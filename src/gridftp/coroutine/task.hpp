@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tasks, the coroutines of the GridFTP wing, and what they wait for (ADR-0016).
 #pragma once
 

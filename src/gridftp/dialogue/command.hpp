@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Commands of an FTP client.  spec: RFC 959 §5.3
 #pragma once
 

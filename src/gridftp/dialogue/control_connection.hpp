@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The control connection, from either end: bytes come when they come, and silence has a limit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a data connection goes, as PORT, PASV, SPOR and SPAS write it.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3
 #pragma once
 

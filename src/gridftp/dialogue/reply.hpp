@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Replies of an FTP server.  spec: RFC 959 §4.2
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a file is: as a user writes it, and as an FTP command names it.
 #pragma once
 

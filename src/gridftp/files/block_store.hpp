@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the blocks of a file come from and go to: a file, at any offset.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which bytes of a file are there: what restart markers say and REST asks for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Threads for calls that may wait for a disk, so that the thread that moves packets never does.
 #pragma once
 

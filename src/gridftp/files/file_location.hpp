@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A name in a directory: where a file is, or will be.
 #pragma once
 

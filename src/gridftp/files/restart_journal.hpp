@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The ranges of a file that have come, kept for a transfer that goes on after a cut: FILE.part.have beside FILE.part.
 /// spec: docs/spec/gridftp.md §5
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/gateway/control_relay.hpp"
 
 #include <algorithm>

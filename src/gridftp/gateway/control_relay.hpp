@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A control connection as it passes a gateway: its lines, and where they say that data shall go.
 /// spec: docs/spec/gridftp.md §6
 ///

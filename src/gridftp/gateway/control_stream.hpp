@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A control connection's socket, as the session sees it: its bytes go through a ControlRelay both ways.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One session between two gateways: its streams are control and data connections of FTP.  spec: docs/spec/gridftp.md
 /// §6
 ///

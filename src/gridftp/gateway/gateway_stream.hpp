@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Streams between two gateways: each begins with a line that says what it is.  spec: docs/spec/gridftp.md §6
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The header of a block in MODE E (GFD.020, extended block mode). Bytes: docs/spec/gridftp.md §2.
 #pragma once
 

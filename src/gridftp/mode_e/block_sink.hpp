@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sinks: the destination of a file's blocks, which come in any order, from several connections.
 #pragma once
 

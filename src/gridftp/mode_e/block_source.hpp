@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sources: the origin of a file's blocks, which go out on several connections.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The data connections of one control connection: the ports of either side, and connections that are kept for the next
 /// file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Data connections over TCP, which every GridFTP program speaks, and over UDT4, bare. session_stack.cpp has the third.
 #include "gridftp/mode_e/data_stack.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The transports of data connections: TCP, plain UDT4, or sessions of ours.  spec: docs/spec/gridftp.md §7
 #pragma once
 

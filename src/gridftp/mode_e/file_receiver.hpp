@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Receives one file on MODE E data connections.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/incoming_file.hpp"
 
 #include <algorithm>

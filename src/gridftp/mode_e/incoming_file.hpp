@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A file that comes in blocks, in any order, on any number of MODE E connections. See docs/spec/gridftp.md §2.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// make_session_stack(): data connections are streams of our sessions, one session for each port that is called.
 #include <list>
 #include <map>

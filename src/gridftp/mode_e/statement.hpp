@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A server's statement, inside a data session, on what it did with a file.  spec: docs/spec/gridftp.md §8
 #pragma once
 

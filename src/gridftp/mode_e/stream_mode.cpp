@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/stream_mode.hpp"
 
 #include <vector>

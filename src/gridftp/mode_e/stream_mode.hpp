@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A file in stream mode: one data connection, whose end is the file's.  spec: RFC 959 §3.4.1
 #pragma once
 

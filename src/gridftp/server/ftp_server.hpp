@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Serves a directory to GridFTP clients.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Directories as FTP clients want to read them.  spec: RFC 3659 §7 (MLSD, MLST), RFC 959 (NLST, LIST)
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A server's dialogue with one client.  spec: RFC 959, RFC 2389, RFC 3659; docs/spec/gridftp.md §4
 #pragma once
 

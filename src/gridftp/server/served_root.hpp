@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The files that a server shows: one directory, and what is below it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/served_transfers.hpp"
 
 #include <algorithm>

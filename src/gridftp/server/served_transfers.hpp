@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A client's transfers, as the server sees them: files it sends and stores, and listings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Offers and limits of a server, and the counts that its clients share.
 #pragma once
 

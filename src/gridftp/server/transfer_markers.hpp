@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Performance markers (112) and restart markers (111), which a server sends while data move.  spec:
 /// docs/spec/gridftp.md §5
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How and where a client's data move: the transfer parameter commands.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3,
 /// §7
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The passive side of a transfer: a UDP port, and the data connections that come to it.
 #pragma once
 

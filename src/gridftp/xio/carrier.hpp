@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One session and the links that it carries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The driver as Globus XIO loads it: what of ours answers which call of Globus.
 ///
 /// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at

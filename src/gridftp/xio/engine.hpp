@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our one thread within the host program: sessions, listeners, and the links that they carry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/xio/globus.hpp"
 
 namespace udtcat::gridftp::xio {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Globus' C headers, and its errors made of ours.
 #pragma once
 

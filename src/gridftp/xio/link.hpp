@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One data connection between the host program's threads and ours.
 ///
 ///   their write ─► ring ─► a block                     source_*()

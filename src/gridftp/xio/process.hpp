@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The one engine of a program that has loaded the driver, and the environment that it was started with.
 #pragma once
 

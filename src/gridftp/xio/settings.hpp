@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The driver's options, as a stack specification has them: "udtcat:keyfile=/etc/key;protection=safe".
 #pragma once
 

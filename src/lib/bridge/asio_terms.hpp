@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Asio's errors and addresses in our terms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A fixed piece of memory that bytes pass through in order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A process beside a command: the command then does not take our sudden death for the end of its input.
 #pragma once
 

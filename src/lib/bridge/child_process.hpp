@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A program that we start, the pipes that lead to it, and its end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A child's stdin and stdout as one local stream.
 #pragma once
 

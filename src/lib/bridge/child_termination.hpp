@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Ends a child that is not needed any more, by signals of growing urgency.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Descriptors: their owner, their kind, and the few things that only the platform can say about them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The source half of a descriptor. What never waits (pipe, socket, terminal) goes straight to the caller's block, and
 /// a thread reads only the piece that had to be waited for. Of a file, the thread reads ahead.
 ///

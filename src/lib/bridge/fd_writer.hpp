@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sink half of a descriptor: what it takes at once is written at once, and a thread waits with the rest, so that a
 /// slow consumer stalls nothing else.
 #pragma once

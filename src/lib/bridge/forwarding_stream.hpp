@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A local stream that passes every call to another one.
 #pragma once
 

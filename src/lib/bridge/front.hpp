@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The place where local clients come to: TCP ports, or a unix socket.
 #pragma once
 

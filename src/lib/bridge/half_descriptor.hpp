@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One half of a bridged descriptor, read or written without waiting where that can be had.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A handler that one thread completes and the io_context thread calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The end of a socket that nobody is to take for a good one.
 #pragma once
 

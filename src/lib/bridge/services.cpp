@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// make_services(): connects the streams that peers open.
 ///
 ///   on_stream ─► Turns ─► TcpConnect, UnixConnect ─► accept_stream(SocketStream)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One connected stream socket, TCP or unix, as a local stream. make_tcp_stream() is in <udtcat/bridges.hpp>.
 #pragma once
 

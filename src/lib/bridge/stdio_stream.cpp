@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// make_stdio_stream(): two descriptors as one local stream, each with a thread of its own.
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Connection::open_stream() and accept_stream(): a stream that the program reads and writes, by way of a pair in
 /// memory.
 #include <udtcat/stream.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Two local streams joined in memory: what is written to one is read from the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Listening TCP ports.
 #pragma once
 

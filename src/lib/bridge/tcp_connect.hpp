@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Connects to the first of several addresses that answers.
 #pragma once
 

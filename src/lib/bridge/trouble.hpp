@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Trouble that repeats, told in few lines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Unix stream sockets: listening at a path, and connecting to one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Room for a session at a listener where others have theirs, and the memory that it is promised.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Attempts to reach a listener, one after another, until the owner is satisfied or the time is over.
 #pragma once
 

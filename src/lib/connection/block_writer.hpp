@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Fills blocks with the control frames and the data of all streams.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Credit: how much one end may send on a stream, and how the other decides it. See docs/spec/stream.md §4.
 #pragma once
 

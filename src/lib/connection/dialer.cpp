@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// dial(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
 #include <memory>
 #include <utility>

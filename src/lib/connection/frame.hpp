@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frames of docs/spec/stream.md §2: every number once, encoder and total decoder side by side.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Handshakes in progress, and which of them is dropped when there are too many. See docs/spec/handshake.md §7.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sessions of several flows: the connector opens the others, the listener waits for them. See docs/spec/handshake.md
 /// §8.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// listen(): runs the handshakes of the peers that come, a bounded number at a time, and hands on the connections.
 #include <list>
 #include <map>

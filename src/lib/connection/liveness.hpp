@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decides when to say "still here", and when the peer no longer is. See docs/spec/stream.md §5 and ADR-0007.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reading from the user's side of a stream or of a plain pipe, and the words for its failures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The connection: decides which stream goes into a block and how much of it, and to which stream an arrived frame
 /// goes.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The end of a connection: closed by both ends, broken off, or lost.
 #include <string>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The evidence of a connection, and what the two ends tell each other of it.
 #include <utility>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One stream: pulls from the local source into blocks, pushes what arrives to the local sink, ends with proof.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of an end's credentials that its port and its connections ask for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The body of a REPORT frame: one end's evidence, as numbers. See docs/spec/stream.md §7.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Pooled, bounded memory for blocks. A buffer moves through the pipeline; its bytes do not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Network byte order, the only one on our wire.
 #pragma once
 

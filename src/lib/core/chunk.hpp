@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Pieces of memory for what comes in: shared by all who need a part of it, reused after the last of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Keeps what a process knows from core dumps and from other processes of its user.
 #pragma once
 

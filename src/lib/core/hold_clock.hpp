@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Charges the time to the reason why nothing leaves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Our own bugs abort, in release too: a cipher pipeline that goes on after a broken invariant can repeat a nonce.
 #pragma once
 

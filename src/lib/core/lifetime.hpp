@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Completions that outlive their owner do nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Locks that clang checks: a member with UDTCAT_GUARDED_BY(mutex_) is touched, and a function with
 /// UDTCAT_REQUIRES(mutex_) is called, only where mutex_ is held (-Wthread-safety, in the test style.tidy).
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Prefixes that one host or site controls as a whole, and how much of something shared each of them has.
 #pragma once
 

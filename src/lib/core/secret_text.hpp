@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Memory that is overwritten after its use; a key in its text form, on its way from where the user keeps it to a Key.
 #pragma once
 

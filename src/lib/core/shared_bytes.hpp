@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes that travel with what keeps them alive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes seen as text, numbers read from text, and text without the blanks around it.
 #pragma once
 

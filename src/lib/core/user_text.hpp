@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Values as users write and read them: sizes, rates, times, the names of options, errno.
 ///
 /// Read are rates in bits per second (k, M, G: powers of 1000) and sizes in bytes (kB, MB, GB, TB: powers of 1000; KiB,

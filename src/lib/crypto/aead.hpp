@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An EVP AEAD context that seals and opens in place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Enciphers the 16-byte record header as one AES-256 block.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// HKDF-SHA256 (RFC 5869) as the key schedule uses it.
 #pragma once
 

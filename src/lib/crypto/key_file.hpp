@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files that hold a secret: which of them are read, and how.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Secrets of 32 bytes as text: a prefix, base64url, and a check that tells a typing error from a wrong key.
 #pragma once
 

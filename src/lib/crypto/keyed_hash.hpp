@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A short keyed hash for values that only this host has to recognise again.
 #pragma once
 

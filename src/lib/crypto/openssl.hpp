@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Owners for OpenSSL's objects, its idea of a byte, and its error queue, read once and emptied.
 #pragma once
 

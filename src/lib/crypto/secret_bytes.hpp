@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bytes that must not outlive their use, and random ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From endpoints to bound UDP sockets.
 #pragma once
 

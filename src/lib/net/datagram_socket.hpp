@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Datagrams in batches: one system call for many, where the kernel can (UDP_SEGMENT, UDP_GRO, sendmmsg, recvmmsg).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How users write an address, and what the system's resolver makes of it.
 #include <algorithm>
 #include <cerrno>

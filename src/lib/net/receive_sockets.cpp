@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several sockets on one port (SO_REUSEPORT), among which a filter of four instructions steers what arrives.
 #include "lib/net/receive_sockets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sockets by which one UDP port receives: the bound one, and others beside it where the system keeps receive
 /// buffers small (net.core.rmem_max). They hold as many times as much, and nothing is asked of root.
 ///

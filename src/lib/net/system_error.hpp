@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An errno of a network call as an Error: of this host's resources, or of what was tried.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The two halves of a DatagramSocket, and what both need: ancillary data, and the meaning of an errno.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // recvmmsg of messages that may each be a train (UDP_GRO), with what the kernel tells beside: where to, how many it
 // dropped.
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sendmmsg of messages that are each a train of their own (UDP_SEGMENT), or one datagram where the kernel takes no
 // trains.
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A UDP socket of one address family: owned, sized, and able to say what ICMP said about what it sent.
 #pragma once
 

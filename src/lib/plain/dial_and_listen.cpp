@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// dial_plain() and listen_plain(): there is no handshake above the transport's own, a channel is all it takes.
 #include <memory>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A local stream over a channel and nothing between them: no session, no frames, no proof.
 ///
 ///   source ─ read_some ─► piece ─► Channel.async_write           pull()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The threads that seal and open: one set for the process, whatever the number of its sessions.
 #pragma once
 

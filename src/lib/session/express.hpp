@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Express records: sealed copies of short words, which go beside the stream. See docs/spec/record.md §7.
 #pragma once
 

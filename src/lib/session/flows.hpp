@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The channels of one session, seen as one. See docs/spec/record.md §5.
 #pragma once
 

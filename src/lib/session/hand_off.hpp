@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether a block's cipher is worth another thread.
 #pragma once
 

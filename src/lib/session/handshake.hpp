@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From a channel to a session: TLS, offer and answer, keys. See docs/spec/handshake.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The items of a parameter message: type, size, value. See docs/spec/handshake.md §4.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a further channel proves that it is a flow of a session. See docs/spec/handshake.md §8.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From the TLS exporter to one key and IV per direction × lane × epoch. See docs/spec/record.md §4.
 #pragma once
 

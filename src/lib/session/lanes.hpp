@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lanes: keyed cipher contexts that seal and open blocks, on many cores and in order.
 ///
 ///   submit (io thread) ──► in-order queue ──────────────────────────► head done? ──► handler (io thread)

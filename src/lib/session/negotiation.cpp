@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Makes the offer, decides on it, and agrees. See docs/spec/handshake.md §4.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The offer and the answer, which the two ends exchange once the key is proved. See docs/spec/handshake.md §4.
 #pragma once
 

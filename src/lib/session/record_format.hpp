@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Every number of the record layer, once. See docs/spec/record.md.
 #pragma once
 

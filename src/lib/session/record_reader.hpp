@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads records in the order of their numbers, whatever flow each comes by. See docs/spec/record.md §5.
 #pragma once
 

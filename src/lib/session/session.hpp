@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The authenticated relation with one peer: blocks go in and come out, and travel as sealed records over its flows.
 ///
 ///   async_write ─ number, header ─► lane seals ─► header enciphered ─► a flow

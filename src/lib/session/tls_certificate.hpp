@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The certificate in which TLS carries a public key, and that says nothing else. See docs/spec/handshake.md §3.
 #pragma once
 

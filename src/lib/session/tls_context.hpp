@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// OpenSSL's TLS, set up by the profile of docs/spec/handshake.md §3 and nothing else, and its errors as ours.
 #pragma once
 

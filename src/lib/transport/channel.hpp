@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The seam between the session and a transport: a reliable, ordered, unauthenticated byte pipe.
 ///
 /// Nothing a channel says is believed: its end is not the end of a stream, and its bytes are checked above.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Makes channels. The only place that knows which transports there are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command line of `udtcat bench`. No input or output here.
 #pragma once
 

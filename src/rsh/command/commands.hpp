@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The commands of remote commands: rsh, rsh-daemon, and rsh-server, which ssh starts.
 #pragma once
 

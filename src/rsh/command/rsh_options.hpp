@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command lines of `udtcat rsh`, of the far end that it has ssh start, and of the daemon. No input or output here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text forms of bytes, so that a test can look for a key in each.
 #pragma once
 

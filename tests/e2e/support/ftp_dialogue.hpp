@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The control connection of a GridFTP client that a test speaks word by word, and MODE E blocks written by hand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A stock GridFTP server, anonymous and in the clear, on loopback.
 #pragma once
 

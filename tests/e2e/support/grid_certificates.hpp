@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A certificate authority of a test's own, with a host and a user: what GSI asks for.
 #pragma once
 

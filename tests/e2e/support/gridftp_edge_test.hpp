@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A server of ours and a client that says whatever a test likes, byte by byte; after each test the server has to be of
 /// use.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The words of the GridFTP tests: files, a stock server, a server of ours, a stock client and ours.
 #pragma once
 

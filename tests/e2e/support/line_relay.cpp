@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "e2e/support/line_relay.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Somebody on the path of a control connection, who reads and rewrites its lines.
 #pragma once
 

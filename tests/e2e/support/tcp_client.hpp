@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A TCP client that a test steers byte by byte. Every call gives up after a while.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "e2e/support/tcp_services.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Real services for `--to`, started on a port of their own with nothing outside a temporary directory.
 #pragma once
 

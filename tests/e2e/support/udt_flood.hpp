@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A stranger that wants all of a listener's places, as fast as it is told to.
 #pragma once
 

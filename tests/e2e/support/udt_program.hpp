@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A UDT4 program that knows nothing of udtcat, in the manner of the samples that come with UDT: bare bytes, and a
 /// close at the end of them.
 #pragma once

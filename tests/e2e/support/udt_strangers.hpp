@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// UDT clients that connect and then never speak: neither TLS nor anything else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The words that the end-to-end tests are written in. Each test has a port, a key and a home of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stock GridFTP servers that have our driver, with and without GSI, and striped.
 #pragma once
 

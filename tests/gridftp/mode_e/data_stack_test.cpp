@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Each stack: a listener, a connection through it, bytes both ways.
 #include "gridftp/mode_e/data_stack.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files from a sender to a receiver, and what hostile senders do.
 #include "gridftp/mode_e/file_receiver.hpp"
 

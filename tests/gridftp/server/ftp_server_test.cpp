@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/ftp_server.hpp"
 
 #include "gridftp/server/served_words.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A server on a real port, a client's control connection to it, and the client's data path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/service.hpp"
 
 #include <gtest/gtest.h>

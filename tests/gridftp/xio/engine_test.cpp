@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// XioEngine, acceptor and carriers together: two programs in one, over loopback.
 #include "gridftp/xio/engine.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The host program's side in tests: waits on events as its loop would, with a deadline.
 #pragma once
 

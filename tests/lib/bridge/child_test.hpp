@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A child whose standard descriptors are pipes of the test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A connection without a peer: the test says what the peer does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A process that has run out of descriptors, as far as accept() can tell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words for tests of local streams: pipes and socket pairs, and streams read and written to their ends.
 #pragma once
 

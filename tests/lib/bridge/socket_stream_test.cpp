@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lib/bridge/socket_stream.hpp"
 
 #include <boost/asio/read.hpp>

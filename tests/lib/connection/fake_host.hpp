@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stands in for the multiplexer: records what a stream asks of it.
 #pragma once
 

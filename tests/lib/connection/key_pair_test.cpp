@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dialers and listeners with key pairs, over the real transport.
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Streams that ask for a service by its name, and how many there may be.
 #include "lib/connection/multiplexer_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A listener and dialers on loopback, over the real transport.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // include/udtcat/evidence.hpp: the verdict on what limits. Each is made true, and its neighbour false.
 #include <udtcat/evidence.hpp>
 

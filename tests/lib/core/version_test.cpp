@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The version of the library: version(), in src/lib/core/options.cpp.
 #include <cstdio>
 

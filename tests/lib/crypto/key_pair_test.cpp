@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <udtcat/key_pair.hpp>
 
 #include <type_traits>

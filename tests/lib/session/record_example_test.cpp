@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The worked example of docs/spec/record.md §6, step by step.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TLS between key pairs: two machines, and the keys that each wants to meet.
 #include <map>
 

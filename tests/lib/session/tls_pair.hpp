@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Two TLS machines and the bytes between them.
 #pragma once
 

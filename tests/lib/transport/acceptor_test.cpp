@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Listeners of both transports.
 #include <filesystem>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A channel over src/lib/transport/libudt and over src/lib/transport/native: what both owe to a session.
 #include <algorithm>
 

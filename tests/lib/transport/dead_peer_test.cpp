@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A peer that is killed, as both transports see it.
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Many connections at once on one port, come and gone many times over.
 #include <fstream>
 

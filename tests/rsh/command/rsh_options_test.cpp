@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rsh/command/rsh_options.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An anonymous pipe that closes itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files of the source tree: what is documented is compared with what is built.
 #pragma once
 

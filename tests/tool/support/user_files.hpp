@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A configuration directory of the test's own, in the place of the user's.
 #pragma once
 

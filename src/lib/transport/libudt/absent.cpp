@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// In place of all its neighbours, in programs that are to start without waiting for libudt.
 #include "lib/transport/engine.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One call of Engine::async_connect.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Keeps from libudt, in the kernel, the datagrams that it cannot bear.
 ///
 /// libudt believes what it reads: one datagram from anybody can crash it, make it allocate gigabytes or end a

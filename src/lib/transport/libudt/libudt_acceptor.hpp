@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A listening UDP port, one UDT socket for each address family.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An established UDT connection, as its two loops and its channel see it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The two threads of a channel, since libudt blocks: one reads, one writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Remembers which peers' hosts say that the peer's port is closed: the quick sign that a process has died.
 #pragma once
 

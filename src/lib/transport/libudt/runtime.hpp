@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// libudt's process-wide state: its garbage collector runs as long as anybody here needs it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A libudt socket, owned: the size of its packets, the UDP socket under it, which we make, and its errors as ours.
 #pragma once
 

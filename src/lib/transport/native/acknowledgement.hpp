@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The body of an ACK: UDT4's, and what our own ends add. See docs/spec/udt4.md §5 and §9.
 #pragma once
 

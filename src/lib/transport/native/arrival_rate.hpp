@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How fast packets arrive, which a UDT4 sender wants to hear in an ACK: counted over an interval, or by the gaps
 /// between packets.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The record of a packet until it is acknowledged, and the delivery rate sample that it gives then.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// UDT4's handshake packets and our extension of them. See docs/spec/udt4.md §4 and §9.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The receiver's loss list: which packets are missing, since when, and when to ask for them (again).
 #pragma once
 

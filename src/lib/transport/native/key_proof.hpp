@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The proof, in a client's first packets, that it holds the key. See docs/spec/udt4.md §10.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The answers of a port to packets that are of none of its connections, and the clients that it lets in.
 #pragma once
 

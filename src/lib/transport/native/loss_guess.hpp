@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Guesses at the fate of packets of which a plain peer does not tell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Finds the largest packets that the path carries, by probes of its own: ICMP, which anyone can forge, is not asked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A connection of our own engine as a Channel.
 #pragma once
 

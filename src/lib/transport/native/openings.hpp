@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The connections that a port is opening: each asks until it is answered, refused or given up.
 #pragma once
 

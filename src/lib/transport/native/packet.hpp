@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The UDT4 packet: 16 bytes of header and what follows. See docs/spec/udt4.md §1 to §3.
 ///
 /// Decoders are total: they take any bytes and look at none that are not there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The listening side of the handshake. See docs/spec/udt4.md §4.
 #pragma once
 

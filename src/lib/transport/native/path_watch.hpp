@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The peer's address, and the proof that a packet from another address is the same peer's.
 #pragma once
 

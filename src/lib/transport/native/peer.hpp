@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The two kinds of peer, and all that differs between them.
 #pragma once
 

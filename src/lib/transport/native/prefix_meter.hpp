@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A limit a second for each prefix of addresses, and one for all together.
 #pragma once
 

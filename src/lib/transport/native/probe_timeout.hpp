@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The probe timeout: when silence is taken for loss, and what may then leave to ask.
 #pragma once
 

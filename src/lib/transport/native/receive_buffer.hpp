@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The packets that have arrived and were not read yet, in order or not.
 #pragma once
 

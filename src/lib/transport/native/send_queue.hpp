@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The bytes written and not acknowledged yet: referenced, never copied.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// UDT's 31-bit packet sequence numbers, the ever-growing index that everything in here counts with instead, and what
 /// is kept by index.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Answers to packets of connections that are closed, or unknown to this process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Time as a parameter: nothing in here reads a clock but the driver (udp_port).
 #pragma once
 

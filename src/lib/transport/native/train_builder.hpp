@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Puts packets into a train: the memory of their headers, and the rule that all but the last are of one size.
 #pragma once
 

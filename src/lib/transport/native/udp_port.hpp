@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The driver: one UDP socket, the connections on it, the clock, the timers. Everything else in this room is told what
 /// time it is.
 ///

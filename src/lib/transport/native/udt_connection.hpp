@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An established UDT4 connection, without a socket, a thread or a clock: the hub of both halves.
 ///
 ///   datagrams ─ handle_packet ─► UdtReceiver ─ read ─►            ─ write ─► UdtSender ─ poll_transmit ─► trains

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The receiving half of a connection: takes data packets, says what has arrived (ACK) and what has not (NAK).
 #pragma once
 

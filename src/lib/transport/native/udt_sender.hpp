@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sending half of a connection: cuts the stream into packets, decides when each leaves, and sends again what was
 /// lost.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The evidence of a sender: why nothing leaves, and what it knows of the path.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How long datagrams may gather before the driver reads its socket again.
 #pragma once
 

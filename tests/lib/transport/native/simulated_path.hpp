@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Two connections and the path between them, in virtual time: a day passes in no time and every run is the same.
 #pragma once
 

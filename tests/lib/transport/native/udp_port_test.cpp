@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lib/transport/native/udp_port.hpp"
 
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The default answer: a model of the path, and a rate and a window that follow from it.
 #pragma once
 

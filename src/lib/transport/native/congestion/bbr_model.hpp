@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// BBR's model of the path: its bandwidth, its round trip, and how much of its loss is congestion.
 #pragma once
 

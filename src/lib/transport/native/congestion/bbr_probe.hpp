@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The results of BBR's probes for bandwidth: is there more, where does the path overflow, which flows share it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How fast to send: the one interface, a file for each answer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The measures of every congestion control: rates, times and bytes; maxima that forget; round trips.
 #pragma once
 

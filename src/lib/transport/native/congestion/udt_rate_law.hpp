@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// UDT's own answer: a rate that grows with what is left of the link, and falls by a ninth.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The rate and the window of class Bbr.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The cycle of probes of class Bbr, and what it means for others on the same path.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// BBR as Linux has it (tcp_bbr.c, version 1), as far as a rival goes: it heeds no loss.
 #pragma once
 

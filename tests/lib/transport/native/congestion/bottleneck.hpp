@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One bottleneck in virtual time, for the tests of congestion control: a rate, a delay, a drop-tail queue, random
 /// loss, and receivers that acknowledge in batches.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// CUBIC as TCP has it (RFC 9438 with HyStart++, RFC 9406), as far as a rival goes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A connection's events for its congestion control, put together by hand.
 #pragma once
 
