@@ -207,7 +207,7 @@ TEST_F(RshTest, BringsItsOwnProgramAlongOnceWhenTold) {
   const std::string push = "$RSH --require-udp --push --remote-udtcat /no/such/udtcat far ";
   const Ran first = near(push + "'echo pushed'");
   EXPECT_EQ(first.output, "pushed\n") << first.errors;
-  EXPECT_THAT(first.errors, testing::MatchesRegex("udtcat: far: no udtcat there [^\n]*: sending this one, [0-9.]+ MiB,"
+  EXPECT_THAT(first.errors, testing::MatchesRegex("udtcat: far: no udtcat there [^\n]*: sending this one, [0-9.]+ MB,"
                                                   "[^\n]*~/.cache/udtcat[^\n]*\n"));
   const Ran again = near(push + "'echo again'");
   EXPECT_EQ(again.output, "again\n");

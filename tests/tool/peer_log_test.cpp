@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/fake_connection.hpp"
+#include "lib/bridge/tcp_pair.hpp"
 
 namespace udtcat::tool {
 namespace {
