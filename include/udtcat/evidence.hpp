@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a connection's speed depends on, as its two ends have measured it, and the verdict on it: why is it not faster?
+/// The evidence of a connection's two ends for what its speed depends on, and the verdict on it: why is it not faster?
 #pragma once
 
 #include <array>
@@ -68,10 +68,10 @@ struct Evidence {
   std::optional<EndEvidence> there_before{};  ///< and in its report before
 };
 
-/// What was added between two moments; what the peer said in the meantime, or of the last time that it reported of.
+/// The difference between two moments; of the peer's half between its reports, or of the last time that it reported of.
 [[nodiscard]] Evidence since(const Evidence& before, const Evidence& now);
 
-/// What limits the direction in which more payload moves.
+/// The limit of the direction in which more payload moves.
 enum class Limit : std::uint8_t {
   unknown,        ///< not known yet, or no one thing
   source,         ///< there is nothing more to send

@@ -63,6 +63,16 @@ TEST_F(Stats, InOneLineAtTheEndSayHowMuchToWhoWantsToHear) {
   EXPECT_EQ(count_lines(listener, "3.15 MB"), 1) << listener.errors();
 }
 
+TEST_F(Stats, OfWhatLimitedFollowAtTheEndToWhoAsksWhy) {
+  const RandomFile file(3, 3 * kMiB);
+  Process listener = listen();
+  Process connector = connect({.args = {"--why"}, .in = open_for_reading(file.path())});
+  expect_exit(connector, kSuccess);
+  expect_exit(listener, kSuccess);
+  EXPECT_EQ(count_lines(connector, "limit"), 1) << connector.errors();
+  EXPECT_EQ(listener.errors(), "");
+}
+
 TEST_F(Stats, InOneLineFollowEachSigusr1) {
   TwoWay two_way(64, Afterwards::keep_open, Begin::at_once);
   Process listener = listen(two_way.listener.end());

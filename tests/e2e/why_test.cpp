@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What limits a transfer, as both ends say it: each limit is made true in a lab, and false in the one beside it.
+/// The limits of transfers, as both ends say them: each is made true in a lab, and false in the one beside it.
 #include <fstream>
 #include <sstream>
 #include <thread>

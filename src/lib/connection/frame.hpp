@@ -67,7 +67,7 @@ struct Close {
   std::string text;
 };
 
-/// What the end that sends it has measured.
+/// The evidence of the end that sends it.
 struct Report {
   EndEvidence evidence;
 };

@@ -128,7 +128,7 @@ bool drops_at_sockets(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
-/// What the path was found to carry in a round trip is what the memory holds: it may carry more, which nobody sees.
+/// The path was found to carry in a round trip as much as the memory holds: it may carry more, unseen.
 bool fills(std::uint64_t memory_bytes, const Verdict& verdict) {
   if (!verdict.least_rtt || memory_bytes == 0) return false;
   const double seconds = std::chrono::duration<double>(*verdict.least_rtt).count();
@@ -166,7 +166,7 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
                                                                                                    : Limit::memory;
 }
 
-/// What held the sender for longest.
+/// The verdict on the reason that held the sender for longest.
 void blame_holds(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
   const auto of = [&sender](Hold why) { return held(sender, why); };

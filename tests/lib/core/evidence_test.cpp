@@ -16,7 +16,7 @@ constexpr microseconds kTime = 10s;
 
 std::chrono::microseconds& held(EndEvidence& end, Hold why) { return end.held[static_cast<std::size_t>(why)]; }
 
-/// Nobody is busy, nothing is lost, and the sender is held for so long by one thing.
+/// A transfer without busy threads and losses, whose sender is held for so long by one thing.
 Evidence held_by(Hold why, microseconds time = kTime) {
   Evidence made;
   made.here.elapsed = kTime;

@@ -121,7 +121,7 @@ class UdpPort {
   /// The link is left to itself: it drains, if it was closed, and is forgotten.
   void release(UdtLink& link);
 
-  /// What its sockets have been through.
+  /// Adds the drops and the sizes of its sockets.
   void add_evidence(EndEvidence& evidence) const {
     evidence.socket_drops = socket_.receive_drops();
     evidence.socket_buffer_bytes = buffer_bytes_;

@@ -20,6 +20,7 @@ UdtSender::Settings held_settings() {
           .window_packets = 500,
           .payload_bytes = kHeldPayload,
           .memory_bytes = 1 << 20,
+          .rate_cap = {},
           .started = kStart};
 }
 

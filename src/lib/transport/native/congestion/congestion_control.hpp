@@ -77,7 +77,7 @@ class CongestionControl {
   [[nodiscard]] virtual std::optional<KnownPath> known_path() const { return std::nullopt; }
 
   [[nodiscard]] virtual std::uint64_t window_bytes() const = 0;
-  /// What the path was found to carry; zero: not found yet.
+  /// The rate that the path was found to carry; zero: not found yet.
   [[nodiscard]] virtual BitRate path_rate() const { return {}; }
   /// Zero: not paced, the window alone decides.
   [[nodiscard]] virtual BitRate pacing_rate() const = 0;
