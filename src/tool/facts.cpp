@@ -70,10 +70,11 @@ Result<std::string> key_fact(const Options& options, std::optional<core::SecretT
                              ? "key: none is given; started at a terminal it shows a new one there, else it fails"
                              : "key: none is given; started at a terminal it asks for it there, else it fails");
   }
-  UDTCAT_TRY(const FoundKey found, find_key(options, std::move(environment), [](const std::string& question) {
-               return fail(Errc::bad_argument, question, "nobody is asked by --check");
-             }));
-  return found.credentials->shared() != nullptr ? "key: that of " + found.where : pair_fact(options, found);
+  const auto found = find_key(options, std::move(environment), [](const std::string& question) {
+    return fail(Errc::bad_argument, question, "nobody is asked by --check");
+  });
+  if (!found) return tl::unexpected(found.error());
+  return found->credentials->shared() != nullptr ? "key: that of " + found->where : pair_fact(options, *found);
 }
 
 Words session_facts(const Options& options) {

@@ -47,7 +47,8 @@ TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
   const auto list = list_of("alice " + kAliceKey + " pipe,gridftp to=db,web\nbob " + kBobKey + " to=db\n");
   const Peer& alice = *list.find("alice");
   EXPECT_TRUE(may(alice, Purpose::pipe) && may(alice, Purpose::gridftp) && may(alice, Purpose::driver));
-  EXPECT_FALSE(may(alice, Purpose::bench) || may(alice, Purpose::rsh) || may(alice, Purpose::forward) || may(alice, Purpose::gateway));
+  EXPECT_FALSE(may(alice, Purpose::bench) || may(alice, Purpose::rsh) || may(alice, Purpose::forward) ||
+               may(alice, Purpose::gateway));
   EXPECT_THAT(alice.services, ElementsAre("db", "web"));
   EXPECT_EQ(purposes_text(alice), "pipe,gridftp");
   EXPECT_TRUE(may(*list.find("bob"), Purpose::rsh));

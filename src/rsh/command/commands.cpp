@@ -133,10 +133,9 @@ class BenchJob final : public tool::Job {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
   }
   [[nodiscard]] Result<tool::Words> facts() const override {
-    const std::string where = options_.by_ssh
-                                  ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
-                                                options_.ssh.destination, to_string(options_.ports))
-                                  : tool::to_string(options_.peer);
+    const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
+                                                            options_.ssh.destination, to_string(options_.ports))
+                                              : tool::to_string(options_.peer);
     return tool::Words{fmt::format("measures the path to {}", where),
                        fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
   }
