@@ -113,7 +113,7 @@ struct SessionOptions : SessionTuning {
   bool takes_bench = false;
 };
 
-/// What holds in a listener's session for `purpose`.
+/// The options of a listener's session for `purpose`.
 [[nodiscard]] SessionOptions options_for(const SessionOptions& options, Purpose purpose);
 
 inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window of 700 packets

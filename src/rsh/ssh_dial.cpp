@@ -108,10 +108,10 @@ std::string SshDial::tried() const {
 
 void SshDial::on_no_answer(const std::string& cause) {
   handlers_.on_no_session({Errc::cannot_reach,
-                       fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
-                                   core::format_duration(options_.connect_timeout), tried(), cause),
-                       fmt::format("let UDP port {} through to the far side, or choose others there by --port",
-                                   to_string(options_.ports))});
+                           fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
+                                       core::format_duration(options_.connect_timeout), tried(), cause),
+                           fmt::format("let UDP port {} through to the far side, or choose others there by --port",
+                                       to_string(options_.ports))});
 }
 
 }  // namespace udtcat::rsh

@@ -18,7 +18,7 @@ namespace udtcat::tool {
 
 inline constexpr std::chrono::seconds kMaxBenchTime{60};  // spec: docs/spec/bench.md §1
 
-/// What a bench is asked for, wherever its other end is.
+/// The wishes for a bench, wherever its other end is.
 struct BenchWishes {
   std::chrono::seconds each_way{5};
   bool json = false;

@@ -15,7 +15,7 @@ namespace udtcat::tool {
 
 inline constexpr std::size_t kMaxBenchLineBytes = 4096;  // spec: docs/spec/bench.md §2
 
-/// What one end has measured since the session was made.
+/// Figures of one end since the session was made.
 struct BenchFigures {
   std::uint64_t taken_bytes = 0;        ///< by its sink
   std::chrono::microseconds taking{0};  ///< from the first of these to the last
@@ -31,7 +31,7 @@ struct BenchFigures {
   friend bool operator==(const BenchFigures&, const BenchFigures&) = default;
 };
 
-/// What was added between two moments; of a packet's size the later.
+/// Their growth between two moments; of a packet's size the later.
 [[nodiscard]] BenchFigures since(const BenchFigures& before, const BenchFigures& now);
 /// This end's, but for what its sink took.
 [[nodiscard]] BenchFigures bench_figures(const ConnectionStats& stats);

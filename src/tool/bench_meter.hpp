@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The end of a bench that dialled: it measures, the path empty, then one way, then the other. Docs: docs/spec/bench.md.
+/// The end of a bench that dialled: it measures the path empty, then one way, then the other.
+/// Docs: docs/spec/bench.md.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `udtcat bench` has found: for people on one screen, for programs as one object. Data, and no input or output.
+/// The findings of `udtcat bench`: for people on one screen, for programs as one object. Data, and no input or output.
 #pragma once
 
 #include <chrono>

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// What it printed on stdout.
+/// Its text on stdout.
 json parsed(const std::string& output) { return json::parse(output, nullptr, false); }
 
 void expect_measured(const json& report) {

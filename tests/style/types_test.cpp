@@ -98,7 +98,7 @@ TEST(Types, HaveANameOfTheirOwn) {
 }
 
 TEST(TypeReader, FindsTypesWhereverTheyStand) {
-  SourceFile file{.path = "x.hpp", .lines = {}, .code = {}};
+  SourceFile file{.path = "x.hpp", .licence = {}, .lines = {}, .code = {}};
   file.code = {"namespace a::b {",
                "class Forward;",
                "namespace {",

@@ -51,7 +51,8 @@ TEST(BenchAnswer, IsReadOrRefusedWhicheverByteIsChanged) {
     for (const char other : {'\0', '"', '{', '9', '-', '\xff'}) {
       std::string changed = whole;
       changed[at] = other;
-      if (const auto read = parse_bench_answer(changed)) EXPECT_TRUE(parse_bench_answer(to_json(*read)));
+      const auto read = parse_bench_answer(changed);
+      EXPECT_TRUE(!read || parse_bench_answer(to_json(*read)));
     }
   }
 }

@@ -62,8 +62,8 @@ std::optional<std::uint64_t> scale(std::string_view text, const std::array<Unit,
     const std::uint64_t amount = quantity->whole * unit.factor;
     // In two steps, neither of which overflows with a factor below 2^64 / 10^9.
     constexpr std::uint64_t kBillion = 1'000'000'000;
-    const std::uint64_t fraction = quantity->billionths * (unit.factor / kBillion) +
-                                   quantity->billionths * (unit.factor % kBillion) / kBillion;
+    const std::uint64_t fraction =
+        quantity->billionths * (unit.factor / kBillion) + quantity->billionths * (unit.factor % kBillion) / kBillion;
     if (fraction <= limit - amount) return amount + fraction;
   }
   return std::nullopt;

@@ -81,7 +81,7 @@ TEST(Report, OfABoasterGivesAVerdictThatCanBeShown) {
   for (const bool sends : {true, false}) {
     Evidence evidence{.here = {.elapsed = 1s}, .there = *read};
     (sends ? evidence.here.bytes_sent : evidence.here.bytes_received) = 1000;
-    const Verdict verdict = verdict_on(evidence);
+    const auto verdict = verdict_on(evidence);
     EXPECT_LE(verdict.lost, 1);
     EXPECT_LE(verdict.busy, 1);
   }
