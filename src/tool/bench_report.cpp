@@ -58,7 +58,7 @@ std::string row(const BenchDirection& each) {
   const double megabytes = static_cast<double>(each.rate().bits_per_second()) / 8e6;
   return fmt::format(
       fmt::runtime(kRow), name_of(each.way),
-      fmt::format("{:<15}{:.1f} MB/s", core::format_rate(each.rate()), megabytes), percent_text(each.lost()),
+      fmt::format("{:<15}{:.1f} MB/s", core::format_bit_rate(each.rate()), megabytes), percent_text(each.lost()),
       percent_text(each.late()), time_text(each.loaded.median()),
       fmt::format("{:.0f} %, {:.0f} % of a core", 100 * each.share(each.here.cpu), 100 * each.share(each.there.cpu)),
       fmt::format("{}, {}", each.here.socket_drops, each.there.socket_drops));

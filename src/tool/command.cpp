@@ -145,9 +145,13 @@ Asked help_on(const Commands& commands, Words topic) {
                    fmt::join(topic_names(), ", "), did_you_mean(name, with(names_of(commands), topic_names())))});
 }
 
-/// Where `error` is about the first of `arguments`, the word that may be meant there, behind those of `command`.
+/// Where `error` is about the first of `arguments`, or an option that is unknown behind it, the word that may be meant
+/// there, behind those of `command`.
 std::string meant_word(const Commands& commands, const Command& command, const Words& arguments, const Error& error) {
-  if (arguments.empty() || error.what.find('"' + arguments.front()) == std::string::npos) return "";
+  const bool is_about_it =
+      !arguments.empty() && (error.what.find('"' + arguments.front()) != std::string::npos ||
+                             (!arguments.front().starts_with('-') && error.what.starts_with("option \"")));
+  if (!is_about_it) return "";
   const std::size_t at = command.words.size();
   Words words;
   for (const Command& row : commands)

@@ -38,7 +38,8 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
   if (words.size() == 1 && words.front().find(':') != std::string::npos)
     return store(remote_address_value("HOST:PORT", words.front()), options.peer);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (words.size() != 2 || !std::ranges::all_of(words[1], is_digit))
+  const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
+  if (words.size() != 2 || has_port || !std::ranges::all_of(words[1], is_digit))
     return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), kForms);
   return store(host_and_port(words[0], words[1]), options.peer);
 }

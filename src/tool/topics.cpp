@@ -105,6 +105,7 @@ std::optional<std::string> topic_text(const std::string& name) {
 
 std::vector<std::string> topic_names() {
   std::vector<std::string> names;
+  names.reserve(kTopics.size() + 1);
   for (const Topic& topic : kTopics) names.emplace_back(topic.name);
   names.emplace_back(kExit);
   return names;

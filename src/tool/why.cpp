@@ -117,7 +117,8 @@ std::string why_text(const Verdict& verdict, const Evidence& evidence) {
     case Limit::memory:
       return memory_text(verdict, end);
     case Limit::rate_cap:
-      return fmt::format("limited by --rate {} {}", end != nullptr ? format_rate(end->rate_cap) : "", at(verdict));
+      return fmt::format("limited by --rate {} {}", end != nullptr ? core::format_bit_rate(end->rate_cap) : "",
+                         at(verdict));
     case Limit::path:
       return path_text_of(verdict);
     case Limit::loss:

@@ -194,7 +194,7 @@ TEST_F(GridftpPairs, CarryFilesForWhomTheListAllowsIt) {
   expect_says(server, " is alice");
   list("pipe");
   server.send_signal(SIGHUP);
-  expect_says(server, "again: 1 peers");
+  expect_says(server, "again: 1 peer");
   EXPECT_EQ(gridftp(words("get", {url_ + "source", "not"})).status, kRefused);
 }
 

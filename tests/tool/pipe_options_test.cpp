@@ -262,7 +262,7 @@ const std::vector<Refusal> kRefusals{
     // Addresses.
     {"h 0", "PORT \"0\"", "allowed: 1 to 65535"},
     {"h 65536", "PORT \"65536\"", "allowed: 1 to 65535"},
-    {"h http", "PORT \"http\"", "allowed: 1 to 65535"},
+    {"h http", "arguments \"h http\"", "HOST PORT"},
     {"* 9000", "HOST \"*\"", "a name or an address"},
     {"-l 65536", "-l \"65536\"", "[ADDR:]PORT"},
     {"-l ::1:9000", "-l \"::1:9000\"", "[::1]:9000"},

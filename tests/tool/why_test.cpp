@@ -32,17 +32,17 @@ TEST(WhyText, SaysWhatIsNotKnown) {
 TEST(WhyText, NamesTheEndAndTheFigure) {
   const BitRate rate = BitRate::from_bits_per_second(812'000'000);
   EXPECT_EQ(text({.limit = Limit::consumer, .where = Where::there, .rate = rate}),
-            "limited by their consumer (a disk, or a program that reads): it takes 812.00 Mbit/s of what comes");
+            "limited by their consumer (a disk, or a program that reads): it takes 102 MB/s of what comes");
   EXPECT_EQ(text({.limit = Limit::source, .where = Where::here, .rate = rate}),
-            "limited by our source: it gives 812.00 Mbit/s, and the transfer waits for it");
+            "limited by our source: it gives 102 MB/s, and the transfer waits for it");
 }
 
 TEST(WhyText, OfMemorySaysWhatARoundTripCarries) {
   EXPECT_EQ(text({.limit = Limit::memory, .where = Where::here, .least_rtt = 100ms, .queue = 0us}),
-            "limited by --memory here (1.00 MiB): in a round trip of 100.0 ms it carries at most 83.89 Mbit/s; more of "
+            "limited by --memory here (1.05 MB): in a round trip of 100.0 ms it carries at most 10.5 MB/s; more of "
             "it carries as many times as much, as far as the path does");
   EXPECT_THAT(text({.limit = Limit::memory, .where = Where::there}),
-              AllOf(HasSubstr("there (2.00 MiB)"), Not(HasSubstr("at most"))))
+              AllOf(HasSubstr("there (2.10 MB)"), Not(HasSubstr("at most"))))
       << "no round trip was measured";
 }
 
@@ -67,9 +67,9 @@ TEST(WhyText, NamesASysctlOnlyWhereTheSystemGrantsLess) {
   evidence.there->socket_wanted_bytes = 16 * kMiB;
   evidence.there->socket_buffer_bytes = 416 * kKiB;
   const Verdict dropped{.limit = Limit::socket_buffer, .where = Where::there, .dropped = 0.01};
-  EXPECT_THAT(text(dropped, evidence), AllOf(HasSubstr("one datagram or train for 100 packets"),
-                                             HasSubstr("`sysctl -w net.core.rmem_max=8388608` there"),
-                                             HasSubstr("16.00 MiB instead of 416.00 KiB")));
+  EXPECT_THAT(text(dropped, evidence),
+              AllOf(HasSubstr("one datagram or train for 100 packets"),
+                    HasSubstr("`sysctl -w net.core.rmem_max=8388608` there"), HasSubstr("16.8 MB instead of 426 kB")));
   evidence.there->socket_buffer_bytes = 16 * kMiB;
   EXPECT_THAT(text(dropped, evidence), AllOf(HasSubstr("as large as udtcat asks for"), Not(HasSubstr("sysctl"))));
 }
@@ -77,15 +77,15 @@ TEST(WhyText, NamesASysctlOnlyWhereTheSystemGrantsLess) {
 TEST(WhyText, OfThePathSaysWhatWasFound) {
   const Verdict plain{
       .limit = Limit::path, .path_rate = BitRate::from_bits_per_second(93'100'000), .least_rtt = 75ms, .queue = 100us};
-  EXPECT_EQ(text(plain), "limited by the path: 93.10 Mbit/s found, round trip 75.0 ms");
+  EXPECT_EQ(text(plain), "limited by the path: 11.6 MB/s found, round trip 75.0 ms");
   Verdict queued = plain;
   queued.queue = 210ms;
   queued.lost = 0.004;
   EXPECT_EQ(text(queued),
-            "limited by the path: 93.10 Mbit/s found, round trip 75.0 ms, its queue adds 210.0 ms, 0.4 % of the "
+            "limited by the path: 11.6 MB/s found, round trip 75.0 ms, its queue adds 210.0 ms, 0.4 % of the "
             "packets lost");
   EXPECT_THAT(text({.limit = Limit::policer, .lost = 0.041, .path_rate = plain.path_rate}),
-              AllOf(HasSubstr("near 93.10 Mbit/s"), HasSubstr("4.1 % of the packets lost")));
+              AllOf(HasSubstr("near 11.6 MB/s"), HasSubstr("4.1 % of the packets lost")));
   EXPECT_THAT(text({.limit = Limit::loss, .lost = 0.1, .path_rate = plain.path_rate}), HasSubstr("10 %"));
 }
 

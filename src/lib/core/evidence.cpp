@@ -14,6 +14,7 @@ constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of 
 constexpr double kDominant = 0.4;                // guess: of the time, where nothing else has more
 constexpr double kFullyBusy = 0.85;              // measured: ADR-0042: a thread that is the limit is never quite full
 constexpr double kCapReached = 0.75;             // guess: headers, repairs, a beginning and an end are no payload
+constexpr double kWindowPart = 0.2;              // guess: less than the quarter that a stream is granted at first
 constexpr double kMemoryFilled = 0.8;   // measured: ADR-0042: BBR finds what the memory carries, and a little less
 constexpr double kConsumes = 0.5;       // guess: half of the time somebody takes what is there
 constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
@@ -128,19 +129,19 @@ bool drops_at_sockets(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
-/// The path was found to carry in a round trip as much as the memory holds: it may carry more, unseen.
-bool fills(std::uint64_t memory_bytes, const Verdict& verdict) {
+/// The path was found to carry in a round trip as much as a part of the memory holds: it may carry more, unseen.
+bool fills(std::uint64_t memory_bytes, double part, const Verdict& verdict) {
   if (!verdict.least_rtt || memory_bytes == 0) return false;
   const double seconds = std::chrono::duration<double>(*verdict.least_rtt).count();
   return static_cast<double>(verdict.path_rate.bytes_per_second()) * seconds >=
-         kMemoryFilled * static_cast<double>(memory_bytes);
+         part * static_cast<double>(memory_bytes);
 }
 
 bool fills_memory(const Direction& direction, Verdict& verdict) {
   const std::uint64_t ours = direction.sender->memory_bytes;
   const std::uint64_t theirs = direction.receiver != nullptr ? direction.receiver->memory_bytes : 0;
   const bool theirs_is_less = theirs != 0 && (ours == 0 || theirs < ours);
-  if (!fills(theirs_is_less ? theirs : ours, verdict)) return false;
+  if (!fills(theirs_is_less ? theirs : ours, kMemoryFilled, verdict)) return false;
   verdict.limit = Limit::memory;
   verdict.where = theirs_is_less ? direction.receiver_at : direction.sender_at;
   return true;
@@ -156,14 +157,19 @@ Limit limit_of_path(const EndEvidence& sender, const Verdict& verdict) {
   return sender.probing_sent >= kEnoughPackets && probes >= kProbesLose * rest ? Limit::policer : Limit::loss;
 }
 
-/// The other end has no room.
+/// The other end grants no more: its consumer takes less than comes, or its windows are less than the path holds.
 void blame_receiver(const Direction& direction, Verdict& verdict) {
   verdict.where = direction.receiver_at;
-  if (direction.receiver == nullptr)
+  if (direction.receiver == nullptr) {
     verdict.limit = Limit::peer;
-  else
-    verdict.limit = share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes ? Limit::consumer
-                                                                                                   : Limit::memory;
+  } else if (share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes) {
+    verdict.limit = Limit::consumer;
+  } else if (fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
+    verdict.limit = Limit::memory;
+  } else {
+    verdict.where = Verdict::Where::between;
+    verdict.limit = limit_of_path(*direction.sender, verdict);
+  }
 }
 
 /// The verdict on the reason that held the sender for longest.
