@@ -164,7 +164,7 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
     verdict.limit = Limit::peer;
   } else if (share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes) {
     verdict.limit = Limit::consumer;
-  } else if (fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
+  } else if (direction.receiver->memory_bytes == 0 || fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
     verdict.limit = Limit::memory;
   } else {
     verdict.where = Verdict::Where::between;

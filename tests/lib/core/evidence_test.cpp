@@ -111,6 +111,10 @@ TEST(Verdict, TellsASlowConsumerFromASmallWindow) {
     full.there->consuming = 4s;
     EXPECT_EQ(word(full), "peer_memory");
     EXPECT_EQ(word(from_the_other_end(full)), "memory");
+    full.there->memory_bytes = 2'000'000;
+    EXPECT_EQ(word(full), "peer_memory");
+    full.there->memory_bytes = 3'000'000;
+    EXPECT_EQ(word(full), "path") << "a stream's window, a quarter of it, holds more than the path's 450 kB";
   }
 }
 
