@@ -2,6 +2,7 @@
 #include <udtcat/evidence.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace udtcat {
@@ -184,7 +185,12 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
                                                        {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
                                                        {of(Hold::source), Limit::source}}};
   const auto longest = *std::ranges::max_element(holds, {}, [](const auto& each) { return each.first; });
-  if (longest.first < kDominant) return;
+  if (longest.first < kDominant) {
+    // A sender that fills the memory waits for the path and for room by turns.
+    const double by_window = holds[0].first + holds[2].first + holds[4].first;
+    if (by_window >= kDominant) std::ignore = fills_memory(direction, verdict);
+    return;
+  }
   verdict.where = direction.sender_at;
   verdict.limit = longest.second;
   if (verdict.limit == Limit::peer) return blame_receiver(direction, verdict);

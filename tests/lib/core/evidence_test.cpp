@@ -102,6 +102,14 @@ TEST(Verdict, NamesTheMemoryThatAFoundPathFills) {
   EXPECT_EQ(word(filled), "path");
 }
 
+TEST(Verdict, AddsUpTheHoldsOfAFilledMemory) {
+  Evidence filled = held_by(Hold::path, 3s);
+  held(filled.here, Hold::credit) = 3s;
+  EXPECT_EQ(word(filled), "");
+  filled.there->memory_bytes = 500'000;
+  EXPECT_EQ(word(filled), "peer_memory");
+}
+
 TEST(Verdict, TellsASlowConsumerFromASmallWindow) {
   for (const Hold why : {Hold::credit, Hold::peer_window}) {
     Evidence full = held_by(why);
