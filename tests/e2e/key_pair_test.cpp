@@ -243,7 +243,7 @@ TEST_F(KeyPairsOfADaemon, NameThePeerToItsCommands) {
   Consumer consumer;
   Process near = ask("name me", consumer.take_stdout());
   expect_exit(near, kSuccess);
-  EXPECT_EQ(consumer.bytes_read(), std::string("alice\n").size());
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return consumer.bytes_read() == std::string("alice\n").size(); }));
   expect_says(daemon, "alice (127.0.0.1:");
 }
 
