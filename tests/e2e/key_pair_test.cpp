@@ -220,7 +220,7 @@ TEST_F(KeyPairs, TellACommandWhoItServes) {
   Process connector = connect(std::move(here));
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);
-  EXPECT_EQ(consumer.bytes_read(), std::string("I serve alice\n").size());
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return consumer.bytes_read() == std::string("I serve alice\n").size(); }));
 }
 
 /// A daemon whose list names who asks, and waits for a while.

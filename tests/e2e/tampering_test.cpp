@@ -22,11 +22,15 @@ class Tampering : public UdtcatTest {
   /// Flips one bit in the middle of the n-th data packet of at least `min_payload_bytes`, and in every later copy of
   /// it, so that a lost copy does not undo the attack.
   void flip_bit(Towards towards, std::size_t nth, std::size_t min_payload_bytes) {
-    const auto flip = [this, left = nth, min_payload_bytes,
+    const auto flip = [this, left = nth, min_payload_bytes, newest = std::optional<std::uint32_t>(),
                        number = std::optional<std::uint32_t>()](std::span<std::byte> datagram) mutable {
       const PacketView packet(datagram);
       if (!packet.is_data() || packet.payload().size() < min_payload_bytes) return;
-      if (!number && --left == 0) number = packet.sequence();
+      // One that is sent again may have arrived before.
+      constexpr std::uint32_t kHalf = 0x3fff'ffff;  // spec: docs/spec/udt4.md §2, of the 31 bits of a sequence number
+      const bool is_new = !newest || ((packet.sequence() - *newest - 1) & 0x7fff'ffffU) < kHalf;
+      if (is_new) newest = packet.sequence();
+      if (!number && is_new && --left == 0) number = packet.sequence();
       if (number != packet.sequence()) return;
       datagram[kHeaderBytes + packet.payload().size() / 2] ^= std::byte{1};
       ++flipped_;

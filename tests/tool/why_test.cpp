@@ -92,7 +92,7 @@ TEST(WhyText, OfThePathSaysWhatWasFound) {
 TEST(WhyText, NamesTheCap) {
   Evidence evidence = some_evidence();
   evidence.here.rate_cap = BitRate::from_bits_per_second(100'000'000);
-  EXPECT_EQ(text({.limit = Limit::rate_cap, .where = Where::here}, evidence), "limited by --rate 100.00 Mbit/s here");
+  EXPECT_EQ(text({.limit = Limit::rate_cap, .where = Where::here}, evidence), "limited by --rate 100 Mbit/s here");
 }
 
 }  // namespace
