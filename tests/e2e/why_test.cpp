@@ -108,14 +108,9 @@ TEST_F(Why, IsMemoryWhereARoundTripHoldsMore) {
   expect({.sends = "--memory 1MiB"}, "path");
 }
 
-TEST_F(Why, IsThePeersMemoryLikewise) {
-  const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
-  expect({.link = far_away, .receives = "--memory 1MiB"}, "peer_memory");
-  expect({.receives = "--memory 1MiB"}, "path");
-}
-
-/// Each end has a core of its own, and shares it with whom the test says.
-class WhySerial : public Why {
+/// On an idle machine: ctest --preset soak -R WhySoak. Each end has a core of its own, and shares it with whom the test
+/// says.
+class WhySoak : public Why {
  protected:
   void SetUp() override {
     Why::SetUp();
@@ -132,7 +127,13 @@ class WhySerial : public Why {
   static constexpr const char* kBusy = "trap exit TERM; while :; do :; done";
 };
 
-TEST_F(WhySerial, IsTheProcessorOfTheEndWhoseCoreOthersHave) {
+TEST_F(WhySoak, IsThePeersMemoryLikewise) {
+  const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
+  expect({.link = far_away, .receives = "--memory 1MiB"}, "peer_memory");
+  expect({.receives = "--memory 1MiB"}, "path");
+}
+
+TEST_F(WhySoak, IsTheProcessorOfTheEndWhoseCoreOthersHave) {
   Lab lab = pinned();
   lab.beside_far = "exec taskset -c 1 sh -c '" + std::string(kBusy) + "'";
   expect(lab, "peer_processor");
@@ -141,13 +142,13 @@ TEST_F(WhySerial, IsTheProcessorOfTheEndWhoseCoreOthersHave) {
   expect(lab, "processor");
 }
 
-TEST_F(WhySerial, IsLossWhereThatIsTheSameAtAnyRateAndNoQueueShows) {
-  expect({.link = {"--rate", "1G", "--rtt", "60ms", "--loss", "10%/0"}, .source = "head -c 20000000 /dev/zero"},
+TEST_F(WhySoak, IsLossWhereThatIsTheSameAtAnyRateAndNoQueueShows) {
+  expect({.link = {"--rate", "1G", "--rtt", "60ms", "--loss", "10%/0"}, .source = "head -c 100000000 /dev/zero"},
          "loss");
   expect({.link = {"--rate", "50M", "--rtt", "60ms", "--loss", "0.2%/0", "--queue", "2MiB"}}, "path");
 }
 
-TEST_F(WhySerial, IsThePathWithItsQueueWhereAnotherFillsIt) {
+TEST_F(WhySoak, IsThePathWithItsQueueWhereAnotherFillsIt) {
   const auto queue_ms = [this](const Lab& lab) {
     const Said said = said_in(lab);
     EXPECT_EQ(said.sender.value("limited_by", json()), "path") << said.sender << said.receiver;
@@ -166,12 +167,12 @@ TEST_F(WhySerial, IsThePathWithItsQueueWhereAnotherFillsIt) {
   EXPECT_GT(queue_ms(deep), 2 * alone_ms) << "TCP fills a queue of 420 ms";
 }
 
-TEST_F(WhySerial, IsAPolicerWhereWhatIsFasterIsDroppedWithoutAQueue) {
+TEST_F(WhySoak, IsAPolicerWhereWhatIsFasterIsDroppedWithoutAQueue) {
   expect({.link = {"--rate", "50M", "--rtt", "20ms", "--queue", "30KiB"}}, "policer");
   expect({.link = {"--rate", "50M", "--rtt", "20ms", "--queue", "2MiB"}}, "path");
 }
 
-TEST_F(WhySerial, IsNoProcessorThatHasLittleToDoThoughItsCoreIsBusy) {
+TEST_F(WhySoak, IsNoProcessorThatHasLittleToDoThoughItsCoreIsBusy) {
   Lab lab = pinned();
   lab.beside_far = "exec taskset -c 1 sh -c '" + std::string(kBusy) + "'";
   lab.sends += " --rate 5M";
