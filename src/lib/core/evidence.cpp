@@ -13,7 +13,7 @@ using std::chrono::microseconds;
 
 constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of the event loop
 constexpr double kDominant = 0.4;                // guess: of the time, where nothing else has more
-constexpr double kFullyBusy = 0.85;              // measured: ADR-0042: a thread that is the limit is never quite full
+constexpr double kFullyBusy = 0.85;              // guess: a thread that is the limit is never quite full
 constexpr double kCapReached = 0.75;             // guess: headers, repairs, a beginning and an end are no payload
 constexpr double kWindowPart = 0.2;              // guess: less than the quarter that a stream is granted at first
 constexpr double kMemoryFilled = 0.8;   // measured: ADR-0042: BBR finds what the memory carries, and a little less
