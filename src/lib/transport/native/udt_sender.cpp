@@ -19,15 +19,14 @@ constexpr Duration kMaxQueue = 500ms;   // guess: an answer that takes longer th
 constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
-constexpr std::size_t kUrgentPackets =
-    2;  // guess: of what was found lost again, so many leave whatever the window says
-constexpr std::size_t kNakBudgetPerPacket = 4;  // guess: an honest peer asks for each once or twice a round trip
-constexpr std::size_t kLeastNakBudget = 1024;   // guess
-constexpr std::uint16_t kSendsUntilCopy = 3;    // guess: a packet whose repair was lost has cost a round trip more
-constexpr std::size_t kMaxCopies = 64;          // guess: what is lost of a train, and not what an overflow loses
-constexpr std::uint64_t kMuchPackets = 4;       // guess: a word, and the answers to others
-constexpr Duration kLossMemory = 10s;           // guess: a path that loses at random loses again by then
-constexpr Duration kOldestEcho = 60s;           // guess: older echoes are nonsense
+constexpr std::size_t kUrgentPackets = 2;           // guess: of what was lost again; they leave beyond the window
+constexpr std::size_t kNakBudgetPerPacket = 4;      // guess: an honest peer asks for each once or twice a round trip
+constexpr std::size_t kLeastNakBudget = 1024;       // guess
+constexpr std::uint16_t kSendsUntilCopy = 3;        // guess: a packet whose repair was lost has cost a round trip more
+constexpr std::size_t kMaxCopies = 64;              // guess: what is lost of a train, and not what an overflow loses
+constexpr std::uint64_t kMuchPackets = 4;           // guess: a word, and the answers to others
+constexpr Duration kLossMemory = 10s;               // guess: a path that loses at random loses again by then
+constexpr Duration kOldestEcho = 60s;               // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
 
