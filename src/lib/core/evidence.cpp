@@ -158,14 +158,18 @@ Limit limit_of_path(const EndEvidence& sender, const Verdict& verdict) {
   return sender.probing_sent >= kEnoughPackets && probes >= kProbesLose * rest ? Limit::policer : Limit::loss;
 }
 
-/// The other end grants no more: its consumer takes less than comes, or its windows are less than the path holds.
+double held_by_path(const EndEvidence& end) { return held(end, Hold::sending) + held(end, Hold::path); }
+
+/// The other end grants no more: its consumer takes less than comes, or its windows are less than the path holds. A path
+/// that is never waited for may not even have been found.
 void blame_receiver(const Direction& direction, Verdict& verdict) {
   verdict.where = direction.receiver_at;
   if (direction.receiver == nullptr) {
     verdict.limit = Limit::peer;
   } else if (share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes) {
     verdict.limit = Limit::consumer;
-  } else if (direction.receiver->memory_bytes == 0 || fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
+  } else if (direction.receiver->memory_bytes == 0 || held_by_path(*direction.sender) < kDominant ||
+             fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
     verdict.limit = Limit::memory;
   } else {
     verdict.where = Verdict::Where::between;
@@ -178,7 +182,7 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
   const auto of = [&sender](Hold why) { return held(sender, why); };
   // Of equals the first: what the transport waits for, the connection may wait for too.
-  const std::array<std::pair<double, Limit>, 6> holds{{{of(Hold::sending) + of(Hold::path), Limit::path},
+  const std::array<std::pair<double, Limit>, 6> holds{{{held_by_path(sender), Limit::path},
                                                        {of(Hold::rate_cap), Limit::rate_cap},
                                                        {of(Hold::memory), Limit::memory},
                                                        {of(Hold::cipher), Limit::processor},

@@ -122,7 +122,12 @@ TEST(Verdict, TellsASlowConsumerFromASmallWindow) {
     full.there->memory_bytes = 2'000'000;
     EXPECT_EQ(word(full), "peer_memory");
     full.there->memory_bytes = 3'000'000;
+    EXPECT_EQ(word(full), "peer_memory") << "the path was not waited for";
+    held(full.here, Hold::path) = kTime / 2;
     EXPECT_EQ(word(full), "path") << "a stream's window, a quarter of it, holds more than the path's 450 kB";
+    full.here.path_rate = BitRate();
+    held(full.here, Hold::path) = kTime / 4;
+    EXPECT_EQ(word(full), "peer_memory") << "a path that windows never let be found";
   }
 }
 
