@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -23,9 +24,18 @@ def commit():
     return told.stdout.strip() or None
 
 
+def repeatable(words):
+    """The command as one types it again; where its results went is nobody's matter."""
+    kept = list(words)
+    if "--out" in kept:
+        at = kept.index("--out")
+        del kept[at:at + 2]
+    return shlex.join(kept)
+
+
 def new_document(question, as_root):
     return {"question": question, "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "machine": machine(), "commit": commit(),
-            "command": " ".join(sys.argv), "as_root": as_root, "results": []}
+            "command": repeatable(sys.argv), "as_root": as_root, "results": []}
 
 
 def say(text=""):

@@ -160,8 +160,8 @@ Limit limit_of_path(const EndEvidence& sender, const Verdict& verdict) {
 
 double held_by_path(const EndEvidence& end) { return held(end, Hold::sending) + held(end, Hold::path); }
 
-/// The other end grants no more: its consumer takes less than comes, or its windows are less than the path holds. A path
-/// that is never waited for may not even have been found.
+/// The other end grants no more: its consumer takes less than comes, or its windows are less than the path holds.
+/// A path that is never waited for may not even have been found.
 void blame_receiver(const Direction& direction, Verdict& verdict) {
   verdict.where = direction.receiver_at;
   if (direction.receiver == nullptr) {
