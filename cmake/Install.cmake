@@ -25,8 +25,8 @@ string(REGEX REPLACE "/$" "" UDTCAT_PREFIX_FROM_PC "${UDTCAT_PREFIX_FROM_PC}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/udtcat.pc.in" "${PROJECT_BINARY_DIR}/package/udtcat.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-install(FILES "${PROJECT_SOURCE_DIR}/docs/man/udtcat.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-rsh.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-bench.1" "${PROJECT_SOURCE_DIR}/docs/man/udtcat-gridftp.1"
-              "${PROJECT_SOURCE_DIR}/docs/man/udr.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
+install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 # A shell looks for a command's completion by its name; the files are the same for both.
 foreach(command udtcat udr)
   foreach(completion bash-completion/completions/${command}=bash zsh/vendor-completions/_${command}=zsh
@@ -36,6 +36,7 @@ foreach(command udtcat udr)
             DESTINATION "${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_1}")
   endforeach()
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/threat-model.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/guide.md" "${PROJECT_SOURCE_DIR}/docs/threat-model.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/spec" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -68,7 +68,8 @@ struct Evidence {
   std::optional<EndEvidence> there_before{};  ///< and in its report before
 };
 
-/// The difference between two moments; of the peer's half between its reports, or of the last time that it reported of.
+/// What was added from one moment to another. A peer reports once a second: where no report has come meanwhile, its half
+/// is what was added between its last two.
 [[nodiscard]] Evidence since(const Evidence& before, const Evidence& now);
 
 /// The limit of the direction in which more payload moves.
@@ -86,7 +87,6 @@ enum class Limit : std::uint8_t {
   peer,           ///< the other end has no room for more, and does not say why
 };
 
-/// Threads: a value.
 struct Verdict {
   enum class Where : std::uint8_t { here, there, between };
   enum class Thread : std::uint8_t { event_loop, cipher };

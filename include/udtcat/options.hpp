@@ -108,8 +108,8 @@ struct SessionOptions : SessionTuning {
   /// name. None: those without a name only, and a connector says nothing of it.
   std::vector<std::string> services{};
   Statements statements = Statements::none;
-  /// Of a listener: it takes sessions for Purpose::bench too. Those go both ways and have a few streams, whatever is
-  /// said above.
+  /// Of a listener: it takes sessions for Purpose::bench too, one at a time, beside those that its limits allow. Those
+  /// go both ways and have a few streams, whatever is said above.
   bool takes_bench = false;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 /// Where nothing was measured there is nothing to print.
 Status print_report(const BenchReport& report, bool json) {
-  if (report.empty.all.empty()) return {};
+  if (report.idle_rtts.all.empty()) return {};
   return print(json ? to_json(report) + '\n' : to_text(report));
 }
 

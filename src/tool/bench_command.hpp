@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,8 +14,6 @@
 #include "tool/session_run.hpp"
 
 namespace udtcat::tool {
-
-inline constexpr std::chrono::seconds kMaxBenchTime{60};  // spec: docs/spec/bench.md §1
 
 /// The wishes for a bench, wherever its other end is.
 struct BenchWishes {

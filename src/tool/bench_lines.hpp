@@ -23,7 +23,7 @@
 namespace udtcat::tool {
 
 inline constexpr std::uint32_t kBenchQuestions = 0;  // spec: docs/spec/bench.md §1
-inline constexpr std::uint32_t kBenchThere = 2;      // spec: docs/spec/bench.md §1
+inline constexpr std::uint32_t kBenchOut = 2;        // spec: docs/spec/bench.md §1
 inline constexpr std::uint32_t kBenchBack = 4;       // spec: docs/spec/bench.md §1
 
 /// Threads: confined to the io_context thread, where the handlers are called, not after destruction.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/bench_message.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <thread>
 
@@ -20,20 +21,20 @@ using std::chrono::microseconds;
 constexpr std::uint64_t kBenchVersion = 1;                          // spec: docs/spec/bench.md §2
 constexpr std::uint64_t kMaxBenchNumber = std::uint64_t{1} << 53U;  // spec: docs/spec/bench.md §2
 
-/// The one list of an answer's figures: calls `visit` with the name and the value of each.
-template <typename Figures, typename Visit>
-void for_each_figure(Figures& figures, Visit visit) {
-  visit("taken_bytes", figures.taken_bytes);
-  visit("taking_us", figures.taking);
-  visit("packets_sent", figures.packets_sent);
-  visit("packets_lost", figures.packets_lost);
-  visit("packets_resent", figures.packets_resent);
-  visit("packets_late", figures.packets_late);
-  visit("cpu_us", figures.cpu);
-  visit("event_loop_us", figures.event_loop);
-  visit("cipher_us", figures.cipher);
-  visit("socket_drops", figures.socket_drops);
-  visit("packet_bytes", figures.packet_bytes);
+/// The one list of an answer's figures: calls `visit` with the name and the member of each.
+template <typename Visit>
+void for_each_figure(Visit visit) {
+  visit("taken_bytes", &BenchFigures::taken_bytes);
+  visit("taking_us", &BenchFigures::taking);
+  visit("packets_sent", &BenchFigures::packets_sent);
+  visit("packets_lost", &BenchFigures::packets_lost);
+  visit("packets_resent", &BenchFigures::packets_resent);
+  visit("packets_late", &BenchFigures::packets_late);
+  visit("cpu_us", &BenchFigures::cpu);
+  visit("event_loop_us", &BenchFigures::event_loop);
+  visit("cipher_us", &BenchFigures::cipher);
+  visit("socket_drops", &BenchFigures::socket_drops);
+  visit("packet_bytes", &BenchFigures::packet_bytes);
 }
 
 std::uint64_t number_of(std::uint64_t value) { return value; }
@@ -80,25 +81,14 @@ class BenchReader {
   bool ok_ = true;
 };
 
-template <typename Value>
-auto difference(Value before, Value now) {
-  return now - std::min(before, now);
-}
-
 }  // namespace
 
 BenchFigures since(const BenchFigures& before, const BenchFigures& now) {
-  return {.taken_bytes = difference(before.taken_bytes, now.taken_bytes),
-          .taking = difference(before.taking, now.taking),
-          .packets_sent = difference(before.packets_sent, now.packets_sent),
-          .packets_lost = difference(before.packets_lost, now.packets_lost),
-          .packets_resent = difference(before.packets_resent, now.packets_resent),
-          .packets_late = difference(before.packets_late, now.packets_late),
-          .cpu = difference(before.cpu, now.cpu),
-          .event_loop = difference(before.event_loop, now.event_loop),
-          .cipher = difference(before.cipher, now.cipher),
-          .socket_drops = difference(before.socket_drops, now.socket_drops),
-          .packet_bytes = now.packet_bytes};
+  BenchFigures grown;
+  for_each_figure(
+      [&](const char*, auto figure) { grown.*figure = now.*figure - std::min(before.*figure, now.*figure); });
+  grown.packet_bytes = now.packet_bytes;
+  return grown;
 }
 
 BenchFigures bench_figures(const ConnectionStats& stats) {
@@ -135,7 +125,7 @@ std::string to_json(const BenchAnswer& answer) {
   json["version"] = kBenchVersion;
   json["number"] = answer.number;
   json["cores"] = answer.cores;
-  for_each_figure(answer.figures, [&](const char* name, auto value) { json[name] = number_of(value); });
+  for_each_figure([&](const char* name, auto figure) { json[name] = number_of(answer.figures.*figure); });
   return json.dump();
 }
 
@@ -150,7 +140,8 @@ Result<BenchQuestion> parse_bench_question(std::string_view line) {
 Result<BenchAnswer> parse_bench_answer(std::string_view line) {
   UDTCAT_TRY(BenchReader reader, BenchReader::of(line));
   BenchAnswer answer{.number = reader.number("number"), .cores = reader.number("cores"), .figures = {}};
-  for_each_figure(answer.figures, [&](const char* name, auto& value) {
+  for_each_figure([&](const char* name, auto figure) {
+    auto& value = answer.figures.*figure;
     value = std::remove_reference_t<decltype(value)>(reader.number(name));
   });
   UDTCAT_CHECK(reader.status());

@@ -13,7 +13,8 @@
 
 namespace udtcat::tool {
 
-inline constexpr std::size_t kMaxBenchLineBytes = 4096;  // spec: docs/spec/bench.md §2
+inline constexpr std::size_t kMaxBenchLineBytes = 4096;   // spec: docs/spec/bench.md §2
+inline constexpr std::chrono::seconds kMaxBenchTime{60};  // spec: docs/spec/bench.md §1: each way
 
 /// Figures of one end since the session was made.
 struct BenchFigures {

@@ -17,13 +17,19 @@ using std::chrono::microseconds;
 
 constexpr std::size_t kEmptyRoundTrips = 12;                        // guess: the middle of a dozen is no outlier
 constexpr auto kEmptyTime = std::chrono::seconds(3);                // guess: nobody waits longer for a path that is far
+constexpr auto kPatience = std::chrono::seconds(60);                // guess: what is on its way when the time is over
 constexpr auto kBetweenQuestions = std::chrono::milliseconds(100);  // guess: 50 round trips in 5 s, a load of nothing
 
 }  // namespace
 
 BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
                        std::chrono::seconds each_way, Handlers handlers)
-    : io_(io), each_way_(each_way), handlers_(std::move(handlers)), timer_(io), connection_(std::move(connection)) {
+    : io_(io),
+      each_way_(each_way),
+      handlers_(std::move(handlers)),
+      timer_(io),
+      deadline_(io),
+      connection_(std::move(connection)) {
   const ConnectionStats stats = connection_->stats();
   report_.peer = peer_text(*connection_);
   report_.protection = stats.protection;
@@ -35,13 +41,23 @@ BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> 
 void BenchMeter::start() {
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   lines_.emplace(connection_->open_stream());
-  loaded_at_ = Clock::now();
+  begin_phase(kEmptyTime);
   handlers_.on_step("the round trip of the empty path");
   ask();
 }
 
+/// An end that goes on answering may have stopped to send, or never stop.
+void BenchMeter::begin_phase(std::chrono::seconds time) {
+  phase_began_ = Clock::now();
+  deadline_.expires_after(time + kPatience);
+  deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) give_up({Errc::connection_broken, "measure", "the other end does not come to an end"});
+  }));
+}
+
 void BenchMeter::on_closed(const Status& status) {
   timer_.cancel();
+  deadline_.cancel();
   Status over;
   if (error_)
     over = tl::unexpected(*error_);
@@ -53,8 +69,8 @@ void BenchMeter::on_closed(const Status& status) {
 BenchReport BenchMeter::report_so_far() {
   BenchReport report = report_;
   // An answer to a question of this way's is the other end's half of it.
-  if ((state_ == State::loaded || state_ == State::settling) && !loaded_.all.empty())
-    report.directions.push_back(direction());
+  const bool has_way = state_ == State::loaded || state_ == State::drained || state_ == State::settling;
+  if (has_way && !loaded_.all.empty()) report.directions.push_back(direction());
   return report;
 }
 
@@ -62,8 +78,10 @@ void BenchMeter::ask() {
   UDTCAT_INVARIANT(!asking_, "one question at a time");
   asking_ = true;
   asked_at_ = Clock::now();
+  asked_ = false;
   lines_->async_write(to_json(BenchQuestion{++number_, each_way_}), [this](const Status& written) {
     if (!written) return give_up(written.error());
+    asked_ = true;
   });
   lines_->async_read([this](const Result<std::string>& line) { on_answer(line); });
 }
@@ -79,6 +97,7 @@ void BenchMeter::on_answer(const Result<std::string>& line) {
   const auto now = Clock::now();
   asking_ = false;
   if (!line) return give_up(line.error());
+  if (!asked_) return give_up({Errc::protocol_violated, "read a message of a bench", "it answers what was not asked"});
   auto answer = parse_bench_answer(*line);
   if (!answer) return give_up(answer.error());
   if (answer->number != number_)
@@ -87,16 +106,19 @@ void BenchMeter::on_answer(const Result<std::string>& line) {
   report_.cores_there = answer_.cores;
   const auto round_trip = duration_cast<microseconds>(now - asked_at_);
   switch (state_) {
-    case State::empty:
-      report_.empty.all.push_back(round_trip);
-      if (report_.empty.all.size() < kEmptyRoundTrips && now - loaded_at_ < kEmptyTime) return ask();
-      return load(BenchWay::there);
+    case State::idle:
+      report_.idle_rtts.all.push_back(round_trip);
+      if (report_.idle_rtts.all.size() < kEmptyRoundTrips && now - phase_began_ < kEmptyTime) return ask();
+      return load(BenchWay::out);
     case State::loaded:
       loaded_.all.push_back(round_trip);
-      return stream_over_ ? settle() : ask_soon();
+      return ask_soon();
+    case State::drained:
+      loaded_.all.push_back(round_trip);
+      return settle();
     case State::settling:
       report_.directions.push_back(direction());
-      if (way_ == BenchWay::there) return load(BenchWay::back);
+      if (way_ == BenchWay::out) return load(BenchWay::back);
       state_ = State::closing;
       return connection_->close();
     case State::closing:
@@ -107,17 +129,16 @@ void BenchMeter::on_answer(const Result<std::string>& line) {
 void BenchMeter::load(BenchWay way) {
   way_ = way;
   state_ = State::loaded;
-  stream_over_ = false;
   loaded_ = {};
   tally_ = std::make_shared<BenchTally>();
   here_before_ = bench_figures(connection_->stats());
   there_before_ = answer_.figures;
   evidence_before_ = connection_->stats().evidence;
   evidence_after_.reset();
-  loaded_at_ = Clock::now();
-  const bool there = way == BenchWay::there;
-  handlers_.on_step(there ? "the way there" : "the way back");
-  const auto sends_for = there ? each_way_ : std::chrono::seconds(0);
+  begin_phase(each_way_);
+  const bool out = way == BenchWay::out;
+  handlers_.on_step(out ? "the way out" : "the way back");
+  const auto sends_for = out ? each_way_ : std::chrono::seconds(0);
   connection_->open_stream(std::make_unique<BenchStream>(io_, sends_for, tally_),
                            lifetime_.guard([this](const StreamOutcome& outcome) { on_loaded(outcome); }));
   ask_soon();
@@ -125,7 +146,7 @@ void BenchMeter::load(BenchWay way) {
 
 void BenchMeter::on_loaded(const StreamOutcome& outcome) {
   if (outcome.error) return give_up(*outcome.error);
-  stream_over_ = true;
+  state_ = State::drained;
   evidence_after_ = connection_->stats().evidence;
   if (!asking_) settle();
 }
@@ -148,15 +169,11 @@ BenchDirection BenchMeter::direction() {
   BenchDirection direction{.way = way_,
                            .here = figures_here(),
                            .there = since(there_before_, answer_.figures),
-                           .elapsed = duration_cast<microseconds>(Clock::now() - loaded_at_),
+                           .elapsed = duration_cast<microseconds>(Clock::now() - phase_began_),
                            .loaded = loaded_,
-                           .limited_by = {},
-                           .limited_by_text = {}};
+                           .limited_by = {}};
   const Evidence now = evidence_after_ ? *evidence_after_ : connection_->stats().evidence;
-  const Evidence evidence = udtcat::since(evidence_before_, now);
-  const Verdict verdict = verdict_on(evidence);
-  direction.limited_by = word_of(verdict);
-  direction.limited_by_text = why_text(verdict, evidence);
+  direction.limited_by = why(udtcat::since(evidence_before_, now));
   return direction;
 }
 

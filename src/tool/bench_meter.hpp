@@ -24,9 +24,9 @@ namespace udtcat::tool {
 
 /// One measurement over one connection.
 ///
-///   empty ── a dozen round trips ──► loaded (there) ── its bytes have come ──► settling ── one more answer
-///                                    loaded (back) ◄──────────────────────────────┘
-///                                        └── likewise ──► settling ──► closing ──► over
+///   idle ── a dozen round trips ──► loaded (out) ── its bytes have come ──► drained ── no question is open ──► settling
+///                                   loaded (back) ◄─────────────────────── one more answer ────────────────────┘
+///                                       └── likewise ──► drained ──► settling ──► closing ──► over
 ///
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
 class BenchMeter {
@@ -46,8 +46,9 @@ class BenchMeter {
   [[nodiscard]] Connection& connection() { return *connection_; }
 
  private:
-  enum class State { empty, loaded, settling, closing };
+  enum class State { idle, loaded, drained, settling, closing };
 
+  void begin_phase(std::chrono::seconds time);
   void ask();
   void ask_soon();
   void on_answer(const Result<std::string>& line);
@@ -64,16 +65,16 @@ class BenchMeter {
   const std::chrono::seconds each_way_;
   const Handlers handlers_;
   BenchReport report_;
-  State state_ = State::empty;
+  State state_ = State::idle;
   std::optional<Error> error_;  // what went wrong first
   std::uint64_t number_ = 0;    // of the last question
   bool asking_ = false;
-  bool stream_over_ = false;  // of the way that is loaded
+  bool asked_ = false;  // all of the last question has been taken
   std::chrono::steady_clock::time_point asked_at_;
-  BenchAnswer answer_;  // the last
+  BenchAnswer answer_;                                 // the last
+  std::chrono::steady_clock::time_point phase_began_;  // of the idle path's, or of the way's
   // Of the way that is loaded:
-  BenchWay way_ = BenchWay::there;
-  std::chrono::steady_clock::time_point loaded_at_;
+  BenchWay way_ = BenchWay::out;
   RoundTrips loaded_;
   BenchFigures here_before_;
   BenchFigures there_before_;
@@ -81,6 +82,7 @@ class BenchMeter {
   std::optional<Evidence> evidence_after_;  // of the moment when its last byte was receipted
   std::shared_ptr<BenchTally> tally_ = std::make_shared<BenchTally>();
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer deadline_;  // of the phase
   const std::unique_ptr<Connection> connection_;
   std::optional<BenchLines> lines_;
   core::Lifetime lifetime_;

@@ -38,9 +38,9 @@ std::string cores_text(const BenchReport& report) {
 
 std::string head_line(const BenchReport& report) {
   std::string text = fmt::format("udtcat bench: {}", report.peer);
-  if (report.empty.median())
-    text +=
-        fmt::format(", round trip {} (at best {})", time_text(report.empty.median()), time_text(report.empty.least()));
+  if (report.idle_rtts.median())
+    text += fmt::format(", round trip {} (at best {})", time_text(report.idle_rtts.median()),
+                        time_text(report.idle_rtts.least()));
   // The two ways of a path may differ: what both carry.
   std::uint64_t packet_bytes = 0;
   for (const BenchDirection& each : report.directions)
@@ -52,7 +52,7 @@ std::string head_line(const BenchReport& report) {
   return text + ", " + cores_text(report) + '\n';
 }
 
-const char* name_of(BenchWay way) { return way == BenchWay::there ? "there" : "back"; }
+const char* name_of(BenchWay way) { return way == BenchWay::out ? "out" : "back"; }
 
 std::string row(const BenchDirection& each) {
   const double megabytes = static_cast<double>(each.rate().bits_per_second()) / 8e6;
@@ -95,8 +95,8 @@ ReportJson direction_json(const BenchDirection& each) {
   json["loaded_least_rtt_us"] = time_json(each.loaded.least());
   json["here"] = end_json(each, each.here);
   json["there"] = end_json(each, each.there);
-  json["limited_by"] = each.limited_by.empty() ? ReportJson(nullptr) : ReportJson(each.limited_by);
-  json["limited_by_text"] = each.limited_by_text;
+  json["limited_by"] = each.limited_by.word.empty() ? ReportJson(nullptr) : ReportJson(each.limited_by.word);
+  json["limited_by_text"] = each.limited_by.text;
   return json;
 }
 
@@ -132,7 +132,7 @@ std::string to_text(const BenchReport& report) {
                       "socket drops here, there");
   for (const BenchDirection& each : report.directions) text += row(each);
   for (const BenchDirection& each : report.directions)
-    text += fmt::format("{} {}\n", each.way == BenchWay::there ? "there:" : "back: ", each.limited_by_text);
+    text += fmt::format("{} {}\n", each.way == BenchWay::out ? "out: " : "back:", each.limited_by.text);
   return text;
 }
 
@@ -144,9 +144,9 @@ std::string to_json(const BenchReport& report) {
   json["flows"] = report.flows;
   json["cores_here"] = report.cores_here;
   json["cores_there"] = report.cores_there == 0 ? ReportJson(nullptr) : ReportJson(report.cores_there);
-  json["rtt_us"] = time_json(report.empty.median());
-  json["least_rtt_us"] = time_json(report.empty.least());
-  for (const BenchWay way : {BenchWay::there, BenchWay::back}) {
+  json["rtt_us"] = time_json(report.idle_rtts.median());
+  json["least_rtt_us"] = time_json(report.idle_rtts.least());
+  for (const BenchWay way : {BenchWay::out, BenchWay::back}) {
     const auto found = std::ranges::find(report.directions, way, &BenchDirection::way);
     json[name_of(way)] = found == report.directions.end() ? ReportJson(nullptr) : direction_json(*found);
   }

@@ -13,15 +13,16 @@
 #include <udtcat/units.hpp>
 
 #include "tool/bench_message.hpp"
+#include "tool/why.hpp"
 
 namespace udtcat::tool {
 
 enum class BenchWay : std::uint8_t {
-  there,  ///< from this end to the other
-  back,   ///< from the other to this one
+  out,   ///< from this end to the other
+  back,  ///< from the other to this one
 };
 
-/// Of the middle one, the least and the greatest of some round trips.
+/// Round trips, of which the median and the least are told.
 struct RoundTrips {
   std::vector<std::chrono::microseconds> all{};
 
@@ -31,16 +32,15 @@ struct RoundTrips {
 
 /// One way, while it was loaded.
 struct BenchDirection {
-  BenchWay way = BenchWay::there;
+  BenchWay way = BenchWay::out;
   BenchFigures here;  ///< what was added to each end's
   BenchFigures there;
   std::chrono::microseconds elapsed{0};
   RoundTrips loaded;
-  std::string limited_by;  ///< the verdict's word; empty: not known
-  std::string limited_by_text;
+  Why limited_by;
 
-  [[nodiscard]] const BenchFigures& sender() const { return way == BenchWay::there ? here : there; }
-  [[nodiscard]] const BenchFigures& receiver() const { return way == BenchWay::there ? there : here; }
+  [[nodiscard]] const BenchFigures& sender() const { return way == BenchWay::out ? here : there; }
+  [[nodiscard]] const BenchFigures& receiver() const { return way == BenchWay::out ? there : here; }
   /// At the consumer, from its first byte to its last; zero where it had too few.
   [[nodiscard]] BitRate rate() const;
   /// Share of the sender's packets; none: it sent none.
@@ -57,7 +57,7 @@ struct BenchReport {
   std::size_t flows = 1;
   std::uint64_t cores_here = 0;
   std::uint64_t cores_there = 0;  ///< 0: it has not said
-  RoundTrips empty;
+  RoundTrips idle_rtts;
   std::vector<BenchDirection> directions{};  ///< those that were measured, one each
 };
 

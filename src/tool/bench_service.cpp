@@ -18,10 +18,9 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::size_t kMaxGuests = 8;                    // guess: addresses under which one peer dials
-constexpr auto kToAsk = std::chrono::seconds(10);        // spec: docs/spec/bench.md §1
-constexpr auto kToMeasure = std::chrono::seconds(180);   // spec: docs/spec/bench.md §1
-constexpr auto kMostSending = std::chrono::seconds(60);  // spec: docs/spec/bench.md §1
+constexpr std::size_t kMaxGuests = 8;                   // guess: addresses under which one peer dials
+constexpr auto kToAsk = std::chrono::seconds(10);       // spec: docs/spec/bench.md §1
+constexpr auto kToMeasure = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
 
 }  // namespace
 
@@ -55,7 +54,7 @@ class BenchService::Guest {
       lines_.emplace(connection_->accept_stream(id));
       return listen();
     }
-    if (!lines_ || (id != kBenchThere && id != kBenchBack)) return refuse("it has three streams, and begins with 0");
+    if (!lines_ || (id != kBenchOut && id != kBenchBack)) return refuse("it has three streams, and begins with 0");
     const auto sends_for = id == kBenchBack ? sends_for_ : std::chrono::seconds(0);
     connection_->accept_stream(id, std::make_unique<BenchStream>(service_.io_, sends_for, tally_),
                                [](const StreamOutcome&) {});
@@ -66,7 +65,7 @@ class BenchService::Guest {
       if (!line) return line.error().code == Errc::connection_broken ? void() : connection_->abort(line.error());
       const auto question = parse_bench_question(*line);
       if (!question) return connection_->abort(question.error());
-      sends_for_ = std::min<std::chrono::seconds>(question->sends_for, kMostSending);
+      sends_for_ = std::min(question->sends_for, kMaxBenchTime);
       answer(question->number);
     });
   }

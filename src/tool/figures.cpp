@@ -113,8 +113,8 @@ std::string to_json(const RunReport& report) {
   json["peer_name"] = report.peer_name.empty() ? Json(nullptr) : Json(report.peer_name);
   json["exit_status"] = to_int(report.exit_status);
   json["exit_reason"] = report.exit_reason;
-  json["limited_by"] = report.limited_by.empty() ? Json(nullptr) : Json(report.limited_by);
-  json["limited_by_text"] = report.limited_by_text;
+  json["limited_by"] = report.limited_by.word.empty() ? Json(nullptr) : Json(report.limited_by.word);
+  json["limited_by_text"] = report.limited_by.text;
   // A name or a path may hold any bytes: what is no UTF-8 is replaced.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -10,6 +10,7 @@
 #include <udtcat/options.hpp>
 
 #include "tool/exit_status.hpp"
+#include "tool/why.hpp"
 
 namespace udtcat::tool {
 
@@ -51,8 +52,7 @@ struct RunReport {
   std::string peer_name;  ///< by its key pair; empty where it has none
   ExitStatus exit_status = ExitStatus::success;
   std::string exit_reason;  ///< "complete", or the error's text
-  std::string limited_by;   ///< word_of() the verdict; empty: not known
-  std::string limited_by_text;
+  Why limited_by;
 };
 
 /// One line, an object. Docs: udtcat(1), "--stats".

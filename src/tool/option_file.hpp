@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files of options, one a line, as the user's file for udtcat rsh and the file of --config have them.
+/// Files of options, one a line: ~/.config/udtcat/config, and the file of --config.
 #pragma once
 
 #include <cstddef>

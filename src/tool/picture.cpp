@@ -23,7 +23,7 @@ std::string peer_lines(const PeerPicture& peer) {
   const std::string name = peer.name.empty() ? peer.address : peer.name + " " + peer.address;
   const Sample sample{peer.stats, peer.age};
   const bool silent = peer.stats.silence.count() > 0;
-  const std::string limit = peer.limited_by_text.empty() ? "" : "    " + peer.limited_by_text + '\n';
+  const std::string limit = peer.limited_by.text.empty() ? "" : "    " + peer.limited_by.text + '\n';
   return fmt::format("  {}\n    {}, {}, {}\n{}", name, core::format_count(peer.stats.streams_open, "stream"),
                      silent ? silence_text(peer.stats) : core::format_rate(peer.rate), figures_text(sample), limit);
 }
@@ -67,9 +67,7 @@ void Rates::set(ProcessPicture& picture, TimePoint now) {
     const bool is_new = before == peers_.end();
     peer.rate = is_new ? rate_of(0, moved, peer.age) : rate_of(before->second.bytes, moved, now - at_);
     const Evidence lately = is_new ? evidence : since(before->second.evidence, evidence);
-    const Verdict verdict = verdict_on(lately);
-    peer.limited_by = word_of(verdict);
-    peer.limited_by_text = why_text(verdict, lately);
+    peer.limited_by = why(lately);
     peers.emplace(peer.number, Before{moved, evidence});
   }
   const std::uint64_t all = payload_bytes(picture.all);

@@ -19,18 +19,19 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
+#include "tool/why.hpp"
+
 namespace udtcat::tool {
 
-/// A peer that is connected. Of its figures those count that JSON shows.
+/// A peer that is connected. Only the figures that JSON shows are read back.
 struct PeerPicture {
   std::uint64_t number = 0;  ///< its own within the process
   std::string name;          ///< by its key pair; empty where it has none
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
-  BitRate rate;              ///< both ways together, of late
-  std::string limited_by{};  ///< the verdict's word, of late; empty: not known
-  std::string limited_by_text{};
+  BitRate rate;      ///< both ways together, of late
+  Why limited_by{};  ///< of late
 };
 
 /// Peers that were turned away for one kind of reason.
@@ -44,7 +45,7 @@ struct RefusalPicture {
 /// The peer that a connector tries to reach.
 struct DiallingPicture {
   std::string peer;
-  std::chrono::nanoseconds age{0};  ///< since it is not there
+  std::chrono::nanoseconds age{0};  ///< since it went, or since the start
   std::string reason{};             ///< of the last attempt's failure; empty: none has failed
 };
 

@@ -43,8 +43,8 @@ OrderedJson peer_json(const PeerPicture& peer) {
   json.update(figures_json(peer.stats, peer.rate));
   json["rtt_us"] = peer.stats.rtt ? OrderedJson(peer.stats.rtt->count()) : OrderedJson(nullptr);
   json["silent_seconds"] = seconds_of(peer.stats.silence);
-  json["limited_by"] = peer.limited_by.empty() ? OrderedJson(nullptr) : OrderedJson(peer.limited_by);
-  json["limited_by_text"] = peer.limited_by_text;
+  json["limited_by"] = peer.limited_by.word.empty() ? OrderedJson(nullptr) : OrderedJson(peer.limited_by.word);
+  json["limited_by_text"] = peer.limited_by.text;
   return json;
 }
 
@@ -113,8 +113,8 @@ class PictureReader {
                      .rate = rate(),
                      .limited_by = {}};
     // A process that is older has none.
-    if (json_.contains("limited_by")) peer.limited_by = text("limited_by");
-    if (json_.contains("limited_by_text")) peer.limited_by_text = text("limited_by_text");
+    if (json_.contains("limited_by")) peer.limited_by.word = text("limited_by");
+    if (json_.contains("limited_by_text")) peer.limited_by.text = text("limited_by_text");
     constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
     if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));
     if (has("silent_seconds"))

@@ -268,6 +268,7 @@ void PipeSession::finish_if_all_ended() {
 class PipeListener {
  public:
   PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), bench_(run.io(), {}) {}
+  ~PipeListener() { bench_.abort_all({Errc::interrupted, "serve a bench", "the pipe beside it is over"}); }
 
   [[nodiscard]] Status start(FoundKey found) {
     UDTCAT_TRY(listener_,

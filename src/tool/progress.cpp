@@ -54,6 +54,12 @@ std::string fitted(std::vector<Part> parts, std::size_t columns) {
 
 }  // namespace
 
+Progress Progress::of_whole_run() {
+  Progress whole;
+  whole.add({});
+  return whole;
+}
+
 std::string Progress::line(const ProgressPicture& picture, std::size_t columns) {
   add(picture);
   const ConnectionStats& stats = picture.now.stats;

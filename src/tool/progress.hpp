@@ -36,6 +36,9 @@ inline constexpr std::size_t kWholeLine = std::numeric_limits<std::size_t>::max(
 /// Threads: unsynchronised. Time is a part of what is shown.
 class Progress {
  public:
+  /// Its rates are those since time zero, whenever it is called.
+  [[nodiscard]] static Progress of_whole_run();
+
   /// "[ 43 %] 1.29 GB of 3.00 GB  412 MB/s  0:04 left  RTT 75.1 ms  0.1 % lost", in at most `columns`: the parts that
   /// are wanted least are left out. Call it at each tick, as its rates are those between the calls.
   [[nodiscard]] std::string line(const ProgressPicture& picture, std::size_t columns);

@@ -93,7 +93,7 @@ Result<ListenRequest> make_listen_request(const Options& options, std::optional<
                         .transport = options.transport,
                         .limits = options.limits};
   if (options.session.one_stream || options.transport.single_use)
-    request.limits.peers = request.limits.sessions_per_peer = options.session.takes_bench ? 2 : 1;
+    request.limits.peers = request.limits.sessions_per_peer = 1;
   return request;
 }
 

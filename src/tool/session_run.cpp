@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -151,9 +150,7 @@ ProgressPicture SessionRun::progress_picture() const {
 /// The rate is that of the whole run.
 std::string SessionRun::state_text() const {
   if (!figures_) return waits_.empty() ? "no peer yet" : waiting_text();
-  Progress whole;
-  std::ignore = whole.line({}, kWholeLine);
-  return whole.line(progress_picture(), kWholeLine);
+  return Progress::of_whole_run().line(progress_picture(), kWholeLine);
 }
 
 void SessionRun::on_signal(int signal) {
@@ -183,7 +180,7 @@ void SessionRun::tell_progress() {
   if (!figures_) return;
   const Evidence now = figures_().evidence;
   const Evidence lately = since(std::exchange(asked_, now), now);
-  console_.line("udtcat: " + why_text(verdict_on(lately), lately));
+  console_.line("udtcat: " + why(lately).text);
 }
 
 void SessionRun::finish(std::optional<Error> error) {
@@ -224,9 +221,8 @@ void SessionRun::conclude() {
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
-  const Evidence& evidence = end.stats.evidence;
-  const Verdict verdict = verdict_on(evidence);
-  if (says_why_ && figures_) console_.line("udtcat: " + why_text(verdict, evidence));
+  const Why limited_by = why(end.stats.evidence);
+  if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
@@ -238,8 +234,7 @@ void SessionRun::conclude() {
                          .peer_name = peer_name_,
                          .exit_status = status_,
                          .exit_reason = error_ ? describe(*error_) : "complete",
-                         .limited_by = std::string(word_of(verdict)),
-                         .limited_by_text = why_text(verdict, evidence)}));
+                         .limited_by = limited_by}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line
 }
 

@@ -22,7 +22,7 @@ constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. 
   keys         (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
                and that file to the other host: both ends use it without being told
 
-udtcat help says all, udtcat help TOPIC the rest: keys, forward, config, exit, or a command)";
+udtcat help lists every option, udtcat help TOPIC explains one thing: keys, forward, config, exit, or a command)";
 
 constexpr const char* kKeys = R"(Keys: who may be at the other end
 
@@ -57,7 +57,7 @@ HOST:9000 is dialled again until it is stopped (--once: it is not).
   udtcat -l 9000 --from 5432=db                              the other way round: beside the clients
   udtcat HOST:9000 --to db=localhost:5432                    beside the service, which dials out
 
-As a service of systemd's: /etc/udtcat/db.conf (udtcat help config), then systemctl enable --now udtcat@db. Who is
+As a systemd service: /etc/udtcat/db.conf (udtcat help config), then systemctl enable --now udtcat@db. Who is
 connected: udtcat status.
 )";
 

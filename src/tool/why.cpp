@@ -59,7 +59,7 @@ std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
                        : std::string("; it has no more than one: --threads and --flows would not help"));
 }
 
-/// The least that a power of two is.
+/// The next power of two, as administrators write such limits.
 std::uint64_t rounded_up(std::uint64_t bytes) { return std::bit_ceil(std::max<std::uint64_t>(bytes, 1)); }
 
 std::string memory_text(const Verdict& verdict, const EndEvidence* end) {
@@ -98,6 +98,11 @@ std::string path_text_of(const Verdict& verdict) {
 }
 
 }  // namespace
+
+Why why(const Evidence& evidence) {
+  const Verdict verdict = verdict_on(evidence);
+  return {.word = std::string(word_of(verdict)), .text = why_text(verdict, evidence)};
+}
 
 std::string why_text(const Verdict& verdict, const Evidence& evidence) {
   const EndEvidence* end = half(verdict, evidence);

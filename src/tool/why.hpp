@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a transfer is not faster, in a sentence for people.
+/// Why a transfer is not faster, in a word and in a sentence.
 #pragma once
 
 #include <string>
@@ -8,10 +8,17 @@
 
 namespace udtcat::tool {
 
-/// "limited by their consumer (a disk, or a program that reads): it takes 812.00 Mbit/s": what limits, the figure that
-/// shows it, and what would help, as far as the evidence says.
-/// verdict    on `evidence`
+/// What limits a transfer, for programs and for people.
+struct Why {
+  std::string word{};  ///< word_of() the verdict; empty: not known
+  /// "limited by their consumer (a disk, or a program that reads): it takes 102 MB/s of what comes": what limits, the
+  /// figure that shows it, and what would help, as far as the evidence says.
+  std::string text{};
+};
+
 /// Docs: udtcat(1), "WHY".
+[[nodiscard]] Why why(const Evidence& evidence);
+/// The text of a verdict on `evidence`.
 [[nodiscard]] std::string why_text(const Verdict& verdict, const Evidence& evidence);
 
 }  // namespace udtcat::tool

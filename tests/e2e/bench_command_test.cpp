@@ -23,7 +23,7 @@ json parsed(const std::string& output) { return json::parse(output, nullptr, fal
 void expect_measured(const json& report) {
   ASSERT_TRUE(report.is_object());
   EXPECT_GT(report["rtt_us"], 0);
-  for (const char* way : {"there", "back"}) {
+  for (const char* way : {"out", "back"}) {
     ASSERT_TRUE(report[way].is_object()) << way;
     EXPECT_GT(report[way]["rate_bits_per_second"], 1'000'000) << report;
     EXPECT_GT(report[way]["here"]["cpu_seconds"], 0);
@@ -68,9 +68,9 @@ TEST_F(BenchCommand, SaysItOnOneScreenToPeople) {
   expect_exit(measuring, kSuccess);
   EXPECT_THAT(printed(), testing::MatchesRegex("udtcat bench: 127.0.0.1:[0-9]+, round trip [^\n]*private[^\n]*\n"
                                                "[^\n]*rate[^\n]*\n"
-                                               "there [^\n]*bit/s[^\n]*MB/s[^\n]*\n"
+                                               "out [^\n]*bit/s[^\n]*MB/s[^\n]*\n"
                                                "back [^\n]*bit/s[^\n]*MB/s[^\n]*\n"
-                                               "there: [^\n]+\n"
+                                               "out:  [^\n]+\n"
                                                "back: [^\n]+\n"));
 }
 
@@ -104,7 +104,7 @@ TEST_F(BenchCommand, PrintsWhatItHasWhenItIsInterrupted) {
   EXPECT_TRUE(listener.running());
 }
 
-TEST_F(BenchCommand, OfAnEndWhoseOtherIsKilledFailsAndSaysSo) {
+TEST_F(BenchCommand, FailsAndSaysSoWhenTheOtherEndIsKilled) {
   Process listener = listen({.args = {"-v"}});
   Process measuring = bench({"--seconds", "60"});
   ASSERT_TRUE(
@@ -166,7 +166,7 @@ TEST_F(BenchOfAPath, FindsItsRateItsRoundTripAndItsLoss_Serial) {
   expect_measured(report);
   EXPECT_GE(report["least_rtt_us"], 49'000);
   EXPECT_LE(report["least_rtt_us"], 60'000);
-  for (const char* way : {"there", "back"}) {
+  for (const char* way : {"out", "back"}) {
     EXPECT_LE(report[way]["rate_bits_per_second"], 20'500'000) << report;
     EXPECT_GE(report[way]["rate_bits_per_second"], 8'000'000) << report;
     EXPECT_GE(report[way]["share_lost"], 0.003) << report;
@@ -182,7 +182,7 @@ TEST_F(BenchOfAPath, FindsThatPacketsOvertakeEachOther_Serial) {
   const json straight = measured(link);
   const json mixed = measured(reordering);
   expect_measured(mixed);
-  for (const char* way : {"there", "back"}) {
+  for (const char* way : {"out", "back"}) {
     EXPECT_EQ(straight[way]["packets_late"], 0) << straight;
     EXPECT_GE(mixed[way]["share_late"], 0.002) << mixed;
     EXPECT_LE(mixed[way]["share_late"], 0.08) << mixed;

@@ -22,6 +22,11 @@ class BenchServiceTest : public connection::TwoEnds {
     request.session.one_stream = true;
     request.session.sends = false;
     request.session.takes_bench = true;
+    request.limits.peers = request.limits.sessions_per_peer = 1;
+    serve(std::move(request));
+  }
+  void serve(ListenRequest request) {
+    listener.reset();
     auto made = listen(
         io, std::move(request), [this](std::unique_ptr<Connection> guest) { service_.serve(std::move(guest)); },
         [this](const Endpoint&, const Error& why) { refusals.push_back(why); });
@@ -61,7 +66,7 @@ TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
   run_until([&] { return over.has_value(); });
   ASSERT_TRUE(*over) << over->error().message();
   ASSERT_EQ(report.directions.size(), 2U);
-  EXPECT_GT(report.empty.all.size(), 1U);
+  EXPECT_GT(report.idle_rtts.all.size(), 1U);
   EXPECT_GT(report.cores_there, 0U);
   for (const BenchDirection& each : report.directions) {
     EXPECT_GT(each.receiver().taken_bytes, 100'000U);
@@ -73,6 +78,9 @@ TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
 }
 
 TEST_F(BenchServiceTest, ServesOneAtATime) {
+  ListenRequest for_benches = listen_request();
+  for_benches.session.purpose = Purpose::bench;
+  serve(std::move(for_benches));
   const auto first = guest();
   BenchLines lines(first->open_stream());
   ASSERT_TRUE(ask(lines, to_json(BenchQuestion{1, 1s})));
@@ -82,6 +90,13 @@ TEST_F(BenchServiceTest, ServesOneAtATime) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::stream_refused);
   EXPECT_TRUE(ask(lines, to_json(BenchQuestion{2, 1s}))) << "which disturbs the first in nothing";
+}
+
+TEST_F(BenchServiceTest, TakesNoPlaceFromWhomTheListenerIsFor) {
+  const auto measuring = guest();
+  start_dialing(dial_request());
+  run_until_dialed();
+  EXPECT_EQ((**result)->purpose(), Purpose::pipe);
 }
 
 TEST_F(BenchServiceTest, BreaksOffWhoDoesNotSpeakItsLanguage) {

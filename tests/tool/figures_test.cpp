@@ -90,8 +90,7 @@ RunReport report() {
   made.peer = "192.0.2.7:5555";
   made.peer_name = "alice";
   made.exit_reason = "complete";
-  made.limited_by = "peer_consumer";
-  made.limited_by_text = "limited by their consumer";
+  made.limited_by = {"peer_consumer", "limited by their consumer"};
   return made;
 }
 
@@ -117,7 +116,7 @@ TEST(StatsReport, HasNullForWhatThereIsNot) {
   EXPECT_EQ(empty.at("rate_bits_per_second"), 0);
 }
 
-TEST(StatsReport, StandsAnyBytesInAReason) {
+TEST(StatsReport, SurvivesAnyBytesInAReason) {
   RunReport odd = report();
   odd.exit_status = ExitStatus::usage;
   odd.exit_reason = "key file \"\xff\n\x01\": no";

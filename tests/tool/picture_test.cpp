@@ -88,16 +88,15 @@ TEST(Picture, OfAPeerHasTheNameThatItsKeyPairGivesItAndNoOther) {
 
 TEST(Picture, OfAnOlderProcessSaysNothingOfLimits) {
   ProcessPicture made = picture();
-  made.peers.front().limited_by = "path";
-  made.peers.front().limited_by_text = "limited by the path";
+  made.peers.front().limited_by = {"path", "limited by the path"};
   std::string json = to_json(made);
-  EXPECT_EQ(parse_picture(json)->peers.front().limited_by, "path");
+  EXPECT_EQ(parse_picture(json)->peers.front().limited_by.word, "path");
   EXPECT_THAT(to_text(*parse_picture(json)), HasSubstr("\n    limited by the path\n"));
   const std::string added = ",\"limited_by\":\"path\",\"limited_by_text\":\"limited by the path\"";
   json.erase(json.find(added), added.size());
   const auto older = parse_picture(json);
   ASSERT_TRUE(older) << older.error().message();
-  EXPECT_EQ(older->peers.front().limited_by_text, "");
+  EXPECT_EQ(older->peers.front().limited_by.text, "");
   EXPECT_THAT(to_text(*older), Not(HasSubstr("limited")));
 }
 
@@ -184,12 +183,12 @@ TEST(Rates, ComeWithTheVerdictOnTheTimeBetween) {
   evidence.elapsed = waited = 10s;
   evidence.bytes_sent = 1000;
   rates.set(made, Rates::TimePoint() + 1h);
-  EXPECT_EQ(made.peers.front().limited_by, "source");
+  EXPECT_EQ(made.peers.front().limited_by.word, "source");
   evidence.elapsed = 20s;
   evidence.held[static_cast<std::size_t>(Hold::memory)] = 10s;
   rates.set(made, Rates::TimePoint() + 1h + 10s);
-  EXPECT_EQ(made.peers.front().limited_by, "memory");
-  EXPECT_THAT(made.peers.front().limited_by_text, HasSubstr("limited by --memory here"));
+  EXPECT_EQ(made.peers.front().limited_by.word, "memory");
+  EXPECT_THAT(made.peers.front().limited_by.text, HasSubstr("limited by --memory here"));
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST(Progress, SaysWhatItWaitsFor) {
   EXPECT_EQ(Progress().line(picture, 40), "waiting for 'zfs recv' to end (0:12)");
 }
 
-TEST(Progress, StandsFiguresThatFall) {
+TEST(Progress, SurvivesFiguresThatFall) {
   Progress progress;
   std::ignore = progress.line(at(5s), kWholeLine);
   ProgressPicture fewer = at(1s);

@@ -26,6 +26,8 @@
 namespace udtcat::connection {
 namespace {
 
+constexpr ListenLimits kOneBench{.peers = 1, .sessions_per_peer = 1};  // spec: docs/spec/bench.md §1
+
 class SessionListener final : public Listener {
  public:
   SessionListener(boost::asio::io_context& io, ListenRequest request, std::shared_ptr<transport::Engine> engine,
@@ -39,7 +41,8 @@ class SessionListener final : public Listener {
         on_refused_(std::move(on_refused)),
         awaited_(
             io, [this](std::unique_ptr<session::Session> session) { connect(std::move(session)); }, on_refused_),
-        admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)) {
+        admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)),
+        admission_of_benches_(std::make_shared<Admission>(kOneBench, request_.transport.memory_bytes)) {
     acceptor_->share_memory([admission = admission_](std::size_t others) { return admission->share_bytes(others); });
     accept_on();
   }
@@ -65,6 +68,11 @@ class SessionListener final : public Listener {
   using Id = HandshakeBacklog::Id;
   [[nodiscard]] const Credentials* credentials() const {
     return request_.credentials ? &*request_.credentials : nullptr;
+  }
+
+  /// Who only measures takes no place from those whom the listener is for.
+  [[nodiscard]] const std::shared_ptr<Admission>& admission_for(Purpose purpose) const {
+    return purpose == Purpose::bench && request_.session.takes_bench ? admission_of_benches_ : admission_;
   }
 
   void accept_on() {
@@ -97,9 +105,8 @@ class SessionListener final : public Listener {
           finish(id);
           take_session(std::move(*session));
         }));
-    stranger.handshake->ask_first([this](const Endpoint& peer, const std::optional<PeerIdentity>& identity) {
-      return admission_->room_for(peer, identity);
-    });
+    stranger.handshake->ask_first([this](const Endpoint& peer, const std::optional<PeerIdentity>& identity,
+                                         Purpose purpose) { return admission_for(purpose)->room_for(peer, identity); });
     stranger.handshake->take_joins(
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
@@ -123,7 +130,8 @@ class SessionListener final : public Listener {
     if (identity)
       if (const auto known = known_peers->recognise(identity->key, session->agreed().purpose); !known)
         return on_refused_(peer, known.error());
-    auto place = Admission::enter(admission_, peer, identity, session->retained_limit_bytes());
+    auto place =
+        Admission::enter(admission_for(session->agreed().purpose), peer, identity, session->retained_limit_bytes());
     // The connection keeps the engine alive, and its place.
     using Kept = std::pair<std::shared_ptr<transport::Engine>, Admission::Place>;
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
@@ -192,7 +200,8 @@ class SessionListener final : public Listener {
   const PeerHandler on_peer_;
   const RefusalHandler on_refused_;
   AwaitedSessions awaited_;
-  const std::shared_ptr<Admission> admission_;      // its places may outlive this
+  const std::shared_ptr<Admission> admission_;  // its places may outlive this
+  const std::shared_ptr<Admission> admission_of_benches_;
   std::list<std::unique_ptr<Connection>> leaving_;  // turned away, and told so; each for a few seconds
   core::Lifetime lifetime_;
 };

@@ -79,7 +79,7 @@ Direction direction_of(const Evidence& evidence, bool sends) {
   return {peer, &evidence.here, Verdict::Where::there, Verdict::Where::here};
 }
 
-/// The busier of the two kinds of threads.
+/// Of one kind of threads, each.
 struct Load {
   Verdict::Thread thread = Verdict::Thread::event_loop;
   double busy = 0;
@@ -87,14 +87,24 @@ struct Load {
   [[nodiscard]] double sum() const { return busy + waited; }
 };
 
+Load load_of(const EndEvidence& end, Verdict::Thread thread) {
+  const bool loop = thread == Verdict::Thread::event_loop;
+  const ThreadTime& time = loop ? end.event_loop : end.cipher;
+  const double threads = loop ? 1 : static_cast<double>(std::max<std::uint64_t>(end.cipher_threads, 1));
+  return {thread, share(time.had, end.elapsed) / threads, share(time.waited, end.elapsed) / threads};
+}
+
+/// That of the busier kind.
 Load load_of(const EndEvidence& end) {
-  const auto of = [&end](Verdict::Thread thread, const ThreadTime& time, std::uint64_t threads) {
-    const double each = static_cast<double>(std::max<std::uint64_t>(threads, 1));
-    return Load{thread, share(time.had, end.elapsed) / each, share(time.waited, end.elapsed) / each};
-  };
-  const Load loop = of(Verdict::Thread::event_loop, end.event_loop, 1);
-  const Load cipher = of(Verdict::Thread::cipher, end.cipher, end.cipher_threads);
+  const Load loop = load_of(end, Verdict::Thread::event_loop);
+  const Load cipher = load_of(end, Verdict::Thread::cipher);
   return cipher.sum() > loop.sum() ? cipher : loop;
+}
+
+void note_load(const Load& load, Verdict& verdict) {
+  verdict.thread = load.thread;
+  verdict.busy = std::min(load.busy, 1.0);
+  verdict.waited = std::clamp(load.waited, 0.0, 1 - verdict.busy);
 }
 
 void note_path(const EndEvidence& sender, Verdict& verdict) {
@@ -107,7 +117,9 @@ void note_path(const EndEvidence& sender, Verdict& verdict) {
   }
 }
 
-bool is_busy(const Direction& direction, Verdict& verdict) {
+// ---- Whether this is to blame; then the verdict says so ------------------------------------------------------------
+
+bool blame_processor(const Direction& direction, Verdict& verdict) {
   const Load sender = direction.sender != nullptr ? load_of(*direction.sender) : Load{};
   const Load receiver = direction.receiver != nullptr ? load_of(*direction.receiver) : Load{};
   const bool sender_is = sender.sum() >= receiver.sum();
@@ -115,13 +127,11 @@ bool is_busy(const Direction& direction, Verdict& verdict) {
   if (busier.sum() < kFullyBusy) return false;
   verdict.limit = Limit::processor;
   verdict.where = sender_is ? direction.sender_at : direction.receiver_at;
-  verdict.thread = busier.thread;
-  verdict.busy = std::min(busier.busy, 1.0);
-  verdict.waited = std::clamp(busier.waited, 0.0, 1 - verdict.busy);
+  note_load(busier, verdict);
   return true;
 }
 
-bool drops_at_sockets(const Direction& direction, Verdict& verdict) {
+bool blame_sockets(const Direction& direction, Verdict& verdict) {
   if (direction.sender == nullptr || direction.receiver == nullptr) return false;
   verdict.dropped = share(direction.receiver->socket_drops, direction.sender->packets_sent);
   if (direction.sender->packets_sent < kEnoughPackets || verdict.dropped < kDropsMatter) return false;
@@ -138,7 +148,7 @@ bool fills(std::uint64_t memory_bytes, double part, const Verdict& verdict) {
          part * static_cast<double>(memory_bytes);
 }
 
-bool fills_memory(const Direction& direction, Verdict& verdict) {
+bool blame_memory(const Direction& direction, Verdict& verdict) {
   const std::uint64_t ours = direction.sender->memory_bytes;
   const std::uint64_t theirs = direction.receiver != nullptr ? direction.receiver->memory_bytes : 0;
   const bool theirs_is_less = theirs != 0 && (ours == 0 || theirs < ours);
@@ -180,36 +190,32 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
 /// The verdict on the reason that held the sender for longest.
 void blame_holds(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
-  const auto of = [&sender](Hold why) { return held(sender, why); };
+  const double by_path = held_by_path(sender);
+  const double by_memory = held(sender, Hold::memory);
+  const double by_peer = held(sender, Hold::credit) + held(sender, Hold::peer_window);
   // Of equals the first: what the transport waits for, the connection may wait for too.
-  const std::array<std::pair<double, Limit>, 6> holds{{{held_by_path(sender), Limit::path},
-                                                       {of(Hold::rate_cap), Limit::rate_cap},
-                                                       {of(Hold::memory), Limit::memory},
-                                                       {of(Hold::cipher), Limit::processor},
-                                                       {of(Hold::credit) + of(Hold::peer_window), Limit::peer},
-                                                       {of(Hold::source), Limit::source}}};
+  const std::array<std::pair<double, Limit>, 6> holds{{{by_path, Limit::path},
+                                                       {held(sender, Hold::rate_cap), Limit::rate_cap},
+                                                       {by_memory, Limit::memory},
+                                                       {held(sender, Hold::cipher), Limit::processor},
+                                                       {by_peer, Limit::peer},
+                                                       {held(sender, Hold::source), Limit::source}}};
   const auto longest = *std::ranges::max_element(holds, {}, [](const auto& each) { return each.first; });
   if (longest.first < kDominant) {
     // A sender that fills the memory waits for the path and for room by turns.
-    const double by_window = holds[0].first + holds[2].first + holds[4].first;
-    if (by_window >= kDominant) std::ignore = fills_memory(direction, verdict);
+    if (by_path + by_memory + by_peer >= kDominant) std::ignore = blame_memory(direction, verdict);
     return;
   }
   verdict.where = direction.sender_at;
   verdict.limit = longest.second;
   if (verdict.limit == Limit::peer) return blame_receiver(direction, verdict);
-  if (verdict.limit == Limit::processor) {
-    verdict.thread = Verdict::Thread::cipher;
-    const double each = static_cast<double>(std::max<std::uint64_t>(sender.cipher_threads, 1));
-    verdict.busy = std::min(share(sender.cipher.had, sender.elapsed) / each, 1.0);
-    verdict.waited = std::clamp(share(sender.cipher.waited, sender.elapsed) / each, 0.0, 1 - verdict.busy);
-  }
-  if (verdict.limit != Limit::path || fills_memory(direction, verdict)) return;
+  if (verdict.limit == Limit::processor) note_load(load_of(sender, Verdict::Thread::cipher), verdict);
+  if (verdict.limit != Limit::path || blame_memory(direction, verdict)) return;
   verdict.where = Verdict::Where::between;
   verdict.limit = limit_of_path(sender, verdict);
 }
 
-bool reaches_cap(const Direction& direction, Verdict& verdict) {
+bool blame_cap(const Direction& direction, Verdict& verdict) {
   if (direction.sender == nullptr || direction.sender->rate_cap.unlimited()) return false;
   const double reached = share(verdict.rate.bits_per_second(), direction.sender->rate_cap.bits_per_second());
   if (reached < kCapReached || held(*direction.sender, Hold::rate_cap) < kDominant) return false;
@@ -218,15 +224,18 @@ bool reaches_cap(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
+/// Where it has not reported in the meantime, its report before the last.
+EndEvidence peer_before(const Evidence& before, const Evidence& now) {
+  if (!before.there) return {};
+  if (now.there->elapsed > before.there->elapsed) return *before.there;
+  return now.there_before.value_or(EndEvidence{});
+}
+
 }  // namespace
 
 Evidence since(const Evidence& before, const Evidence& now) {
   Evidence made{difference(before.here, now.here)};
-  if (!now.there) return made;
-  const bool has_news = before.there && now.there->elapsed > before.there->elapsed;
-  const EndEvidence nothing{};
-  const EndEvidence& from = has_news ? *before.there : now.there_before ? *now.there_before : nothing;
-  made.there = difference(before.there ? from : nothing, *now.there);
+  if (now.there) made.there = difference(peer_before(before, now), *now.there);
   return made;
 }
 
@@ -238,7 +247,7 @@ Verdict verdict_on(const Evidence& evidence) {
   if (here.elapsed < kLeastInterval) return verdict;
   const Direction direction = direction_of(evidence, verdict.sends);
   if (direction.sender != nullptr) note_path(*direction.sender, verdict);
-  if (reaches_cap(direction, verdict) || is_busy(direction, verdict) || drops_at_sockets(direction, verdict))
+  if (blame_cap(direction, verdict) || blame_processor(direction, verdict) || blame_sockets(direction, verdict))
     return verdict;
   if (direction.sender != nullptr) {
     blame_holds(direction, verdict);

@@ -184,7 +184,7 @@ void Handshake::on_offer(std::span<const std::byte> message) {
       answer =
           Refusal{fmt::format("the listener knows the connector's key, but not for {}", to_string(offer->purpose))};
   if (has_room_ && std::holds_alternative<Acceptance>(answer))
-    if (const auto room = has_room_(channel_->peer(), identity); !room)
+    if (const auto room = has_room_(channel_->peer(), identity, offer->purpose); !room)
       answer = Refusal{.reason = room.error().cause, .later = true};
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());

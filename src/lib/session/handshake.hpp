@@ -37,7 +37,8 @@ class Handshake {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
-  using RoomCheck = std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity)>;
+  using RoomCheck =
+      std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity, Purpose purpose)>;
 
   /// credentials   none exactly at Protection::clear; must outlive this
   /// initial_window_bytes   credit that this end gives to a new stream

@@ -286,7 +286,7 @@ TEST(EvidenceSince, OfAPeerThatSaidNothingInTheMeantimeIsThatOfItsLastReport) {
   EXPECT_EQ(since(Evidence(), now).there->elapsed, 11s);
 }
 
-TEST(EvidenceSince, StandsAPeerWhoseSumsFall) {
+TEST(EvidenceSince, SurvivesAPeerWhoseSumsFall) {
   Evidence before = held_by(Hold::path);
   Evidence now = before;
   now.there->elapsed += 1s;
