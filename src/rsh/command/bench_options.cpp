@@ -54,6 +54,7 @@ Status read_destination(const CommandLine& line, BenchOptions& options) {
   options.by_ssh = true;
   options.ssh.destination = words.front();
   options.host = words.front().substr(words.front().rfind('@') + 1);
+  options.peer.host = options.host;
   return {};
 }
 
