@@ -86,23 +86,31 @@ void Bootstrap::read_greeting() {
   if (got.state == LocalStream::ReadState::would_block) return await_greeting();
   if (got.state != LocalStream::ReadState::data) return on_output_end();
   greeting_.push({piece.data(), got.bytes});
-  const auto words = greeting_.next();
-  handlers_.on_noise(greeting_.take_noise());
-  if (!words) return await_greeting();
+  for (;;) {
+    const auto words = greeting_.next();
+    handlers_.on_noise(greeting_.take_noise());
+    if (!words) return await_greeting();
+    const auto* have = std::get_if<HaveLine>(&*words);
+    if (have == nullptr) return on_words(*words);
+    handlers_.on_have(have->bytes);
+  }
+}
+
+void Bootstrap::on_words(const GreetingReader::Words& words) {
   if (state_ == State::pushing)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
-  if (const auto* missing = std::get_if<MissingLine>(&*words)) return on_missing(*missing);
-  if (const auto* unfit = std::get_if<UnfitLine>(&*words))
+  if (const auto* missing = std::get_if<MissingLine>(&words)) return on_missing(*missing);
+  if (const auto* unfit = std::get_if<UnfitLine>(&words))
     return on_absent(fmt::format("a udtcat that is pushed does not run there ({})", unfit->why),
                      "put udtcat-static beside udtcat here, which needs no libraries there, or install udtcat there");
-  if (const auto* other = std::get_if<OtherVersionLine>(&*words))
+  if (const auto* other = std::get_if<OtherVersionLine>(&words))
     return fail_with(
         {Errc::parameters_refused, "start the far end",
          fmt::format("the udtcat there speaks version {} of the command protocol, this one 1: install the same "
                      "there, or name another by --remote-udtcat",
                      other->version)});
   state_ = State::connected;
-  handlers_.on_connect(std::get<ConnectLine>(*words));
+  handlers_.on_connect(std::get<ConnectLine>(words));
 }
 
 void Bootstrap::on_output_end() {
@@ -129,8 +137,10 @@ void Bootstrap::on_absent(std::string what, std::string cure) {
 void Bootstrap::push(const std::string& system) {
   auto program = packed(push_->bytes);
   if (!program) return fail_with(program.error());
+  const std::size_t bytes = push_->bytes.size();
   push_.reset();
-  handlers_.on_push(system, program->size());
+  greeting_.expect_program(bytes);
+  handlers_.on_push({.system = system, .packed_bytes = program->size(), .bytes = bytes});
   const std::string answer = push_answer(program->size());
   const auto words = std::as_bytes(std::span(answer));
   program->insert(program->begin(), words.begin(), words.end());

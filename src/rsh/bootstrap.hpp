@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ class Relay {
 ///   greeting ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
 ///   greeting, pushed ── UDTCAT CONNECT ──► connected (on_connect) ── fall_back() ──► relaying
 ///            ── UDTCAT MISSING with none to push, UDTCAT UNFIT ──► absent (on_absent) ── fall_back() ──► relaying
+///   pushing, pushed ── UDTCAT HAVE (on_have) ──► the same
 ///   greeting, pushing, pushed ── any other line of the far end ──► failed (on_failure)
 ///                              ── the end of ssh's output ──► silent ── the end of ssh ──► failed (on_failure)
 ///   relaying ── our stdin cannot be read, or our stdout not be written: ssh is asked to end ──► cut
@@ -69,12 +71,19 @@ class Relay {
 /// own end: its stdin is closed.
 class Bootstrap {
  public:
+  struct Push {
+    std::string system;            ///< there
+    std::size_t packed_bytes = 0;  ///< that are sent
+    std::size_t bytes = 0;         ///< of the program
+  };
   struct Handlers {
     std::function<void(const ConnectLine&)> on_connect;
     /// There is no udtcat that runs; `cause` is advice.
     std::function<void(Error)> on_absent;
     /// A program is being sent there.
-    std::function<void(const std::string& system, std::size_t packed_bytes)> on_push;
+    std::function<void(const Push&)> on_push;
+    /// So many of its bytes are there, unpacked: after on_push, each second.
+    std::function<void(std::uint64_t bytes)> on_have;
     /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
     /// status   what ssh exited with, where it has
@@ -100,6 +109,7 @@ class Bootstrap {
   Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers);
   void await_greeting();
   void read_greeting();
+  void on_words(const GreetingReader::Words& words);
   void on_missing(const MissingLine& line);
   void push(const std::string& system);
   void on_absent(std::string what, std::string cure);

@@ -24,6 +24,14 @@ constexpr const char* kAsk =
     "case $a in \"RUN \"*) c=$(printf \"%b.\" \"${a#RUN }\"); SHLVL=1; export SHLVL; "
     "exec \"${SHELL:-/bin/sh}\" -c \"${c%.}\";; esac; }; ";
 
+/// Unpacks $1 bytes into $t, and says each second how much is there. The loop that says so ends with the script, and is
+/// killed and waited for before the program runs, whose child it would be. Its `sleep` is left to end by itself,
+/// without ssh's stdout.
+constexpr const char* kTake =
+    "take() { while sleep 1 >/dev/null && kill -0 $$ && n=$(wc -c <\"$t\"); do "
+    "printf \"\\nUDTCAT HAVE %d\\n\" $n || break; done 2>/dev/null & "
+    "p=$!; head -c \"$1\" | gzip -dc >\"$t\"; r=$?; { kill -9 $p; wait $p; } 2>/dev/null; return $r; }; ";
+
 /// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left
 /// to the loader's words.
 std::string push_steps(const std::string& sha256, const std::string& options) {
@@ -36,7 +44,7 @@ std::string push_steps(const std::string& sha256, const std::string& options) {
       "for p in head gzip sha256sum; do command -v $p >/dev/null 2>&1 || {{ ask UNFIT \"no $p\"; exit 127; }}; done; "
       "ask MISSING \"$(uname -sm)\"; "
       "case $a in \"PUSH \"*) "
-      "( umask 077; mkdir -p \"$d\" && head -c \"${{a#PUSH }}\" | gzip -dc >\"$t\" && same \"$t\" && "
+      "( umask 077; mkdir -p \"$d\" && take \"${{a#PUSH }}\" && same \"$t\" && "
       "chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && go; rm -f \"$t\"; "
       "echo \"udtcat: could not put the program into $d\" >&2;; esac; exit 127",
       sha256, options);
@@ -50,8 +58,8 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   const std::string program = in_double_quotes(request.program);
   std::string script = fmt::format("command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ", program, options);
   script += kAsk;
-  script += request.pushed_sha256 ? push_steps(*request.pushed_sha256, options)
-                                  : std::string("ask MISSING \"$(uname -sm)\"; exit 127");
+  script += request.pushed_sha256 ? kTake + push_steps(*request.pushed_sha256, options)
+                                  : "ask MISSING \"$(uname -sm)\"; exit 127";
   return "exec sh -c " + tool::quoted(script);
 }
 

@@ -37,7 +37,14 @@ std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
   return addresses->front();
 }
 
-std::optional<GreetingReader::Words> parse(std::string_view line) {
+}  // namespace
+
+std::string to_text(const ConnectLine& line) {
+  return fmt::format("\nUDTCAT CONNECT {} {} {} {}\n", kVersion, line.port, line.key.reveal_text(),
+                     line.seen_address ? line.seen_address->host_to_string() : "-");
+}
+
+std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line) const {
   if (line.ends_with('\r')) line.remove_suffix(1);  // a terminal in between
   const auto words = words_of(line);
   constexpr std::size_t kConnectWords = 6;
@@ -46,6 +53,11 @@ std::optional<GreetingReader::Words> parse(std::string_view line) {
   const auto behind = [&] { return line.substr(words[0].size() + words[1].size() + 2); };
   if (words[1] == "MISSING") return MissingLine{core::printable(behind(), 128)};
   if (words[1] == "UNFIT") return UnfitLine{core::printable(behind(), kShownReason)};
+  if (words[1] == "HAVE") {
+    const auto bytes = core::parse_number<std::uint64_t>(behind());
+    if (!bytes || !program_bytes_ || *bytes > *program_bytes_) return std::nullopt;
+    return HaveLine{*bytes};
+  }
   if (words[1] != "CONNECT" || words[2].find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   if (words[2] != kVersion) return OtherVersionLine{core::printable(words[2], 16)};
   if (words.size() != kConnectWords) return std::nullopt;
@@ -53,13 +65,6 @@ std::optional<GreetingReader::Words> parse(std::string_view line) {
   auto key = Key::parse(words[4]);
   if (!port || !key) return std::nullopt;
   return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};
-}
-
-}  // namespace
-
-std::string to_text(const ConnectLine& line) {
-  return fmt::format("\nUDTCAT CONNECT {} {} {} {}\n", kVersion, line.port, line.key.reveal_text(),
-                     line.seen_address ? line.seen_address->host_to_string() : "-");
 }
 
 std::optional<GreetingReader::Words> GreetingReader::next() {

@@ -34,6 +34,10 @@ struct UnfitLine {
 struct OtherVersionLine {
   std::string version;
 };
+/// The program that is being pushed is there in part.
+struct HaveLine {
+  std::uint64_t bytes = 0;  ///< unpacked
+};
 
 /// "\nUDTCAT CONNECT 1 9000 udtcat1-… 192.0.2.1\n": the first newline ends whatever noise came before.
 [[nodiscard]] std::string to_text(const ConnectLine& line);
@@ -42,10 +46,12 @@ struct OtherVersionLine {
 /// Threads: unsynchronised.
 class GreetingReader {
  public:
-  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine>;
+  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, HaveLine>;
 
   /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }
+  /// From now on the far end may say how much it has of a program of `bytes`. Before, and of more, that is noise.
+  void expect_program(std::uint64_t bytes) { program_bytes_ = bytes; }
   /// The far end's words, once they are there. Nothing is read beyond them.
   [[nodiscard]] std::optional<Words> next();
   /// The text before the greeting that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`,
@@ -53,8 +59,11 @@ class GreetingReader {
   [[nodiscard]] std::string take_noise(bool all = false);
 
  private:
+  [[nodiscard]] std::optional<Words> parse(std::string_view line) const;
+
   std::string arrived_;
   std::string noise_;
+  std::optional<std::uint64_t> program_bytes_;  // none: none is pushed
 };
 
 }  // namespace udtcat::rsh

@@ -14,9 +14,19 @@
 
 namespace udtcat::rsh {
 
+namespace {
+
+constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
+
+}  // namespace
+
 SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint64_t core_limit_bytes,
                  Handlers handlers)
-    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), handlers_(std::move(handlers)) {}
+    : run_(run),
+      options_(options),
+      core_limit_bytes_(core_limit_bytes),
+      handlers_(std::move(handlers)),
+      push_timer_(run.io()) {}
 
 Status SshDial::start() {
   BootstrapRequest request{.program = options_.remote_program, .options = options_.far_options, .pushed_sha256 = {}};
@@ -27,14 +37,11 @@ Status SshDial::start() {
   }
   const Bootstrap::Handlers handlers{
       .on_connect = [this](const ConnectLine& line) { dial(line); },
-      .on_absent =
-          [this](Error why) {
-            why.what = options_.host + ": " + why.what;
-            handlers_.on_no_session(std::move(why));
-          },
-      .on_push = [this](const std::string& system, std::size_t bytes) { tell_push(system, bytes); },
+      .on_absent = [this](Error why) { on_absent(std::move(why)); },
+      .on_push = [this](const Bootstrap::Push& push) { on_push(push); },
+      .on_have = [this](std::uint64_t bytes) { on_have(bytes); },
       .on_noise = [this](const std::string& noise) { pass_on(noise); },
-      .on_failure = handlers_.on_no_far_end};
+      .on_failure = [this](const Error& error, std::optional<int> status) { on_failure(error, status); }};
   UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), std::move(program), handlers));
   return {};
 }
@@ -55,12 +62,49 @@ bridge::ChildRequest SshDial::ssh_for(const std::string& script) const {
   return ssh;
 }
 
-void SshDial::tell_push(const std::string& system, std::size_t packed_bytes) {
-  if (options_.verbosity < 0) return;
-  run_.console().line(
-      fmt::format("udtcat: {}: no udtcat there ({}): sending this one, {}, which stays in "
-                  "~/.cache/udtcat there for the next time",
-                  options_.host, system, core::format_size(packed_bytes)));
+void SshDial::on_push(const Bootstrap::Push& push) {
+  if (options_.verbosity >= 0)
+    run_.console().line(
+        fmt::format("udtcat: {}: no udtcat there ({}): sending this one, {}, which stays in "
+                    "~/.cache/udtcat there for the next time",
+                    options_.host, push.system, core::format_size(push.packed_bytes)));
+  if (!options_.push_progress.value_or(tool::SessionRun::person_watches(options_))) return;
+  push_.emplace(options_.host, push.bytes);
+  push_began_ = std::chrono::steady_clock::now();
+  show_push();
+}
+
+void SshDial::on_have(std::uint64_t bytes) {
+  if (!push_) return;
+  push_->hear(bytes, std::chrono::steady_clock::now() - push_began_);
+  show_push();
+}
+
+void SshDial::show_push() {
+  const auto elapsed = std::chrono::steady_clock::now() - push_began_;
+  run_.console().status(push_->line(elapsed, run_.console().columns().value_or(tool::kWholeLine)));
+  push_timer_.expires_after(kShowInterval);
+  push_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && push_) show_push();
+  });
+}
+
+void SshDial::end_push() {
+  if (!push_) return;
+  push_.reset();
+  push_timer_.cancel();
+  run_.console().clear_status();
+}
+
+void SshDial::on_absent(Error why) {
+  end_push();
+  why.what = options_.host + ": " + why.what;
+  handlers_.on_no_session(std::move(why));
+}
+
+void SshDial::on_failure(const Error& error, std::optional<int> status) {
+  end_push();
+  handlers_.on_no_far_end(error, status);
 }
 
 void SshDial::pass_on(const std::string& noise) {
@@ -68,6 +112,7 @@ void SshDial::pass_on(const std::string& noise) {
 }
 
 void SshDial::dial(const ConnectLine& line) {
+  end_push();
   if (line.port == 0)
     return handlers_.on_no_session(
         {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),

@@ -2,6 +2,7 @@
 /// From ssh's login to a connection: ssh starts the far end, which is then dialled at each address that it may have.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,11 +10,14 @@
 #include <string>
 #include <vector>
 
+#include <boost/asio/steady_timer.hpp>
+
 #include <udtcat/peering.hpp>
 
 #include "lib/bridge/child_process.hpp"
 #include "rsh/bootstrap.hpp"
 #include "rsh/candidates.hpp"
+#include "rsh/push_progress.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/ssh_words.hpp"
 #include "tool/options.hpp"
@@ -28,6 +32,7 @@ struct SshDialOptions : tool::Options {
   std::optional<std::string> udp_host;          ///< one more place to look for the far end
   std::string remote_program = "udtcat";
   bool push = false;
+  std::optional<bool> push_progress;     ///< none: where a person is watching
   std::string host;                      ///< of the destination, without its user
   PortRange ports;                       ///< of the far end
   std::vector<std::string> far_options;  ///< the words of rsh-server
@@ -56,7 +61,12 @@ class SshDial {
 
  private:
   [[nodiscard]] bridge::ChildRequest ssh_for(const std::string& script) const;
-  void tell_push(const std::string& system, std::size_t packed_bytes);
+  void on_push(const Bootstrap::Push& push);
+  void on_have(std::uint64_t bytes);
+  void show_push();
+  void end_push();
+  void on_absent(Error why);
+  void on_failure(const Error& error, std::optional<int> status);
   void pass_on(const std::string& noise);
   void dial(const ConnectLine& line);
   [[nodiscard]] std::string tried() const;
@@ -69,6 +79,9 @@ class SshDial {
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<DialRace> race_;
+  std::optional<PushProgress> push_;  // none: no program is being pushed, or nobody wants to see it
+  std::chrono::steady_clock::time_point push_began_;
+  boost::asio::steady_timer push_timer_;
 };
 
 }  // namespace udtcat::rsh

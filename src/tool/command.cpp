@@ -14,7 +14,6 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
-#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/completion.hpp"
 #include "tool/configuration.hpp"
@@ -124,12 +123,6 @@ Asked understand_typed(const Commands& commands, const Command& command, const W
     return {};
   });
   return {&command, tl::unexpected(name_line(configured.error(), line))};
-}
-
-/// A host may be called help, too: udtcat help 9000.
-bool asks_for_help(const Words& arguments) {
-  if (arguments.empty() || arguments.front() != "help") return false;
-  return arguments.size() == 1 || !core::parse_number<std::uint16_t>(arguments[1]);
 }
 
 /// udtcat help [TOPIC], where a command is a topic too.

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include "tool/pipe_help.hpp"
+#include "tool/topics.hpp"
+#include "tool/user_config.hpp"
 
 namespace udtcat::tool {
 
@@ -110,13 +112,17 @@ class Writing {
     before_ = std::move(words);
     as_udr_ = !before_.empty() && before_.front() == "udr";
     if (as_udr_) before_.front() = "rsh";  // whose options it takes
+    is_help_ = asks_for_help(before_);
+    if (is_help_) before_.erase(before_.begin());
     command_ = &find_command(commands_, before_);
     if (command_->options != nullptr) options_ = command_->options();
     read_before();
   }
 
   [[nodiscard]] std::string offers() {
-    if (inner_) {
+    if (is_help_) {
+      offer_help();
+    } else if (inner_) {
       offer(fmt::format(":inner {}", *inner_));
     } else if (const auto equals = current_.find('='); current_.starts_with("--") && equals != std::string::npos) {
       const DeclaredOption* option = find_option(current_.substr(0, equals));
@@ -228,7 +234,16 @@ class Writing {
       offer(word, meaning_of(row, word));
       any = true;
     }
+    if (before_.empty() && !is_help_) offer(kHelpWord, "a topic, or a command, on one screen");
     return any;
+  }
+
+  /// Behind `udtcat help`.
+  void offer_help() {
+    offer_command_words();
+    if (!before_.empty()) return;
+    for (const std::string& topic : topic_names()) offer(topic, lines_of(*topic_text(topic)).front());
+    offer(kPipeWord, "pipes and forwards: every option");
   }
 
   void offer_operand() {
@@ -247,6 +262,7 @@ class Writing {
   Words before_;
   std::string current_;
   bool as_udr_ = false;
+  bool is_help_ = false;                      // `before_` is without that word
   const DeclaredOption* awaiting_ = nullptr;  // the option whose value comes next
   bool only_operands_ = false;                // after "--"
   std::size_t operands_ = 0;                  // before the word

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
+#include "lib/core/text.hpp"
 #include "tool/exit_status.hpp"
 
 namespace udtcat::tool {
@@ -95,6 +97,11 @@ constexpr const char* kExit = "exit";
 }  // namespace
 
 std::string first_steps_text() { return kFirstSteps; }
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != kHelpWord) return false;
+  return arguments.size() == 1 || !core::parse_number<std::uint16_t>(arguments[1]);
+}
 
 std::optional<std::string> topic_text(const std::string& name) {
   if (name == "keygen") return kKeys;

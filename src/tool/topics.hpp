@@ -11,6 +11,11 @@ namespace udtcat::tool {
 /// The five things that one does, a line to copy each.
 [[nodiscard]] std::string first_steps_text();
 
+inline constexpr const char* kHelpWord = "help";
+
+/// Whether a command line is `udtcat help [TOPIC]`. A host may be called help, too: udtcat help 9000.
+[[nodiscard]] bool asks_for_help(const std::vector<std::string>& arguments);
+
 /// One screen; none where there is no such topic.
 [[nodiscard]] std::optional<std::string> topic_text(const std::string& name);
 [[nodiscard]] std::vector<std::string> topic_names();

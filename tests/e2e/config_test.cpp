@@ -128,6 +128,9 @@ TEST_F(UsersFiles, HoldOptionsOfEachCommand) {
   EXPECT_THAT(say("gridftp serve --root / -k /dev/stdin --check").output, HasSubstr("to key holders, read-only"));
   EXPECT_EQ(say("keygen").status, kSuccess);
   EXPECT_EQ(say("--version").status, kSuccess);
+  own("config", "port 1\nCommand bench\nseconds 7\nHost far*\nport 9200-9300\n");
+  EXPECT_THAT(say("bench me@far.example --check").output, AllOf(HasSubstr("UDP port 9200-9300"), HasSubstr("for 7 s")));
+  EXPECT_THAT(say("bench me@near --check").output, AllOf(HasSubstr("UDP port 9000-9100"), HasSubstr("for 7 s")));
   own("service.conf", "listen 9\nprotect clear");
   EXPECT_THAT(say("--config .config/udtcat/service.conf --check").output, testing::Not(HasSubstr("sends at most")));
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Our server as a peer of stock Globus' client, of stock servers in third-party transfers, and of our own client;
 /// every file compared.
+#include <regex>
+#include <tuple>
+
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_test.hpp"
@@ -267,6 +270,14 @@ TEST_F(GridftpServeTest, ChangesNothingWhereItIsReadOnly) {
   EXPECT_EQ(url_copy({ours("source"), local(here("got"))}).status, kSuccess);
   EXPECT_NE(url_copy({local(source), ours("put")}).status, kSuccess);
   EXPECT_FALSE(std::filesystem::exists(here("put")));
+}
+
+TEST_F(GridftpServeTest, TellsACopyHowFarItIs) {
+  serve({"--rate", "16M"});
+  std::ignore = random_file("source", 8'000'000);
+  const Ran ran = gridftp({"copy", "--over", "udt", "--progress", ours("source"), ours("copied")});
+  EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+  EXPECT_TRUE(std::regex_search(ran.errors, std::regex(R"(\[ [1-9]\d %\] [\d.]+ MB of 8\.00 MB)"))) << ran.errors;
 }
 
 TEST_F(GridftpServeTest, EndsACopyThatTheTargetRefuses) {

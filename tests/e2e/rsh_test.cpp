@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A command on another host: ssh's login, our transport. Real sshd in a namespace of its own.
 #include <csignal>
+#include <regex>
 
 #include <gmock/gmock.h>
 
@@ -217,10 +218,35 @@ TEST_F(RshTest, BringsItsOwnProgramAlongOnceWhenTold) {
   EXPECT_EQ(near("find $FAR/.cache/udtcat -type f -size +8M | wc -l").output, "0\n") << "without debug information";
 }
 
+TEST_F(RshTest, ShowsHowMuchOfItsProgramIsThereWhereAPersonWatches) {
+  const auto& home = ssh_->far_home();
+  std::filesystem::create_directory(home / "slow");
+  home.write("slow/gzip", "#!/bin/sh\nPATH=${PATH#*:} gzip -dc | { head -c 2000000; sleep 1.7; cat; }\n", 0700);
+  home.write(".bashrc", "PATH=$HOME/slow:$PATH\n");
+  const std::regex line(R"(udtcat: sending udtcat to far  \[ +\d+ %\] 2\.00 MB of [\d.]+ MB  )");
+  const std::string at_terminal = "script -qec \"$RUN\" /dev/null";
+  struct Watching {
+    std::string how;
+    std::string option;
+    bool shown;
+  };
+  for (const Watching& each : {Watching{"sh -c \"$RUN\" 2>&1", "--progress", true}, Watching{at_terminal, "", true},
+                               Watching{at_terminal, "--no-progress", false}}) {
+    const Ran ran = near(
+        "rm -rf $FAR/.cache; export RUN=\"stty cols 100 2>/dev/null; $RSH --require-udp --push "
+        "--remote-udtcat /no/such/udtcat " +
+        each.option + " far echo pushed\"; " + each.how);
+    EXPECT_THAT(ran.output, HasSubstr("pushed")) << ran.errors;
+    EXPECT_EQ(std::regex_search(ran.output, line), each.shown) << each.option << ran.output;
+    EXPECT_THAT(ran.output, Not(HasSubstr("UDTCAT")));
+  }
+}
+
 TEST_F(RshTest, SendsItsProgramAgainWhereWhatLiesThereWasChanged) {
   const std::string push = "$RSH --require-udp --push --remote-udtcat /no/such/udtcat far ";
   ASSERT_EQ(near(push + "true").status, 0);
-  EXPECT_EQ(near("echo 'echo bad' > $(echo $FAR/.cache/udtcat/*/udtcat)").status, 0);
+  // By a rename, since the far end may still run.
+  EXPECT_EQ(near("echo 'echo bad' > bad; chmod 700 bad; mv bad $(echo $FAR/.cache/udtcat/*/udtcat)").status, 0);
   const Ran ran = near(push + "'echo good'");
   EXPECT_EQ(ran.output, "good\n");
   EXPECT_THAT(ran.errors, HasSubstr("sending this one"));

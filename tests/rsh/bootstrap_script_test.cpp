@@ -92,6 +92,34 @@ TEST_F(BootstrapScripts, TakeAProgramOnceAndRunIt) {
   EXPECT_EQ(std::filesystem::status(kept).permissions(), std::filesystem::perms::owner_all);
 }
 
+TEST_F(BootstrapScripts, SayEachSecondHowMuchOfTheProgramIsThereAndThenNoMore) {
+  const test::TempDir tools;
+  tools.write("gzip", "#!/bin/sh\nPATH=${PATH#*:} gzip -dc | { head -c 5; sleep 1.5; cat; }\n", 0700);
+  const std::string program = "#!/bin/sh\nsleep 1.2\nread c </proc/$$/task/$$/children\necho \"children: $c.\"\n";
+  for (const char* shell : {"dash", "bash"}) {
+    const auto sh = tools.path() / "sh";
+    std::filesystem::remove(sh);
+    std::filesystem::create_symlink(run("sh", fmt::format("printf %s \"$(command -v {})\"", shell)), sh);
+    const test::TempDir own_cache;
+    const std::string output =
+        run("sh",
+            fmt::format("export PATH={}:$PATH XDG_CACHE_HOME={}; {}", tools.path().string(), own_cache.path().string(),
+                        bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = digest_of(program)})),
+            answer_with(program));
+    EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING [^\n]*\n\nUDTCAT HAVE 5\nchildren: \\.\n")) << shell;
+  }
+}
+
+TEST_F(BootstrapScripts, LeaveNobodyWhoSpeaksWhenTheyAreKilled) {
+  const std::string script = bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0')});
+  const std::string output =
+      run("sh",
+          fmt::format("export XDG_CACHE_HOME={}; {{ cat; sleep 3; }} | timeout --foreground -s KILL 0.5 sh -c {}",
+                      cache.path().string(), tool::quoted(script)),
+          "PUSH 1000\\n");
+  EXPECT_THAT(output, testing::AllOf(testing::HasSubstr("MISSING"), testing::Not(testing::HasSubstr("HAVE"))));
+}
+
 TEST_F(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
   const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
   for (const std::string& input : {answer_with(program), std::string()})

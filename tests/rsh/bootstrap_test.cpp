@@ -55,10 +55,11 @@ class Bootstraps : public testing::Test {
     auto started = Bootstrap::start(
         io, {.program = "sh", .words = {"sh", "-c", script}, .pipe_stderr = false, .core_limit_bytes = {}},
         std::move(program),
-        {.on_connect = [](const ConnectLine&) {},
+        {.on_connect = [this](const ConnectLine&) { connected = true; },
          .on_absent = [this](const Error& why) { absent = why.message(); },
-         .on_push = [this](const std::string&, std::size_t bytes) { pushed_bytes = bytes; },
-         .on_noise = [](const std::string&) {},
+         .on_push = [this](const Bootstrap::Push& push) { pushed_bytes = push.packed_bytes; },
+         .on_have = [this](std::uint64_t bytes) { have.push_back(bytes); },
+         .on_noise = [this](const std::string& text) { noise += text; },
          .on_failure = [this](const Error&, std::optional<int> ended_with) { status = ended_with; }});
     ASSERT_TRUE(started);
     bootstrap = std::move(*started);
@@ -68,7 +69,10 @@ class Bootstraps : public testing::Test {
   boost::asio::io_context io;
   std::unique_ptr<Bootstrap> bootstrap;
   std::string absent;
+  std::string noise;
+  bool connected = false;
   std::size_t pushed_bytes = 0;
+  std::vector<std::uint64_t> have;
   std::optional<int> status;
 };
 
@@ -79,6 +83,21 @@ TEST_F(Bootstraps, FailWithTheStatusOfSshWhereItsOutputEndsAmidThePush) {
   ASSERT_TRUE(until([&] { return status.has_value(); }));
   EXPECT_EQ(status, 3);
   EXPECT_GT(pushed_bytes, 4'000'000U);
+}
+
+TEST_F(Bootstraps, SayHowMuchOfTheProgramIsThereBeforeAndAfterAllWasWritten) {
+  const auto random = random_bytes(1'000'000);  // more than a pipe holds
+  start(
+      "printf '\\nUDTCAT HAVE 1\\nUDTCAT MISSING Linux x86_64\\n'; read -r a; printf '\\nUDTCAT HAVE 0\\n\\nUDTCAT "
+      "HAVE "
+      "400000\\n'; head -c ${a#PUSH } >/dev/null; sleep 0.2; "
+      "printf '\\nUDTCAT HAVE 2000000\\n\\nUDTCAT HAVE 900000\\n\\nUDTCAT CONNECT 1 9000 " +
+          Key::generate().value().reveal_text() + " -\\n'; cat",
+      PushedProgram{.system = "Linux x86_64", .bytes = {random.begin(), random.end()}});
+  ASSERT_TRUE(until([&] { return connected; }));
+  EXPECT_EQ(have, (std::vector<std::uint64_t>{0, 400'000, 900'000}));
+  EXPECT_EQ(noise, "\nUDTCAT HAVE 1\n\nUDTCAT HAVE 2000000\n")
+      << "nothing was pushed yet; it cannot have more than all";
 }
 
 TEST_F(Bootstraps, SayThatThereIsNoProgramAndHowToGetOne) {

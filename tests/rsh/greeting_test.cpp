@@ -87,6 +87,34 @@ TEST_F(Greetings, SayWhatIsMissingOrOther) {
   EXPECT_EQ(std::get<OtherVersionLine>(another.next().value()).version, "2");
 }
 
+TEST_F(Greetings, SayHowMuchIsThereOfAProgramThatIsExpected) {
+  reader.expect_program(4'100'000);
+  hear("noise\n\nUDTCAT HAVE 1200000\n");
+  ASSERT_TRUE(words);
+  EXPECT_EQ(std::get<HaveLine>(*words).bytes, 1'200'000U);
+  words.reset();
+  hear("\nUDTCAT HAVE 4100000\n" + to_text({9012, key.duplicate(), std::nullopt}));
+  EXPECT_EQ(std::get<HaveLine>(words.value()).bytes, 4'100'000U);
+  words = reader.next();
+  EXPECT_TRUE(connect());
+  EXPECT_EQ(noise, "noise\n");
+}
+
+TEST_F(Greetings, TakeForNoiseWhatCannotBeThereOfAProgram) {
+  for (const std::string value :
+       {"", " ", "1 2", " 1", "-1", "+1", "1.5", "0x1", "1k", "1001", "99999999999999999999999999", "1\t"}) {
+    GreetingReader each;
+    each.expect_program(1000);
+    const std::string line = "UDTCAT HAVE " + value + '\n';
+    each.push(line);
+    EXPECT_FALSE(each.next()) << line;
+    EXPECT_EQ(each.take_noise(true), line);
+  }
+  hear("UDTCAT HAVE 0\nUDTCAT HAVE 5\n");
+  EXPECT_FALSE(words) << "none is expected";
+  EXPECT_EQ(noise, "UDTCAT HAVE 0\nUDTCAT HAVE 5\n");
+}
+
 TEST_F(Greetings, HaveAnEndHoweverLongANoisyLineIs) {
   hear(std::string(100'000, 'x'));
   EXPECT_GE(noise.size(), 90'000U) << "passed on, not kept";

@@ -47,5 +47,18 @@ TEST(Completion, KnowsWhichWordsAreOperands) {
   EXPECT_EQ(offered({"status", ""}), "") << "it has no operands";
 }
 
+TEST(Completion, OffersBehindHelpTheTopicsAndTheCommands) {
+  EXPECT_THAT(offered({"he"}), HasSubstr("help\t"));
+  EXPECT_THAT(
+      offered({"help", ""}),
+      AllOf(HasSubstr("keys\tKeys: who may be at the other end\n"), HasSubstr("forward\t"), HasSubstr("config\t"),
+            HasSubstr("exit\tExit status"), HasSubstr("pipe\t"), HasSubstr("status\twho is connected"),
+            HasSubstr("keygen"), Not(HasSubstr(":host")), Not(HasSubstr("help"))));
+  EXPECT_EQ(offered({"help", "conf"}), "config\tFiles of options: a long option a line, without dashes\n");
+  EXPECT_EQ(offered({"help", "--"}), "");
+  EXPECT_EQ(offered({"help", "keys", ""}), "") << "one topic is all";
+  EXPECT_EQ(offered({"help", "9000", "--send"}), offered({"host", "9000", "--send"})) << "a host of that name";
+}
+
 }  // namespace
 }  // namespace udtcat::tool

@@ -26,6 +26,7 @@ class Copy {
 
  private:
   [[nodiscard]] Task<Status> check_version(RemoteServer& source);
+  [[nodiscard]] std::optional<std::uint64_t> wanted_bytes() const;
   [[nodiscard]] Task<Status> introduce(RemoteServer& source, RemoteServer& target);
   [[nodiscard]] Task<Status> move(RemoteServer& source, RemoteServer& target);
   [[nodiscard]] Task<Status> check(RemoteServer& target);
@@ -48,6 +49,13 @@ Task<Status> Copy::check_version(RemoteServer& source) {
   co_return Status{};
 }
 
+/// Of the source; none where it does not know its size.
+std::optional<std::uint64_t> Copy::wanted_bytes() const {
+  if (!version_->size || !options_.range) return version_->size;
+  const std::uint64_t end = std::min(options_.range->end, *version_->size);
+  return end - std::min(options_.range->begin, end);
+}
+
 /// The source calls where the target listens.
 Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
   if (!source.has_mode_e() || !target.has_mode_e())
@@ -63,6 +71,7 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
 
 Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
+  progress_->begin_attempt(wanted_bytes(), have_->bytes());
   if (version_->size && !options_.range) {
     UDTCAT_CO_CHECK(co_await target.control().ask(fmt::format("ALLO {}", *version_->size)));
   }

@@ -54,6 +54,7 @@ Status read_destination(const CommandLine& line, BenchOptions& options) {
   options.by_ssh = true;
   options.ssh.destination = words.front();
   options.host = words.front().substr(words.front().rfind('@') + 1);
+  options.peer.host = options.host;
   return {};
 }
 
@@ -84,7 +85,6 @@ void add_options(CommandLine& line, BenchOptions& options) {
   add_connect_timeout_option(line, options);
   add_log_options(line, options);
   add_check_option(line, options);
-  add_progress_options(line, options);
   line.check([&] { return read_destination(line, options); });
   line.check([&] { return check_places(line, options); });
   line.check([&]() -> Status {
@@ -99,7 +99,6 @@ void add_options(CommandLine& line, BenchOptions& options) {
 Result<BenchOptions> parse_bench_options(const Words& arguments) {
   BenchOptions options;
   options.session.purpose = Purpose::bench;
-  options.progress = false;  // it says itself what it is doing
   CommandLine line("udtcat bench");
   add_options(line, options);
   UDTCAT_CHECK(line.read(arguments));

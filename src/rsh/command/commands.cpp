@@ -132,6 +132,7 @@ class BenchJob final : public tool::Job {
   [[nodiscard]] bool needs_key() const override {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
   }
+  [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] Result<tool::Words> facts() const override {
     const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
                                                             options_.ssh.destination, to_string(options_.ports))

@@ -93,6 +93,12 @@ void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
     return {};
   });
   line.flag("--push", options.push);
+  add_progress_options(line, options);
+  line.check([&]() -> Status {
+    options.push_progress = std::exchange(options.progress, options.progress.value_or(false));
+    options.is_chat = false;  // nobody types while a program is pushed
+    return {};
+  });
 }
 
 namespace {
@@ -115,13 +121,10 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   add_key_options(line, options);
   add_remote_options(line, options);
   add_connect_timeout_option(line, options);
-  add_progress_options(line, options);
   add_why_option(line, options);
   line.check([&] { return check_daemon(line, options); });
   line.check([&]() -> Status {
     options.far_options = far_options_of(line, options);
-    // A progress line is shown on request only: what is on the terminal is the command's.
-    if (!options.progress) options.progress = false;
     return {};
   });
 }

@@ -28,7 +28,8 @@ struct RshOptions : RemoteCommandOptions {
 /// Time in which a far end that ssh has started answers on UDP where it can: two handshakes at half a second.
 inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
 
-/// Of whatever ssh starts: --port, --udp-host, --remote-udtcat, --ssh, --push
+/// Of whatever ssh starts: --port, --udp-host, --remote-udtcat, --ssh, --push, --progress, --no-progress. A push shows
+/// progress where a person watches; the session, whose user has the terminal, on request only.
 void add_ssh_dial_options(tool::CommandLine& line, SshDialOptions& options);
 /// The options of the far end: those in which both must agree, and those in which it does as we do.
 [[nodiscard]] tool::Words far_options_of(const tool::CommandLine& line, const SshDialOptions& options);

@@ -49,6 +49,12 @@ TEST(BenchOptions, AreForASessionThatMeasures) {
   EXPECT_EQ(bench({"host"}).connect_timeout, kUdpPatience);
 }
 
+TEST(BenchOptions, AreSilentUnlessAskedButForAPush) {
+  EXPECT_EQ(bench({"host", "9000"}).progress, false);
+  EXPECT_EQ(bench({"user@host"}).push_progress, std::nullopt);
+  EXPECT_EQ(bench({"--no-progress", "user@host"}).push_progress, false);
+}
+
 TEST(BenchOptions, AreRefusedWhereTheyDoNothing) {
   EXPECT_THAT(bench_complaint({}), HasSubstr("HOST PORT, or [USER@]HOST"));
   EXPECT_THAT(bench_complaint({"h", "9000", "x"}), HasSubstr("HOST PORT, or [USER@]HOST"));

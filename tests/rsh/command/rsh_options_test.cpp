@@ -62,6 +62,17 @@ TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
   EXPECT_EQ(parse({"host", "true"}).session.purpose, Purpose::rsh);
 }
 
+TEST(RshOptions, ShowProgressOfTheSessionOnRequestAndThatOfAPushWhereAPersonWatches) {
+  EXPECT_EQ(parse({"host", "true"}).progress, false);
+  EXPECT_EQ(parse({"host", "true"}).push_progress, std::nullopt);
+  EXPECT_FALSE(parse({"host", "true"}).is_chat) << "a person at a terminal watches a push";
+  for (const bool wanted : {true, false}) {
+    const auto options = parse({wanted ? "--progress" : "--no-progress", "host", "true"});
+    EXPECT_EQ(options.progress, wanted);
+    EXPECT_EQ(options.push_progress, wanted);
+  }
+}
+
 TEST(RshOptions, TakeAnotherSsh) {
   EXPECT_THAT(parse({"--ssh", "ssh -i '/a b'", "host", "true"}).ssh_program, ElementsAre("ssh", "-i", "/a b"));
 }
