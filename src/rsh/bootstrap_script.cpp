@@ -32,19 +32,21 @@ constexpr const char* kTake =
     "printf \"\\nUDTCAT HAVE %d\\n\" $n || break; done 2>/dev/null & "
     "p=$!; head -c \"$1\" | gzip -dc >\"$t\"; r=$?; { kill -9 $p; wait $p; } 2>/dev/null; return $r; }; ";
 
-/// The program in the cache has the digest of its name, or is replaced. One that lacks its libraries there is not left
+/// The program in the cache has the digest of its name, or is replaced, in directories that only this user may change. One that lacks its libraries there is not left
 /// to the loader's words.
 std::string push_steps(const std::string& sha256, const std::string& options) {
   return fmt::format(
-      "d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/udtcat/{0}\"; t=\"$d/new.$$\"; "
+      "case $XDG_CACHE_HOME in /*) ;; *) XDG_CACHE_HOME=\"$HOME/.cache\";; esac; "
+      "d=\"$XDG_CACHE_HOME/udtcat/{0}\"; t=\"$d/new.$$\"; own() {{ test -O \"${{d%/*}}\" && test -O \"$d\"; }}; "
       "same() {{ test \"$(sha256sum <\"$1\" | cut -c1-64)\" = {0}; }}; "
       "go() {{ w=$(\"$d/udtcat\" --version 2>&1) && exec \"$d/udtcat\" rsh-server{1}; "
       "ask UNFIT \"$(echo \"$w\" | head -n 1)\"; exit 127; }}; "
-      "test -x \"$d/udtcat\" && same \"$d/udtcat\" && go; "
+      "own && test -x \"$d/udtcat\" && same \"$d/udtcat\" && go; "
       "for p in head gzip sha256sum; do command -v $p >/dev/null 2>&1 || {{ ask UNFIT \"no $p\"; exit 127; }}; done; "
+      "( umask 077; mkdir -p \"$d\" ) && own || {{ ask UNFIT \"$d is not this user's\"; exit 127; }}; "
       "ask MISSING \"$(uname -sm)\"; "
       "case $a in \"PUSH \"*) "
-      "( umask 077; mkdir -p \"$d\" && take \"${{a#PUSH }}\" && same \"$t\" && "
+      "( umask 077; take \"${{a#PUSH }}\" && same \"$t\" && "
       "chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && go; rm -f \"$t\"; "
       "echo \"udtcat: could not put the program into $d\" >&2;; esac; exit 127",
       sha256, options);

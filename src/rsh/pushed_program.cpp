@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <openssl/evp.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "lib/core/log.hpp"
@@ -27,12 +29,22 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
+/// What is beside a program in /tmp may be anybody's.
+bool is_trusted(const std::filesystem::path& program) {
+  constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+  struct stat it {
+  }, self{};
+  if (::stat(program.c_str(), &it) != 0 || !S_ISREG(it.st_mode) || ::stat(kSelf, &self) != 0) return false;
+  const bool ours = it.st_uid == 0 || it.st_uid == ::geteuid() || it.st_uid == self.st_uid;
+  return ours && (it.st_mode & kOthersMayWrite) == 0;
+}
+
 /// udtcat-static, which the preset `static` makes, needs no libraries there.
 std::filesystem::path program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
-  if (std::filesystem::is_regular_file(path, error)) return path;
-  core::log().info("no static udtcat beside this one: what is pushed needs its libraries there");
+  if (is_trusted(path)) return path;
+  core::log().info("no static udtcat of ours beside this one: what is pushed needs its libraries there");
   return kSelf;
 }
 

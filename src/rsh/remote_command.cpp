@@ -79,9 +79,7 @@ void RemoteCommand::conclude(Result<CommandEnd> end) {
 /// why   its cause is advice
 void RemoteCommand::go_without_session(Error why) {
   if (options_.require_udp) return run_.finish(std::move(why));
-  if (options_.verbosity >= 0)
-    run_.console().line(
-        fmt::format("udtcat: {}: going on over ssh itself (--require-udp forbids that); {}", why.what, why.cause));
+  run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
   auto started = dial_->ssh().fall_back(request_of(options_.ssh), !options_.ssh.without_input,
                                         [this](int status) { run_.finish_as(status_of(status)); });
   if (!started) run_.finish(std::move(started.error()));

@@ -63,11 +63,10 @@ bridge::ChildRequest SshDial::ssh_for(const std::string& script) const {
 }
 
 void SshDial::on_push(const Bootstrap::Push& push) {
-  if (options_.verbosity >= 0)
-    run_.console().line(
-        fmt::format("udtcat: {}: no udtcat there ({}): sending this one, {}, which stays in "
-                    "~/.cache/udtcat there for the next time",
-                    options_.host, push.system, core::format_size(push.packed_bytes)));
+  run_.say(
+      fmt::format("{}: no udtcat there ({}): sending this one, {}, which stays in ~/.cache/udtcat there for the "
+                  "next --push",
+                  options_.host, push.system, core::format_size(push.packed_bytes)));
   if (!options_.push_progress.value_or(tool::SessionRun::person_watches(options_))) return;
   push_.emplace(options_.host, push.bytes);
   push_began_ = std::chrono::steady_clock::now();
@@ -98,7 +97,9 @@ void SshDial::end_push() {
 
 void SshDial::on_absent(Error why) {
   end_push();
-  why.what = options_.host + ": " + why.what;
+  const bool is_named = options_.remote_program != SshDialOptions().remote_program;
+  const std::string place = is_named ? fmt::format("{} ({})", options_.host, options_.remote_program) : options_.host;
+  why.what = place + ": " + why.what;
   handlers_.on_no_session(std::move(why));
 }
 

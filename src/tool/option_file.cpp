@@ -67,6 +67,8 @@ Result<OptionWord> option_word(const OptionLine& line, const std::string& path) 
     if (!line.values.empty()) return wrong("has no value");
     return OptionWord{"-" + line.name, line.number};
   }
+  if (line.name == "help" || line.name == "version" || line.name == "check")
+    return wrong("is a question: it is asked on the command line");
   if (line.name.size() < 2) return wrong("is no option; allowed: the long names of options, 4 and 6");
   const std::string value = line.values.empty() ? "" : "=" + line.values.front();
   return OptionWord{"--" + line.name + value, line.number};

@@ -31,7 +31,8 @@ constexpr const char* kKeys = R"(Keys: who may be at the other end
 A shared key is one line of text that both hosts have. Whoever has it is a peer, and nobody else:
 
   (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
-  scp -p ~/.config/udtcat/key HOST:.config/udtcat/key        every command uses it from now on
+  ssh HOST 'umask 077; mkdir -p ~/.config/udtcat; cat > ~/.config/udtcat/key' < ~/.config/udtcat/key
+                                                             every command uses it from now on
 
 The first of these that there is counts: -k FILE, $UDTCAT_KEY, a key pair if an option asks for one or the listener is
 known by one, ~/.config/udtcat/key. Else a listener shows a new key on its terminal, and a connector asks for it there.

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "lib/core/try.hpp"
 #include "tool/nearest.hpp"
@@ -100,7 +101,9 @@ Result<std::vector<OptionWord>> read_user_config(std::string_view text, const st
 
 Result<std::string> load_user_config() {
   const std::string path = config_path();
-  if (path.empty() || ::access(path.c_str(), F_OK) != 0) return std::string{};
+  struct stat there {};
+  if (path.empty() || (::lstat(path.c_str(), &there) != 0 && (errno == ENOENT || errno == ENOTDIR)))
+    return std::string{};
   return read_trusted_file(path);  // it says which program runs as ssh
 }
 

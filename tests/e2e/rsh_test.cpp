@@ -176,8 +176,9 @@ TEST_F(RshTest, GoesOnOverSshWhereThereIsNoUdtcatAndNamesTheCure) {
   const Ran ran = near("seq 5 | $RSH --remote-udtcat /no/such/udtcat far 'cat; echo err >&2; exit 9'");
   EXPECT_EQ(ran.status, 9);
   EXPECT_EQ(ran.output, "1\n2\n3\n4\n5\n");
-  EXPECT_THAT(ran.errors, testing::MatchesRegex("udtcat: far: no udtcat there \\(Linux [^)]*\\): going on over ssh "
-                                                "itself [^\n]*--push[^\n]*--remote-udtcat[^\n]*\nerr\n"));
+  EXPECT_THAT(ran.errors, testing::MatchesRegex(
+                              "udtcat: far \\(/no/such/udtcat\\): no udtcat there \\(Linux [^)]*\\): going on over ssh "
+                              "itself; [^\n]*--push[^\n]*--remote-udtcat[^\n]*\nerr\n"));
 }
 
 TEST_F(RshTest, DoesOverSshWithoutUdtcatWhatSshDoes) {
@@ -383,6 +384,19 @@ $UDR --ssh="ssh -F $CONFIG" tar c tree @far 'tar t'
 $UDR ssh -F $CONFIG far 'exit 5' || echo status $?
 )");
   EXPECT_EQ(ran.output, "tree/\ntree/big\nstatus 5\n") << ran.errors;
+}
+
+TEST_F(RshTest, TellsTheFarCommandNoEndOfAProgramThatFailed) {
+  const Ran ran = near(R"(
+pipe() { $UDR --ssh="ssh -F $CONFIG" "$@"; echo status $?; ls $FAR/whole 2> /dev/null; rm -f $FAR/whole; }
+pipe sh -c 'echo part; exit 3' @far 'cat > part && mv part whole'
+pipe sh -c 'echo all' @far 'cat > part && mv part whole'
+pipe yes @far 'head -1 > whole'
+)");
+  EXPECT_EQ(ran.output, "status 3\nstatus 0\n" + (ssh_->far_home().path() / "whole\n").string() + "status 141\n" +
+                            (ssh_->far_home().path() / "whole\n").string())
+      << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("sh ended with 3: the command at far was ended, and not told that this was all"));
 }
 
 TEST_F(RshTest, IsNotMisledByWordsOfThePrograms) {

@@ -81,6 +81,13 @@ TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
   EXPECT_EQ(udr("echo x @far 'cat -n'").output, "<rsh><--><far><cat -n>");
 }
 
+TEST_F(UdrWords, OfItsOwnAreKnownWithTheirValues) {
+  EXPECT_EQ(udr("--why --rate 5M ssh far true").output, "<rsh><--why><--rate><5M><far><true>");
+  const Ran mistyped = udr("--whi rsync a far:b");
+  EXPECT_EQ(mistyped.status, kUsage);
+  EXPECT_EQ(mistyped.output, "<rsh><--whi>") << "which udtcat has an answer to";
+}
+
 TEST_F(UdrWords, AreExplainedWithoutAnUdtcat) {
   home_.write("udr", read_file(UDTCAT_SOURCE_DIR "/wrappers/udr"), 0700);
   for (const char* option : {"--help", "-h"}) {

@@ -120,6 +120,16 @@ TEST_F(BootstrapScripts, LeaveNobodyWhoSpeaksWhenTheyAreKilled) {
   EXPECT_THAT(output, testing::AllOf(testing::HasSubstr("MISSING"), testing::Not(testing::HasSubstr("HAVE"))));
 }
 
+TEST_F(BootstrapScripts, TrustNoDirectoryOfAnotherUser) {
+  const std::string program = "#!/bin/sh\necho pushed\n";
+  const std::string place = (cache.path() / "udtcat" / digest_of(program)).string();
+  run("sh", fmt::format("mkdir -p {0} && printf %s {1} > {0}/udtcat && chmod 755 {0}/udtcat && chown 65534 {0}", place,
+                        tool::quoted(program)));
+  EXPECT_THAT(pushed(digest_of(program), answer_with(program)),
+              testing::AllOf(testing::HasSubstr("UDTCAT UNFIT " + place + " is not this user's"),
+                             testing::Not(testing::HasSubstr("pushed\n"))));
+}
+
 TEST_F(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
   const std::string program = "#!/bin/sh\necho 'error while loading shared libraries: libx.so.1' >&2\nexit 127\n";
   for (const std::string& input : {answer_with(program), std::string()})

@@ -63,7 +63,7 @@ TEST(OptionLines, AreWordsOfACommandLine) {
   EXPECT_EQ(word_of("push"), "--push");
   EXPECT_EQ(word_of("to db=localhost:5432"), "--to=db=localhost:5432");
   EXPECT_EQ(word_of("4"), "-4");
-  for (const char* bad : {"rate 1G 2G", "--rate 1G", "v", "6 yes"})
+  for (const char* bad : {"rate 1G 2G", "--rate 1G", "v", "6 yes", "help", "version", "check"})
     EXPECT_THAT(word_of(bad).error().message(), HasSubstr("f:1: ")) << bad;
 }
 

@@ -32,14 +32,17 @@ left to ssh itself.
       --connect-timeout T    how long UDP is tried (3s); then, or where there is no udtcat, the command goes over ssh
                              itself, with a line that says so
       --require-udp          then it fails instead
-      --push                 where there is no udtcat, send this one to ~/.cache/udtcat there, once, and use it
+      --push                 where there is no udtcat, send this one to ~/.cache/udtcat there, and use it; again only
+                             where it is another one
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
       --key-file, --as, --peer, --peers, --trust-first   with --daemon
       --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
-      --idle-timeout, --stats, --why, --progress, --no-progress, --verbose, --quiet
+      --idle-timeout, --stats, --why, --verbose, --quiet
                              see udtcat --help
+      --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
+      --no-progress          none at all
 
 Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes;
 see udtcat help config.
