@@ -200,7 +200,7 @@ cmp ours theirs
 TEST_F(RshTest, FailsWithoutUdtcatWhereOnlyUdpWillDo) {
   const Ran ran = near("$RSH --require-udp --remote-udtcat /no/such/udtcat far 'touch ran'");
   EXPECT_EQ(ran.status, kOwnFailure);
-  EXPECT_THAT(ran.errors, HasSubstr("far: no udtcat there"));
+  EXPECT_THAT(ran.errors, HasSubstr("far (/no/such/udtcat): no udtcat there"));
   EXPECT_THAT(ran.errors, HasSubstr("--push"));
   EXPECT_FALSE(std::filesystem::exists(ssh_->far_home().path() / "ran"));
 }
