@@ -68,8 +68,8 @@ struct Evidence {
   std::optional<EndEvidence> there_before{};  ///< and in its report before
 };
 
-/// What was added from one moment to another. A peer reports once a second: where no report has come meanwhile, its half
-/// is what was added between its last two.
+/// The growth from one moment to another. A peer reports once a second: where no report has come meanwhile, its half is
+/// the growth between its last two.
 [[nodiscard]] Evidence since(const Evidence& before, const Evidence& now);
 
 /// The limit of the direction in which more payload moves.

@@ -32,8 +32,8 @@ constexpr const char* kTake =
     "printf \"\\nUDTCAT HAVE %d\\n\" $n || break; done 2>/dev/null & "
     "p=$!; head -c \"$1\" | gzip -dc >\"$t\"; r=$?; { kill -9 $p; wait $p; } 2>/dev/null; return $r; }; ";
 
-/// The program in the cache has the digest of its name, or is replaced, in directories that only this user may change. One that lacks its libraries there is not left
-/// to the loader's words.
+/// The program in the cache has the digest of its name, or is replaced, in directories that only this user may change.
+/// One that lacks its libraries there is not left to the loader's words.
 std::string push_steps(const std::string& sha256, const std::string& options) {
   return fmt::format(
       "case $XDG_CACHE_HOME in /*) ;; *) XDG_CACHE_HOME=\"$HOME/.cache\";; esac; "

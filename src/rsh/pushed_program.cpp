@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// What is beside a program in /tmp may be anybody's.
+/// A file beside a program in /tmp may be anybody's.
 bool is_trusted(const std::filesystem::path& program) {
   constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
   struct stat it {

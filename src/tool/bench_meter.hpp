@@ -24,8 +24,8 @@ namespace udtcat::tool {
 
 /// One measurement over one connection.
 ///
-///   idle ── a dozen round trips ──► loaded (out) ── its bytes have come ──► drained ── no question is open ──► settling
-///                                   loaded (back) ◄─────────────────────── one more answer ────────────────────┘
+///   idle ── a dozen round trips ──► loaded (out) ── its bytes have come ──► drained ── the last answer ──► settling
+///                                   loaded (back) ◄──────────────────── one more answer ─────────────────────┘
 ///                                       └── likewise ──► drained ──► settling ──► closing ──► over
 ///
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.

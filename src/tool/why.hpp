@@ -8,7 +8,7 @@
 
 namespace udtcat::tool {
 
-/// What limits a transfer, for programs and for people.
+/// The limit of a transfer, for programs and for people.
 struct Why {
   std::string word{};  ///< word_of() the verdict; empty: not known
   /// "limited by their consumer (a disk, or a program that reads): it takes 102 MB/s of what comes": what limits, the

@@ -70,7 +70,7 @@ class SessionListener final : public Listener {
     return request_.credentials ? &*request_.credentials : nullptr;
   }
 
-  /// Who only measures takes no place from those whom the listener is for.
+  /// A peer that only measures takes no place from those whom the listener is for.
   [[nodiscard]] const std::shared_ptr<Admission>& admission_for(Purpose purpose) const {
     return purpose == Purpose::bench && request_.session.takes_bench ? admission_of_benches_ : admission_;
   }

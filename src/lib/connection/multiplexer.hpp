@@ -22,7 +22,7 @@
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
-#include "lib/core/hold_clock.hpp"
+#include "lib/core/evidence_clocks.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/session.hpp"
 

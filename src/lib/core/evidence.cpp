@@ -94,7 +94,7 @@ Load load_of(const EndEvidence& end, Verdict::Thread thread) {
   return {thread, share(time.had, end.elapsed) / threads, share(time.waited, end.elapsed) / threads};
 }
 
-/// That of the busier kind.
+/// The load of the busier kind.
 Load load_of(const EndEvidence& end) {
   const Load loop = load_of(end, Verdict::Thread::event_loop);
   const Load cipher = load_of(end, Verdict::Thread::cipher);

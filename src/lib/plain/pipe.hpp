@@ -19,7 +19,7 @@
 #include <udtcat/plain.hpp>
 
 #include "lib/core/buffer.hpp"
-#include "lib/core/hold_clock.hpp"
+#include "lib/core/evidence_clocks.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/transport/channel.hpp"
 

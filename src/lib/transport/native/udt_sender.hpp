@@ -11,7 +11,7 @@
 
 #include <udtcat/known_paths.hpp>
 
-#include "lib/core/hold_clock.hpp"
+#include "lib/core/evidence_clocks.hpp"
 #include "lib/core/shared_bytes.hpp"
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"

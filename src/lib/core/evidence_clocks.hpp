@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Charges the time to the reason why nothing leaves.
+/// Clocks for evidence: the reason that stands, and the time for which something goes on.
 #pragma once
 
 #include <array>

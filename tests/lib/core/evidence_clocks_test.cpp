@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/core/hold_clock.hpp"
+#include "lib/core/evidence_clocks.hpp"
 
 #include <gtest/gtest.h>
 
