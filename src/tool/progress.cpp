@@ -82,7 +82,9 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
     parts.push_back({4, time_left ? clock_text(*time_left) + " left" : clock_text(picture.now.elapsed)});
   }
   if (stats.rtt) parts.push_back({5, rtt_text(stats)});
-  if (stats.packets_sent > 0) parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
+  // Of an end that receives they are a few of its own, and say little.
+  if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
+    parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
   return fitted(std::move(parts), columns);
 }
 

@@ -24,7 +24,7 @@ constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. 
   keys         (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
                and that file to the other host: both ends use it without being told
 
-udtcat help lists every option, udtcat help TOPIC explains one thing: keys, forward, config, exit, or a command)";
+udtcat help lists every option, udtcat help TOPIC explains one thing: keys, forward, config, why, exit, or a command)";
 
 constexpr const char* kKeys = R"(Keys: who may be at the other end
 
@@ -88,11 +88,31 @@ twice the first counts.
 Only its owner and root may be able to write to either. A mistake is named by file and line.
 )";
 
+constexpr const char* kWhy = R"(Why it is not faster
+
+  udtcat ... --why              at the end: what limited it, and what would help
+  kill -USR1 PID                the same of one that runs, and how far it is
+  udtcat status                 of those in service, at this moment
+  udtcat bench HOST PORT        beforehand: the path both ways, and both ends
+
+Limited by
+
+  our source, their source      what gives the data gives no more: a disk, a program that writes
+  our or their consumer         what takes the data takes no more
+  the processor here or there   a thread has all of a core, or waits for one that others have
+  the path                      the rate that was found, its round trip, what its queue adds to that, what it loses
+  loss, a policer               the path loses packets at any rate, or those beyond one
+  --memory, --rate              an option, here or there
+  socket buffers                they are too small, or read too late; which sysctl helps, and to what value
+
+The first seconds fill buffers, and are the path's whatever limits later. More: udtcat(1), "WHY".
+)";
+
 struct Topic {
   const char* name;
   const char* text;
 };
-constexpr std::array<Topic, 3> kTopics{{{"keys", kKeys}, {"forward", kForward}, {"config", kConfig}}};
+constexpr std::array<Topic, 4> kTopics{{{"keys", kKeys}, {"forward", kForward}, {"config", kConfig}, {"why", kWhy}}};
 constexpr const char* kExit = "exit";
 
 }  // namespace

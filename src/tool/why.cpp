@@ -70,7 +70,7 @@ std::string memory_text(const Verdict& verdict, const EndEvidence* end) {
   const std::chrono::microseconds round_trip = *verdict.least_rtt + verdict.queue;
   text += fmt::format(": in a round trip of {} it carries at most {}", milliseconds(round_trip),
                       format_rate(BitRate::from_bytes_per(end->memory_bytes, round_trip)));
-  return text + "; more of it carries as many times as much, as far as the path does";
+  return text + "; twice as much carries twice as much, up to what the path does";
 }
 
 std::string socket_text(const Verdict& verdict, const EndEvidence* end) {
@@ -97,6 +97,12 @@ std::string path_text_of(const Verdict& verdict) {
   return text;
 }
 
+/// The gain where what limits is mended.
+std::string path_beside(const Verdict& verdict) {
+  if (verdict.path_rate.bits_per_second() <= verdict.rate.bits_per_second()) return {};
+  return fmt::format("; the path was found to carry {}", format_rate(verdict.path_rate));
+}
+
 }  // namespace
 
 Why why(const Evidence& evidence) {
@@ -111,10 +117,12 @@ std::string why_text(const Verdict& verdict, const Evidence& evidence) {
       return unknown_text(evidence);
     case Limit::source:
       return fmt::format("limited by {} source: it gives {}, and the transfer waits for it", whose(verdict),
-                         format_rate(verdict.rate));
+                         format_rate(verdict.rate)) +
+             path_beside(verdict);
     case Limit::consumer:
-      return fmt::format("limited by {} consumer (a disk, or a program that reads): it takes {} of what comes",
-                         whose(verdict), format_rate(verdict.rate));
+      return fmt::format("limited by {} consumer (a disk, or a program that reads)", whose(verdict)) +
+             (verdict.rate == BitRate() ? "" : fmt::format(": it takes {} of what comes", format_rate(verdict.rate))) +
+             path_beside(verdict);
     case Limit::processor:
       return thread_text(verdict, end);
     case Limit::socket_buffer:

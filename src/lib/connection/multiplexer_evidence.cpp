@@ -11,7 +11,9 @@ std::optional<Hold> Multiplexer::hold(bool with_data) const {
   if (close_sent()) return std::nullopt;
   if (!session_->wants_block()) return session_->waits_for_lanes() ? std::optional(Hold::cipher) : std::nullopt;
   if (!with_data) return Hold::path;
-  const bool all_said = streams_.size() == 1 && streams_.begin()->second.stream->awaits_receipt();
+  const MuxStream* only = streams_.size() == 1 ? streams_.begin()->second.stream.get() : nullptr;
+  if (only != nullptr && only->is_receipted()) return std::nullopt;
+  const bool all_said = only != nullptr && only->awaits_receipt();
   return starved_streams_ > 0 || all_said ? Hold::credit : Hold::source;
 }
 
@@ -29,11 +31,11 @@ EndEvidence Multiplexer::evidence_here() const {
 
 void Multiplexer::take_report(const EndEvidence& evidence) { there_before_ = std::exchange(there_, evidence); }
 
-/// Only where something has moved: an idle session says nothing of itself.
+/// Only where something has moved, or waits for the other end: an idle session says nothing of itself.
 void Multiplexer::report_if_due(std::chrono::nanoseconds interval) {
   const std::uint64_t moved_bytes = bytes_sent_ + bytes_received_;
-  if (!session_->agreed().peer_takes_reports || moved_bytes == reported_bytes_ || now() - reported_at_ < interval)
-    return;
+  const bool idles = moved_bytes == reported_bytes_ && hold_.why() != Hold::credit;
+  if (!session_->agreed().peer_takes_reports || idles || now() - reported_at_ < interval) return;
   reported_at_ = now();
   reported_bytes_ = moved_bytes;
   send({kSessionStream, Report{evidence_here()}});

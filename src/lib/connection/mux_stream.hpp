@@ -91,6 +91,8 @@ class MuxStream {
   [[nodiscard]] std::uint64_t sent_bytes() const { return send_credit_.sent_bytes(); }
   /// All of the source is sent, and the peer's consumer has not taken all.
   [[nodiscard]] bool awaits_receipt() const { return outgoing_ == Outgoing::finished; }
+  /// All that it had to send has been taken.
+  [[nodiscard]] bool is_receipted() const { return outgoing_ == Outgoing::receipted; }
 
   /// Ends the stream from this side and tells the peer.
   void reset(ResetCause cause, Error error);

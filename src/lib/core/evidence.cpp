@@ -2,6 +2,7 @@
 #include <udtcat/evidence.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -57,6 +58,10 @@ double share(microseconds part, microseconds whole) { return share(part.count(),
 
 double held(const EndEvidence& end, Hold why) { return share(end.held[static_cast<std::size_t>(why)], end.elapsed); }
 
+double held_at_all(const EndEvidence& end) {
+  return share(std::accumulate(end.held.begin(), end.held.end(), microseconds(0)), end.elapsed);
+}
+
 /// One direction of a connection: who sends, who receives, and where they are.
 struct Direction {
   const EndEvidence* sender;    // null: unknown
@@ -69,6 +74,9 @@ struct Direction {
 bool sends_here(const Evidence& evidence) {
   const EndEvidence& here = evidence.here;
   if (here.bytes_sent != here.bytes_received) return here.bytes_sent > here.bytes_received;
+  // An end that has said all is held up by nothing.
+  if (evidence.there && held_at_all(here) < kDominant) return false;
+  if (evidence.there && held_at_all(*evidence.there) < kDominant) return true;
   const bool idle = held(here, Hold::source) >= kDominant;
   return !idle || !evidence.there || held(*evidence.there, Hold::source) >= kDominant;
 }

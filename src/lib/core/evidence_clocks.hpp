@@ -23,6 +23,7 @@ class HoldClock {
     if (why_) sums_[static_cast<std::size_t>(*why_)] += passed;
     why_ = why;
   }
+  [[nodiscard]] std::optional<Hold> why() const { return why_; }
   /// Adds the sums until now, the present one included.
   void add_to(EndEvidence& evidence, TimePoint now) const {
     for (std::size_t i = 0; i < kHolds; ++i) {

@@ -52,6 +52,15 @@ TEST_F(MultiplexersEvidence, ChargesAConsumerThatHasNotTakenTheEnd) {
   EXPECT_TRUE(both_ended());
 }
 
+TEST_F(MultiplexersEvidence, ChargesNothingToAnEndThatHasSaidAll) {
+  connect();
+  listener.script->source_ended = true;
+  connector.script->to_send = "a word, and nothing more for a while";
+  open();
+  ASSERT_TRUE(run_until([this] { return held(connector, Hold::source) > 50ms; }));
+  EXPECT_LT(held(listener, Hold::source), 40ms);
+}
+
 TEST_F(MultiplexersEvidence, SaysNothingToAPeerThatTakesNoReports) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
@@ -84,6 +93,20 @@ TEST_F(MultiplexersReports, ComeBeforeTheEndOfEachEndInWhichSomethingMoved) {
   EXPECT_EQ(at_connector.there->bytes_received, 100'000U);
   EXPECT_EQ(at_listener.there->bytes_sent, 100'000U);
   EXPECT_EQ(at_listener.here.elapsed, evidence_of(listener).here.elapsed) << "it is over";
+}
+
+TEST_F(MultiplexersReports, GoOnWhileTheOtherEndsConsumerIsWaitedFor) {
+  connect();
+  listener.script->consumer_stalled = true;
+  connector.script->to_send = std::string(100'000, 'x');
+  connector.script->source_ended = listener.script->source_ended = true;
+  open();
+  EXPECT_TRUE(run_until([this] {
+    const auto there = evidence_of(listener).there;
+    return there && there->held[static_cast<std::size_t>(Hold::credit)] > 1500ms;
+  }));
+  listener.script->stall(false);
+  EXPECT_TRUE(both_ended());
 }
 
 TEST_F(MultiplexersReports, FollowEachOtherWhileDataMoveAndEndWithThem) {

@@ -253,6 +253,13 @@ TEST(Verdict, WhereNothingMovesIsOnTheEndThatIsHeldUp) {
   EXPECT_EQ(word(idle), "source");
 }
 
+TEST(Verdict, WhereNothingMovesIsNotOnAnEndThatHasSaidAll) {
+  Evidence waiting = held_by(Hold::source);
+  waiting.here.bytes_sent = waiting.there->bytes_received = 0;
+  EXPECT_EQ(word(waiting), "source");
+  EXPECT_EQ(word(from_the_other_end(waiting)), "peer_source");
+}
+
 TEST(EvidenceSince, CountsWhatWasAddedAndKeepsWhatIs) {
   const Evidence before = held_by(Hold::source);
   Evidence now = before;
