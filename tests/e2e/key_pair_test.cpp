@@ -106,13 +106,13 @@ TEST_F(KeyPairs, AndASharedKeyDoNotMeet) {
     Process listener = listen(server());
     Process connector = connect({.key = shared});
     expect_exit(connector, kRefused, kAtOnce);
-    expect_says(connector, "a key pair");
+    expect_says(connector, "--peer PUBLIC-KEY, or --trust-first, uses this end's key pair");
     EXPECT_TRUE(listener.running()) << listener.errors();
   }
   Process listener = listen({.key = shared});
   Process connector = connect(client("alice"));
   expect_exit(connector, kRefused, kAtOnce);
-  expect_says(connector, "shared key");
+  expect_says(connector, "-k FILE names this end's shared key");
 }
 
 /// A peer that is in the middle of a pipe.
@@ -136,7 +136,7 @@ TEST_F(KeyPairsAtWork, AreCutOffWithinTwoSecondsOfASighupThatTakesThemOut) {
   listener_->send_signal(SIGHUP);
   expect_exit(*listener_, kRefused, kCutOff);
   expect_exit(*connector_, kPeerLost, kCutOff);
-  expect_says(*listener_, "go on with alice");
+  expect_says(*listener_, "alice was taken off " + file("peers"));
 }
 
 TEST_F(KeyPairsAtWork, StayWhereTheNewListCannotBeUsed) {
@@ -255,7 +255,7 @@ TEST_F(KeyPairsOfADaemon, AreCutOffFromIt) {
   write_peers("");
   daemon.send_signal(SIGHUP);
   EXPECT_TRUE(near.wait(kCutOff)) << near.errors();
-  expect_says(daemon, "go on with alice");
+  expect_says(daemon, ": alice was taken off " + file("peers"));
 }
 
 /// Strangers that know the listener's public key, and so the way to its door.

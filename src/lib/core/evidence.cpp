@@ -186,6 +186,7 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
     verdict.limit = Limit::peer;
   } else if (share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes) {
     verdict.limit = Limit::consumer;
+    verdict.rate = BitRate::from_bytes_per(direction.receiver->bytes_received, direction.receiver->elapsed);
   } else if (direction.receiver->memory_bytes == 0 || held_by_path(*direction.sender) < kDominant ||
              fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
     verdict.limit = Limit::memory;
