@@ -72,10 +72,10 @@ void Reports::show(Fill fill) {
 }
 
 void Reports::open_socket() {
-  const auto path = own_status_socket();
-  if (!path) return;
-  auto socket = StatusSocket::open(io_, *path, [this] { return picture(); });
-  if (socket)
+  const auto open = [this](const std::string& path) {
+    return StatusSocket::open(io_, path, [this] { return picture(); });
+  };
+  if (auto socket = own_status_socket().and_then(open))
     socket_ = std::move(*socket);
   else
     core::log().info("udtcat status will not see this process: {}", socket.error().message());

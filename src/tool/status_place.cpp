@@ -2,6 +2,7 @@
 #include "tool/status_place.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "lib/bridge/unix_socket.hpp"
+#include "lib/core/text.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/process_setup.hpp"
 
 namespace udtcat::tool {
@@ -20,32 +23,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRunDirectory = "/run/udtcat";  // spec: FHS 3.0, /run
-constexpr const char* kUsersDirectory = "/run/user";  // spec: pam_systemd(8), XDG_RUNTIME_DIR
 constexpr const char* kStatusSuffix = ".sock";
+constexpr std::string_view kEverybodysPrefix = "udtcat-";  // and a user's number
 
 constexpr std::size_t kMaxSockets = 256;  // guess: far more than a host runs
 
+constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
+constexpr mode_t kOpenToOthers = S_IRWXG | S_IRWXO;
+
 struct StatusDirectory {
   std::string path;
-  mode_t mode;
+  mode_t mode = S_IRWXU;
+  mode_t denied = kWritableByOthers;
 };
 
-bool is_ours_alone(const std::string& directory) {
+bool is_alone(const std::string& directory, uid_t user, mode_t denied) {
   struct stat about {};
-  return ::lstat(directory.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() &&
-         (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return ::lstat(directory.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == user &&
+         (about.st_mode & denied) == 0;
 }
 
-std::optional<StatusDirectory> own_directory() {
+bool is_ours_alone(const std::string& directory) { return is_alone(directory, ::geteuid(), kWritableByOthers); }
+
+StatusDirectory own_directory(const StatusRoots& roots) {
   // spec: systemd.exec(5): several are separated by colons
-  if (const auto given = environment("RUNTIME_DIRECTORY"))
-    return StatusDirectory{given->substr(0, given->find(':')), S_IRWXU};
+  if (const auto given = environment("RUNTIME_DIRECTORY")) return {given->substr(0, given->find(':'))};
   if (const auto users = environment("XDG_RUNTIME_DIR"); users && users->starts_with('/') && is_ours_alone(*users))
-    return StatusDirectory{*users + "/udtcat", S_IRWXU};
+    return {*users + "/udtcat"};
   // Services of other users have directories of their own in it.
-  if (::geteuid() == 0) return StatusDirectory{kRunDirectory, S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH};
-  return std::nullopt;
+  if (::geteuid() == 0) return {roots.services, S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH};
+  if (const std::string own = fmt::format("{}/{}", roots.users, ::geteuid()); is_ours_alone(own))
+    return {own + "/udtcat"};
+  return {fmt::format("{}/{}{}", roots.everybody, kEverybodysPrefix, ::geteuid()), S_IRWXU, kOpenToOthers};
+}
+
+/// Whether `directory` is one that own_directory() gives a user in /tmp, and its sockets are for us.
+bool is_for_us(const fs::path& directory) {
+  const std::string name = directory.filename();
+  if (!name.starts_with(kEverybodysPrefix)) return false;
+  const auto user = core::parse_number<uid_t>(std::string_view(name).substr(kEverybodysPrefix.size()));
+  return user && (::geteuid() == 0 || ::geteuid() == *user) && is_alone(directory, *user, kOpenToOthers);
 }
 
 /// The sockets in a directory and, where asked, one level below.
@@ -62,22 +79,27 @@ void add_sockets(const fs::path& directory, bool below, std::vector<std::string>
 
 }  // namespace
 
-std::optional<std::string> own_status_socket() {
-  const auto directory = own_directory();
-  if (!directory) return std::nullopt;
-  std::ignore = ::mkdir(directory->path.c_str(), directory->mode);  // it may be there, and has to be ours then
-  if (!is_ours_alone(directory->path)) return std::nullopt;
-  return fmt::format("{}/{}{}", directory->path, ::getpid(), kStatusSuffix);
+Result<std::string> own_status_socket(const StatusRoots& roots) {
+  const StatusDirectory directory = own_directory(roots);
+  // It may be there, and has to be ours then.
+  const int failure = ::mkdir(directory.path.c_str(), directory.mode) == 0 ? EEXIST : errno;
+  if (!is_alone(directory.path, ::geteuid(), directory.denied))
+    return fail(Errc::cannot_bind, "make " + directory.path,
+                failure != EEXIST ? core::errno_text(failure) : "it is there, and not this user's alone");
+  return fmt::format("{}/{}{}", directory.path, ::getpid(), kStatusSuffix);
 }
 
-std::vector<std::string> status_sockets() {
+std::vector<std::string> status_sockets(const StatusRoots& roots) {
   std::vector<std::string> found;
-  add_sockets(kRunDirectory, true, found);
+  add_sockets(roots.services, true, found);
   if (const auto users = environment("XDG_RUNTIME_DIR")) add_sockets(*users + "/udtcat", false, found);
   std::error_code unreadable;
-  for (fs::directory_iterator user(kUsersDirectory, unreadable), none; !unreadable && user != none;
+  for (fs::directory_iterator user(roots.users, unreadable), none; !unreadable && user != none;
        user.increment(unreadable))
     add_sockets(user->path() / "udtcat", false, found);
+  for (fs::directory_iterator entry(roots.everybody, unreadable), none; !unreadable && entry != none;
+       entry.increment(unreadable))
+    if (is_for_us(entry->path())) add_sockets(entry->path(), false, found);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;

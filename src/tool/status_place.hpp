@@ -2,19 +2,29 @@
 /// The directories in which processes of this host have their status sockets.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include <udtcat/result.hpp>
+
 namespace udtcat::tool {
 
-/// Of this process: "DIRECTORY/PID.sock". The directory is made where there is none: $RUNTIME_DIRECTORY, which a
-/// service manager gives; else udtcat in $XDG_RUNTIME_DIR, if that is this user's; else, for root, /run/udtcat.
-/// returns   none where there is no such place, or it is another user's or open to others
-[[nodiscard]] std::optional<std::string> own_status_socket();
+/// Directories of the host. Others than these are for tests.
+struct StatusRoots {
+  std::string services = "/run/udtcat";  // spec: FHS 3.0, /run
+  std::string users = "/run/user";       // spec: pam_systemd(8), XDG_RUNTIME_DIR
+  std::string everybody = "/tmp";        // spec: FHS 3.0, /tmp
+};
 
-/// All that there are, of every user and every service; some may be left over, or not for this user.
-[[nodiscard]] std::vector<std::string> status_sockets();
+/// Of this process: "DIRECTORY/PID.sock". The directory is made where there is none: $RUNTIME_DIRECTORY, which a
+/// service manager gives; else udtcat in $XDG_RUNTIME_DIR, if that is this user's; else, for root, /run/udtcat; else
+/// udtcat in /run/user/UID, if that is this user's; else /tmp/udtcat-UID, which nobody else may have a right to.
+/// errors: Errc::cannot_bind: it cannot be made, or is another user's or open to others
+[[nodiscard]] Result<std::string> own_status_socket(const StatusRoots& roots = {});
+
+/// All that there are, of every service and every user, those in /tmp of this user, for root of all; some may be left
+/// over, or not for this user.
+[[nodiscard]] std::vector<std::string> status_sockets(const StatusRoots& roots = {});
 
 /// Removes a socket that is left over: its process has died. One that somebody listens at stays.
 /// returns   whether nobody listens there

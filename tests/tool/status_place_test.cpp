@@ -2,6 +2,7 @@
 #include "tool/status_place.hpp"
 
 #include <cstdlib>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
+#include "support/ordinary_user.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::tool {
@@ -44,9 +46,9 @@ TEST_F(StatusPlace, IsBeforeAllTheOneThatAManagerGives) {
 TEST_F(StatusPlace, IsNoneWhereOthersCouldReplaceTheSocket) {
   ASSERT_EQ(::mkdir((folder_ / "udtcat").c_str(), 0700), 0);
   ASSERT_EQ(::chmod((folder_ / "udtcat").c_str(), 0777), 0);
-  EXPECT_EQ(own_status_socket(), std::nullopt);
+  EXPECT_EQ(own_status_socket().has_value(), false);
   ::setenv("RUNTIME_DIRECTORY", (folder_ / "none" / "such").c_str(), 1);
-  EXPECT_EQ(own_status_socket(), std::nullopt);
+  EXPECT_EQ(own_status_socket().has_value(), false);
   ::unsetenv("RUNTIME_DIRECTORY");
 }
 
@@ -66,6 +68,79 @@ TEST_F(StatusPlace, IsSearchedForSocketsOnly) {
   EXPECT_THAT(status_sockets(), Contains(path));
   EXPECT_THAT(status_sockets(), testing::Not(Contains(folder_.path().string() + "/udtcat/2.sock")));
   EXPECT_FALSE(remove_left_over(path)) << "somebody listens";
+}
+
+/// An ordinary user of whom no login manager knows: su, cron, setsid.
+class StatusPlaceOfAnOrdinaryUser : public StatusPlace {
+ protected:
+  StatusPlaceOfAnOrdinaryUser() {
+    ::unsetenv("XDG_RUNTIME_DIR");
+    for (const std::string& each : {roots_.services, roots_.users, roots_.everybody})
+      EXPECT_EQ(::mkdir(each.c_str(), 0777) | ::chmod(each.c_str(), 01777), 0) << each;
+    EXPECT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+    user_.emplace();
+    number_ = std::to_string(::geteuid());
+    in_tmp_ = roots_.everybody + "/udtcat-" + number_;
+  }
+  ~StatusPlaceOfAnOrdinaryUser() override { user_.reset(); }
+
+  const StatusRoots roots_{folder_ / "run", folder_ / "users", folder_ / "tmp"};
+  std::optional<test::OrdinaryUser> user_;
+  std::string number_;
+  std::string in_tmp_;
+};
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsHisRunDirectoryThoughTheEnvironmentDoesNotNameIt) {
+  const std::string own = roots_.users + "/" + number_;
+  ASSERT_EQ(::mkdir(own.c_str(), 0700), 0);
+  EXPECT_EQ(own_status_socket(roots_), own + "/udtcat" + name_);
+}
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsElseADirectoryInTmpThatIsMadeForHimAlone) {
+  EXPECT_EQ(own_status_socket(roots_), in_tmp_ + name_);
+  EXPECT_EQ(own_status_socket(roots_), in_tmp_ + name_) << "it is there";
+  struct stat about {};
+  ASSERT_EQ(::lstat(in_tmp_.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777U, 0700U);
+}
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsNoDirectoryInTmpThatIsOpenToOthersOrLeadsElsewhere) {
+  ASSERT_EQ(::mkdir(in_tmp_.c_str(), 0700) | ::chmod(in_tmp_.c_str(), 0701), 0);
+  const auto refused = own_status_socket(roots_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "make " + in_tmp_ + ": it is there, and not this user's alone");
+  const std::string aside = roots_.everybody + "/aside";
+  ASSERT_EQ(::chmod(in_tmp_.c_str(), 0700) | ::rename(in_tmp_.c_str(), aside.c_str()), 0);
+  ASSERT_EQ(::symlink(aside.c_str(), in_tmp_.c_str()), 0);
+  EXPECT_FALSE(own_status_socket(roots_));
+}
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsNoneThatAnotherHasTaken) {
+  user_.reset();
+  if (::geteuid() != 0) GTEST_SKIP() << "only root is somebody else here";
+  ASSERT_EQ(::mkdir(in_tmp_.c_str(), 0700), 0);
+  EXPECT_THAT(status_sockets(roots_), testing::IsEmpty());
+  user_.emplace();
+  EXPECT_FALSE(own_status_socket(roots_));
+}
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsSearchedByHimAndByRoot) {
+  const std::string path = own_status_socket(roots_).value();
+  boost::asio::io_context io;
+  const boost::asio::local::stream_protocol::acceptor bound(io, path);
+  EXPECT_THAT(status_sockets(roots_), testing::ElementsAre(path));
+  user_.reset();
+  EXPECT_THAT(status_sockets(roots_), testing::ElementsAre(path));
+}
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsNotSearchedWhereTheNameIsAnotherUsers) {
+  const std::string wrong = roots_.everybody + "/udtcat-12345";
+  ASSERT_EQ(::mkdir(wrong.c_str(), 0700), 0);
+  boost::asio::io_context io;
+  const boost::asio::local::stream_protocol::acceptor bound(io, wrong + "/1.sock");
+  EXPECT_THAT(status_sockets(roots_), testing::IsEmpty());
+  user_.reset();
+  EXPECT_THAT(status_sockets(roots_), testing::IsEmpty());
 }
 
 }  // namespace
