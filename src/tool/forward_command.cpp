@@ -185,10 +185,9 @@ Status ForwardCommand::start(FoundKey found) {
     if (peers_) run_.on_reload([this] { forward_.recheck(); });
     return {};
   }
-  UDTCAT_TRY(auto addresses, resolve(options_.peer, options_.family));
   redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,
                                      [this](const Error& error) { on_failure(error); });
-  redial_->want(std::move(addresses));
+  redial_->start();
   return {};
 }
 

@@ -29,10 +29,9 @@ Redial::Redial(boost::asio::io_context& io, const Options& options, std::optiona
       resolver_(io),
       timer_(io) {}
 
-void Redial::want(std::optional<std::vector<Endpoint>> addresses) {
+void Redial::want() {
   if (state_ != State::idle) return;
   if (!lost_soon_) pauses_.reset();
-  if (addresses) return attempt(std::move(*addresses));
   pause(pauses_.next(random_));
 }
 

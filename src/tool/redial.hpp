@@ -24,11 +24,12 @@ namespace udtcat::tool {
 inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a client waits; dial() has pauses, too
 inline constexpr std::chrono::seconds kLongEnough{5};                // guess: of a connection whose peer is well
 
-/// One attempt at a time. Names are looked up again for each but the first: a peer may come back at another address.
+/// One attempt at a time. Names are looked up for each: a peer may come back at another address, and a host may start
+/// before its network. A name that is not found is an attempt that has failed.
 ///
-///   idle ──want()──► dialling ──a connection──► idle
-///                       ▲ └──an error──► pausing ─┐
-///                       └── its end, retry_soon() ─┘
+///   idle ──start(), want()──► dialling ──a connection──► idle
+///                              ▲ └──an error──► pausing ─┐
+///                              └── its end, retry_soon() ─┘
 ///
 /// Threads: confined to the io_context thread, where the handlers are called, which must not destroy this.
 class Redial {
@@ -41,9 +42,10 @@ class Redial {
   Redial(boost::asio::io_context& io, const Options& options, std::optional<Credentials> credentials,
          ConnectionHandler on_connection, FailureHandler on_failure);
 
+  /// The first attempt of all. Once.
+  void start() { look_up(); }
   /// A connection is wanted, if none is on its way: at once, then after pauses.
-  /// addresses   of the first attempt; none: they are looked up
-  void want(std::optional<std::vector<Endpoint>> addresses = {});
+  void want();
   /// Somebody waits: the pause before the next attempt is short.
   void retry_soon();
   /// A connection that an attempt made is gone. After a short life its attempt counts among those that failed: a peer

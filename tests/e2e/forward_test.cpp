@@ -75,6 +75,21 @@ TEST_F(ForwardTest, MayBeThereBeforeItsFarEnd) {
   EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(far, ": disconnected after") == 1; })) << far.errors();
 }
 
+TEST_F(ForwardTest, DialsAFarEndWhoseNameIsNotFoundYet) {
+  const Arguments to_nowhere{"nowhere.invalid", std::to_string(port_), "--from", at(entrance_)};
+  Process near = udtcat(to_nowhere, {.key = key_});
+  ASSERT_TRUE(is_open(near));
+  ASSERT_TRUE(eventually(patience(30s), [&] { return count_lines(near, "; dialling on") == 1; })) << near.errors();
+  expect_says(near, "find host nowhere.invalid: ");
+  EXPECT_FALSE(near.wait(1'500ms)) << "it goes on";
+  EXPECT_EQ(count_lines(near, "nowhere.invalid: "), 1) << near.errors();
+  near.send_signal(SIGTERM);
+  expect_exit(near, kTerminated, patience(10s));
+  Process once = udtcat(to_nowhere, {.args = {"--once"}, .key = key_});
+  expect_exit(once, kUnreachable, patience(30s));
+  expect_says(once, "nowhere.invalid");
+}
+
 TEST_F(ForwardTest, OutlivesAFarEndThatIsKilledAndHoldsItsPort) {
   Process near = connect({.args = from_entrance()});
   for (int round = 0; round < 4; ++round) {
