@@ -65,9 +65,11 @@ void Rates::set(ProcessPicture& picture, TimePoint now) {
     const Evidence& evidence = peer.stats.evidence;
     const auto before = peers_.find(peer.number);
     const bool is_new = before == peers_.end();
-    peer.rate = is_new ? rate_of(0, moved, peer.age) : rate_of(before->second.bytes, moved, now - at_);
+    const std::uint64_t moved_before = is_new ? 0 : before->second.bytes;
+    peer.rate = rate_of(moved_before, moved, is_new ? peer.age : now - at_);
     const Evidence lately = is_new ? evidence : since(before->second.evidence, evidence);
-    peer.limited_by = why(lately);
+    // Of an idle peer the evidence would name whatever stands still.
+    peer.limited_by = moved > moved_before ? why(lately) : Why{};
     peers.emplace(peer.number, Before{moved, evidence});
   }
   const std::uint64_t all = payload_bytes(picture.all);

@@ -31,7 +31,7 @@ struct PeerPicture {
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
   BitRate rate;      ///< both ways together, of late
-  Why limited_by{};  ///< of late
+  Why limited_by{};  ///< of late; empty: nothing moved
 };
 
 /// Peers that were turned away for one kind of reason.

@@ -186,9 +186,29 @@ TEST(Rates, ComeWithTheVerdictOnTheTimeBetween) {
   EXPECT_EQ(made.peers.front().limited_by.word, "source");
   evidence.elapsed = 20s;
   evidence.held[static_cast<std::size_t>(Hold::memory)] = 10s;
+  made.peers.front().stats.bytes_sent += 1000;
   rates.set(made, Rates::TimePoint() + 1h + 10s);
   EXPECT_EQ(made.peers.front().limited_by.word, "memory");
   EXPECT_THAT(made.peers.front().limited_by.text, HasSubstr("limited by --memory here"));
+}
+
+TEST(Rates, SayNothingOfLimitsWhereNothingMoved) {
+  Rates rates;
+  ProcessPicture made = picture();
+  made.peers = {peer(1, 1000), peer(2, 0)};
+  for (PeerPicture& each : made.peers) {
+    EndEvidence& evidence = each.stats.evidence.here;
+    evidence.elapsed = evidence.held[static_cast<std::size_t>(Hold::source)] = 10s;
+  }
+  rates.set(made, Rates::TimePoint() + 1h);
+  EXPECT_EQ(made.peers[0].limited_by.word, "source");
+  EXPECT_EQ(made.peers[1].limited_by.word, "") << "it is new, and has sent nothing";
+  EndEvidence& evidence = made.peers[0].stats.evidence.here;
+  evidence.elapsed = evidence.held[static_cast<std::size_t>(Hold::source)] = 20s;
+  rates.set(made, Rates::TimePoint() + 1h + 10s);
+  EXPECT_EQ(made.peers[0].limited_by.word, "");
+  EXPECT_THAT(to_text(made), Not(HasSubstr("limited")));
+  EXPECT_THAT(to_json(made), AllOf(HasSubstr("\"limited_by\":null"), Not(HasSubstr("\"limited_by\":\""))));
 }
 
 }  // namespace
