@@ -106,13 +106,13 @@ TEST_F(KeyPairs, AndASharedKeyDoNotMeet) {
     Process listener = listen(server());
     Process connector = connect({.key = shared});
     expect_exit(connector, kRefused, kAtOnce);
-    expect_says(connector, "a key pair");
+    expect_says(connector, "--peer PUBLIC-KEY, or --trust-first, uses this end's key pair");
     EXPECT_TRUE(listener.running()) << listener.errors();
   }
   Process listener = listen({.key = shared});
   Process connector = connect(client("alice"));
   expect_exit(connector, kRefused, kAtOnce);
-  expect_says(connector, "shared key");
+  expect_says(connector, "-k FILE names this end's shared key");
 }
 
 /// A peer that is in the middle of a pipe.

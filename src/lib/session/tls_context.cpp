@@ -182,15 +182,18 @@ std::string why_refused(const PeerCheck& check, int reason) {
 /// The text for people; empty: nothing is known beyond the code.
 std::string cause_of(int reason, Role role, const PeerCheck* check) {
   if (check == nullptr && reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
-    return "the listener has a key pair, this end a shared key; both ends need the same kind";
+    return "the listener has a key pair, this end a shared key; both ends need the same kind: --peer PUBLIC-KEY, or "
+           "--trust-first, uses this end's key pair";
   if (check == nullptr && reason == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM)
-    return "the connector shows no shared key; it may have a key pair, and both ends need the same kind";
+    return "the connector shows no shared key; it may have a key pair, and both ends need the same kind: --peers FILE "
+           "uses this end's key pair";
   if (check == nullptr) return {};
   const bool alert = reason >= SSL_AD_REASON_OFFSET;
   if (role == Role::listener)
     return alert ? "the connector does not take this listener's key" : "the connector shows no key pair of its own";
   if (alert && check->recognised) return why_refused(*check, reason);
-  return "the listener shows no key pair; it may have a shared key, and both ends need the same kind";
+  return "the listener shows no key pair; it may have a shared key, and both ends need the same kind: -k FILE names "
+         "this end's shared key";
 }
 
 bool attach_psk(SSL* tls, const Key& key) {
