@@ -27,7 +27,8 @@ struct PeerIdentity {
 /// Threads: confined to the io_context thread of its sessions.
 class KnownPeers {
  public:
-  /// errors (as its argument): the reason why a peer that was recognised no longer is
+  /// errors (as its argument): the reason why a peer that was recognised no longer is, which both ends log: it names
+  /// the peer
   using StrangerHandler = std::function<void(const Error& why)>;
   class Watch;
 

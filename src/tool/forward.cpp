@@ -213,8 +213,8 @@ void Forward::hold_fronts() {
 void Forward::recheck() {
   for (const Session& each : sessions_)
     if (each.work->has_lost_services())
-      each.connection->abort({Errc::parameters_refused, "go on with " + peer_text(*each.connection),
-                              "it may no longer reach all the services that it could"});
+      each.connection->abort({Errc::parameters_refused, "",
+                              peer_text(*each.connection) + " may no longer reach all the services that it could"});
 }
 
 void Forward::arm_timer() {

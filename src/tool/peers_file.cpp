@@ -25,12 +25,20 @@ Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path) {
 
 Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) const {
   const Peer* peer = list_.find(key);
-  if (peer == nullptr)
-    return fail(Errc::authentication_failed, "let " + key.to_string() + " in", path_ + " has no line with that key");
+  if (peer == nullptr) return tl::unexpected(stranger(key));
   if (!may(*peer, purpose))
     return fail(Errc::parameters_refused, fmt::format("{} may not {}", peer->name, to_string(purpose)),
                 fmt::format("{}:{} lists {}", path_, peer->line, purposes_text(*peer)));
   return peer->name;
+}
+
+Error PeersFile::stranger(const PublicKey& key) const {
+  const Peer* was = before_.find(key);
+  if (was == nullptr)
+    return {Errc::authentication_failed, "let " + key.to_string() + " in", path_ + " has no line with that key"};
+  const bool changed = list_.find(was->name) != nullptr;
+  return {Errc::authentication_failed, "",
+          fmt::format(fmt::runtime(changed ? "{} has another key in {}" : "{} was taken off {}"), was->name, path_)};
 }
 
 std::vector<std::string> PeersFile::unknown_services(const std::vector<std::string>& services) const {
@@ -44,8 +52,10 @@ std::vector<std::string> PeersFile::unknown_services(const std::vector<std::stri
 }
 
 Result<std::string> PeersFile::reload() {
-  UDTCAT_TRY(list_, read_peers_list(path_));
+  UDTCAT_TRY(PeersList list, read_peers_list(path_));
+  before_ = std::exchange(list_, std::move(list));
   recheck();
+  before_ = {};
   return fmt::format("read {} again: {}", path_, core::format_count(list_.size(), "peer"));
 }
 

@@ -30,10 +30,12 @@ class PeersFile final : public KnownPeers {
   [[nodiscard]] Result<std::string> reload();
 
  private:
+  [[nodiscard]] Error stranger(const PublicKey& key) const;
   PeersFile(std::string path, PeersList list) : path_(std::move(path)), list_(std::move(list)) {}
 
   const std::string path_;
   PeersList list_;
+  PeersList before_;  // while the sessions of its peers are gone through
 };
 
 /// The list in a file.  errors: as PeersFile::load()

@@ -136,7 +136,7 @@ TEST_F(KeyPairsAtWork, AreCutOffWithinTwoSecondsOfASighupThatTakesThemOut) {
   listener_->send_signal(SIGHUP);
   expect_exit(*listener_, kRefused, kCutOff);
   expect_exit(*connector_, kPeerLost, kCutOff);
-  expect_says(*listener_, "go on with alice");
+  expect_says(*listener_, "alice was taken off " + file("peers"));
 }
 
 TEST_F(KeyPairsAtWork, StayWhereTheNewListCannotBeUsed) {
@@ -255,7 +255,7 @@ TEST_F(KeyPairsOfADaemon, AreCutOffFromIt) {
   write_peers("");
   daemon.send_signal(SIGHUP);
   EXPECT_TRUE(near.wait(kCutOff)) << near.errors();
-  expect_says(daemon, "go on with alice");
+  expect_says(daemon, ": alice was taken off " + file("peers"));
 }
 
 /// Strangers that know the listener's public key, and so the way to its door.

@@ -71,6 +71,24 @@ TEST_F(PeersFileTest, BreaksOffThePeersThatANewListLacks) {
   EXPECT_THAT(why, HasSubstr("alice may not pipe"));
 }
 
+TEST_F(PeersFileTest, SaysWhoWasTakenOffAndToStrangersTheKeyThatIsNotThere) {
+  write(line_);
+  const auto peers = load();
+  std::string why;
+  const KnownPeers::Watch watch(peers, alice_, Purpose::pipe, [&](const Error& error) { why = error.message(); });
+  write("alice " + KeyPair::generate()->public_key().to_string());
+  ASSERT_TRUE(peers->reload());
+  EXPECT_EQ(why, "alice has another key in " + path_);
+  write(line_);
+  ASSERT_TRUE(peers->reload());
+  write("");
+  ASSERT_TRUE(peers->reload());
+  EXPECT_EQ(why, "alice was taken off " + path_);
+  const auto stranger = peers->recognise(alice_, Purpose::pipe);
+  ASSERT_FALSE(stranger);
+  EXPECT_EQ(stranger.error().message(), "let " + alice_.to_string() + " in: " + path_ + " has no line with that key");
+}
+
 TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {
   write(line_);
   const auto peers = load();
