@@ -39,8 +39,8 @@ TEST(WhyText, NamesTheEndAndTheFigure) {
 
 TEST(WhyText, OfMemorySaysWhatARoundTripCarries) {
   EXPECT_EQ(text({.limit = Limit::memory, .where = Where::here, .least_rtt = 100ms, .queue = 0us}),
-            "limited by --memory here (1.05 MB): in a round trip of 100.0 ms it carries at most 10.5 MB/s; more of "
-            "it carries as many times as much, as far as the path does");
+            "limited by --memory here (1.05 MB): in a round trip of 100.0 ms it carries at most 10.5 MB/s; twice "
+            "as much carries twice as much, up to what the path does");
   EXPECT_THAT(text({.limit = Limit::memory, .where = Where::there}),
               AllOf(HasSubstr("there (2.10 MB)"), Not(HasSubstr("at most"))))
       << "no round trip was measured";
