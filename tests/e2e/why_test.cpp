@@ -35,7 +35,8 @@ const std::string kSlowSink =
     "while dd bs=20k count=10 iflag=fullblock 2> /dev/null | wc -c | grep -qv '^0'; do sleep 0.1; done";
 const std::string kSlowSource = "for i in $(seq 25); do head -c 100000 /dev/zero; sleep 0.1; done";
 
-class Why : public UdtcatTest {
+/// Alone on the machine: where others have the cores the processor is the limit, and is said to be.
+class WhySerial : public UdtcatTest {
  protected:
   void SetUp() override {
     if (::access("/dev/net/tun", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/net/tun is not ours to use";
@@ -85,30 +86,30 @@ class Why : public UdtcatTest {
   }
 };
 
-TEST_F(Why, IsTheSourceWhereThatGivesLessThanThePathCarries) {
+TEST_F(WhySerial, IsTheSourceWhereThatGivesLessThanThePathCarries) {
   expect({.source = kSlowSource}, "source");
   expect({}, "path");
 }
 
-TEST_F(Why, IsTheConsumerWhereThatTakesLess) {
+TEST_F(WhySerial, IsTheConsumerWhereThatTakesLess) {
   const std::string little = "--memory 4MiB";
   expect({.sends = little, .receives = little, .source = "head -c 8000000 /dev/zero", .sink = kSlowSink},
          "peer_consumer");
   expect({.sends = little, .receives = little}, "path");
 }
 
-TEST_F(Why, IsTheCapWhereThatIsLessThanThePath) {
+TEST_F(WhySerial, IsTheCapWhereThatIsLessThanThePath) {
   expect({.sends = "--rate 20M", .source = "head -c 6000000 /dev/zero"}, "rate_cap");
   expect({.sends = "--rate 200M"}, "path");
 }
 
-TEST_F(Why, IsMemoryWhereARoundTripHoldsMore) {
+TEST_F(WhySerial, IsMemoryWhereARoundTripHoldsMore) {
   const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
   expect({.link = far_away, .sends = "--memory 1MiB"}, "memory");
   expect({.sends = "--memory 1MiB"}, "path");
 }
 
-TEST_F(Why, IsThePeersMemoryLikewise) {
+TEST_F(WhySerial, IsThePeersMemoryLikewise) {
   const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
   expect({.link = far_away, .receives = "--memory 1MiB"}, "peer_memory");
   expect({.receives = "--memory 1MiB"}, "path");
@@ -116,10 +117,10 @@ TEST_F(Why, IsThePeersMemoryLikewise) {
 
 /// On an idle machine: ctest --preset soak -R WhySoak. Each end has a core of its own, and shares it with whom the test
 /// says.
-class WhySoak : public Why {
+class WhySoak : public WhySerial {
  protected:
   void SetUp() override {
-    Why::SetUp();
+    WhySerial::SetUp();
     if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "two ends want two cores";
   }
   [[nodiscard]] static Lab pinned() {
