@@ -13,7 +13,7 @@ class ListedPeers final : public KnownPeers {
  public:
   [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {
     if (listed.contains(key)) return "alice";
-    return fail(Errc::authentication_failed, "go on with alice", "the list does not have her key");
+    return fail(Errc::authentication_failed, "go on with alice", "the list does not have it");
   }
   std::set<PublicKey> listed;
 };
