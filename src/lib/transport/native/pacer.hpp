@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <udtcat/units.hpp>
 
@@ -13,11 +14,13 @@
 namespace udtcat::transport::native {
 
 /// A bucket that leaks at the pacing rate. Trains leave whole; the time they cost is paid afterwards. A driver that
-/// wakes late may catch up, a little.
+/// wakes late catches up, as far as there was something to send meanwhile: on a host whose processors are busy a pace
+/// that is lost with each late wake-up would pass for the path's, and each pace found so make the next one less.
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
-  static constexpr Duration kCatchUp = std::chrono::milliseconds(2);  // guess: how late a busy machine wakes
+  static constexpr Duration kCatchUp = std::chrono::milliseconds(2);      // guess: how late a busy machine wakes
+  static constexpr Duration kLateDriver = std::chrono::milliseconds(30);  // guess: eight others of a scheduler's quanta
   static constexpr Duration kGrain =
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
   static constexpr Duration kTrainTime = std::chrono::milliseconds(1);  // spec: draft-ietf-ccwg-bbr, send quantum
@@ -36,8 +39,10 @@ class Pacer {
   [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at_, now + kGrain); }
   void on_sent(TimePoint now, std::size_t bytes) {
     if (bytes_per_second_ == 0) return;
-    free_at_ = std::max(free_at_, now - kCatchUp) + time_of(bytes);
+    free_at_ = std::max(free_at_, now - (std::exchange(idle_, false) ? kCatchUp : kLateDriver)) + time_of(bytes);
   }
+  /// There is nothing to send, or no window for it: the time until there is, is not caught up.
+  void on_idle() { idle_ = true; }
   /// The path has gone silent: the time that earlier trains cost is not waited for.
   void forget_debt(TimePoint now) { free_at_ = std::min(free_at_, now); }
   /// The longest train that is still a trickle and not a burst.
@@ -64,6 +69,7 @@ class Pacer {
 
   std::uint64_t bytes_per_second_ = 0;
   TimePoint free_at_{};
+  bool idle_ = true;  // since the last train
 };
 
 }  // namespace udtcat::transport::native

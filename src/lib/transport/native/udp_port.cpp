@@ -103,8 +103,7 @@ void UdpPort::on_readable() {
   woken_bytes_ = 0;
   least_rtt_ = Duration::max();
   for (int turn = 0; turn < kTurns && !emptied; ++turn) {
-    const TimePoint now = clock_now();
-    const std::size_t trains = receive_some(now);
+    const std::size_t trains = receive_some();
     settle_touched();
     received += trains;
     emptied = trains < kTrainsAtOnce;
@@ -118,8 +117,11 @@ void UdpPort::on_readable() {
   wait_gathered(gather);
 }
 
-std::size_t UdpPort::receive_some(TimePoint now) {
+std::size_t UdpPort::receive_some() {
   const std::size_t received = socket_.receive(trains_, kTrainsAtOnce, chunks_);
+  // The clock is read after the packets: where this thread lost the processor in between, those that came meanwhile
+  // would else be older than they are, and the least round trip shorter than the path's.
+  const TimePoint now = clock_now();
   std::size_t taken_bytes = 0;
   for (const net::ReceivedTrain& train : trains_) {
     taken_bytes += std::max(train.total_bytes, kLeastBufferShare);
@@ -487,7 +489,7 @@ void UdpPort::finish() {
     }
     if (links_.empty()) return;
     net::wait_readable(socket_.readable_descriptor(), std::max<Duration>(next - clock_now(), kLeastTimer));
-    for (int turn = 0; turn < kTurns && receive_some(clock_now()) == kTrainsAtOnce; ++turn) continue;
+    for (int turn = 0; turn < kTurns && receive_some() == kTrainsAtOnce; ++turn) continue;
     for (UdtLink* const link : touched_) link->touched = false;
     touched_.clear();
   }

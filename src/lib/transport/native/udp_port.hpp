@@ -141,7 +141,7 @@ class UdpPort {
   void send_what_waited();
   void on_readable();
   void wait_gathered(Duration gather);
-  std::size_t receive_some(TimePoint now);
+  std::size_t receive_some();
   void begin_backlog();
   void note_backlog(std::size_t taken_bytes);
   void tell_overload();

@@ -318,6 +318,7 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
   if (probe_.deadline() == TimePoint::max()) arm_probe(now);
   const Turn turn = next_turn();
+  if (turn == Turn::nothing) pacer_.on_idle();
   // A probe asks whether there still is a path to pace for.
   const bool probing = turn == Turn::repair && probe_.probes();
   if (!probing && !pacer_.ready(now)) return false;
@@ -390,8 +391,7 @@ void UdtSender::add_repairs(TimePoint now, TrainBuilder& builder, std::size_t li
   }
 }
 
-/// All that is behind a lost packet waits for it: where a round trip more is the end's, or has been lost already, one
-/// packet more is cheap.
+/// All behind a lost packet waits for it: where one round trip more is the end's, or has been lost, a copy is cheap.
 void UdtSender::note_worth_a_copy(PacketIndex index) {
   if (!peer_.extended || probe_.probes() || copies_.size() >= kMaxCopies) return;
   if (packets_[index].sends >= kSendsUntilCopy || next_new_bytes() == 0) copies_.push_back(index);

@@ -35,6 +35,34 @@ TEST(Pacer, KeepsTheRateOverALongTime) {
   EXPECT_NEAR(static_cast<double>(sent), 1e6, 5'000);
 }
 
+TEST(Pacer, KeepsTheRateWhereItsDriverIsLate) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  std::size_t sent = 0;
+  for (TimePoint now = kStart; now < kStart + 1s; now += 25ms)
+    for (; pacer.ready(now); sent += 1000) pacer.on_sent(now, 1000);
+  EXPECT_NEAR(static_cast<double>(sent), 1e6, 30'000);
+}
+
+TEST(Pacer, CatchesUpWhatADriverMissedToALimit) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  pacer.on_sent(kStart, 1000);
+  std::size_t sent = 0;
+  for (; pacer.ready(kStart + 1s); sent += 1000) pacer.on_sent(kStart + 1s, 1000);
+  EXPECT_EQ(sent, 31'000U) << "thirty milliseconds, and one packet that is paid for afterwards";
+}
+
+TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  pacer.on_sent(kStart, 1000);
+  pacer.on_idle();
+  std::size_t sent = 0;
+  for (; pacer.ready(kStart + 1s); sent += 1000) pacer.on_sent(kStart + 1s, 1000);
+  EXPECT_EQ(sent, 3000U) << "two milliseconds, and one packet that is paid for afterwards";
+}
+
 TEST(Pacer, DoesNotWakeMoreOftenThanItsGrain) {
   Pacer pacer;
   pacer.set_rate(1'000'000'000);
