@@ -19,7 +19,7 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
-  static constexpr Duration kCatchUp = std::chrono::milliseconds(2);      // guess: how late a busy machine wakes
+  static constexpr Duration kCatchUp = std::chrono::milliseconds(2);      // guess: how late an idle machine wakes
   static constexpr Duration kLateDriver = std::chrono::milliseconds(30);  // guess: eight others of a scheduler's quanta
   static constexpr Duration kGrain =
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
@@ -29,7 +29,7 @@ class Pacer {
   static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
   static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
 
-  static constexpr Duration kAhead = 2 * kCatchUp;  // guess: a driver that is late twice in a row
+  static constexpr Duration kAhead = 2 * kCatchUp;  // guess: an idle machine that is late twice in a row
 
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
@@ -51,7 +51,8 @@ class Pacer {
     const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
     return std::max({bytes_in(kTrainTime), slow, kLeastTrainPackets * packet_bytes});
   }
-  /// So much the next trains take until more can be there: one, and those of a driver that wakes late.
+  /// So much the next trains take until more can be there: one, and those of a driver that is a little late. What a later one
+  /// catches up is written within its turn.
   [[nodiscard]] std::uint64_t ahead_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return UINT64_MAX;
     return bytes_in(kAhead) + train_bytes(packet_bytes);

@@ -10,6 +10,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Bytes in packets of a thousand that it lets go at `now`.
+std::size_t sent_at(Pacer& pacer, TimePoint now) {
+  std::size_t sent = 0;
+  for (; pacer.ready(now); sent += 1000) pacer.on_sent(now, 1000);
+  return sent;
+}
+
 TEST(Pacer, HoldsNothingBackWithoutARate) {
   Pacer pacer;
   pacer.on_sent(kStart, 1 << 30);
@@ -30,8 +37,7 @@ TEST(Pacer, KeepsTheRateOverALongTime) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   std::size_t sent = 0;
-  for (TimePoint now = kStart; now < kStart + 1s; now += 700us)
-    for (; pacer.ready(now); sent += 1000) pacer.on_sent(now, 1000);
+  for (TimePoint now = kStart; now < kStart + 1s; now += 700us) sent += sent_at(pacer, now);
   EXPECT_NEAR(static_cast<double>(sent), 1e6, 5'000);
 }
 
@@ -39,8 +45,7 @@ TEST(Pacer, KeepsTheRateWhereItsDriverIsLate) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   std::size_t sent = 0;
-  for (TimePoint now = kStart; now < kStart + 1s; now += 25ms)
-    for (; pacer.ready(now); sent += 1000) pacer.on_sent(now, 1000);
+  for (TimePoint now = kStart; now < kStart + 1s; now += 25ms) sent += sent_at(pacer, now);
   EXPECT_NEAR(static_cast<double>(sent), 1e6, 30'000);
 }
 
@@ -48,9 +53,7 @@ TEST(Pacer, CatchesUpWhatADriverMissedToALimit) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 1000);
-  std::size_t sent = 0;
-  for (; pacer.ready(kStart + 1s); sent += 1000) pacer.on_sent(kStart + 1s, 1000);
-  EXPECT_EQ(sent, 31'000U) << "thirty milliseconds, and one packet that is paid for afterwards";
+  EXPECT_EQ(sent_at(pacer, kStart + 1s), 31'000U) << "thirty milliseconds, and one packet that is paid for afterwards";
 }
 
 TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
@@ -58,9 +61,7 @@ TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 1000);
   pacer.on_idle();
-  std::size_t sent = 0;
-  for (; pacer.ready(kStart + 1s); sent += 1000) pacer.on_sent(kStart + 1s, 1000);
-  EXPECT_EQ(sent, 3000U) << "two milliseconds, and one packet that is paid for afterwards";
+  EXPECT_EQ(sent_at(pacer, kStart + 1s), 3000U) << "two milliseconds, and one packet that is paid for afterwards";
 }
 
 TEST(Pacer, DoesNotWakeMoreOftenThanItsGrain) {
