@@ -67,6 +67,15 @@ Words with(Words words, const Words& more) {
   return words;
 }
 
+/// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.
+std::optional<std::string> key_beside(const std::filesystem::path& configuration) {
+  std::filesystem::path key = configuration;
+  std::error_code unknown;
+  const auto type = std::filesystem::symlink_status(key.replace_extension(".key"), unknown).type();
+  if (configuration.extension() != ".conf" || type == std::filesystem::file_type::not_found) return std::nullopt;
+  return key.string();  // also one that cannot be looked at: who reads it says why
+}
+
 /// As a command line that begins with the words of a file.
 Asked understand_configured(const Commands& commands, const std::string& path, const Words& more) {
   const auto text = read_trusted_file(path);
@@ -79,7 +88,10 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
     return wrong(file->wrong_command(
         fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))));
   }
-  auto job = command->parse(with(file->words(), more));
+  const Words words = with(file->words(), more);
+  auto job = command->parse(words);
+  if (const auto key = key_beside(path); key && job && *job != nullptr && !(*job)->options().key_file)
+    job = command->parse(with(words, {"--key-file", *key}));
   if (job) return {&*command, std::move(job), {}, [file = *file](Error error) { return file.blame(std::move(error)); }};
   return {&*command, tl::unexpected(file->blame(std::move(job.error()), [&](const Words& some) -> Status {
             UDTCAT_CHECK(command->parse(some));

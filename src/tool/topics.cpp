@@ -70,6 +70,7 @@ For a service, all of its command line: udtcat --config /etc/udtcat/db.conf, and
 
   listen 9000                # at the other end: host db.example, port 9000
   to localhost:5432
+  key-file FILE              # without it the key is that of /etc/udtcat/db.key, if that is there
   command gridftp serve      # the words of a command, where it has any
 
 For a user, ~/.config/udtcat/config: what his command lines need not say, and can say otherwise. Of a name that stands
