@@ -92,7 +92,7 @@ Only its owner and root may be able to write to either. A mistake is named by fi
 constexpr const char* kWhy = R"(Why it is not faster
 
   udtcat ... --why              at the end: what limited it, and what would help
-  kill -USR1 PID                the same of one that runs, and how far it is
+  kill -USR1 PID                the same of one that runs, of the time since it was last asked, and how far it is
   udtcat status                 of those in service, at this moment
   udtcat bench HOST PORT        beforehand: the path both ways, and both ends
 
