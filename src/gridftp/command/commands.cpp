@@ -46,9 +46,11 @@ Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file
   return job;
 }
 
-ConnectionStats figures_of(const TransferProgress& progress, Verb verb) {
-  ConnectionStats stats;
-  (verb == Verb::get ? stats.bytes_received : stats.bytes_sent) = progress.bytes;
+/// Files count, not the blocks and ranges of them that the carriers count.
+ConnectionStats figures_of(const TransferProgress& progress, const DataWatch& watch, Verb verb) {
+  ConnectionStats stats = watch.stats();
+  stats.bytes_received = verb == Verb::get ? progress.bytes : 0;
+  stats.bytes_sent = verb == Verb::get ? 0 : progress.bytes;
   return stats;
 }
 
@@ -67,8 +69,9 @@ ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Consol
     core::log().info("nothing is protected: neither the login nor the data");
   if (options.clear_control) console.line(unproved(options));
   const auto progress = std::make_shared<TransferProgress>();
+  const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  run.watch([progress, verb = options.verb] { return figures_of(*progress, verb); });
+  run.watch([progress, watch, verb = options.verb] { return figures_of(*progress, *watch, verb); });
   run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Extent> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Extent{progress->done_bytes(), *progress->file_bytes};
