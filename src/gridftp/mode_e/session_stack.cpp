@@ -12,6 +12,7 @@
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "lib/bridge/stream_pair.hpp"
+#include "lib/core/duplicate.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -174,7 +175,7 @@ class SessionStack final : public DataStack {
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
-    request.credentials = duplicate_credentials();
+    request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
     request.transport = options_.transport;
     auto listener = std::make_unique<SessionDataListener>(io_, closing_, options_, std::move(handler));
@@ -183,15 +184,12 @@ class SessionStack final : public DataStack {
   }
 
  private:
-  [[nodiscard]] std::optional<Credentials> duplicate_credentials() const {
-    return options_.credentials ? std::optional(options_.credentials->duplicate()) : std::nullopt;
-  }
   [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(Endpoint to) {
     DialRequest request;
     request.addresses.push_back(to);
     request.peer_name = to.to_string();
     request.timeout = options_.connect_patience;
-    request.credentials = duplicate_credentials();
+    request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
     request.transport = options_.transport;
     const auto begin = [&](auto handler) { return udtcat::dial(io_, std::move(request), std::move(handler)); };
