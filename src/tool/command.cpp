@@ -46,10 +46,11 @@ bool may_wait_for_key(const Options& options, bool has_environment_key) {
   return !has_environment_key && !options.shows_new_key;
 }
 
-Result<FoundKey> find_key_somewhere(const Options& options, std::optional<core::SecretText> environment_key) {
+Result<FoundCredentials> find_credentials_somewhere(const Options& options,
+                                                    std::optional<core::SecretText> environment_key) {
   std::optional<SignalsLetThrough> meanwhile;
   if (may_wait_for_key(options, environment_key.has_value())) meanwhile.emplace();
-  return find_key(options, std::move(environment_key), ask_on_terminal);
+  return find_credentials(options, std::move(environment_key), ask_on_terminal);
 }
 
 /// A command line as it was understood.
@@ -214,10 +215,10 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
     return told ? ExitStatus::success : fails(told.error());
   }
   if (!job.needs_key()) return job.run({}, context);
-  auto key = find_key_somewhere(job.options(), std::move(environment_key));
-  if (!key) return fails(key.error());
-  if (!key->generated && !key->where.empty()) core::log().info("the key is that of {}", key->where);
-  return job.run(std::move(*key), context);
+  auto found = find_credentials_somewhere(job.options(), std::move(environment_key));
+  if (!found) return fails(found.error());
+  if (!found->generated && !found->where.empty()) core::log().info("the key is that of {}", found->where);
+  return job.run(std::move(*found), context);
 }
 
 }  // namespace
