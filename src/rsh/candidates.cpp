@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <boost/asio/post.hpp>
 
+#include "lib/core/duplicate.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/text.hpp"
 
@@ -106,7 +107,7 @@ DialRace::DialRace(boost::asio::io_context& io, DialRequest request, Dialer::Han
                     .peer_name = request.peer_name,
                     .timeout = request.timeout,
                     .closed_port_patience = request.closed_port_patience,
-                    .credentials = request.credentials ? std::optional(request.credentials->duplicate()) : std::nullopt,
+                    .credentials = core::duplicate(request.credentials),
                     .session = request.session,
                     .transport = request.transport};
     // Posted: a dialer is not destroyed from inside its own call, as the winner's handler may do.

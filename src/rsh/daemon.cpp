@@ -18,7 +18,7 @@ constexpr std::size_t kMaxCommands = 256;  // guess: each is a process and a ses
 
 }  // namespace
 
-Status Daemon::start(const tool::Options& options, tool::FoundKey found) {
+Status Daemon::start(const tool::Options& options, tool::FoundCredentials found) {
   UDTCAT_TRY(listener_,
              tool::PeerListener::start(run_, options, std::move(found), [this](std::unique_ptr<Connection> connection) {
                take(std::move(connection));

@@ -29,7 +29,7 @@ class Daemon {
         peer_log_(run.io(), [&run](const std::string& line) { run.say(line); }) {}
 
   /// errors: those of tool::PeerListener::start()
-  [[nodiscard]] Status start(const tool::Options& options, tool::FoundKey found);
+  [[nodiscard]] Status start(const tool::Options& options, tool::FoundCredentials found);
   /// For commands that begin from now on.
   void allow(AllowList list) { list_ = std::move(list); }
 

@@ -49,7 +49,7 @@ std::unique_ptr<BenchMeter> measure(SessionRun& run, std::unique_ptr<Connection>
   return meter;
 }
 
-ExitStatus bench_command(const Options& options, const BenchWishes& wishes, FoundKey found, Console& console) {
+ExitStatus bench_command(const Options& options, const BenchWishes& wishes, FoundCredentials found, Console& console) {
   SessionRun run(options, console);
   auto request = make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));

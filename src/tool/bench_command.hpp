@@ -28,7 +28,7 @@ void add_bench_options(CommandLine& line, BenchWishes& wishes);  ///< --seconds,
                                                   const BenchWishes& wishes);
 
 /// Of a listener that is dialled.
-[[nodiscard]] ExitStatus bench_command(const Options& options, const BenchWishes& wishes, FoundKey found,
+[[nodiscard]] ExitStatus bench_command(const Options& options, const BenchWishes& wishes, FoundCredentials found,
                                        Console& console);
 
 }  // namespace udtcat::tool

@@ -46,10 +46,11 @@ bool may_wait_for_key(const Options& options, bool has_environment_key) {
   return !has_environment_key && !options.shows_new_key;
 }
 
-Result<FoundKey> find_key_somewhere(const Options& options, std::optional<core::SecretText> environment_key) {
+Result<FoundCredentials> find_credentials_somewhere(const Options& options,
+                                                    std::optional<core::SecretText> environment_key) {
   std::optional<SignalsLetThrough> meanwhile;
   if (may_wait_for_key(options, environment_key.has_value())) meanwhile.emplace();
-  return find_key(options, std::move(environment_key), ask_on_terminal);
+  return find_credentials(options, std::move(environment_key), ask_on_terminal);
 }
 
 /// A command line as it was understood.
@@ -67,6 +68,15 @@ Words with(Words words, const Words& more) {
   return words;
 }
 
+/// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.
+std::optional<std::string> key_beside(const std::filesystem::path& configuration) {
+  std::filesystem::path key = configuration;
+  std::error_code unknown;
+  const auto type = std::filesystem::symlink_status(key.replace_extension(".key"), unknown).type();
+  if (configuration.extension() != ".conf" || type == std::filesystem::file_type::not_found) return std::nullopt;
+  return key.string();  // also one that cannot be looked at: who reads it says why
+}
+
 /// As a command line that begins with the words of a file.
 Asked understand_configured(const Commands& commands, const std::string& path, const Words& more) {
   const auto text = read_trusted_file(path);
@@ -79,7 +89,10 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
     return wrong(file->wrong_command(
         fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))));
   }
-  auto job = command->parse(with(file->words(), more));
+  const Words words = with(file->words(), more);
+  auto job = command->parse(words);
+  if (const auto key = key_beside(path); key && job && *job != nullptr && !(*job)->options().key_file)
+    job = command->parse(with(words, {"--key-file", *key}));
   if (job) return {&*command, std::move(job), {}, [file = *file](Error error) { return file.blame(std::move(error)); }};
   return {&*command, tl::unexpected(file->blame(std::move(job.error()), [&](const Words& some) -> Status {
             UDTCAT_CHECK(command->parse(some));
@@ -202,10 +215,10 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
     return told ? ExitStatus::success : fails(told.error());
   }
   if (!job.needs_key()) return job.run({}, context);
-  auto key = find_key_somewhere(job.options(), std::move(environment_key));
-  if (!key) return fails(key.error());
-  if (!key->generated && !key->where.empty()) core::log().info("the key is that of {}", key->where);
-  return job.run(std::move(*key), context);
+  auto found = find_credentials_somewhere(job.options(), std::move(environment_key));
+  if (!found) return fails(found.error());
+  if (!found->generated && !found->where.empty()) core::log().info("the key is that of {}", found->where);
+  return job.run(std::move(*found), context);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class Job {
   /// errors: those of files that it would read
   [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
   /// Runs to its end and gives the exit status.  found   no key where it needs none
-  [[nodiscard]] virtual ExitStatus run(FoundKey found, const JobContext& context) = 0;
+  [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const JobContext& context) = 0;
 };
 
 /// A row of the table.

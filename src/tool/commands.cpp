@@ -81,7 +81,7 @@ class PipeJob final : public Job {
     return {};
   }
   [[nodiscard]] Result<Words> facts() const override { return form_facts(options_); }
-  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
     switch (options_.form) {

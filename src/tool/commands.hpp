@@ -15,11 +15,11 @@ namespace udtcat::tool {
 /// The forms of udtcat without a command's word.
 [[nodiscard]] Commands commands();
 
-[[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundKey found, Console& console);
-[[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundKey found, Console& console);
+[[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundCredentials found, Console& console);
+[[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundCredentials found, Console& console);
 
 /// make_session   none: local sockets and services
-[[nodiscard]] ExitStatus forward_command(const PipeOptions& options, FoundKey found, Console& console,
+[[nodiscard]] ExitStatus forward_command(const PipeOptions& options, FoundCredentials found, Console& console,
                                          const ForwardSessionMaker& make_session = {});
 
 [[nodiscard]] ExitStatus plain_command(const PipeOptions& options, Console& console);

@@ -36,7 +36,7 @@ std::string transport_fact(const TransportOptions& transport) {
                      core::format_size(transport.memory_bytes));
 }
 
-std::string pair_fact(const Options& options, const FoundKey& found) {
+std::string pair_fact(const Options& options, const FoundCredentials& found) {
   const PairCredentials& pair = *found.credentials->pair();
   std::string text = fmt::format("key pair: {}, {}", found.where, pair.own->public_key().to_string());
   if (found.peers)
@@ -70,7 +70,7 @@ Result<std::string> key_fact(const Options& options, std::optional<core::SecretT
                              ? "key: none is given; started at a terminal it shows a new one there, else it fails"
                              : "key: none is given; started at a terminal it asks for it there, else it fails");
   }
-  const auto found = find_key(options, std::move(environment), [](const std::string& question) {
+  const auto found = find_credentials(options, std::move(environment), [](const std::string& question) {
     return fail(Errc::bad_argument, question, "nobody is asked by --check");
   });
   if (!found) return tl::unexpected(found.error());

@@ -17,7 +17,7 @@ namespace udtcat::tool {
 [[nodiscard]] std::string place_text(const char* protocol, const HostPort& local, AddressFamily family);
 
 /// The key: where it is, and, if that is a file or the environment, that it is one.
-/// errors: those of find_key()
+/// errors: those of find_credentials()
 [[nodiscard]] Result<std::string> key_fact(const Options& options, std::optional<core::SecretText> environment);
 
 /// Names, protection and limits: the options that every command has.

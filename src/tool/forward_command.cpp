@@ -120,7 +120,7 @@ class ForwardCommand {
         absence_(to_string(options.peer), Clock::now()),
         peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
 
-  [[nodiscard]] ExitStatus run(FoundKey found) {
+  [[nodiscard]] ExitStatus run(FoundCredentials found) {
     allow_descriptors(kAllDescriptors);
     if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
     run_.watch([this] { return forward_.total(); });
@@ -140,7 +140,7 @@ class ForwardCommand {
     };
   }
 
-  [[nodiscard]] Status start(FoundKey found);
+  [[nodiscard]] Status start(FoundCredentials found);
   void announce_fronts();
   void want();
   void on_up(const Connection& connection);
@@ -164,7 +164,7 @@ class ForwardCommand {
   PeerLog peer_log_;                        // a listener's
 };
 
-Status ForwardCommand::start(FoundKey found) {
+Status ForwardCommand::start(FoundCredentials found) {
   UDTCAT_TRY(auto services, resolve_services(options_.services, options_.socket_family));
   const auto warn = [this](const Endpoint& peer, const Error& error) {
     core::log().warn("{}: {}", forward_.name_of(peer), error.message());
@@ -270,7 +270,7 @@ void ForwardCommand::stop(const Error& why) {
 
 }  // namespace
 
-ExitStatus forward_command(const PipeOptions& options, FoundKey found, Console& console,
+ExitStatus forward_command(const PipeOptions& options, FoundCredentials found, Console& console,
                            const ForwardSessionMaker& make_session) {
   ForwardCommand command(options, console, make_session);
   return command.run(std::move(found));

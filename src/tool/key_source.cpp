@@ -20,25 +20,25 @@ namespace udtcat::tool {
 namespace {
 
 /// A shared key in the place of the key pair that the user speaks of would let in others than he means.
-Result<FoundKey> as_shared(const Options& options, Key key, const std::string& from) {
+Result<FoundCredentials> as_shared(const Options& options, Key key, const std::string& from) {
   if (const char* option = pair_option(options))
     return misplaced(option, "needs a key pair, and " + from + " holds a shared key");
-  return FoundKey{.credentials = std::move(key), .where = from};
+  return FoundCredentials{.credentials = std::move(key), .where = from};
 }
 
-Result<FoundKey> in_file(const Options& options, const std::string& path) {
+Result<FoundCredentials> in_file(const Options& options, const std::string& path) {
   UDTCAT_TRY(SecretKey secret, secret_key_from_file(path));
   if (auto* pair = std::get_if<KeyPair>(&secret)) {
-    UDTCAT_TRY(FoundKey found, with_peers(options, std::move(*pair)));
+    UDTCAT_TRY(FoundCredentials found, with_peers(options, std::move(*pair)));
     found.where = path;
     return found;
   }
   return as_shared(options, std::get<Key>(std::move(secret)), path);
 }
 
-Result<FoundKey> users_pair(const Options& options) {
+Result<FoundCredentials> users_pair(const Options& options) {
   UDTCAT_TRY(KeyPair pair, user_key_pair());
-  UDTCAT_TRY(FoundKey found, with_peers(options, std::move(pair)));
+  UDTCAT_TRY(FoundCredentials found, with_peers(options, std::move(pair)));
   found.where = user_file("identity")->string();
   return found;
 }
@@ -83,8 +83,9 @@ std::optional<std::string> users_key_file() {
   return file->string();  // also one that cannot be looked at: who reads it says why
 }
 
-Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment, const AskForKey& ask) {
-  if (options.session.protection == Protection::clear) return FoundKey{};
+Result<FoundCredentials> find_credentials(const Options& options, std::optional<core::SecretText> environment,
+                                          const AskForKey& ask) {
+  if (options.session.protection == Protection::clear) return FoundCredentials{};
   if (options.key_file) return in_file(options, *options.key_file);
   if (environment) {
     const std::string variable = std::string("$") + kKeyVariable;
@@ -98,13 +99,13 @@ Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText
   if (options.shows_new_key) {
     if (!hint.empty()) core::log().warn("{}", hint);
     UDTCAT_TRY(Key key, Key::generate());
-    return FoundKey{.credentials = std::move(key), .generated = true, .where = "a new one"};
+    return FoundCredentials{.credentials = std::move(key), .generated = true, .where = "a new one"};
   }
   auto typed = ask("Key of " + to_string(options.peer) + (hint.empty() ? "" : " (" + hint + ")") + ": ");
   if (!typed && !hint.empty()) typed.error().cause += "; " + hint;
   if (!typed) return tl::unexpected(std::move(typed.error()));
   UDTCAT_TRY(Key key, parsed(typed->view(), "the key typed"));
-  return FoundKey{.credentials = std::move(key), .where = "the terminal"};
+  return FoundCredentials{.credentials = std::move(key), .where = "the terminal"};
 }
 
 }  // namespace udtcat::tool

@@ -24,7 +24,7 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 /// Call before there are other threads.
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
-struct FoundKey {
+struct FoundCredentials {
   std::optional<Credentials> credentials{};  ///< none exactly at Protection::clear
   bool generated = false;                    ///< a shared key that nobody else has yet
   std::shared_ptr<PeersFile> peers{};        ///< of a listener with a key pair: those it lets in
@@ -40,7 +40,8 @@ using AskForKey = std::function<Result<core::SecretText>(const std::string& ques
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.
 /// errors: Errc::bad_argument, naming what is wrong with the key or the ways to give one; Errc::cipher_failed
-[[nodiscard]] Result<FoundKey> find_key(const Options& options, std::optional<core::SecretText> environment,
-                                        const AskForKey& ask);
+[[nodiscard]] Result<FoundCredentials> find_credentials(const Options& options,
+                                                        std::optional<core::SecretText> environment,
+                                                        const AskForKey& ask);
 
 }  // namespace udtcat::tool

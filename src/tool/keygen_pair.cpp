@@ -37,7 +37,7 @@ class KeygenPairJob final : public Job {
 
   [[nodiscard]] const Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     const SignalsLetThrough meanwhile;
     const auto file = file_ ? std::optional<std::filesystem::path>(*file_) : user_file("identity");
     Result<std::string> line = fail(Errc::bad_argument, "udtcat keygen --pair", "there is no $HOME; name a file");

@@ -38,7 +38,7 @@ Result<std::optional<Peer>> find_listener(const Options& options) {
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
-Result<FoundKey> for_listener(const Options& options, std::shared_ptr<const KeyPair> own) {
+Result<FoundCredentials> for_listener(const Options& options, std::shared_ptr<const KeyPair> own) {
   if (!options.peers_file)
     return fail(Errc::bad_argument, "a listener with a key pair",
                 "needs --peers FILE, the list of those that it lets in");
@@ -46,16 +46,16 @@ Result<FoundKey> for_listener(const Options& options, std::shared_ptr<const KeyP
     return misplaced(options.trust_first ? "--trust-first" : "--peer",
                      "a listener with a key pair lets in the peers that --peers FILE lists, and no others");
   UDTCAT_TRY(const auto peers, PeersFile::load(*options.peers_file));
-  return FoundKey{.credentials = PairCredentials{std::move(own), peers}, .peers = peers};
+  return FoundCredentials{.credentials = PairCredentials{std::move(own), peers}, .peers = peers};
 }
 
 /// The connector's way to `peers`, who may be one whose key it knows.
-FoundKey towards(std::shared_ptr<const KeyPair> own, std::shared_ptr<KnownPeers> peers,
-                 std::optional<PublicKey> listener) {
-  return FoundKey{.credentials = PairCredentials{std::move(own), std::move(peers), listener}};
+FoundCredentials towards(std::shared_ptr<const KeyPair> own, std::shared_ptr<KnownPeers> peers,
+                         std::optional<PublicKey> listener) {
+  return FoundCredentials{.credentials = PairCredentials{std::move(own), std::move(peers), listener}};
 }
 
-Result<FoundKey> for_connector(const Options& options, std::shared_ptr<const KeyPair> own) {
+Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<const KeyPair> own) {
   const std::string& name = meant_name(options);
   if (options.peer_key) return towards(std::move(own), one_known_peer({name, *options.peer_key}), options.peer_key);
   UDTCAT_TRY(const auto known, find_listener(options));
@@ -99,7 +99,7 @@ Result<KeyPair> user_key_pair() {
   return KeyPair::from_file(file->string());
 }
 
-Result<FoundKey> with_peers(const Options& options, KeyPair own) {
+Result<FoundCredentials> with_peers(const Options& options, KeyPair own) {
   if (!options.session.own_name.empty())
     return misplaced("--as", "allowed with a shared key only; with key pairs, each end's peers file names the other");
   auto shared = std::make_shared<const KeyPair>(std::move(own));

@@ -23,6 +23,6 @@ namespace udtcat::tool {
 
 /// The pair with the peers that the options name.
 /// errors: Errc::bad_argument: a listener without a list, a connector that names nobody whom it can know
-[[nodiscard]] Result<FoundKey> with_peers(const Options& options, KeyPair own);
+[[nodiscard]] Result<FoundCredentials> with_peers(const Options& options, KeyPair own);
 
 }  // namespace udtcat::tool

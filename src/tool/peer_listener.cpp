@@ -9,8 +9,8 @@
 
 namespace udtcat::tool {
 
-Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const Options& options, FoundKey found,
-                                                          Listener::PeerHandler on_peer) {
+Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const Options& options,
+                                                          FoundCredentials found, Listener::PeerHandler on_peer) {
   std::optional<Key> announced;
   if (found.generated) announced = found.credentials->shared()->duplicate();
   run.keep_current(found.peers);

@@ -23,7 +23,8 @@ class PeerListener {
   /// `run` must outlive this.
   /// errors: those of make_listen_request(), listen() and announce_listener()
   [[nodiscard]] static Result<std::unique_ptr<PeerListener>> start(SessionRun& run, const Options& options,
-                                                                   FoundKey found, Listener::PeerHandler on_peer);
+                                                                   FoundCredentials found,
+                                                                   Listener::PeerHandler on_peer);
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 

@@ -67,8 +67,7 @@ void Rates::set(ProcessPicture& picture, TimePoint now) {
     const bool is_new = before == peers_.end();
     const std::uint64_t moved_before = is_new ? 0 : before->second.bytes;
     peer.rate = rate_of(moved_before, moved, is_new ? peer.age : now - at_);
-    const Evidence lately = is_new ? evidence : since(before->second.evidence, evidence);
-    peer.limited_by = why(lately);
+    peer.limited_by = why_since(is_new ? Evidence{} : before->second.evidence, evidence);
     // Of an idle peer the evidence would name whatever stands still; a consumer is waited for though nothing moves.
     if (moved == moved_before && !peer.limited_by.word.ends_with("consumer")) peer.limited_by = {};
     peers.emplace(peer.number, Before{moved, evidence});

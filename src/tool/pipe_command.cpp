@@ -270,7 +270,7 @@ class PipeListener {
   PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), bench_(run.io(), {}) {}
   ~PipeListener() { bench_.abort_all({Errc::interrupted, "serve a bench", "the pipe beside it is over"}); }
 
-  [[nodiscard]] Status start(FoundKey found) {
+  [[nodiscard]] Status start(FoundCredentials found) {
     UDTCAT_TRY(listener_,
                PeerListener::start(run_, options_, std::move(found),
                                    [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
@@ -308,14 +308,14 @@ EndRules end_rules_of(const PipeOptions& options) {
 
 }  // namespace
 
-ExitStatus listen_command(const PipeOptions& options, FoundKey found, Console& console) {
+ExitStatus listen_command(const PipeOptions& options, FoundCredentials found, Console& console) {
   SessionRun run(options, console, end_rules_of(options));
   PipeListener listener(run, options);
   if (auto started = listener.start(std::move(found)); !started) return run.fail_to_start(std::move(started.error()));
   return run.run();
 }
 
-ExitStatus connect_command(const PipeOptions& options, FoundKey found, Console& console) {
+ExitStatus connect_command(const PipeOptions& options, FoundCredentials found, Console& console) {
   SessionRun run(options, console, end_rules_of(options));
   auto request = make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));

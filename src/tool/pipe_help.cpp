@@ -25,7 +25,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
                                           rsync, scp, sftp, git, borg, restic; udtcat rsh --help
   udtcat rsh-daemon -l [ADDR:]PORT --allow FILE   run listed commands for key holders; udtcat rsh-daemon --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
-  udtcat help [TOPIC]                     this; or of keys, forward, config, why, exit, or a command
+  udtcat help [TOPIC]                     this; or of keys, forward, service, config, why, exit, or a command
 )";
 
 constexpr const char* kOptions = R"(

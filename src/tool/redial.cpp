@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/core/duplicate.hpp"
 #include "tool/requests.hpp"
 
 namespace udtcat::tool {
@@ -80,7 +81,7 @@ void Redial::look_up() {
 
 void Redial::attempt(std::vector<Endpoint> addresses) {
   state_ = State::dialling;
-  DialRequest request = dial_request(options_, credentials_ ? std::optional(credentials_->duplicate()) : std::nullopt);
+  DialRequest request = dial_request(options_, core::duplicate(credentials_));
   request.addresses = addresses_ = std::move(addresses);
   dialer_ = dial(io_, std::move(request),
                  [this](Result<std::unique_ptr<Connection>> connection) { on_dialled(std::move(connection)); });

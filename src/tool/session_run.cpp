@@ -179,8 +179,7 @@ void SessionRun::tell_progress() {
   console_.line("udtcat: " + state_text());
   if (!figures_) return;
   const Evidence now = figures_().evidence;
-  const Evidence lately = since(std::exchange(asked_, now), now);
-  console_.line("udtcat: " + why(lately).text);
+  console_.line("udtcat: " + why_since(std::exchange(asked_, now), now).text);
 }
 
 void SessionRun::finish(std::optional<Error> error) {
@@ -221,7 +220,7 @@ void SessionRun::conclude() {
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
-  const Why limited_by = why(end.stats.evidence);
+  const Why limited_by = why_since({}, end.stats.evidence);
   if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

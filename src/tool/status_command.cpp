@@ -58,7 +58,7 @@ class StatusJob final : public Job {
 
   [[nodiscard]] const Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     const SignalsLetThrough meanwhile;
     auto answers = ask_for_status(status_sockets());
     std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });

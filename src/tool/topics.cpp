@@ -24,7 +24,8 @@ constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. 
   keys         (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
                and that file to the other host: both ends use it without being told
 
-udtcat help lists every option, udtcat help TOPIC explains one thing: keys, forward, config, why, exit, or a command)";
+udtcat help lists every option, udtcat help TOPIC explains one thing: keys, forward, service, config, why,
+exit, or a command)";
 
 constexpr const char* kKeys = R"(Keys: who may be at the other end
 
@@ -60,8 +61,7 @@ HOST:9000 is dialled again until it is stopped (--once: it is not).
   udtcat -l 9000 --from 5432=db                              the other way round: beside the clients
   udtcat HOST:9000 --to db=localhost:5432                    beside the service, which dials out
 
-As a systemd service: /etc/udtcat/db.conf (udtcat help config), then systemctl enable --now udtcat@db. Who is
-connected: udtcat status.
+As a service of systemd: udtcat help service. Who is connected: udtcat status.
 )";
 
 constexpr const char* kConfig = R"(Files of options: a long option a line, without dashes
@@ -70,6 +70,7 @@ For a service, all of its command line: udtcat --config /etc/udtcat/db.conf, and
 
   listen 9000                # at the other end: host db.example, port 9000
   to localhost:5432
+  key-file FILE              # without it the key is that of /etc/udtcat/db.key, if that is there
   command gridftp serve      # the words of a command, where it has any
 
 For a user, ~/.config/udtcat/config: what his command lines need not say, and can say otherwise. Of a name that stands
@@ -88,10 +89,34 @@ twice the first counts.
 Only its owner and root may be able to write to either. A mistake is named by file and line.
 )";
 
+constexpr const char* kService =
+    R"(A service of the system, by key pairs: each host has its own key, and can be taken out alone
+
+On both hosts, as root; the line that it prints is the public key, for the other host:
+
+  udtcat keygen --pair /etc/udtcat/db.key
+
+Beside the service; db.peers has a line for each host that may come:
+
+  printf 'listen 9000\nto localhost:5432\npeers /etc/udtcat/db.peers\n' > /etc/udtcat/db.conf
+  echo 'web PUBLIC-KEY forward' > /etc/udtcat/db.peers
+
+Beside its clients, who connect to 127.0.0.1:5432:
+
+  printf 'host HOST\nport 9000\npeer "PUBLIC-KEY"\nfrom 5432\n' > /etc/udtcat/db.conf
+
+On both:
+
+  udtcat --config /etc/udtcat/db.conf --check                says what it would do, and with which key
+  systemctl enable --now udtcat@db                           ready when it listens or holds its port
+  systemctl reload udtcat@db                                 when db.peers has changed: who is taken out is cut off
+  udtcat status                                              who is connected, how fast, who was refused
+)";
+
 constexpr const char* kWhy = R"(Why it is not faster
 
   udtcat ... --why              at the end: what limited it, and what would help
-  kill -USR1 PID                the same of one that runs, and how far it is
+  kill -USR1 PID                the same of one that runs, of the time since it was last asked, and how far it is
   udtcat status                 of those in service, at this moment
   udtcat bench HOST PORT        beforehand: the path both ways, and both ends
 
@@ -112,7 +137,8 @@ struct Topic {
   const char* name;
   const char* text;
 };
-constexpr std::array<Topic, 4> kTopics{{{"keys", kKeys}, {"forward", kForward}, {"config", kConfig}, {"why", kWhy}}};
+constexpr std::array<Topic, 5> kTopics{
+    {{"keys", kKeys}, {"forward", kForward}, {"service", kService}, {"config", kConfig}, {"why", kWhy}}};
 constexpr const char* kExit = "exit";
 
 }  // namespace

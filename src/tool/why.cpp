@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,10 @@ std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share,
 
 std::string milliseconds(std::chrono::microseconds time) {
   return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
+}
+
+std::string span_text(std::chrono::duration<double> span) {
+  return span.count() < 10 ? fmt::format("{:.2g} s", span.count()) : fmt::format("{:.0f} s", span.count());
 }
 
 /// The half of the end that the verdict is on; null: nothing is known of it.
@@ -108,6 +113,16 @@ std::string path_beside(const Verdict& verdict) {
 Why why(const Evidence& evidence) {
   const Verdict verdict = verdict_on(evidence);
   return {.word = std::string(word_of(verdict)), .text = why_text(verdict, evidence)};
+}
+
+Why why_since(const Evidence& before, const Evidence& now) {
+  const bool has_begun_since = before.here.elapsed.count() == 0 || now.here.elapsed < before.here.elapsed;
+  const Evidence lately = has_begun_since ? now : since(before, now);
+  Why made = why(lately);
+  if (lately.here.elapsed.count() > 0)
+    made.text = (has_begun_since ? "since it began" : "over the last " + span_text(lately.here.elapsed)) + ", " +
+                std::move(made.text);
+  return made;
 }
 
 std::string why_text(const Verdict& verdict, const Evidence& evidence) {

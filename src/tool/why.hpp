@@ -16,8 +16,11 @@ struct Why {
   std::string text{};
 };
 
-/// Docs: udtcat(1), "WHY".
+/// Docs: udtcat(1), "WHY". Of a span that the reader knows.
 [[nodiscard]] Why why(const Evidence& evidence);
+/// The verdict on the time between; its text names that.
+/// before   of nothing, or of an earlier connection: `now` is judged from its beginning
+[[nodiscard]] Why why_since(const Evidence& before, const Evidence& now);
 /// The text of a verdict on `evidence`.
 [[nodiscard]] std::string why_text(const Verdict& verdict, const Evidence& evidence);
 

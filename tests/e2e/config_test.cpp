@@ -73,6 +73,17 @@ TEST_F(Config, KeepsAQuotedHash) {
   EXPECT_THAT(ran.output, HasSubstr("the command 'grep \"#\"'")) << ran.errors;
 }
 
+TEST_F(Config, HasTheKeyBesideItUnlessItNamesAnother) {
+  const std::string beside = home_.write("test.key", key_);
+  EXPECT_THAT(check("listen 9\nto db:1").output, HasSubstr("key: that of " + beside));
+  EXPECT_THAT(check("command gridftp serve\nroot /srv").output,
+              AllOf(HasSubstr("at udp port 2811"), HasSubstr("key: that of " + beside)));
+  EXPECT_THAT(check("listen 9\nkey-file " + key_file_).output, HasSubstr("key: that of " + key_file_));
+  EXPECT_THAT(check("listen 9", {"--check", "-k", key_file_}).output, HasSubstr("key: that of " + key_file_));
+  std::ignore = home_.write("test.key", key_, 0644);
+  EXPECT_THAT(check("listen 9").errors, AllOf(HasSubstr(beside), HasSubstr("too open")));
+}
+
 TEST_F(Config, SaysWhatHappensWithoutAKey) {
   EXPECT_THAT(check("listen 9").output,
               HasSubstr("key: none is given; started at a terminal it shows a new one there"));

@@ -11,6 +11,7 @@
 namespace udtcat::test::e2e {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class GridftpServeTest : public GridftpTest {
@@ -278,6 +279,23 @@ TEST_F(GridftpServeTest, TellsACopyHowFarItIs) {
   const Ran ran = gridftp({"copy", "--over", "udt", "--progress", ours("source"), ours("copied")});
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;
   EXPECT_TRUE(std::regex_search(ran.errors, std::regex(R"(\[ [1-9]\d %\] [\d.]+ MB of 8\.00 MB)"))) << ran.errors;
+}
+
+TEST_F(GridftpServeTest, KnowsWhyATransferIsNotFasterWhereItsOwnTransportCarriesIt) {
+  serve({"--auth", "anonymous", "--anonymous-writable", "-k", key_file(), "--protect", "clear", "--rate", "20M"});
+  std::ignore = random_file("source", 3'000'000);
+  const Arguments asks{"--why", "--stats", "json"};
+  const Arguments sealed{"--why", "--stats", "json", "--clear-control", "-k", key_file()};
+  const Ran get = gridftp(with("get", sealed, {ours("source"), "got"}));
+  EXPECT_THAT(get.errors, AllOf(HasSubstr("udtcat: since it began, limited by --rate 20.0 Mbit/s there\n"),
+                                HasSubstr("\"limited_by\":\"peer_rate_cap\"")));
+  const Ran put = gridftp(with("put", sealed, {"--rate", "10M", here("source"), ours("put")}));
+  EXPECT_THAT(put.errors, HasSubstr("\"limited_by\":\"rate_cap\""));
+  const Ran udt = gridftp(with("put", asks, {"--over", "udt", "--rate", "10M", here("source"), ours("udt")}));
+  EXPECT_THAT(udt.errors, HasSubstr("\"limited_by\":\"rate_cap\""));
+  for (const Arguments& elsewhere : {with("get", asks, {ours("source"), "tcp"}),
+                                     with("copy", asks, {"--over", "udt", ours("source"), ours("copied")})})
+    EXPECT_THAT(gridftp(elsewhere).errors, HasSubstr("udtcat: what limits is not known: nobody has measured it\n"));
 }
 
 TEST_F(GridftpServeTest, EndsACopyThatTheTargetRefuses) {

@@ -107,12 +107,14 @@ TEST_F(KeyPairs, AndASharedKeyDoNotMeet) {
     Process connector = connect({.key = shared});
     expect_exit(connector, kRefused, kAtOnce);
     expect_says(connector, "--peer PUBLIC-KEY, or --trust-first, uses this end's key pair");
+    expect_says(listener, "the connector has a shared key, this listener a key pair");
     EXPECT_TRUE(listener.running()) << listener.errors();
   }
   Process listener = listen({.key = shared});
   Process connector = connect(client("alice"));
   expect_exit(connector, kRefused, kAtOnce);
   expect_says(connector, "-k FILE names this end's shared key");
+  expect_says(listener, "the connector shows no shared key; it may have a key pair");
 }
 
 /// A peer that is in the middle of a pipe.

@@ -39,7 +39,7 @@ const std::vector<Mistake> kMistakes = {
     {"CommandOfTwoWordsMistyped", {"statsu", "--json"}, {"did you mean status?"}},
     {"VerbMistyped", {"gridftp", "gte", "ftp://h/f", "."}, {"gte", "did you mean get?"}},
     {"NeitherCommandNorPort", {"send", "file"}, {"\"send file\"", "HOST PORT", "udtcat help"}},
-    {"TopicMistyped", {"help", "kesy"}, {"kesy", "did you mean keys?", "forward, config, why, exit"}},
+    {"TopicMistyped", {"help", "kesy"}, {"kesy", "did you mean keys?", "forward, service, config, why, exit"}},
     {"RateOfTcp",
      {"gridftp", "put", "--over", "tcp", "--rate", "1M", "f", "ftp://127.0.0.1/f"},
      {"--rate", "--over session"}},
@@ -103,7 +103,7 @@ TEST_F(Usage, HelpOnATopicIsOneScreen) {
   EXPECT_EQ(help({}).output, run({.argv = {UDTCAT_BINARY, "--help"}}).output);
   EXPECT_EQ(help({"rsh"}).output, run({.argv = {UDTCAT_BINARY, "rsh", "--help"}}).output);
   EXPECT_EQ(help({"gridftp", "gateway"}).output, run({.argv = {UDTCAT_BINARY, "gridftp", "gateway", "--help"}}).output);
-  for (const char* topic : {"keys", "forward", "config", "why", "exit"}) {
+  for (const char* topic : {"keys", "forward", "service", "config", "why", "exit"}) {
     const Ran ran = help({topic});
     EXPECT_EQ(ran.status, kSuccess) << topic;
     EXPECT_LE(std::ranges::count(ran.output, '\n'), 24) << topic;

@@ -42,15 +42,23 @@ BenchReport report() {
 }
 
 TEST(BenchReport, SaysOnOneScreenWhatWasFound) {
-  EXPECT_EQ(to_text(report()),
-            "udtcat bench: 192.0.2.7:9000, round trip 75.1 ms (at best 75.0 ms), 1500-byte packets, private, 8 cores "
-            "here, 16 there\n"
-            "       rate                         lost      late      round trip   processor here, there   "
-            "socket drops here, there\n"
-            "out    3.30 Gbit/s    412.0 MB/s    0.10 %    0.02 %    88.3 ms      81 %, 64 % of a core    0, 17\n"
-            "back   3.30 Gbit/s    412.0 MB/s    0.10 %    0.02 %    88.3 ms      81 %, 64 % of a core    0, 17\n"
-            "out:  limited by the path: 412 MB/s found\n"
-            "back: limited by the path: 412 MB/s found\n");
+  EXPECT_EQ(
+      to_text(report()),
+      "udtcat bench: 192.0.2.7:9000, round trip 75.1 ms (at best 75.0 ms), 1500-byte packets, private, 8 cores "
+      "here, 16 there\n"
+      "       rate                         lost      late      round trip   processor here, there   "
+      "socket drops here, there\n"
+      "out    3.30 Gbit/s    412.0 MB/s    0.10 %    0.02 %    88.3 ms      81 %, 64 % of a core    0, 17\n"
+      "back   3.30 Gbit/s    412.0 MB/s    0.10 %    0.02 %    88.3 ms      81 %, 64 % of a core    0, 17\n"
+      "out:  limited by the path: 412 MB/s found\n"
+      "back: limited by the path: 412 MB/s found\n"
+      "(rate: the mean of what came out, its beginning included; found: the most that the path carried of late)\n");
+}
+
+TEST(BenchReport, ExplainsOnlyWhatItSays) {
+  BenchReport by_disk = report();
+  for (BenchDirection& each : by_disk.directions) each.limited_by = {"rate_cap", "limited by --rate 1 Gbit/s here"};
+  EXPECT_THAT(to_text(by_disk), Not(HasSubstr("found:")));
 }
 
 TEST(BenchReport, ShowsNothingAsMeasuredThatIsNot) {

@@ -128,14 +128,15 @@ TEST_F(EnvironmentKey, ThatIsEmptyIsNone) {
 
 class FindKey : public testing::Test {
  protected:
-  [[nodiscard]] Result<FoundKey> find(std::optional<core::SecretText> environment = std::nullopt) {
-    return find_key(options_, std::move(environment), [this](const std::string& question) -> Result<core::SecretText> {
-      question_ = question;
-      if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
-      return core::SecretText(typed_);
-    });
+  [[nodiscard]] Result<FoundCredentials> find(std::optional<core::SecretText> environment = std::nullopt) {
+    return find_credentials(options_, std::move(environment),
+                            [this](const std::string& question) -> Result<core::SecretText> {
+                              question_ = question;
+                              if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
+                              return core::SecretText(typed_);
+                            });
   }
-  void expect_key(const Result<FoundKey>& found) const {
+  void expect_key(const Result<FoundCredentials>& found) const {
     ASSERT_TRUE(found) << found.error().message();
     ASSERT_TRUE(found->credentials);
     EXPECT_EQ(found->credentials->shared()->reveal_text(), kKeyText);
@@ -154,7 +155,7 @@ class FindPair : public FindKey {
  protected:
   FindPair() { user_.write("identity", pair_.reveal_text()); }
   void know(const std::string& name) const { user_.write("peers", name + " " + db_.to_string() + "\n"); }
-  void expect_pair_for_db(const Result<FoundKey>& found) const {
+  void expect_pair_for_db(const Result<FoundCredentials>& found) const {
     ASSERT_TRUE(found) << found.error().message();
     const PairCredentials* pair = found->credentials->pair();
     ASSERT_NE(pair, nullptr);

@@ -184,12 +184,13 @@ TEST(Rates, ComeWithTheVerdictOnTheTimeBetween) {
   evidence.bytes_sent = 1000;
   rates.set(made, Rates::TimePoint() + 1h);
   EXPECT_EQ(made.peers.front().limited_by.word, "source");
+  EXPECT_THAT(made.peers.front().limited_by.text, HasSubstr("since it began, "));
   evidence.elapsed = 20s;
   evidence.held[static_cast<std::size_t>(Hold::memory)] = 10s;
   made.peers.front().stats.bytes_sent += 1000;
   rates.set(made, Rates::TimePoint() + 1h + 10s);
   EXPECT_EQ(made.peers.front().limited_by.word, "memory");
-  EXPECT_THAT(made.peers.front().limited_by.text, HasSubstr("limited by --memory here"));
+  EXPECT_THAT(made.peers.front().limited_by.text, HasSubstr("over the last 10 s, limited by --memory here"));
 }
 
 TEST(Rates, SayNothingOfLimitsWhereNothingMoved) {

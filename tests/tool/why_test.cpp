@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 using Where = Verdict::Where;
 
 Evidence some_evidence() {
@@ -87,6 +88,22 @@ TEST(WhyText, OfThePathSaysWhatWasFound) {
   EXPECT_THAT(text({.limit = Limit::policer, .lost = 0.041, .path_rate = plain.path_rate}),
               AllOf(HasSubstr("near 11.6 MB/s"), HasSubstr("4.1 % of the packets lost")));
   EXPECT_THAT(text({.limit = Limit::loss, .lost = 0.1, .path_rate = plain.path_rate}), HasSubstr("10 %"));
+}
+
+TEST(Why, NamesTheSpanThatItSpeaksOf) {
+  Evidence before = some_evidence();
+  before.here.held[static_cast<std::size_t>(Hold::source)] = 10s;
+  EXPECT_THAT(why_since({}, before).text, StartsWith("since it began, limited by our source: it gives 100 kB/s"));
+  Evidence now = before;
+  now.here.elapsed += 2503ms;
+  now.here.bytes_sent += 1000;
+  EXPECT_THAT(why_since(before, now).text, StartsWith("over the last 2.5 s, what limits is not known"));
+  now.here.elapsed += 1h;
+  EXPECT_THAT(why_since(before, now).text, StartsWith("over the last 3603 s, "));
+  EXPECT_THAT(why_since(now, before).text, StartsWith("since it began, ")) << "another session has begun";
+  EXPECT_EQ(why_since({}, {}).text, "what limits is not known: nobody has measured it");
+  EXPECT_EQ(why_since(before, before).text, why_since({}, {}).text);
+  EXPECT_THAT(why(before).text, StartsWith("limited by our source")) << "of a span that its reader knows";
 }
 
 TEST(WhyText, NamesTheCap) {

@@ -33,7 +33,7 @@ namespace {
 
 using tool::Console;
 using tool::ExitStatus;
-using tool::FoundKey;
+using tool::FoundCredentials;
 using tool::JobContext;
 
 /// "-" is stdout for get, stdin for put.
@@ -46,9 +46,11 @@ Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file
   return job;
 }
 
-ConnectionStats figures_of(const TransferProgress& progress, Verb verb) {
-  ConnectionStats stats;
-  (verb == Verb::get ? stats.bytes_received : stats.bytes_sent) = progress.bytes;
+/// Files count, not the blocks and ranges of them that the carriers count.
+ConnectionStats figures_of(const TransferProgress& progress, const DataWatch& watch, Verb verb) {
+  ConnectionStats stats = watch.stats();
+  stats.bytes_received = verb == Verb::get ? progress.bytes : 0;
+  stats.bytes_sent = verb == Verb::get ? 0 : progress.bytes;
   return stats;
 }
 
@@ -59,7 +61,7 @@ std::string unproved(const ClientOptions& options) {
   return what + ", unless the server is udtcat, which proves in the data session what it did";
 }
 
-ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Console& console) {
+ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found, Console& console) {
   tool::SessionRun run(options, console);
   auto transfer = options.transfer;
   if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
@@ -67,8 +69,9 @@ ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Consol
     core::log().info("nothing is protected: neither the login nor the data");
   if (options.clear_control) console.line(unproved(options));
   const auto progress = std::make_shared<TransferProgress>();
+  const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  run.watch([progress, verb = options.verb] { return figures_of(*progress, verb); });
+  run.watch([progress, watch, verb = options.verb] { return figures_of(*progress, *watch, verb); });
   run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Extent> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Extent{progress->done_bytes(), *progress->file_bytes};
@@ -96,7 +99,7 @@ ExitStatus transfer_command(const ClientOptions& options, FoundKey found, Consol
   return run.run();
 }
 
-ServeOptions serve_options(const ServerOptions& options, FoundKey found) {
+ServeOptions serve_options(const ServerOptions& options, FoundCredentials found) {
   ServeOptions serve;
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
@@ -119,7 +122,7 @@ std::string audience_of(const ServerOptions& options) {
   return text;
 }
 
-ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& console) {
+ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, Console& console) {
   tool::allow_descriptors(tool::kAllDescriptors);
   tool::SessionRun run(options, console);
   auto root = ServedRoot::open(options.root);
@@ -161,7 +164,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundKey found, Console& 
 }
 
 /// A command whose options are settled once it is known whether the environment has a key.
-template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundKey, Console&)>
+template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundCredentials, Console&)>
 class GridftpJob : public tool::Job {
  public:
   explicit GridftpJob(CommandOptions options) : options_(std::move(options)) {}
@@ -170,7 +173,7 @@ class GridftpJob : public tool::Job {
   [[nodiscard]] Status prepare(bool has_environment_key, Console& /*console*/) override {
     return settle_protection(options_, has_environment_key);
   }
-  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     return carry_out(options_, std::move(found), context.console);
   }
 
@@ -246,7 +249,7 @@ class GatewayJob final : public tool::Job {
     tool::warn_of_protection(options_, console);
     return {};
   }
-  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     std::optional<ServerBehind> server;
     if (options_.listens) {
       const HostPort& ftp = options_.services.front().place.tcp;

@@ -131,6 +131,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
     add_rate_option(line, options);
   else
     line.refuse("--rate", "it limits what is sent: give it to the server that sends");
+  add_why_option(line, options);
   add_common_options(line, options, options.protection_written);
   line.check([&] { return check_over(line, options); });
 }
@@ -319,7 +320,7 @@ std::string help_text() {
   all, as udtcat (udtcat --help):
   -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows,
   --transport, --congestion, --memory, --idle-timeout, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats;
-  put and serve: --rate
+  put and serve: --rate; get, put and copy: --why
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
 protected, neither the login nor the data.

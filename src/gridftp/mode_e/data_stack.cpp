@@ -71,13 +71,21 @@ class TcpStack final : public DataStack {
 
 // ---- UDT4 -----------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<StreamIo> stream_over(boost::asio::io_context& io, std::unique_ptr<PlainPipe> pipe) {
+struct WatchedPipe {
+  std::unique_ptr<PlainPipe> pipe;
+  std::shared_ptr<void> watched;  // goes before the pipe
+};
+
+std::shared_ptr<StreamIo> stream_over(boost::asio::io_context& io, std::unique_ptr<PlainPipe> pipe,
+                                      const std::shared_ptr<DataWatch>& watch) {
   const std::string name = "udt " + pipe->peer().to_string();
   auto [theirs, ours] = bridge::make_stream_pair(io, name, bridge::LargeWrites::uncopied);
-  const std::shared_ptr<PlainPipe> carrier = std::move(pipe);
-  carrier->bridge(std::move(theirs), true, [name](const StreamOutcome& outcome) {
+  pipe->bridge(std::move(theirs), true, [name](const StreamOutcome& outcome) {
     core::log().debug("{}: {}", name, outcome.error ? outcome.error->message() : "ended");
   });
+  const auto carrier = std::make_shared<WatchedPipe>();
+  carrier->pipe = std::move(pipe);
+  if (watch) carrier->watched = watch->enter([&pipe = *carrier->pipe] { return pipe.stats(); });
   return std::make_shared<StreamIo>(std::move(ours), carrier);
 }
 
@@ -92,8 +100,9 @@ class UdtDataListener final : public DataListener {
 
 class UdtStack final : public DataStack {
  public:
-  UdtStack(boost::asio::io_context& io, const TransportOptions& transport, std::chrono::milliseconds patience)
-      : io_(io), transport_(transport), patience_(patience) {}
+  UdtStack(boost::asio::io_context& io, const TransportOptions& transport, std::chrono::milliseconds patience,
+           std::shared_ptr<DataWatch> watch)
+      : io_(io), transport_(transport), patience_(patience), watch_(std::move(watch)) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
     DialRequest request;
@@ -103,16 +112,16 @@ class UdtStack final : public DataStack {
     request.transport = transport_;
     const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto pipe, co_await await_dial<PlainPipe>(io_, begin));
-    co_return stream_over(io_, std::move(pipe));
+    co_return stream_over(io_, std::move(pipe), watch_);
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
     request.transport = transport_;
-    const auto take = [&io = io_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
+    const auto take = [&io = io_, watch = watch_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
       const Endpoint peer = pipe->peer();
-      handler(stream_over(io, std::move(pipe)), peer);
+      handler(stream_over(io, std::move(pipe), watch), peer);
     };
     UDTCAT_TRY(auto listener, listen_plain(io_, std::move(request), take));
     return std::make_unique<UdtDataListener>(std::move(listener));
@@ -122,6 +131,7 @@ class UdtStack final : public DataStack {
   boost::asio::io_context& io_;
   const TransportOptions transport_;
   const std::chrono::milliseconds patience_;
+  const std::shared_ptr<DataWatch> watch_;
 };
 
 }  // namespace
@@ -131,14 +141,14 @@ std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io, std::chro
 }
 
 std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
-                                          std::chrono::milliseconds patience) {
-  return std::make_shared<UdtStack>(io, transport, patience);
+                                          std::chrono::milliseconds patience, std::shared_ptr<DataWatch> watch) {
+  return std::make_shared<UdtStack>(io, transport, patience, std::move(watch));
 }
 
 std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
   switch (options.kind) {
     case DataKind::udt:
-      return make_udt_stack(io, options.transport, options.connect_patience);
+      return make_udt_stack(io, options.transport, options.connect_patience, options.watch);
     case DataKind::session:
       return make_session_stack(io, options);
     case DataKind::tcp:

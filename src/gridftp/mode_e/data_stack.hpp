@@ -19,6 +19,7 @@
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
+#include "gridftp/mode_e/data_watch.hpp"
 
 namespace udtcat::gridftp {
 
@@ -33,6 +34,7 @@ struct DataOptions {
   std::shared_ptr<const Credentials> credentials;  ///< session: none only at Protection::clear
   std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
   std::chrono::milliseconds connect_patience = kConnectPatience;
+  std::shared_ptr<DataWatch> watch;  ///< none: nobody asks for figures
 };
 
 /// A data connection, and which of our addresses it was made to, or which of the peer's it goes to.
@@ -80,7 +82,8 @@ template <typename Connected, typename Dial>
                                                         std::chrono::milliseconds patience = kConnectPatience);
 /// Any UDT4 program is a peer: the stock driver `udt`. Nothing is protected.
 [[nodiscard]] std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
-                                                        std::chrono::milliseconds patience = kConnectPatience);
+                                                        std::chrono::milliseconds patience = kConnectPatience,
+                                                        std::shared_ptr<DataWatch> watch = {});
 /// Connections to one port are streams of one session. A peer proves the key.
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const DataOptions& options);
 /// The stack of that kind.

@@ -12,6 +12,7 @@
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "lib/bridge/stream_pair.hpp"
+#include "lib/core/duplicate.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -57,14 +58,17 @@ class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
 class SharedSession {
  public:
   SharedSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                std::weak_ptr<ClosingSessions> closing)
+                std::weak_ptr<ClosingSessions> closing, const std::shared_ptr<DataWatch>& watch)
       : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), closing_(std::move(closing)) {
+    if (watch) watched_ = watch->enter([&session = *connection_] { return session.stats(); });
     connection_->on_closed([this](const Status& status) {
       closed_ = true;
+      watched_.reset();
       core::log().debug("{}: {}", name_of(peer_), status ? "closed" : status.error().message());
     });
   }
   ~SharedSession() {
+    watched_.reset();
     const auto closing = closing_.lock();
     if (closing && !closed_) closing->take(std::move(connection_));
   }
@@ -100,14 +104,19 @@ class SharedSession {
   std::unique_ptr<Connection> connection_;
   const Endpoint peer_;
   const std::weak_ptr<ClosingSessions> closing_;
+  std::shared_ptr<void> watched_;
   bool closed_ = false;
 };
 
 class SessionDataListener final : public DataListener {
  public:
-  SessionDataListener(boost::asio::io_context& io, std::weak_ptr<ClosingSessions> closing,
-                      const std::optional<PublicKey>& only_peer, DataStack::ConnectionHandler handler)
-      : io_(io), closing_(std::move(closing)), only_peer_(only_peer), handler_(std::move(handler)) {}
+  SessionDataListener(boost::asio::io_context& io, std::weak_ptr<ClosingSessions> closing, const DataOptions& options,
+                      DataStack::ConnectionHandler handler)
+      : io_(io),
+        closing_(std::move(closing)),
+        only_peer_(options.only_peer),
+        watch_(options.watch),
+        handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
     const auto refused = [](const Endpoint& peer, const Error& why) {
@@ -130,7 +139,7 @@ class SessionDataListener final : public DataListener {
       if (const auto closing = closing_.lock()) closing->take(std::move(connection));
       return;
     }
-    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_);
+    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_, watch_);
     std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
     sessions_.push_back(session);
     session->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<SharedSession>(session)](StreamId id) {
@@ -141,6 +150,7 @@ class SessionDataListener final : public DataListener {
   boost::asio::io_context& io_;
   const std::weak_ptr<ClosingSessions> closing_;
   const std::optional<PublicKey> only_peer_;
+  const std::shared_ptr<DataWatch> watch_;
   const DataStack::ConnectionHandler handler_;
   std::list<std::shared_ptr<SharedSession>> sessions_;  // as many as peers that hold the key
   std::unique_ptr<Listener> listener_;
@@ -165,24 +175,21 @@ class SessionStack final : public DataStack {
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
-    request.credentials = duplicate_credentials();
+    request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
     request.transport = options_.transport;
-    auto listener = std::make_unique<SessionDataListener>(io_, closing_, options_.only_peer, std::move(handler));
+    auto listener = std::make_unique<SessionDataListener>(io_, closing_, options_, std::move(handler));
     UDTCAT_CHECK(listener->open(std::move(request)));
     return listener;
   }
 
  private:
-  [[nodiscard]] std::optional<Credentials> duplicate_credentials() const {
-    return options_.credentials ? std::optional(options_.credentials->duplicate()) : std::nullopt;
-  }
   [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(Endpoint to) {
     DialRequest request;
     request.addresses.push_back(to);
     request.peer_name = to.to_string();
     request.timeout = options_.connect_patience;
-    request.credentials = duplicate_credentials();
+    request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
     request.transport = options_.transport;
     const auto begin = [&](auto handler) { return udtcat::dial(io_, std::move(request), std::move(handler)); };
@@ -191,7 +198,7 @@ class SessionStack final : public DataStack {
       closing_->take(std::move(connection));
       co_return tl::unexpected(is_its.error());
     }
-    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_);
+    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_, options_.watch);
   }
 
   boost::asio::io_context& io_;

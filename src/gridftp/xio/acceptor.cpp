@@ -6,6 +6,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/duplicate.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
@@ -26,8 +27,7 @@ Result<std::shared_ptr<XioAcceptor>> XioAcceptor::make(std::shared_ptr<boost::as
 
 Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port) {
   UDTCAT_TRY(auto locals, resolve({.host = "", .port = port}, AddressFamily::any));
-  ListenRequest request{std::move(locals), std::nullopt, settings.session, settings.transport};
-  if (key) request.credentials = key->duplicate();
+  ListenRequest request{std::move(locals), core::duplicate(key), settings.session, settings.transport};
   // Weak: the listener is ours.
   UDTCAT_TRY(listener_, udtcat::listen(
                             *io_, std::move(request),

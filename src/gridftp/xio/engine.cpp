@@ -9,6 +9,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/duplicate.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -38,7 +39,7 @@ DialRequest identity_of(const DialRequest& request) {
   identity.peer_name = request.peer_name;
   identity.session = request.session;
   identity.transport = request.transport;
-  if (request.credentials) identity.credentials = request.credentials->duplicate();
+  identity.credentials = core::duplicate(request.credentials);
   return identity;
 }
 

@@ -9,6 +9,7 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/core/duplicate.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -38,11 +39,7 @@ Result<std::optional<Key>> from_file(const std::string& path) {
 
 }  // namespace
 
-Settings Settings::duplicate() const {
-  Settings copy{std::nullopt, key_file, session, transport, trouble};
-  if (key) copy.key = key->duplicate();
-  return copy;
-}
+Settings Settings::duplicate() const { return {core::duplicate(key), key_file, session, transport, trouble}; }
 
 Status Settings::set_all(std::string_view text) {
   while (!text.empty() && !trouble) {

@@ -109,6 +109,15 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   return 1;
 }
 
+/// A connector offers a PSK exactly if it has a shared key.
+int note_shared_key(SSL* tls, int*, void* argument) {
+  const unsigned char* offered = nullptr;
+  std::size_t offered_bytes = 0;
+  static_cast<PeerCheck*>(argument)->meets_shared_key =
+      SSL_client_hello_get0_ext(tls, TLSEXT_TYPE_psk, &offered, &offered_bytes) == 1;
+  return SSL_CLIENT_HELLO_SUCCESS;  // it goes on, so that the connector sees what this end has
+}
+
 TlsOwner<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
   auto context = make_context();
   const auto own = make_certificate(*check.pair.own);
@@ -120,6 +129,7 @@ TlsOwner<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
   SSL_CTX_set_max_cert_list(context.get(), kMaxCertificateListBytes);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(context.get(), check_peer, &check);
+  SSL_CTX_set_client_hello_cb(context.get(), note_shared_key, &check);
   return context;
 }
 
@@ -188,6 +198,8 @@ std::string cause_of(int reason, Role role, const PeerCheck* check) {
     return "the connector shows no shared key; it may have a key pair, and both ends need the same kind: --peers FILE "
            "uses this end's key pair";
   if (check == nullptr) return {};
+  if (check->meets_shared_key)
+    return "the connector has a shared key, this listener a key pair; both ends need the same kind";
   const bool alert = reason >= SSL_AD_REASON_OFFSET;
   if (role == Role::listener)
     return alert ? "the connector does not take this listener's key" : "the connector shows no key pair of its own";
@@ -228,6 +240,12 @@ bool has_proved_key(const TlsConnection& connection) {
   // OpenSSL calls a session reused exactly if the PSK was.
   const bool reused = SSL_session_reused(connection.tls.get()) == 1;
   return connection.check ? connection.check->recognised.has_value() && !reused : reused;
+}
+
+Error name_break(Error broken, const TlsConnection& connection) {
+  const PeerCheck* check = connection.check.get();
+  if (check == nullptr || !check->meets_shared_key) return broken;
+  return {Errc::authentication_failed, "TLS handshake", cause_of(0, Role::listener, check)};
 }
 
 Error take_tls_error(Role role, const TlsConnection& connection) {

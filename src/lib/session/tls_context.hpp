@@ -30,6 +30,7 @@ struct PeerCheck {
   std::optional<Purpose> also{};             ///< will do as well
   std::optional<PeerIdentity> recognised{};  ///< its certificate came; TLS has yet to see that it holds the key
   std::optional<Error> refused{};            ///< the reason why it will not do
+  bool meets_shared_key = false;             ///< the connector has one, in the place of a pair
 };
 
 /// One connection over two memory BIOs, which it owns: `input` for the peer's bytes, `output` for ours. The key is
@@ -52,5 +53,10 @@ struct TlsConnection {
 /// gives: Errc::authentication_failed, Errc::parameters_refused or Errc::protocol_violated, see docs/spec/handshake.md
 /// §3
 [[nodiscard]] Error take_tls_error(Role role, const TlsConnection& connection);
+
+/// The reason why a peer went before the handshake was over, where it has shown one: an alert behind early data is
+/// lost.
+/// broken   the error of the channel, given back where there is none
+[[nodiscard]] Error name_break(Error broken, const TlsConnection& connection);
 
 }  // namespace udtcat::session

@@ -143,6 +143,10 @@ Status TlsHandshake::receive(std::span<const std::byte> record) {
   return state_->advance();
 }
 
+Error TlsHandshake::name_break(Error broken) const {
+  return session::name_break(std::move(broken), state_->connection);
+}
+
 std::vector<std::byte> TlsHandshake::take_output() {
   std::vector<std::byte> output(BIO_ctrl_pending(state_->connection.output));
   if (!output.empty()) {

@@ -27,7 +27,7 @@ namespace udtcat::rsh {
 namespace {
 
 using tool::ExitStatus;
-using tool::FoundKey;
+using tool::FoundCredentials;
 using tool::JobContext;
 using tool::kChildGrace;
 using tool::SessionRun;
@@ -54,7 +54,7 @@ class RshJob final : public tool::Job {
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return options_.daemon; }
   [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
     SessionRun run(options_, context.console,
                    {.failure = ExitStatus::own_failure,
@@ -95,7 +95,7 @@ class RshServerJob final : public tool::Job {
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
-  [[nodiscard]] ExitStatus run(FoundKey /*none*/, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
     // level does not read it again: what such files print would be in the command's output.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
@@ -140,7 +140,7 @@ class BenchJob final : public tool::Job {
     return tool::Words{fmt::format("measures the path to {}", where),
                        fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
   }
-  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     if (!options_.by_ssh) return tool::bench_command(options_, options_.wishes, std::move(found), context.console);
     SessionRun run(options_, context.console);
     RemoteBench bench(run, options_, options_.wishes, context.core_limit_bytes);
@@ -174,7 +174,7 @@ class DaemonJob final : public tool::Job {
     return tool::Words{"waits for peers at " + tool::place_text("udp", options_.local, options_.family),
                        fmt::format("runs for them the {} commands of {}", list.size(), options_.allow)};
   }
-  [[nodiscard]] ExitStatus run(FoundKey found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
     auto list = read_list(options_.allow);
     if (!list) return run.fail_to_start(std::move(list.error()));

@@ -64,6 +64,45 @@ TEST_F(DataStacks, OverSessionsCarryBytesBothWays) {
 }
 TEST_F(DataStacks, OverSessionsInTheClearNeedNoKey) { expect_both_ways(sessions(Protection::clear, std::nullopt)); }
 
+TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
+  const Key key = Key::generate().value();
+  for (const DataKind kind : {DataKind::udt, DataKind::session}) {
+    DataOptions options;
+    options.kind = kind;
+    options.credentials = std::make_shared<const Credentials>(key.duplicate());
+    arrived.clear();
+    open(make_stack(io, options));
+    const auto watch = options.watch = std::make_shared<DataWatch>();
+    auto stack = make_stack(io, options);
+    auto made = connect(stack);
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_TRUE(run(io, (*made)->write(random_bytes(100'000))));
+    ASSERT_TRUE(run_until(io, [&] {
+      const ConnectionStats stats = watch->stats();
+      return stats.evidence.here.bytes_sent >= 100'000 && stats.packets_sent > 0;
+    }));
+    *made = nullptr;
+    stack = nullptr;
+    EXPECT_GE(watch->stats().evidence.here.bytes_sent, 100'000U) << "what was measured stays";
+  }
+}
+
+TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
+  const auto watch = std::make_shared<DataWatch>();
+  open(make_udt_stack(io, {}));
+  const auto stack = make_udt_stack(io, {}, kConnectPatience, watch);
+  auto one = connect(stack);
+  {
+    const auto other = connect(stack);
+    ASSERT_TRUE(one && other);
+    EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0);
+    *one = nullptr;
+    EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0);
+  }
+  one = connect(stack);
+  EXPECT_TRUE(run_until(io, [&] { return watch->stats().evidence.here.elapsed.count() > 0; }));
+}
+
 TEST_F(DataStacks, OfSessionsDoNotTalkToStrangers) {
   open(sessions(Protection::private_, Key::generate().value()));
   const auto refused = connect(sessions(Protection::private_, Key::generate().value()));

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Copies of secrets that may not be there: such types have no copy but one that is spelt out.
+#pragma once
+
+#include <optional>
+
+namespace udtcat::core {
+
+/// Of an optional or a pointer.
+template <typename Maybe>
+[[nodiscard]] auto duplicate(const Maybe& one) {
+  return one ? std::optional(one->duplicate()) : std::nullopt;
+}
+
+}  // namespace udtcat::core
