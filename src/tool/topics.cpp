@@ -90,10 +90,11 @@ Only its owner and root may be able to write to either. A mistake is named by fi
 )";
 
 constexpr const char* kService =
-    R"(A service of the system, by key pairs: each host has its own key, and can be taken out alone
+    R"(A service of the system, by key pairs: each host has its own key, and can be removed alone
 
-On both hosts, as root; the line that it prints is the public key, for the other host:
+On both hosts, as root; the line that keygen prints is the public key, for the other host:
 
+  install -d /etc/udtcat
   udtcat keygen --pair /etc/udtcat/db.key
 
 Beside the service; db.peers has a line for each host that may come:

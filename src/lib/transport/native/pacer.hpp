@@ -51,8 +51,8 @@ class Pacer {
     const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
     return std::max({bytes_in(kTrainTime), slow, kLeastTrainPackets * packet_bytes});
   }
-  /// So much the next trains take until more can be there: one, and those of a driver that is a little late. What a later one
-  /// catches up is written within its turn.
+  /// Bytes that the next trains take before more can be asked for: one train, and what a driver that wakes a little
+  /// late catches up. One that wakes later asks for more within its turn.
   [[nodiscard]] std::uint64_t ahead_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return UINT64_MAX;
     return bytes_in(kAhead) + train_bytes(packet_bytes);
