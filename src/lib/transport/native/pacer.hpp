@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <optional>
 
 #include <udtcat/units.hpp>
 
@@ -15,12 +15,13 @@ namespace udtcat::transport::native {
 
 /// A bucket that leaks at the pacing rate. Trains leave whole; the time they cost is paid afterwards. A driver that
 /// wakes late catches up, as far as there was something to send meanwhile: on a host whose processors are busy a pace
-/// that is lost with each late wake-up would pass for the path's, and each pace found so make the next one less.
+/// that is lost with each late wake-up would pass for the path's, and each pace found so make the next one less
+/// (ADR-0047).
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
-  static constexpr Duration kCatchUp = std::chrono::milliseconds(2);      // guess: how late an idle machine wakes
-  static constexpr Duration kLateDriver = std::chrono::milliseconds(30);  // guess: eight others of a scheduler's quanta
+  static constexpr Duration kCatchUp = std::chrono::milliseconds(30);  // guess: eight others of a scheduler's quanta
+  static constexpr Duration kCatchUpAfterIdle = std::chrono::milliseconds(2);  // guess: how late an idle machine wakes
   static constexpr Duration kGrain =
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
   static constexpr Duration kTrainTime = std::chrono::milliseconds(1);  // spec: draft-ietf-ccwg-bbr, send quantum
@@ -29,7 +30,7 @@ class Pacer {
   static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
   static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
 
-  static constexpr Duration kAhead = 2 * kCatchUp;  // guess: an idle machine that is late twice in a row
+  static constexpr Duration kAhead = 2 * kCatchUpAfterIdle;  // guess: an idle machine that is late twice in a row
 
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
@@ -38,11 +39,19 @@ class Pacer {
   /// When to look again, if not ready: a little late, so that several trains leave in one turn.
   [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at_, now + kGrain); }
   void on_sent(TimePoint now, std::size_t bytes) {
-    if (bytes_per_second_ == 0) return;
-    free_at_ = std::max(free_at_, now - (std::exchange(idle_, false) ? kCatchUp : kLateDriver)) + time_of(bytes);
+    on_work(now);
+    free_at_ = bytes_per_second_ == 0 ? now : std::max(free_at_, now - kCatchUp) + time_of(bytes);
   }
-  /// There is nothing to send, or no window for it: the time until there is, is not caught up.
-  void on_idle() { idle_ = true; }
+  /// There is nothing to send, or no window for it.
+  void on_idle(TimePoint now) {
+    if (!idle_since_) idle_since_ = now;
+  }
+  /// There is something to send: the time without is not caught up; what was not yet caught up before that, is.
+  void on_work(TimePoint now) {
+    if (!idle_since_) return;
+    free_at_ = std::max(free_at_, now - std::clamp(*idle_since_ - free_at_, kCatchUpAfterIdle, kCatchUp));
+    idle_since_.reset();
+  }
   /// The path has gone silent: the time that earlier trains cost is not waited for.
   void forget_debt(TimePoint now) { free_at_ = std::min(free_at_, now); }
   /// The longest train that is still a trickle and not a burst.
@@ -70,7 +79,7 @@ class Pacer {
 
   std::uint64_t bytes_per_second_ = 0;
   TimePoint free_at_{};
-  bool idle_ = true;  // since the last train
+  std::optional<TimePoint> idle_since_ = TimePoint{};  // none: there is something to send
 };
 
 }  // namespace udtcat::transport::native

@@ -60,8 +60,28 @@ TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 1000);
-  pacer.on_idle();
+  for (TimePoint now = kStart; now < kStart + 1s; now += 100ms) pacer.on_idle(now);
   EXPECT_EQ(sent_at(pacer, kStart + 1s), 3000U) << "two milliseconds, and one packet that is paid for afterwards";
+}
+
+TEST(Pacer, DoesNotCatchUpTheTimeBeforeItHadARate) {
+  Pacer pacer;
+  pacer.on_sent(kStart, 1000);
+  pacer.set_rate(1'000'000);
+  EXPECT_EQ(sent_at(pacer, kStart + 1ms), 2000U);
+}
+
+TEST(Pacer, CatchesUpWhatADriverMissedThoughItsQueueIsRefilledInPieces) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  std::size_t sent = 0;
+  for (TimePoint now = kStart; now < kStart + 1s; now += 25ms)
+    for (; pacer.ready(now); sent += 1000) {
+      pacer.on_sent(now, 1000);
+      pacer.on_idle(now);
+      pacer.on_work(now);
+    }
+  EXPECT_NEAR(static_cast<double>(sent), 1e6, 30'000);
 }
 
 TEST(Pacer, DoesNotWakeMoreOftenThanItsGrain) {
