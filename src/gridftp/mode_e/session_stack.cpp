@@ -61,11 +61,11 @@ class SharedSession {
                 std::weak_ptr<ClosingSessions> closing, const std::shared_ptr<DataWatch>& watch)
       : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), closing_(std::move(closing)) {
     if (watch) watched_ = watch->enter([&session = *connection_] { return session.stats(); });
-    connection_->on_closed([this](const Status& status) {
+    connection_->on_closed(lifetime_.guard([this](const Status& status) {
       closed_ = true;
       watched_.reset();
       core::log().debug("{}: {}", name_of(peer_), status ? "closed" : status.error().message());
-    });
+    }));
   }
   ~SharedSession() {
     watched_.reset();
@@ -106,6 +106,7 @@ class SharedSession {
   const std::weak_ptr<ClosingSessions> closing_;
   std::shared_ptr<void> watched_;
   bool closed_ = false;
+  core::Lifetime lifetime_;
 };
 
 class SessionDataListener final : public DataListener {
