@@ -40,17 +40,18 @@ Words names_of(const Commands& commands) {
 }
 
 /// Whether the key comes from a person or through a pipe, which may take long.
-bool may_wait_for_key(const Options& options, bool has_environment_key) {
+bool may_wait_for_key(const Options& options, const KeysAtHand& at_hand) {
   std::error_code unknown;
   if (options.key_file) return !std::filesystem::is_regular_file(*options.key_file, unknown);
-  return !has_environment_key && !options.shows_new_key;
+  if (at_hand.environment) return false;
+  const auto& beside = at_hand.beside_configuration;
+  return beside ? !std::filesystem::is_regular_file(*beside, unknown) : !options.shows_new_key;
 }
 
-Result<FoundCredentials> find_credentials_somewhere(const Options& options,
-                                                    std::optional<core::SecretText> environment_key) {
+Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeysAtHand at_hand) {
   std::optional<SignalsLetThrough> meanwhile;
-  if (may_wait_for_key(options, environment_key.has_value())) meanwhile.emplace();
-  return find_credentials(options, std::move(environment_key), ask_on_terminal);
+  if (may_wait_for_key(options, at_hand)) meanwhile.emplace();
+  return find_credentials(options, std::move(at_hand), ask_on_terminal);
 }
 
 /// A command line as it was understood.
@@ -59,6 +60,7 @@ struct Asked {
   Result<std::unique_ptr<Job>> job;  // null: `text`, or else the command's help, is asked for
   std::string text = {};
   std::function<Error(Error)> blame = {};  // names the line of a file that leads to an error; null: there is no file
+  std::optional<std::string> key_beside_configuration = {};
 };
 
 Asked wrong(Error error) { return {.command = nullptr, .job = tl::unexpected(std::move(error))}; }
@@ -66,15 +68,6 @@ Asked wrong(Error error) { return {.command = nullptr, .job = tl::unexpected(std
 Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
-}
-
-/// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.
-std::optional<std::string> key_beside(const std::filesystem::path& configuration) {
-  std::filesystem::path key = configuration;
-  std::error_code unknown;
-  const auto type = std::filesystem::symlink_status(key.replace_extension(".key"), unknown).type();
-  if (configuration.extension() != ".conf" || type == std::filesystem::file_type::not_found) return std::nullopt;
-  return key.string();  // also one that cannot be looked at: who reads it says why
 }
 
 /// As a command line that begins with the words of a file.
@@ -91,9 +84,10 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
   }
   const Words words = with(file->words(), more);
   auto job = command->parse(words);
-  if (const auto key = key_beside(path); key && job && *job != nullptr && !(*job)->options().key_file)
-    job = command->parse(with(words, {"--key-file", *key}));
-  if (job) return {&*command, std::move(job), {}, [file = *file](Error error) { return file.blame(std::move(error)); }};
+  if (job) {
+    const auto blame = [file = *file](Error error) { return file.blame(std::move(error)); };
+    return {&*command, std::move(job), {}, blame, key_beside(path)};
+  }
   return {&*command, tl::unexpected(file->blame(std::move(job.error()), [&](const Words& some) -> Status {
             UDTCAT_CHECK(command->parse(some));
             return {};
@@ -180,11 +174,11 @@ Asked understand(const Commands& commands, Words arguments) {
 }
 
 /// Says what the job would do.  errors: those of its key and its files
-Status tell(const Job& job, std::optional<core::SecretText> environment_key) {
+Status tell(const Job& job, KeysAtHand at_hand) {
   UDTCAT_TRY(Words facts, job.facts());
   for (std::string& fact : session_facts(job.options())) facts.push_back(std::move(fact));
   if (job.needs_key()) {
-    UDTCAT_TRY(std::string key, key_fact(job.options(), std::move(environment_key)));
+    UDTCAT_TRY(std::string key, key_fact(job.options(), std::move(at_hand)));
     facts.push_back(std::move(key));
   }
   std::string text;
@@ -206,16 +200,15 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
   const auto kind = job.options().transport.kind;
   if (auto status = become_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
   // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
-  auto environment_key = take_environment_key();
+  KeysAtHand at_hand{.environment = take_environment_key(), .beside_configuration = asked.key_beside_configuration};
   install_stderr_log(context.console, job.options().verbosity);
-  if (auto prepared = job.prepare(environment_key.has_value(), context.console); !prepared)
-    return fails(prepared.error());
+  if (auto prepared = job.prepare(at_hand.any(), context.console); !prepared) return fails(prepared.error());
   if (job.options().check) {
-    const Status told = tell(job, std::move(environment_key));
+    const Status told = tell(job, std::move(at_hand));
     return told ? ExitStatus::success : fails(told.error());
   }
   if (!job.needs_key()) return job.run({}, context);
-  auto found = find_credentials_somewhere(job.options(), std::move(environment_key));
+  auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
   if (!found) return fails(found.error());
   if (!found->generated && !found->where.empty()) core::log().info("the key is that of {}", found->where);
   return job.run(std::move(*found), context);

@@ -37,15 +37,15 @@ class Job {
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
   [[nodiscard]] virtual bool starts_programs() const { return false; }
-  /// Decides what depends on a key in the environment, and warns the user before a key is asked for.
-  [[nodiscard]] virtual Status prepare(bool /*has_environment_key*/, Console& /*console*/) { return {}; }
+  /// Decides what depends on a key that the command line does not name, and warns the user before a key is asked for.
+  [[nodiscard]] virtual Status prepare(bool /*has_key_at_hand*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Whether the user's file of options is for it.
   [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
   /// For --check: its deeds in sentences, as far as the options of every session do not say them.
   /// errors: those of files that it would read
   [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
-  /// Runs to its end and gives the exit status.  found   no key where it needs none
+  /// Runs to its end and gives the exit status.  found   empty where it needs no key
   [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const JobContext& context) = 0;
 };
 

@@ -71,7 +71,7 @@ class PipeJob final : public Job {
   [[nodiscard]] bool needs_key() const override {
     return !options_.plain && options_.form != Form::version && options_.form != Form::keygen;
   }
-  [[nodiscard]] Status prepare(bool /*has_environment_key*/, Console& console) override {
+  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, Console& console) override {
     // The warning is shown even with --quiet: nothing is protected.
     if (options_.plain)
       console.line("udtcat: " + plain_notice());

@@ -57,20 +57,20 @@ std::string place_text(const char* protocol, const HostPort& local, AddressFamil
   return fmt::format("{} port {} of {}", protocol, local.port, every);
 }
 
-Result<std::string> key_fact(const Options& options, std::optional<core::SecretText> environment) {
+Result<std::string> key_fact(const Options& options, KeysAtHand at_hand) {
   if (options.session.protection == Protection::clear) return "no key: anybody can be the other end";
   std::error_code unknown;
   if (options.key_file && !std::filesystem::is_regular_file(*options.key_file, unknown) &&
       std::filesystem::exists(*options.key_file, unknown))
     return fmt::format("key: read from {}, which is no file on a disk, at the start", *options.key_file);
-  if (!options.key_file && !environment && !users_key_file()) {
+  if (!options.key_file && !at_hand.any() && !users_key_file()) {
     UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
     if (!wants_pair)
       return std::string(options.shows_new_key
                              ? "key: none is given; started at a terminal it shows a new one there, else it fails"
                              : "key: none is given; started at a terminal it asks for it there, else it fails");
   }
-  const auto found = find_credentials(options, std::move(environment), [](const std::string& question) {
+  const auto found = find_credentials(options, std::move(at_hand), [](const std::string& question) {
     return fail(Errc::bad_argument, question, "nobody is asked by --check");
   });
   if (!found) return tl::unexpected(found.error());

@@ -2,13 +2,12 @@
 /// A command line in sentences, for --check. Nothing is opened but files, and nobody is asked.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/core/secret_text.hpp"
+#include "tool/key_source.hpp"
 #include "tool/options.hpp"
 
 namespace udtcat::tool {
@@ -18,7 +17,7 @@ namespace udtcat::tool {
 
 /// The key: where it is, and, if that is a file or the environment, that it is one.
 /// errors: those of find_credentials()
-[[nodiscard]] Result<std::string> key_fact(const Options& options, std::optional<core::SecretText> environment);
+[[nodiscard]] Result<std::string> key_fact(const Options& options, KeysAtHand at_hand);
 
 /// Names, protection and limits: the options that every command has.
 [[nodiscard]] Words session_facts(const Options& options);

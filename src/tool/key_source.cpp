@@ -52,6 +52,14 @@ std::string unused_pair_hint(const Options& options) {
                      options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in peers there");
 }
 
+/// Also one that cannot be looked at: who reads it says why.
+std::optional<std::string> if_there(const std::filesystem::path& file) {
+  std::error_code unknown;
+  if (std::filesystem::symlink_status(file, unknown).type() == std::filesystem::file_type::not_found)
+    return std::nullopt;
+  return file.string();
+}
+
 /// An error never quotes the text: a typing error is nearly the key.
 Result<Key> parsed(std::string_view text, const std::string& from) {
   auto key = Key::parse(text);
@@ -75,23 +83,25 @@ std::optional<core::SecretText> take_environment_key() {
   return text;
 }
 
-std::optional<std::string> users_key_file() {
-  const auto file = user_file("key");
-  std::error_code error;
-  if (!file || std::filesystem::symlink_status(*file, error).type() == std::filesystem::file_type::not_found)
-    return std::nullopt;
-  return file->string();  // also one that cannot be looked at: who reads it says why
+std::optional<std::string> key_beside(const std::filesystem::path& configuration) {
+  if (configuration.extension() != ".conf") return std::nullopt;
+  return if_there(std::filesystem::path(configuration).replace_extension(".key"));
 }
 
-Result<FoundCredentials> find_credentials(const Options& options, std::optional<core::SecretText> environment,
-                                          const AskForKey& ask) {
+std::optional<std::string> users_key_file() {
+  const auto file = user_file("key");
+  return file ? if_there(*file) : std::nullopt;
+}
+
+Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_hand, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundCredentials{};
   if (options.key_file) return in_file(options, *options.key_file);
-  if (environment) {
+  if (at_hand.environment) {
     const std::string variable = std::string("$") + kKeyVariable;
-    UDTCAT_TRY(Key key, parsed(environment->view(), variable));
+    UDTCAT_TRY(Key key, parsed(at_hand.environment->view(), variable));
     return as_shared(options, std::move(key), variable);
   }
+  if (at_hand.beside_configuration) return in_file(options, *at_hand.beside_configuration);
   UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
   if (wants_pair) return users_pair(options);
   if (const auto file = users_key_file()) return in_file(options, *file);

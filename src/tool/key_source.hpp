@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sources of a key: a file, the environment, the user's directory, the terminal, or, for a listener, nowhere.
-/// The first of them that has one counts.
+/// The sources of a key: a file, the environment, the file beside a configuration, the user's directory, the terminal,
+/// or, for a listener, nowhere. The first of them that has one counts.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,12 +25,23 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 /// Call before there are other threads.
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
+/// Keys that are there without a word on the command line, in the order in which they count.
+struct KeysAtHand {
+  std::optional<core::SecretText> environment{};
+  std::optional<std::string> beside_configuration{};  ///< the path of key_beside()
+
+  [[nodiscard]] bool any() const { return environment || beside_configuration; }
+};
+
 struct FoundCredentials {
   std::optional<Credentials> credentials{};  ///< none exactly at Protection::clear
   bool generated = false;                    ///< a shared key that nobody else has yet
   std::shared_ptr<PeersFile> peers{};        ///< of a listener with a key pair: those it lets in
   std::string where{};                       ///< it was found, for people: a file, $UDTCAT_KEY, the terminal
 };
+
+/// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.
+[[nodiscard]] std::optional<std::string> key_beside(const std::filesystem::path& configuration);
 
 /// The file `key` in the user's configuration directory, which is his key where he names no other; none: it is not
 /// there.
@@ -40,8 +52,7 @@ using AskForKey = std::function<Result<core::SecretText>(const std::string& ques
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.
 /// errors: Errc::bad_argument, naming what is wrong with the key or the ways to give one; Errc::cipher_failed
-[[nodiscard]] Result<FoundCredentials> find_credentials(const Options& options,
-                                                        std::optional<core::SecretText> environment,
+[[nodiscard]] Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_hand,
                                                         const AskForKey& ask);
 
 }  // namespace udtcat::tool

@@ -58,7 +58,8 @@ TEST(Facts, OfAKeyReadItAndAskNobody) {
   const std::string key = Key::generate().value().reveal_text();
   const std::string file = folder.write("key", key);
   EXPECT_EQ(key_fact(options_of({"h", "1", "-k", file}), {}).value(), "key: that of " + file);
-  EXPECT_EQ(key_fact(options_of({"h", "1"}), core::SecretText(key)).value(), "key: that of $UDTCAT_KEY");
+  EXPECT_EQ(key_fact(options_of({"h", "1"}), {.environment = core::SecretText(key)}).value(),
+            "key: that of $UDTCAT_KEY");
   EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(),
             "key: none is given; started at a terminal it asks for it there, else it fails");
   EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(),
@@ -68,7 +69,8 @@ TEST(Facts, OfAKeyReadItAndAskNobody) {
   const std::string own = user.write("key", key);
   EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(), "key: that of " + own);
   EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(), "key: that of " + own);
-  EXPECT_THAT(key_fact(options_of({"h", "1"}), core::SecretText("x")).error().message(), HasSubstr("UDTCAT_KEY"));
+  EXPECT_THAT(key_fact(options_of({"h", "1"}), {.environment = core::SecretText("x")}).error().message(),
+              HasSubstr("UDTCAT_KEY"));
 }
 
 }  // namespace

@@ -126,10 +126,10 @@ TEST_F(EnvironmentKey, ThatIsEmptyIsNone) {
   EXPECT_EQ(std::getenv(kKeyVariable), nullptr);
 }
 
-class FindKey : public testing::Test {
+class FindCredentials : public testing::Test {
  protected:
   [[nodiscard]] Result<FoundCredentials> find(std::optional<core::SecretText> environment = std::nullopt) {
-    return find_credentials(options_, std::move(environment),
+    return find_credentials(options_, {.environment = std::move(environment), .beside_configuration = beside_},
                             [this](const std::string& question) -> Result<core::SecretText> {
                               question_ = question;
                               if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
@@ -146,14 +146,15 @@ class FindKey : public testing::Test {
 
   const test::UserFiles user_;
   Options options_{.peer = {"example.org", 9000}};
+  std::optional<std::string> beside_;  // a configuration
   std::string typed_;
   std::string question_;
 };
 
 /// A user with a key pair in his directory.
-class FindPair : public FindKey {
+class FindPairCredentials : public FindCredentials {
  protected:
-  FindPair() { user_.write("identity", pair_.reveal_text()); }
+  FindPairCredentials() { user_.write("identity", pair_.reveal_text()); }
   void know(const std::string& name) const { user_.write("peers", name + " " + db_.to_string() + "\n"); }
   void expect_pair_for_db(const Result<FoundCredentials>& found) const {
     ASSERT_TRUE(found) << found.error().message();
@@ -169,23 +170,23 @@ class FindPair : public FindKey {
   const PublicKey db_ = KeyPair::generate()->public_key();
 };
 
-TEST_F(FindPair, OfTheUserForAListenerWhoseKeyIsGiven) {
+TEST_F(FindPairCredentials, OfTheUserForAListenerWhoseKeyIsGiven) {
   options_.peer_key = db_;
   expect_pair_for_db(find());
 }
 
-TEST_F(FindPair, OfTheUserForAListenerThatHisPeersFileKnows) {
+TEST_F(FindPairCredentials, OfTheUserForAListenerThatHisPeersFileKnows) {
   know("example.org");
   expect_pair_for_db(find());
 }
 
-TEST_F(FindPair, OfTheUserForAListenerByItsNameInThatFile) {
+TEST_F(FindPairCredentials, OfTheUserForAListenerByItsNameInThatFile) {
   know("db");
   options_.session.expected_peer = "db";
   expect_pair_for_db(find());
 }
 
-TEST_F(FindPair, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
+TEST_F(FindPairCredentials, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
   know("example.net");
   typed_ = kKeyText;
   const auto found = find();
@@ -193,20 +194,20 @@ TEST_F(FindPair, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
   EXPECT_NE(found->credentials->shared(), nullptr);
 }
 
-TEST_F(FindPair, LeavesTheNamesOfASharedKeyToIt) {
+TEST_F(FindPairCredentials, LeavesTheNamesOfASharedKeyToIt) {
   know("example.net");
   options_.session.expected_peer = "beta";
   expect_key(find(core::SecretText(kKeyText)));
 }
 
-TEST_F(FindPair, TakesNoSharedKeyWhereAnOptionWantsAPair) {
+TEST_F(FindPairCredentials, TakesNoSharedKeyWhereAnOptionWantsAPair) {
   options_.trust_first = true;
   const auto found = find(core::SecretText(kKeyText));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), AllOf(HasSubstr("--trust-first"), HasSubstr(kKeyVariable)));
 }
 
-TEST_F(FindPair, WantsAListOfAListener) {
+TEST_F(FindPairCredentials, WantsAListOfAListener) {
   options_.listens = true;
   options_.key_file = user_.place("identity");
   const auto found = find();
@@ -220,20 +221,20 @@ TEST_F(FindPair, WantsAListOfAListener) {
   EXPECT_EQ(listed->credentials->pair()->peers, listed->peers);
 }
 
-TEST_F(FindPair, SaysWithWhichOptionAPairThatIsThereIsUsed) {
+TEST_F(FindPairCredentials, SaysWithWhichOptionAPairThatIsThereIsUsed) {
   const auto found = find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.place("identity")), HasSubstr("--peer PUBLIC-KEY")));
   EXPECT_THAT(question_, HasSubstr("--peer PUBLIC-KEY")) << "before a key is typed in vain";
 }
 
-TEST_F(FindPair, OfTheUserComesBeforeHisSharedKeyWhereThePeerIsKnownByIt) {
+TEST_F(FindPairCredentials, OfTheUserComesBeforeHisSharedKeyWhereThePeerIsKnownByIt) {
   user_.write("key", kKeyText);
   know("example.org");
   expect_pair_for_db(find());
 }
 
-TEST_F(FindKey, TakesTheUsersOwnWhereHeNamesNone) {
+TEST_F(FindCredentials, TakesTheUsersOwnWhereHeNamesNone) {
   const std::string file = user_.write("key", kKeyText);
   const auto found = find();
   expect_key(found);
@@ -242,30 +243,51 @@ TEST_F(FindKey, TakesTheUsersOwnWhereHeNamesNone) {
   expect_key(find());
 }
 
-TEST_F(FindKey, TakesTheEnvironmentsBeforeTheUsersOwn) {
+TEST_F(FindCredentials, TakesTheEnvironmentsBeforeTheUsersOwn) {
   user_.write("key", "no key");
   const auto found = find(core::SecretText(kKeyText));
   expect_key(found);
   EXPECT_EQ(found->where, "$UDTCAT_KEY");
 }
 
-TEST_F(FindKey, RefusesTheUsersOwnWhereOthersCanReadIt) {
+TEST_F(FindCredentials, TakesThatBesideAConfigurationBeforeTheUsersOwn) {
+  user_.write("key", "no key");
+  beside_ = user_.write("db.key", kKeyText);
+  const auto found = find();
+  expect_key(found);
+  EXPECT_EQ(found->where, *beside_);
+}
+
+TEST_F(FindCredentials, TakesTheEnvironmentsBeforeThatBesideAConfiguration) {
+  beside_ = user_.write("db.key", "no key");
+  expect_key(find(core::SecretText(kKeyText)));
+}
+
+TEST(KeyBesideAConfiguration, IsThatOfItsName) {
+  const test::TempDir folder;
+  const std::string key = folder.write("db.key", kKeyText);
+  EXPECT_EQ(key_beside(folder / "db.conf"), key);
+  EXPECT_EQ(key_beside(folder / "web.conf"), std::nullopt) << "it is not there";
+  EXPECT_EQ(key_beside(folder / "db"), std::nullopt) << "no configuration's name";
+}
+
+TEST_F(FindCredentials, RefusesTheUsersOwnWhereOthersCanReadIt) {
   user_.write("key", kKeyText, 0644);
   const auto found = find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.place("key")), HasSubstr("too open")));
 }
 
-TEST_F(FindKey, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
+TEST_F(FindCredentials, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
 
-TEST_F(FindKey, TakesTheFilesBeforeTheEnvironments) {
+TEST_F(FindCredentials, TakesTheFilesBeforeTheEnvironments) {
   options_.key_file = "/nonexistent";
   const auto found = find(core::SecretText(kKeyText));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr("/nonexistent"));
 }
 
-TEST_F(FindKey, AsksTheUserOfAConnector) {
+TEST_F(FindCredentials, AsksTheUserOfAConnector) {
   typed_ = kKeyText;
   const auto found = find();
   ASSERT_TRUE(found);
@@ -273,9 +295,9 @@ TEST_F(FindKey, AsksTheUserOfAConnector) {
   EXPECT_EQ(question_, "Key of example.org:9000: ");
 }
 
-TEST_F(FindKey, FailsWhereNobodyCanBeAsked) { EXPECT_FALSE(find()); }
+TEST_F(FindCredentials, FailsWhereNobodyCanBeAsked) { EXPECT_FALSE(find()); }
 
-TEST_F(FindKey, MakesANewOneForAListenerWithoutAsking) {
+TEST_F(FindCredentials, MakesANewOneForAListenerWithoutAsking) {
   options_.shows_new_key = true;
   const auto found = find();
   ASSERT_TRUE(found);
@@ -283,21 +305,21 @@ TEST_F(FindKey, MakesANewOneForAListenerWithoutAsking) {
   EXPECT_EQ(question_, "");
 }
 
-TEST_F(FindKey, NeedsNoneAtClear) {
+TEST_F(FindCredentials, NeedsNoneAtClear) {
   options_.session.protection = Protection::clear;
   const auto found = find();
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->credentials);
 }
 
-TEST_F(FindKey, NeverGoesOnWithoutOneAboveClear) {
+TEST_F(FindCredentials, NeverGoesOnWithoutOneAboveClear) {
   for (const Protection protection : {Protection::private_, Protection::safe, Protection::auth}) {
     options_.session.protection = protection;
     EXPECT_FALSE(find());
   }
 }
 
-TEST_F(FindKey, NeverQuotesABadOne) {
+TEST_F(FindCredentials, NeverQuotesABadOne) {
   std::string nearly = kKeyText;
   nearly.back() = 'q';
   const auto found = find(core::SecretText(nearly));

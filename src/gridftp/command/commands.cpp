@@ -170,8 +170,8 @@ class GridftpJob : public tool::Job {
   explicit GridftpJob(CommandOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Status prepare(bool has_environment_key, Console& /*console*/) override {
-    return settle_protection(options_, has_environment_key);
+  [[nodiscard]] Status prepare(bool has_key_at_hand, Console& /*console*/) override {
+    return settle_protection(options_, has_key_at_hand);
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     return carry_out(options_, std::move(found), context.console);
@@ -245,7 +245,7 @@ class GatewayJob final : public tool::Job {
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] Result<tool::Words> facts() const override { return tool::form_facts(options_); }
-  [[nodiscard]] Status prepare(bool /*has_environment_key*/, Console& console) override {
+  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, Console& console) override {
     tool::warn_of_protection(options_, console);
     return {};
   }

@@ -256,10 +256,10 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
   return options;
 }
 
-Status settle_protection(ClientOptions& options, bool has_environment_key) {
+Status settle_protection(ClientOptions& options, bool has_key_at_hand) {
   const auto urls = urls_of(options);
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
-  const bool wants = options.protection_written || sealed || (has_environment_key && !options.over);
+  const bool wants = options.protection_written || sealed || (has_key_at_hand && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   if (kind == DataKind::tcp && !options.transport.rate.unlimited())
     return misplaced("--rate",
@@ -273,8 +273,8 @@ Status settle_protection(ClientOptions& options, bool has_environment_key) {
   return {};
 }
 
-Status settle_protection(ServerOptions& options, bool has_environment_key) {
-  const bool wants = options.protection_written || has_environment_key;
+Status settle_protection(ServerOptions& options, bool has_key_at_hand) {
+  const bool wants = options.protection_written || has_key_at_hand;
   UDTCAT_CHECK(settle_audience(options, wants));
   auto& level = options.session.protection;
   if (wants) options.least = level;

@@ -65,10 +65,10 @@ struct ServerOptions : tool::Options {
 /// sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_environment_key);
+[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_at_hand);
 /// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors:
 /// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_environment_key);
+[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_at_hand);
 
 [[nodiscard]] std::string help_text();
 /// Of `udtcat gridftp gateway`.
