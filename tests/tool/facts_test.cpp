@@ -69,6 +69,8 @@ TEST(Facts, OfAKeyReadItAndAskNobody) {
   const std::string own = user.write("key", key);
   EXPECT_EQ(key_fact(options_of({"h", "1"}), {}).value(), "key: that of " + own);
   EXPECT_EQ(key_fact(options_of({"-l", "1"}), {}).value(), "key: that of " + own);
+  EXPECT_EQ(key_fact(options_of({"h", "1"}), {.beside_configuration = "/dev/null"}).value(),
+            "key: read from /dev/null, which is no file on a disk, at the start");
   EXPECT_THAT(key_fact(options_of({"h", "1"}), {.environment = core::SecretText("x")}).error().message(),
               HasSubstr("UDTCAT_KEY"));
 }

@@ -46,10 +46,13 @@ class Pacer {
   void on_idle(TimePoint now) {
     if (!idle_since_) idle_since_ = now;
   }
-  /// There is something to send: the time without is not caught up; what was not yet caught up before that, is.
+  /// There is something to send: the time without is not caught up. What was not yet caught up before that, is, if the
+  /// queue was only refilled.
   void on_work(TimePoint now) {
     if (!idle_since_) return;
-    free_at_ = std::max(free_at_, now - std::clamp(*idle_since_ - free_at_, kCatchUpAfterIdle, kCatchUp));
+    const bool is_refilled = now - *idle_since_ <= kCatchUpAfterIdle;
+    const Duration missed = is_refilled ? *idle_since_ - free_at_ : Duration(0);
+    free_at_ = std::max(free_at_, now - std::clamp(missed, kCatchUpAfterIdle, kCatchUp));
     idle_since_.reset();
   }
   /// The path has gone silent: the time that earlier trains cost is not waited for.

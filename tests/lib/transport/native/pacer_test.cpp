@@ -64,6 +64,15 @@ TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
   EXPECT_EQ(sent_at(pacer, kStart + 1s), 3000U) << "two milliseconds, and one packet that is paid for afterwards";
 }
 
+TEST(Pacer, DoesNotCatchUpAfterAPauseWhatADriverMissedBefore) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  pacer.on_sent(kStart, 1000);
+  pacer.on_sent(kStart + 28ms, 1000);
+  pacer.on_idle(kStart + 28ms);
+  EXPECT_EQ(sent_at(pacer, kStart + 10s), 3000U);
+}
+
 TEST(Pacer, DoesNotCatchUpTheTimeBeforeItHadARate) {
   Pacer pacer;
   pacer.on_sent(kStart, 1000);
