@@ -42,10 +42,8 @@ Words names_of(const Commands& commands) {
 /// Whether the key comes from a person or through a pipe, which may take long.
 bool may_wait_for_key(const Options& options, const KeysAtHand& at_hand) {
   std::error_code unknown;
-  if (options.key_file) return !std::filesystem::is_regular_file(*options.key_file, unknown);
-  if (at_hand.environment) return false;
-  const auto& beside = at_hand.beside_configuration;
-  return beside ? !std::filesystem::is_regular_file(*beside, unknown) : !options.shows_new_key;
+  if (const auto& file = file_of_key(options, at_hand)) return !std::filesystem::is_regular_file(*file, unknown);
+  return !at_hand.environment && !options.shows_new_key;
 }
 
 Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeysAtHand at_hand) {

@@ -60,10 +60,10 @@ std::string place_text(const char* protocol, const HostPort& local, AddressFamil
 Result<std::string> key_fact(const Options& options, KeysAtHand at_hand) {
   if (options.session.protection == Protection::clear) return "no key: anybody can be the other end";
   std::error_code unknown;
-  const auto& file = options.key_file || at_hand.environment ? options.key_file : at_hand.beside_configuration;
+  const auto& file = file_of_key(options, at_hand);
   if (file && !std::filesystem::is_regular_file(*file, unknown) && std::filesystem::exists(*file, unknown))
     return fmt::format("key: read from {}, which is no file on a disk, at the start", *file);
-  if (!options.key_file && !at_hand.any() && !users_key_file()) {
+  if (!file && !at_hand.environment && !users_key_file()) {
     UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
     if (!wants_pair)
       return std::string(options.shows_new_key

@@ -52,7 +52,7 @@ std::string unused_pair_hint(const Options& options) {
                      options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in peers there");
 }
 
-/// Also one that cannot be looked at: who reads it says why.
+/// The path of a file that is there, or that cannot be looked at: who reads it says why.
 std::optional<std::string> if_there(const std::filesystem::path& file) {
   std::error_code unknown;
   if (std::filesystem::symlink_status(file, unknown).type() == std::filesystem::file_type::not_found)
@@ -88,6 +88,10 @@ std::optional<std::string> key_beside(const std::filesystem::path& configuration
   return if_there(std::filesystem::path(configuration).replace_extension(".key"));
 }
 
+const std::optional<std::string>& file_of_key(const Options& options, const KeysAtHand& at_hand) {
+  return options.key_file || at_hand.environment ? options.key_file : at_hand.beside_configuration;
+}
+
 std::optional<std::string> users_key_file() {
   const auto file = user_file("key");
   return file ? if_there(*file) : std::nullopt;
@@ -95,13 +99,12 @@ std::optional<std::string> users_key_file() {
 
 Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_hand, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundCredentials{};
-  if (options.key_file) return in_file(options, *options.key_file);
+  if (const auto& file = file_of_key(options, at_hand)) return in_file(options, *file);
   if (at_hand.environment) {
     const std::string variable = std::string("$") + kKeyVariable;
     UDTCAT_TRY(Key key, parsed(at_hand.environment->view(), variable));
     return as_shared(options, std::move(key), variable);
   }
-  if (at_hand.beside_configuration) return in_file(options, *at_hand.beside_configuration);
   UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
   if (wants_pair) return users_pair(options);
   if (const auto file = users_key_file()) return in_file(options, *file);

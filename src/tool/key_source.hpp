@@ -25,7 +25,7 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 /// Call before there are other threads.
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
-/// Keys that are there without a word on the command line, in the order in which they count.
+/// Keys of the environment and of a configuration, in the order in which they count; the user's own are not among them.
 struct KeysAtHand {
   std::optional<core::SecretText> environment{};
   std::optional<std::string> beside_configuration{};  ///< the path of key_beside()
@@ -42,6 +42,9 @@ struct FoundCredentials {
 
 /// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.
 [[nodiscard]] std::optional<std::string> key_beside(const std::filesystem::path& configuration);
+
+/// The file of the key, where the command line or a configuration has one; the environment counts between the two.
+[[nodiscard]] const std::optional<std::string>& file_of_key(const Options& options, const KeysAtHand& at_hand);
 
 /// The file `key` in the user's configuration directory, which is his key where he names no other; none: it is not
 /// there.

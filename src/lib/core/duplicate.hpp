@@ -6,7 +6,7 @@
 
 namespace udtcat::core {
 
-/// Of an optional or a pointer.
+/// A copy of what an optional or a pointer holds; none where it holds nothing.
 template <typename Maybe>
 [[nodiscard]] auto duplicate(const Maybe& one) {
   return one ? std::optional(one->duplicate()) : std::nullopt;

@@ -20,7 +20,7 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
-  static constexpr Duration kCatchUp = std::chrono::milliseconds(30);  // guess: eight others of a scheduler's quanta
+  static constexpr Duration kCatchUp = std::chrono::milliseconds(30);  // guess: eight others go first, a quantum each
   static constexpr Duration kCatchUpAfterIdle = std::chrono::milliseconds(2);  // guess: how late an idle machine wakes
   static constexpr Duration kGrain =
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
@@ -46,8 +46,8 @@ class Pacer {
   void on_idle(TimePoint now) {
     if (!idle_since_) idle_since_ = now;
   }
-  /// There is something to send: the time without is not caught up. What was not yet caught up before that, is, if the
-  /// queue was only refilled.
+  /// There is something to send: the time without is not caught up. What was missed before that is, if
+  /// the queue was only refilled.
   void on_work(TimePoint now) {
     if (!idle_since_) return;
     const bool is_refilled = now - *idle_since_ <= kCatchUpAfterIdle;
