@@ -46,8 +46,8 @@ class Pacer {
   void on_idle(TimePoint now) {
     if (!idle_since_) idle_since_ = now;
   }
-  /// There is something to send: the time without is not caught up. What was missed before that is, if
-  /// the queue was only refilled.
+  /// There is something to send: the time without is not caught up. What was missed before that is, if the queue was
+  /// only refilled.
   void on_work(TimePoint now) {
     if (!idle_since_) return;
     const bool is_refilled = now - *idle_since_ <= kCatchUpAfterIdle;

@@ -318,10 +318,7 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
   if (probe_.deadline() == TimePoint::max()) arm_probe(now);
   const Turn turn = next_turn();
-  if (turn == Turn::nothing)
-    pacer_.on_idle(now);
-  else
-    pacer_.on_work(now);
+  turn == Turn::nothing ? pacer_.on_idle(now) : pacer_.on_work(now);
   // A probe asks whether there still is a path to pace for.
   const bool probing = turn == Turn::repair && probe_.probes();
   if (!probing && !pacer_.ready(now)) return false;
