@@ -50,7 +50,8 @@ struct EndEvidence {
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
   std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than path_rate
-  std::uint64_t probing_lost = 0;  ///< of those
+  std::uint64_t queued_lost = 0;   ///< of packets_lost, while the round trips showed a queue: see shows_queue()
+  std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
   std::uint64_t packet_bytes = 0;  ///< IP bytes that the path is known to carry; 0: unknown
   // ---- Its sockets
   std::uint64_t socket_drops = 0;         ///< datagrams for which they had no room
@@ -60,6 +61,9 @@ struct EndEvidence {
   BitRate rate_cap{};              ///< zero: none
   std::uint64_t memory_bytes = 0;  ///< that it keeps each way; 0: unknown
 };
+
+/// So much longer than the least is a round trip in which packets wait in a queue of the path.
+[[nodiscard]] bool shows_queue(std::chrono::microseconds rtt, std::chrono::microseconds least);
 
 /// Both ends' halves.
 struct Evidence {

@@ -41,6 +41,7 @@ void for_each_number(Evidence& evidence, Number number) {
   number(evidence.socket_wanted_bytes);
   number(evidence.rate_cap);
   number(evidence.memory_bytes);
+  number(evidence.queued_lost);
 }
 
 class NumberWriter {

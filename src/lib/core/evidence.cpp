@@ -47,6 +47,7 @@ EndEvidence difference(const EndEvidence& before, const EndEvidence& now) {
   made.packets_lost = less(now.packets_lost, before.packets_lost);
   made.probing_sent = less(now.probing_sent, before.probing_sent);
   made.probing_lost = less(now.probing_lost, before.probing_lost);
+  made.queued_lost = less(now.queued_lost, before.queued_lost);
   made.socket_drops = less(now.socket_drops, before.socket_drops);
   return made;
 }
@@ -168,11 +169,11 @@ bool blame_memory(const Direction& direction, Verdict& verdict) {
 
 Limit limit_of_path(const EndEvidence& sender, const Verdict& verdict) {
   if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
-  const bool queued = verdict.queue > std::max(kLeastQueue, *verdict.least_rtt / kQueuePart);
-  if (queued || verdict.lost < kLossMatters || sender.packets_sent < kEnoughPackets) return Limit::path;
+  const std::uint64_t without_queue = less(sender.packets_lost, sender.queued_lost);
+  if (share(without_queue, sender.packets_sent) < kLossMatters || sender.packets_sent < kEnoughPackets)
+    return Limit::path;
   const double probes = share(sender.probing_lost, sender.probing_sent);
-  const double rest =
-      share(less(sender.packets_lost, sender.probing_lost), less(sender.packets_sent, sender.probing_sent));
+  const double rest = share(less(without_queue, sender.probing_lost), less(sender.packets_sent, sender.probing_sent));
   return sender.probing_sent >= kEnoughPackets && probes >= kProbesLose * rest ? Limit::policer : Limit::loss;
 }
 
@@ -241,6 +242,10 @@ EndEvidence peer_before(const Evidence& before, const Evidence& now) {
 }
 
 }  // namespace
+
+bool shows_queue(microseconds rtt, microseconds least) {
+  return rtt - least > std::max(kLeastQueue, least / kQueuePart);
+}
 
 Evidence since(const Evidence& before, const Evidence& now) {
   Evidence made{difference(before.here, now.here)};

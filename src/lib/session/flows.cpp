@@ -51,6 +51,7 @@ void Flows::add_evidence(EndEvidence& evidence) const {
     evidence.packets_lost += one.packets_lost;
     evidence.probing_sent += one.probing_sent;
     evidence.probing_lost += one.probing_lost;
+    evidence.queued_lost += one.queued_lost;
     evidence.packet_bytes = std::max(evidence.packet_bytes, one.packet_bytes);
     evidence.socket_drops = std::max(evidence.socket_drops, one.socket_drops);
     evidence.socket_buffer_bytes = std::max(evidence.socket_buffer_bytes, one.socket_buffer_bytes);

@@ -37,6 +37,7 @@ EndEvidence distinct() {
   made.socket_wanted_bytes = 29;
   made.rate_cap = BitRate::from_bits_per_second(30);
   made.memory_bytes = 31;
+  made.queued_lost = 32;
   return made;
 }
 

@@ -225,11 +225,24 @@ TEST(Verdict, TakesLossWithAQueueForThatOfAFullOne) {
   Evidence full = held_by(Hold::path);
   full.here.packets_lost = 2800;
   full.here.probing_sent = 7000;
-  full.here.probing_lost = 2000;
+  full.here.queued_lost = 2700;
+  full.here.probing_lost = 50;
+  EXPECT_EQ(word(full), "path") << "a beginning that fills the queue loses most, and the mean round trip is short";
   full.here.rtt_sum = 200ms * 1000;
   const Verdict verdict = verdict_on(full);
   EXPECT_EQ(verdict.limit, Limit::path);
   EXPECT_EQ(verdict.queue, 160ms);
+}
+
+TEST(Verdict, CountsLossWithAQueueNeitherForAPolicerNorAgainstOne) {
+  Evidence lossy = held_by(Hold::path);
+  lossy.here.packets_lost = 2800 + 5000;
+  lossy.here.queued_lost = 5000;
+  lossy.here.probing_sent = 7000;
+  lossy.here.probing_lost = 280;
+  EXPECT_EQ(word(lossy), "loss");
+  lossy.here.probing_lost = 1400;
+  EXPECT_EQ(word(lossy), "policer");
 }
 
 TEST(Verdict, IsOnTheDirectionInWhichMoreMoves) {

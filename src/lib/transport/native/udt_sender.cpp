@@ -215,7 +215,10 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   repairs_.insert(index);
   repair_bytes_ += packet.bytes;
   ++stats_.packets_lost;
-  if (packet.probed) ++stats_.probing_lost;
+  if (queue_shows())
+    ++stats_.queued_lost;
+  else if (packet.probed)
+    ++stats_.probing_lost;
   if (packet.sent_at <= silenced_at_) return;  // gone with the silence, of which the congestion control knows
   lost_bytes_ += packet.bytes;
   event.lost_bytes += packet.bytes;

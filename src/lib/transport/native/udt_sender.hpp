@@ -33,7 +33,8 @@ struct SenderStats {
   std::uint64_t packets_lost = 0;
   std::uint64_t packets_resent = 0;
   std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than the path is known to be
-  std::uint64_t probing_lost = 0;  ///< of those
+  std::uint64_t queued_lost = 0;   ///< of packets_lost, while the round trips showed a queue
+  std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
 };
 
 /// A first packet that has left with the handshake.
@@ -137,6 +138,7 @@ class UdtSender {
 
   // Evidence (udt_sender_evidence.cpp)
   [[nodiscard]] bool at_rate_cap() const;
+  [[nodiscard]] bool queue_shows() const;
   [[nodiscard]] std::optional<Hold> hold(bool sending) const;
 
   // Trains

@@ -39,6 +39,13 @@ std::optional<Hold> UdtSender::hold(bool sending) const {
   return at_rate_cap() ? Hold::rate_cap : Hold::path;
 }
 
+bool UdtSender::queue_shows() const {
+  using std::chrono::microseconds;
+  const auto least = rtt_.minimum();
+  return least && shows_queue(std::chrono::duration_cast<microseconds>(rtt_.smoothed()),
+                              std::chrono::duration_cast<microseconds>(*least));
+}
+
 void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
   using std::chrono::microseconds;
   hold_.add_to(evidence, now);
@@ -49,6 +56,7 @@ void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
   evidence.packets_sent = stats_.packets_sent;
   evidence.packets_lost = stats_.packets_lost;
   evidence.probing_sent = stats_.probing_sent;
+  evidence.queued_lost = stats_.queued_lost;
   evidence.probing_lost = stats_.probing_lost;
   evidence.rate_cap = settings_.rate_cap;
   evidence.memory_bytes = settings_.memory_bytes;

@@ -298,7 +298,8 @@ TEST(UdtConnection, KeepsFewOfAFloodOfDatagrams) {
 }
 
 TEST(UdtConnection, FollowsAPeerWhoseAddressChanges) {
-  SimulatedPath path({.rate = mbit(100)});
+  constexpr std::size_t kRoundTrip = 250'000;  // a longer queue fills and empties for seconds
+  SimulatedPath path({.rate = mbit(100), .queue_bytes = kRoundTrip});
   path.write_on(kNear);
   path.write_on(kFar);
   path.run_for(1s);

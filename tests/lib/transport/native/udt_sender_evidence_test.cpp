@@ -44,13 +44,27 @@ struct HeldSender {
     sender.on_ack(now, said);
     send();
   }
-  [[nodiscard]] microseconds held(Hold why) const {
-    EndEvidence evidence;
-    sender.add_evidence(now, evidence);
-    return evidence.held[static_cast<std::size_t>(why)];
+  /// A packet is written, and acknowledged after `rtt`.
+  void round_trip(Duration rtt, bool is_lost = false) {
+    write(kHeldPayload);
+    send();
+    pass(rtt);
+    const auto sequence = static_cast<std::uint32_t>(kFirstHeld + packets);
+    const SequenceRange lost{sequence, sequence};
+    if (is_lost) sender.on_nak(now, std::span(&lost, 1));
+    send();
+    ++packets;
+    ack(packets, packets * kHeldPayload, 1024);
   }
+  [[nodiscard]] EndEvidence evidence() const {
+    EndEvidence all;
+    sender.add_evidence(now, all);
+    return all;
+  }
+  [[nodiscard]] microseconds held(Hold why) const { return evidence().held[static_cast<std::size_t>(why)]; }
 
   TimePoint now = kStart;
+  PacketIndex packets = 0;  // acknowledged by round_trip()
   UdtSender sender;
   TrainBuilder builder{64, 65'000};
 };
@@ -124,6 +138,18 @@ TEST(UdtSendersEvidence, HasNoRoundTripAndNoRateBeforeTheyAreMeasured) {
   EXPECT_EQ(evidence.path_rate, BitRate());
   EXPECT_EQ(evidence.packets_sent, 1U);
   EXPECT_EQ(evidence.memory_bytes, 1U << 20);
+}
+
+TEST(UdtSendersEvidence, HasTheLossWithAQueueApart) {
+  HeldSender held(held_settings());
+  held.round_trip(20ms);
+  held.round_trip(20ms, true);
+  EXPECT_EQ(held.evidence().packets_lost, 1U);
+  EXPECT_EQ(held.evidence().queued_lost, 0U);
+  for (int i = 0; i < 20; ++i) held.round_trip(80ms);
+  held.round_trip(80ms, true);
+  EXPECT_EQ(held.evidence().packets_lost, 2U);
+  EXPECT_EQ(held.evidence().queued_lost, 1U);
 }
 
 }  // namespace
