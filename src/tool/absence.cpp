@@ -18,7 +18,7 @@ std::optional<std::string> Absence::on_failure(const Error& error, TimePoint now
   if (!since_ && !is_refusal(error)) return std::nullopt;
   begin(error, now);
   if (std::exchange(told_, error.code) == error.code) return std::nullopt;
-  return why_ + "; dialling on";
+  return why_ + "; still dialling";
 }
 
 std::optional<std::string> Absence::end(TimePoint now) {

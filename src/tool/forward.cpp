@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kRefusedFor{3};     // guess: a silent session's 
 /// A session that answers again tells nobody.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
-std::string wish(const std::string& service) { return service.empty() ? "a session" : "a session with " + service; }
+std::string wish(const std::string& service) { return service.empty() ? "session" : "session that serves " + service; }
 
 }  // namespace
 
@@ -238,9 +238,9 @@ void Forward::dismiss_late() {
       continue;
     }
     bridge::reset(client->socket);
-    trouble_.report(client->address, {Errc::cannot_reach, "carry a client",
-                                      fmt::format("there was not {} within {}", wish(client->service),
-                                                  core::format_duration(patience_))});
+    trouble_.report(client->address,
+                    {Errc::cannot_reach, "forward a client",
+                     fmt::format("no {} within {}", wish(client->service), core::format_duration(patience_))});
     client = waiting_.erase(client);
   }
   place_clients();

@@ -25,8 +25,7 @@ bool is_ignored(int signal) {
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) sigaddset(&set, signal);
-  if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM}) sigaddset(&set, signal);
   return set;
 }
 
@@ -53,13 +52,13 @@ SignalsLetThrough::SignalsLetThrough() {
 }
 
 struct SignalWatch::State {
-  State(Handler on_signal, std::chrono::milliseconds patience)
-      : signals(watched_signals()), grace(patience), handler(std::move(on_signal)) {}
+  State(Handler on_signal, std::chrono::milliseconds patience) : grace(patience), handler(std::move(on_signal)) {}
 
   /// The watch's thread.
   void run();
 
-  const sigset_t signals;
+  const sigset_t signals = watched_signals();
+  const bool hangup_is_ignored = is_ignored(SIGHUP);
   const std::chrono::milliseconds grace;
   std::atomic<int> status{to_int(ExitStatus::interrupted)};  // what the alarm ends the process with
   std::atomic<bool> hangup_passes = false;
@@ -74,7 +73,9 @@ void SignalWatch::State::run() {
     int signal = 0;
     if (::sigwait(&signals, &signal) != 0) continue;
     if (signal == SIGALRM) ::_exit(status);
-    if (signal != SIGUSR1 && !(signal == SIGHUP && hangup_passes)) {
+    const bool passes = signal == SIGUSR1 || (signal == SIGHUP && hangup_passes);
+    if (signal == SIGHUP && hangup_is_ignored && !passes) continue;
+    if (!passes) {
       const auto now = std::chrono::steady_clock::now();
       // timeout(1) and others signal the process, then its group: that is one request, and the orderly way is still
       // open.
@@ -95,7 +96,8 @@ SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
     : state_(std::make_shared<State>(std::move(handler), grace)) {
   // Blocked in every thread that is made from now on, so that only sigwait() takes them.
   std::ignore = ::pthread_sigmask(SIG_BLOCK, &state_->signals, nullptr);  // fails for no valid set
-  // A signal that is ignored may never become pending.
+  // A signal that is ignored may never become pending. Linux lets it, while it is blocked; so SIGHUP keeps its
+  // disposition, which programs that we start inherit.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) std::ignore = ::signal(signal, SIG_DFL);
   // Detached: it guards the end of the process, static destructors included, so nobody can wait for it.
   std::thread([state = state_] { state->run(); }).detach();

@@ -41,11 +41,10 @@ const EndEvidence* half(const Verdict& verdict, const Evidence& evidence) {
 
 std::string unknown_text(const Evidence& evidence) {
   if (evidence.here.elapsed == std::chrono::microseconds(0)) return "what limits is not known: nobody has measured it";
-  if (evidence.here.bytes_sent + evidence.here.bytes_received == 0)
-    return "what limits is not known yet: nothing moved";
-  return fmt::format("what limits is not known{}", evidence.here.elapsed < std::chrono::seconds(2)
-                                                       ? " yet: too little has moved"
-                                                       : ": no one thing has held it for most of the time");
+  if (evidence.here.bytes_sent + evidence.here.bytes_received == 0) return "what limits is not known: nothing moved";
+  return fmt::format("what limits is not known: {}", evidence.here.elapsed < std::chrono::seconds(2)
+                                                         ? "too little has moved"
+                                                         : "no one thing has held it for most of the time");
 }
 
 std::string thread_text(const Verdict& verdict, const EndEvidence* end) {

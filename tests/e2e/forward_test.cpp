@@ -66,7 +66,7 @@ TEST_F(ForwardTest, MayBeThereBeforeItsFarEnd) {
   Process near = connect({.args = from_entrance()});
   ASSERT_TRUE(is_open(near));
   const TcpClient early = client();
-  expect_says(near, "dialling on");
+  expect_says(near, "still dialling");
   Process far = listen({.args = to_service()});
   EXPECT_TRUE(is_answered(early)) << near.errors() << far.errors();
   expect_says(near, "is there after");
@@ -79,7 +79,7 @@ TEST_F(ForwardTest, DialsAFarEndWhoseNameIsNotFoundYet) {
   const Arguments to_nowhere{"nowhere.invalid", std::to_string(port_), "--from", at(entrance_)};
   Process near = udtcat(to_nowhere, {.key = key_});
   ASSERT_TRUE(is_open(near));
-  ASSERT_TRUE(eventually(patience(30s), [&] { return count_lines(near, "; dialling on") == 1; })) << near.errors();
+  ASSERT_TRUE(eventually(patience(30s), [&] { return count_lines(near, "; still dialling") == 1; })) << near.errors();
   expect_says(near, "find host nowhere.invalid: ");
   EXPECT_FALSE(near.wait(1'500ms)) << "it goes on";
   EXPECT_EQ(count_lines(near, "nowhere.invalid: "), 1) << near.errors();
@@ -147,7 +147,8 @@ TEST_F(ForwardTest, CutsWhatWaitsForAFarEndThatCameBackWithAnotherKey) {
   EXPECT_TRUE(reading.receive_reset()) << near.errors() << far->errors();
   EXPECT_LT(Clock::now() - killed, patience(10s)) << "far below the idle timeout";
   expect_says(near, "who is there now refuses");
-  EXPECT_EQ(count_lines(near, "does not hold our key; both ends need the same one; dialling on"), 1) << near.errors();
+  EXPECT_EQ(count_lines(near, "does not hold our key; both ends need the same one; still dialling"), 1)
+      << near.errors();
   far->send_signal(SIGKILL);
   std::ignore = far->wait(kAtOnce);
   far.emplace(listen({.args = to_service()}));
@@ -174,7 +175,7 @@ TEST_F(ForwardTest, ResetsClientsThatWaitedInVain) {
   const auto begin = Clock::now();
   EXPECT_TRUE(client().receive_reset());
   EXPECT_LT(Clock::now() - begin, patience(3s));
-  expect_says(near, "there was not a session within 1 s");
+  expect_says(near, "no session within 1 s");
 }
 
 TEST_F(ForwardTest, EndsWithItsSessionWhereItIsToLiveOnce) {

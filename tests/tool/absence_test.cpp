@@ -26,11 +26,11 @@ TEST_F(AbsenceTest, IsNoNewsWhereTheFirstAttemptSucceeds) {
 }
 
 TEST_F(AbsenceTest, IsToldOnceForEachKindOfReasonAndAtItsEnd) {
-  EXPECT_EQ(fails(kClosed), "reach far:9000 for 2 s: the port is closed; dialling on");
+  EXPECT_EQ(fails(kClosed), "reach far:9000 for 2 s: the port is closed; still dialling");
   EXPECT_EQ(fails(kSilent), std::nullopt) << "it is as unreachable as before";
-  EXPECT_EQ(fails(kOtherKey), "connect to far:9000: the peer does not hold our key; dialling on");
+  EXPECT_EQ(fails(kOtherKey), "connect to far:9000: the peer does not hold our key; still dialling");
   EXPECT_EQ(fails(kOtherKey), std::nullopt);
-  EXPECT_EQ(fails(kClosed), "reach far:9000 for 2 s: the port is closed; dialling on");
+  EXPECT_EQ(fails(kClosed), "reach far:9000 for 2 s: the port is closed; still dialling");
   EXPECT_EQ(absence.end(now + 2s), "far:9000 is there after 7 s");
   absence.begin(kGone, now);
   EXPECT_EQ(absence.end(now + 12s), "far:9000 is back after 12 s");

@@ -128,5 +128,22 @@ TEST_F(SessionRunDeathTest, PrintsALineForSigusr1) {
   EXPECT_EXIT(run_and_exit(asked), ExitedWithCode(143), "udtcat: 42 B sent");
 }
 
+// A forward dials again: what its last session was limited by says nothing of the present one.
+TEST_F(SessionRunDeathTest, JudgesEachConnectionFromItsBeginning) {
+  const auto asked = [](SessionRun& run) {
+    run.watch([calls = 0]() mutable {
+      if (++calls == 2) ::kill(::getpid(), SIGUSR1);
+      if (calls == 4) ::kill(::getpid(), SIGTERM);
+      const std::chrono::seconds age(calls);
+      ConnectionStats another;
+      another.made_at += age;
+      another.evidence.here = {.elapsed = age, .bytes_sent = 1};
+      return another;
+    });
+    ::kill(::getpid(), SIGUSR1);
+  };
+  EXPECT_EXIT(run_and_exit(asked), ExitedWithCode(143), "since it began, .*since it began, ");
+}
+
 }  // namespace
 }  // namespace udtcat::tool

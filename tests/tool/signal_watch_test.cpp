@@ -96,6 +96,21 @@ TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
   EXPECT_EXIT(watched(), ExitedWithCode(0), "");
 }
 
+// nohup(1) starts programs so, services among them whose list of peers is to be read again.
+TEST_F(SignalWatchDeathTest, HandsOnAHangupThatIsLetPassThoughItWasIgnored) {
+  const auto watched = [] {
+    ::signal(SIGHUP, SIG_IGN);
+    hold_signals();
+    std::promise<void> heard;
+    SignalWatch watch([&](int) { heard.set_value(); });
+    watch.let_hangup_pass();
+    ::kill(::getpid(), SIGHUP);
+    heard.get_future().wait();
+    ::_exit(0);
+  };
+  EXPECT_EXIT(watched(), ExitedWithCode(0), "");
+}
+
 TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAtItsEndWithTheStatusItHad) {
   const auto hanging = [] {
     {

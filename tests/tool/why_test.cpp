@@ -25,8 +25,8 @@ std::string text(const Verdict& verdict, const Evidence& evidence = some_evidenc
 
 TEST(WhyText, SaysWhatIsNotKnown) {
   EXPECT_EQ(text({}, {}), "what limits is not known: nobody has measured it");
-  EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known yet: nothing moved");
-  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known yet: too little has moved");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known: nothing moved");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known: too little has moved");
   EXPECT_EQ(text({}), "what limits is not known: no one thing has held it for most of the time");
 }
 

@@ -338,7 +338,7 @@ std::optional<std::string> Multiplexer::unwelcome(const std::string& service) co
   if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
   const bool known = services_.empty() ? service.empty() : std::ranges::find(services_, service) != services_.end();
   if (known) return std::nullopt;
-  return service.empty() ? "the end that was asked has only services with a name"
+  return service.empty() ? "the end that was asked has only services with a name, and none was given"
                          : "the end that was asked has no service " + service;
 }
 
