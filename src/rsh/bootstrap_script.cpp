@@ -32,24 +32,39 @@ constexpr const char* kTake =
     "printf \"\\nUDTCAT HAVE %d\\n\" $n || break; done 2>/dev/null & "
     "p=$!; head -c \"$1\" | gzip -dc >\"$t\"; r=$?; { kill -9 $p; wait $p; } 2>/dev/null; return $r; }; ";
 
-/// The program in the cache has the digest of its name, or is replaced, in directories that only this user may change.
-/// One that lacks its libraries there is not left to the loader's words.
-std::string push_steps(const std::string& sha256, const std::string& options) {
+/// The program in the cache has the digest of its name, in directories that only this user may change; else it is as
+/// none. One that lacks its libraries there is not left to the loader's words. The time of its directory is that of its
+/// last use.
+std::string kept_steps(const std::string& sha256, const std::string& options) {
   return fmt::format(
       "case $XDG_CACHE_HOME in /*) ;; *) XDG_CACHE_HOME=\"$HOME/.cache\";; esac; "
-      "d=\"$XDG_CACHE_HOME/udtcat/{0}\"; t=\"$d/new.$$\"; own() {{ test -O \"${{d%/*}}\" && test -O \"$d\"; }}; "
+      "d=\"$XDG_CACHE_HOME/udtcat/{0}\"; own() {{ test -O \"${{d%/*}}\" && test -O \"$d\"; }}; "
       "same() {{ test \"$(sha256sum <\"$1\" | cut -c1-64)\" = {0}; }}; "
-      "go() {{ w=$(\"$d/udtcat\" --version 2>&1) && exec \"$d/udtcat\" rsh-server{1}; "
+      "go() {{ touch -c \"$d\" 2>/dev/null; "
+      "w=$(\"$d/udtcat\" --version 2>&1) && exec \"$d/udtcat\" rsh-server{1}; "
       "ask UNFIT \"$(echo \"$w\" | head -n 1)\"; exit 127; }}; "
-      "own && test -x \"$d/udtcat\" && same \"$d/udtcat\" && go; "
-      "for p in head gzip sha256sum; do command -v $p >/dev/null 2>&1 || {{ ask UNFIT \"no $p\"; exit 127; }}; done; "
-      "( umask 077; mkdir -p \"$d\" ) && own || {{ ask UNFIT \"$d is not this user's\"; exit 127; }}; "
-      "ask MISSING \"$(uname -sm)\"; "
-      "case $a in \"PUSH \"*) "
-      "( umask 077; take \"${{a#PUSH }}\" && same \"$t\" && "
-      "chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && go; rm -f \"$t\"; "
-      "echo \"udtcat: could not put the program into $d\" >&2;; esac; exit 127",
+      "own && test -x \"$d/udtcat\" && same \"$d/udtcat\" && go; ",
       sha256, options);
+}
+
+/// Removes other builds that no near end has used for a month: a directory of our own, by a digest's name, and in it
+/// what we put there. guess: two near ends with different builds, of whom each pushes its own, both come within that.
+constexpr const char* kTidy =
+    "tidy() { for o in \"${d%/*}\"/*; do case ${#o}:${o##*/} in \"${#d}\":*[!0-9a-f]*) ;; \"${#d}\":*) "
+    "test \"$o\" != \"$d\" && test -O \"$o\" && test \"$(find \"$o\" -prune -type d -mtime +30)\" && "
+    "rm -f \"$o\"/udtcat \"$o\"/new.* && rmdir \"$o\";; esac; done 2>/dev/null; }; ";
+
+/// Takes the program where it is sent.
+std::string push_steps() {
+  return std::string(kTake) + kTidy +
+         "t=\"$d/new.$$\"; "
+         "for p in head gzip sha256sum; do command -v $p >/dev/null 2>&1 || { ask UNFIT \"no $p\"; exit 127; }; done; "
+         "( umask 077; mkdir -p \"$d\" ) && own || { ask UNFIT \"$d is not this user's\"; exit 127; }; "
+         "ask MISSING \"$(uname -sm)\"; "
+         "case $a in \"PUSH \"*) "
+         "( umask 077; take \"${a#PUSH }\" && same \"$t\" && "
+         "chmod 700 \"$t\" && mv \"$t\" \"$d/udtcat\" ) && { tidy; go; }; rm -f \"$t\"; "
+         "echo \"udtcat ($(uname -n)): could not put the program into $d\" >&2;; esac; exit 127";
 }
 
 }  // namespace
@@ -60,8 +75,8 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   const std::string program = in_double_quotes(request.program);
   std::string script = fmt::format("command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ", program, options);
   script += kAsk;
-  script += request.pushed_sha256 ? kTake + push_steps(*request.pushed_sha256, options)
-                                  : "ask MISSING \"$(uname -sm)\"; exit 127";
+  if (request.pushed_sha256) script += kept_steps(*request.pushed_sha256, options);
+  script += request.push ? push_steps() : "ask MISSING \"$(uname -sm)\"; exit 127";
   return "exec sh -c " + tool::quoted(script);
 }
 

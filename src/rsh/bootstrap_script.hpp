@@ -13,7 +13,8 @@ namespace udtcat::rsh {
 struct BootstrapRequest {
   std::string program = "udtcat";            ///< at the far side; a name or a path
   std::vector<std::string> options;          ///< of rsh-server
-  std::optional<std::string> pushed_sha256;  ///< of a program that may lie there, or can be sent; in hexadecimal
+  std::optional<std::string> pushed_sha256;  ///< in hexadecimal, of a program that a push may have left there
+  bool push = false;                         ///< that program can be sent where it has not
 };
 
 /// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -44,7 +43,7 @@ std::filesystem::path program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
   if (is_trusted(path)) return path;
-  core::log().info("no static udtcat of ours beside this one: what is pushed needs its libraries there");
+  core::log().debug("no static udtcat of ours beside this one: what is pushed needs its libraries there");
   return kSelf;
 }
 
@@ -115,11 +114,14 @@ Result<std::vector<std::byte>> packed(std::span<const std::byte> bytes) {
 }
 
 Result<PushedProgram> program_at(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
   std::ifstream file(path, std::ios::binary);
-  const std::vector<char> read((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || read.empty()) return fail(Errc::local_read_failed, "read " + path.string() + " in order to push it");
-  const auto raw = std::as_bytes(std::span(read));
-  PushedProgram program{.bytes = {raw.begin(), raw.end()}};
+  PushedProgram program{.bytes = std::vector<std::byte>(unknown ? 0 : bytes)};
+  // SAFETY: any object may be written to as chars.
+  auto* const into = reinterpret_cast<char*>(program.bytes.data());
+  if (program.bytes.empty() || !file.read(into, static_cast<std::streamsize>(bytes)))
+    return fail(Errc::local_read_failed, "read " + path.string() + " in order to push it");
   strip(program.bytes);
   auto digest = sha256_hex(program.bytes);
   if (!digest) return fail(Errc::cipher_failed, "compute a digest");

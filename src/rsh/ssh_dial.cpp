@@ -29,12 +29,15 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
       push_timer_(run.io()) {}
 
 Status SshDial::start() {
-  BootstrapRequest request{.program = options_.remote_program, .options = options_.far_options, .pushed_sha256 = {}};
+  // A copy that a push has left there serves those who do not push, too; they can do without its digest.
+  auto own = own_program();
+  if (!own && options_.push) return tl::unexpected(std::move(own.error()));
+  BootstrapRequest request{.program = options_.remote_program,
+                           .options = options_.far_options,
+                           .pushed_sha256 = own ? std::optional(own->sha256_hex) : std::nullopt,
+                           .push = options_.push};
   std::optional<PushedProgram> program;
-  if (options_.push) {
-    UDTCAT_TRY(program, own_program());
-    request.pushed_sha256 = program->sha256_hex;
-  }
+  if (options_.push) program = std::move(*own);
   const Bootstrap::Handlers handlers{
       .on_connect = [this](const ConnectLine& line) { dial(line); },
       .on_absent = [this](Error why) { on_absent(std::move(why)); },
@@ -65,7 +68,7 @@ bridge::ChildRequest SshDial::ssh_for(const std::string& script) const {
 void SshDial::on_push(const Bootstrap::Push& push) {
   run_.say(
       fmt::format("{}: no udtcat there ({}): sending this one, {}, which stays in ~/.cache/udtcat there for the "
-                  "next --push",
+                  "next time",
                   options_.host, push.system, core::format_size(push.packed_bytes)));
   if (!options_.push_progress.value_or(tool::SessionRun::person_watches(options_))) return;
   push_.emplace(options_.host, push.bytes);

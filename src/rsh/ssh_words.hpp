@@ -25,7 +25,7 @@ struct SshWords {
 /// Whether ssh would take the word after `option_word` ("-p", "-vp") for its value.
 [[nodiscard]] bool takes_next_word(const std::string& option_word);
 
-/// errors: Errc::bad_argument for an option that ssh does not have, or without its value
+/// errors: Errc::bad_argument for an option that ssh does not have, or without its value; for -o without "NAME=VALUE"
 [[nodiscard]] Result<SshWords> read_ssh_words(const std::vector<std::string>& arguments);
 
 }  // namespace udtcat::rsh

@@ -15,7 +15,7 @@ constexpr const char* kDefaultShell = "/bin/sh";
 constexpr const char* kSftpServer =
     "exec sh -c 'for each in /usr/lib/openssh /usr/libexec/openssh /usr/libexec /usr/lib/ssh /usr/local/libexec; do "
     "test -x $each/sftp-server && exec $each/sftp-server; done; "
-    "echo udtcat: there is no sftp-server here >&2; exit 127'";
+    "echo \"udtcat ($(uname -n)): there is no sftp-server here\" >&2; exit 127'";
 
 std::string user_shell() {
   const passwd* account = ::getpwuid(::getuid());  // one thread asks, before there is a child

@@ -48,6 +48,11 @@ std::optional<std::size_t> Console::columns() const {
   return window.ws_col - 1U;
 }
 
+void Console::name_host(std::string_view host) {
+  const core::MutexLock lock(mutex_);
+  host_ = core::printable(host, core::kShownBytes);
+}
+
 void Console::line(std::string_view text, LineLevel level) {
   constexpr std::string_view kName = "udtcat: ";
   const core::MutexLock lock(mutex_);
@@ -55,6 +60,10 @@ void Console::line(std::string_view text, LineLevel level) {
   if (for_journal_) {
     output += fmt::format("<{}>", static_cast<int>(level));
     if (text.starts_with(kName)) text.remove_prefix(kName.size());
+  }
+  if (!host_.empty() && text.starts_with(kName)) {
+    output += fmt::format("udtcat ({}): ", host_);
+    text.remove_prefix(kName.size());
   }
   output += text;
   output += '\n';

@@ -27,6 +27,8 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
+  /// From now on lines that begin with our name say `host` behind it: they come out among those of another host.
+  void name_host(std::string_view host);
   /// Writes `text` as a line of its own, in the place of the status if there is one.
   void line(std::string_view text, LineLevel level = LineLevel::notice);
   /// Shows `text`, made printable and cut to the window, in the place of the status before; not in a journal.
@@ -46,6 +48,7 @@ class Console {
   const int descriptor_;
   const bool for_journal_;
   core::Mutex mutex_;
+  std::string host_ UDTCAT_GUARDED_BY(mutex_);                // empty: the user's own
   std::size_t status_columns_ UDTCAT_GUARDED_BY(mutex_) = 0;  // 0: no status is shown
   bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;              // the last write had to be dropped
 };

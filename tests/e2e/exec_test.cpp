@@ -47,7 +47,7 @@ TEST_F(Exec, ThatTakesAllAndFailsIsKnownAtBothEnds) {
     expect_exit(connector, kReadOrWriteFailed);
     expect_says(connector, "command: ended with status 3");
     expect_exit(listener, kReadOrWriteFailed);
-    expect_says(listener, "ended with status 3");
+    expect_says(listener, "udtcat: command: ended with status 3");
     port_ = free_port();
   }
 }
@@ -78,7 +78,7 @@ TEST_F(Exec, IsASourceWhoseFailureIsNeverACleanEnd) {
     expect_exit(connector, fails ? kReadOrWriteFailed : kSuccess);
     expect_exit(listener, fails ? kReadOrWriteFailed : kSuccess);
     if (fails) expect_says(listener, "remote read failed: command: ended with status 4");
-    if (fails) expect_says(connector, "local read from command failed: ended with status 4");
+    if (fails) expect_says(connector, "udtcat: command: ended with status 4");
     port_ = free_port();
   }
 }

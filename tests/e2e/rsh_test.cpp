@@ -57,6 +57,12 @@ TEST_F(RshTest, GivesTheStatusOfTheCommandWhoseReadersHaveLeft) {
   }
 }
 
+TEST_F(RshTest, TellsTheFarSidesLinesFromItsOwn) {
+  const Ran ran = near("$RSH --verbose --require-udp far true");
+  EXPECT_THAT(ran.errors, testing::ContainsRegex("(^|\n)udtcat: connected to "));
+  EXPECT_THAT(ran.errors, testing::ContainsRegex("(^|\n)udtcat \\([^)]+\\): [^\n]* has proved the key"));
+}
+
 TEST_F(RshTest, IsSilentAboutNothingThatSshWouldSay) {
   const Ran ran = near("$RSH -o User=nobody-of-that-name far true");
   EXPECT_EQ(ran.status, kOwnFailure);
@@ -214,6 +220,9 @@ TEST_F(RshTest, BringsItsOwnProgramAlongOnceWhenTold) {
   const Ran again = near(push + "'echo again'");
   EXPECT_EQ(again.output, "again\n");
   EXPECT_EQ(again.errors, "") << "it is there";
+  const Ran plain = near("$RSH --require-udp --remote-udtcat /no/such/udtcat far 'echo plain'");
+  EXPECT_EQ(plain.output, "plain\n") << "also where nothing is to be pushed";
+  EXPECT_EQ(plain.errors, "");
   EXPECT_EQ(near("find $FAR/.cache/udtcat -type f | wc -l").output, "1\n") << "verified, and kept for the next time";
   EXPECT_EQ(near("find $FAR/.cache/udtcat -perm /077 | wc -l").output, "0\n") << "for this user only";
   EXPECT_EQ(near("find $FAR/.cache/udtcat -type f -size +8M | wc -l").output, "0\n") << "without debug information";

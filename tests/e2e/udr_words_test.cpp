@@ -13,7 +13,7 @@ using testing::HasSubstr;
 class UdrWords : public UdtcatTest {
  protected:
   void SetUp() override {
-    for (const char* name : {"udtcat", "rsync", "borg", "restic", "git"}) {
+    for (const char* name : {"udtcat", "rsync", "scp", "borg", "restic", "git"}) {
       home_.write(name, "#!/bin/sh\nprintf '<%s>' \"$@\"\n");
       std::filesystem::permissions(home_.path() / name, std::filesystem::perms::owner_all);
     }
@@ -86,6 +86,28 @@ TEST_F(UdrWords, OfItsOwnAreKnownWithTheirValues) {
   const Ran mistyped = udr("--whi rsync a far:b");
   EXPECT_EQ(mistyped.status, kUsage);
   EXPECT_EQ(mistyped.output, "<rsh><--whi>") << "which udtcat has an answer to";
+}
+
+TEST_F(UdrWords, OfItsOwnBehindTheProgramAreSaidToStandBeforeIt) {
+  const std::string push = "udr: --push is udr's: it stands before ";
+  const Ran behind = udr("rsync -aq --push src far:dst");
+  EXPECT_EQ(behind.errors, push + "rsync, as in udr --push rsync ...\n");
+  EXPECT_THAT(behind.output, HasSubstr("<--push>")) << "rsync has the last word";
+  EXPECT_THAT(udr("scp --push src far:").errors, HasSubstr(push + "scp"));
+  EXPECT_THAT(udr("rsync --rate=5M src far:dst").errors, HasSubstr("--rate is udr's"));
+  for (const char* const theirs : {"rsync --port 1 --progress --exclude --push src far:dst",
+                                   "rsync src -- --push far:d", "--push rsync src far:dst"})
+    EXPECT_EQ(udr(theirs).errors, "") << theirs;
+}
+
+TEST_F(UdrWords, OfSshEndWithNoOptionThatLacksItsValue) {
+  expect_refused("rsync -e 'ssh -4 -o' src far:dst", "lacks the value of its -o");
+  expect_refused("borg --rsh 'ssh -vp' list far:r", "lacks the value of its -vp");
+  EXPECT_THAT(udr("rsync -e 'ssh -oUser=e' src far:dst").output, HasSubstr("-oUser=e"));
+}
+
+TEST_F(UdrWords, NameTheUserOfAPipelineBeforeItsHost) {
+  EXPECT_EQ(udr("echo x @root@beta cat").output, "<rsh><--><root@beta><cat>");
 }
 
 TEST_F(UdrWords, AreExplainedWithoutAnUdtcat) {

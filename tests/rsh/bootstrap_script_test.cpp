@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -42,11 +43,18 @@ std::string digest_of(const std::string& program) {
 class BootstrapScripts : public testing::Test {
  protected:
   /// The output where `program` may be pushed, and `input` is what the near end answers.
-  [[nodiscard]] std::string pushed(const std::string& digest, const std::string& input) const {
+  [[nodiscard]] std::string pushed(const std::string& digest, const std::string& input, bool push = true) const {
     return run("sh",
                fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(),
-                           bootstrap_script({.program = kNone, .options = {"--port=1"}, .pushed_sha256 = digest})),
+                           bootstrap_script(
+                               {.program = kNone, .options = {"--port=1"}, .pushed_sha256 = digest, .push = push})),
                input);
+  }
+  /// A program of a digest of `digit` alone, which was used so many days ago.
+  [[nodiscard]] std::filesystem::path kept(char digit, int days) const {
+    const auto folder = cache.path() / "udtcat" / std::string(64, digit);
+    run("sh", fmt::format("mkdir -p {0}; echo x > {0}/udtcat; touch -d '{1} days ago' {0}", folder.string(), days));
+    return folder;
   }
   /// The answer that brings `program`, in the escapes of printf(1).
   static std::string answer_with(const std::string& program) {
@@ -92,6 +100,39 @@ TEST_F(BootstrapScripts, TakeAProgramOnceAndRunIt) {
   EXPECT_EQ(std::filesystem::status(kept).permissions(), std::filesystem::perms::owner_all);
 }
 
+TEST_F(BootstrapScripts, RunWhatWasPushedBeforeAlsoWhereNothingIsPushed) {
+  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";
+  const std::string missing = pushed(digest_of(program), answer_with(program), false);
+  EXPECT_THAT(missing, testing::MatchesRegex("\nUDTCAT MISSING [^\n]*\n")) << "it is not there, and nothing is taken";
+  EXPECT_TRUE(cache.files().empty());
+  std::ignore = pushed(digest_of(program), answer_with(program));
+  EXPECT_EQ(pushed(digest_of(program), "", false), "pushed rsh-server --port=1\n");
+  run("sh", fmt::format("echo echo other >> {}/udtcat/{}/udtcat", cache.path().string(), digest_of(program)));
+  EXPECT_EQ(pushed(digest_of(program), "", false), missing) << "it is not the one of that name any more";
+}
+
+TEST_F(BootstrapScripts, RemoveWhatNobodyHasUsedForAMonthWhereTheyTakeAProgram) {
+  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";
+  const auto old = kept('a', 40);
+  const auto young = kept('b', 20);
+  const auto foreign = kept('z', 40);  // no digest
+  const auto full = kept('d', 40);
+  run("sh", fmt::format("touch {0}/mine; touch -d '40 days ago' {0}", full.string()));
+  EXPECT_TRUE(pushed(digest_of(program), answer_with(program)).ends_with("\npushed rsh-server --port=1\n"));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  for (const auto& left : {young, foreign}) EXPECT_TRUE(std::filesystem::exists(left / "udtcat")) << left;
+  EXPECT_TRUE(std::filesystem::exists(full / "mine")) << "not ours";
+}
+
+TEST_F(BootstrapScripts, NoteThatAPushedProgramIsUsed) {
+  const std::string program = "#!/bin/sh\necho pushed\n";
+  std::ignore = pushed(digest_of(program), answer_with(program));
+  const auto folder = (cache.path() / "udtcat" / digest_of(program)).string();
+  run("sh", fmt::format("touch -d '40 days ago' {}", folder));
+  std::ignore = pushed(digest_of(program), "", false);
+  EXPECT_EQ(run("sh", fmt::format("find {} -prune -mtime +30", folder)), "");
+}
+
 TEST_F(BootstrapScripts, SayEachSecondHowMuchOfTheProgramIsThereAndThenNoMore) {
   const test::TempDir tools;
   tools.write("gzip", "#!/bin/sh\nPATH=${PATH#*:} gzip -dc | { head -c 5; sleep 1.5; cat; }\n", 0700);
@@ -103,15 +144,17 @@ TEST_F(BootstrapScripts, SayEachSecondHowMuchOfTheProgramIsThereAndThenNoMore) {
     const test::TempDir own_cache;
     const std::string output =
         run("sh",
-            fmt::format("export PATH={}:$PATH XDG_CACHE_HOME={}; {}", tools.path().string(), own_cache.path().string(),
-                        bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = digest_of(program)})),
+            fmt::format(
+                "export PATH={}:$PATH XDG_CACHE_HOME={}; {}", tools.path().string(), own_cache.path().string(),
+                bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = digest_of(program), .push = true})),
             answer_with(program));
     EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING [^\n]*\n\nUDTCAT HAVE 5\nchildren: \\.\n")) << shell;
   }
 }
 
 TEST_F(BootstrapScripts, LeaveNobodyWhoSpeaksWhenTheyAreKilled) {
-  const std::string script = bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0')});
+  const std::string script =
+      bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0'), .push = true});
   const std::string output =
       run("sh",
           fmt::format("export XDG_CACHE_HOME={}; {{ cat; sleep 3; }} | timeout --foreground -s KILL 0.5 sh -c {}",

@@ -64,6 +64,16 @@ TEST(SshWords, NameAnOptionThatSshDoesNotHave) {
   EXPECT_FALSE(read_ssh_words({"-p"})) << "without its value";
 }
 
+TEST(SshWords, NameAnOptionThatHasTheHostForItsValue) {
+  for (const Words& words : {Words{"-o", "host", "rsync", "--server"}, Words{"-ohost", "host", "true"}}) {
+    const auto lost = read_ssh_words(words);
+    ASSERT_FALSE(lost);
+    EXPECT_NE(lost.error().message().find("option \"-o host\": needs NAME=VALUE"), std::string::npos)
+        << lost.error().message();
+  }
+  EXPECT_TRUE(read_ssh_words({"-o", "BatchMode yes", "host", "true"})) << "as in a file of ssh's";
+}
+
 TEST(SshWords, SayWhichTakeTheNextWord) {
   EXPECT_TRUE(takes_next_word("-p"));
   EXPECT_TRUE(takes_next_word("-vp"));

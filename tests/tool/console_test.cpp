@@ -29,6 +29,13 @@ TEST_F(ConsoleTest, WritesWholeLines) {
   EXPECT_EQ(pipe_.drain(), "one\ntwo\n");
 }
 
+TEST_F(ConsoleTest, NamesItsHostBehindOurNameWhereItIsTold) {
+  console_.name_host("beta\n");
+  console_.line("udtcat: a line");
+  console_.line("{}");
+  EXPECT_EQ(pipe_.drain(), "udtcat (beta?): a line\n{}\n");
+}
+
 TEST_F(ConsoleTest, RewritesTheStatus) {
   console_.status("long status");
   console_.status("short");

@@ -4,34 +4,19 @@
 #include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "lib/core/program_end.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::bridge {
 
 namespace {
 
-constexpr auto kStatusPatience =
-    std::chrono::seconds(1);      // guess: a child that leaves its input ends soon, or goes on for long
-constexpr int kSignalBase = 256;  // of the values that stand for signals: above any status
-
-class ChildCategory final : public std::error_category {
- public:
-  [[nodiscard]] const char* name() const noexcept override { return "child"; }
-  [[nodiscard]] std::string message(int value) const override {
-    if (value < kSignalBase) return fmt::format("ended with status {}", value);
-    return fmt::format("was ended by signal {}", value - kSignalBase);
-  }
-};
+// guess: a child that leaves its input ends soon, or goes on for long
+constexpr auto kStatusPatience = std::chrono::seconds(1);
 
 }  // namespace
 
-std::error_code error_of(const ChildEnd& end) {
-  static const ChildCategory category;
-  if (end.signal != 0) return {kSignalBase + end.signal, category};
-  return end.status == 0 ? std::error_code{} : std::error_code(end.status, category);
-}
+std::error_code error_of(const ChildEnd& end) { return core::program_end(end.status, end.signal); }
 
 Result<std::unique_ptr<LocalStream>> ChildStream::make(boost::asio::io_context& io, ChildProcess& child,
                                                        Descriptor input, Descriptor output, ChildProof proof) {

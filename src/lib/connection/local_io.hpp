@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <system_error>
 
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
+
+#include "lib/core/program_end.hpp"
 
 namespace udtcat::connection {
 
@@ -30,11 +33,16 @@ struct SourceRead {
   return read;
 }
 
+/// Of a program that failed it says that, and how: no read or write was at fault.
 [[nodiscard]] inline Error local_read_failed(const LocalStream& local, std::error_code error) {
-  return {Errc::local_read_failed, "local read from " + local.source_name() + " failed", error.message()};
+  const std::string name = local.source_name();
+  return {Errc::local_read_failed, core::is_program_end(error) ? name : "local read from " + name + " failed",
+          error.message()};
 }
 [[nodiscard]] inline Error local_write_failed(const LocalStream& local, std::error_code error) {
-  return {Errc::local_write_failed, "local write to " + local.sink_name() + " failed", error.message()};
+  const std::string name = local.sink_name();
+  return {Errc::local_write_failed, core::is_program_end(error) ? name : "local write to " + name + " failed",
+          error.message()};
 }
 
 }  // namespace udtcat::connection

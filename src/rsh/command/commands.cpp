@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -99,6 +100,10 @@ class RshServerJob final : public tool::Job {
     // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
     // level does not read it again: what such files print would be in the command's output.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
+    utsname system{};
+    std::ignore = ::uname(&system);  // fails for no valid argument
+    // By ssh our lines come out beside the near end's.
+    context.console.name_host(system.nodename);
     std::optional<ControlMessage> fallback;
     {
       SessionRun run(

@@ -32,8 +32,8 @@ left to ssh itself.
       --connect-timeout T    how long UDP is tried (3s); then, or where there is no udtcat, the command goes over ssh
                              itself, with a line that says so
       --require-udp          then it fails instead
-      --push                 where there is no udtcat, send this one to ~/.cache/udtcat there, and use it; again only
-                             where it is another one
+      --push                 where there is no udtcat, send this one to ~/.cache/udtcat there, and use it; once, and
+                             from then on it is used without this option too
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
@@ -51,6 +51,8 @@ Exit status: the command's; 255 where that is not known, or where it was ended b
 )";
 
 constexpr std::chrono::milliseconds kAcceptPatience{30'000};  // spec: docs/spec/rsh.md §1
+
+bool is_ssh(const std::string& program) { return program.substr(program.rfind('/') + 1) == "ssh"; }
 
 void add_port_option(CommandLine& line, PortRange& ports) {
   line.value("--port", [&](const std::string& text) { return tool::store(parse_port_range(text), ports); });
@@ -92,6 +94,10 @@ void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
     auto words = tool::split_words(text);
     if (!words || words->empty())
       return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
+    // ssh would take the first of our own words for that value.
+    const std::string& last = words->back();
+    if (is_ssh(words->front()) && last.starts_with('-') && takes_next_word(last))
+      return tool::bad_value("--ssh", text, fmt::format("a value for its {}", last));
     options.ssh_program = std::move(*words);
     return {};
   });

@@ -35,7 +35,7 @@ TEST(RshOptions, TellOursFromSshs) {
 
 TEST(RshOptions, DoNotTakeTheValueOfAnOptionForTheHost) {
   EXPECT_EQ(parse({"-l", "me", "--udp-host", "10.0.0.1", "host", "true"}).ssh.destination, "host");
-  EXPECT_EQ(parse({"-o", "--weird", "host", "true"}).ssh.destination, "host");
+  EXPECT_EQ(parse({"-o", "--weird=x", "host", "true"}).ssh.destination, "host");
 }
 
 TEST(RshOptions, HaveTimesOfTheirOwn) {
@@ -84,6 +84,8 @@ TEST(RshOptions, RefuseWhatHasNoMeaningHere) {
   EXPECT_THAT(complaint({"-u", "host", "true"}), HasSubstr("-u"));
   EXPECT_THAT(complaint({"--requireudp", "host", "true"}), HasSubstr("did you mean --require-udp?"));
   EXPECT_THAT(complaint({"--ssh", "ssh 'x", "host", "true"}), HasSubstr("quotes that end"));
+  EXPECT_THAT(complaint({"--ssh", "/usr/bin/ssh -4 -o", "host", "true"}), HasSubstr("a value for its -o"));
+  EXPECT_THAT(parse({"--ssh", "ssh -i foo", "host", "true"}).ssh_program, ElementsAre("ssh", "-i", "foo"));
 }
 
 TEST(RshOptions, NeedACommand) {
