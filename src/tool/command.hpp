@@ -37,7 +37,8 @@ class Job {
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
   [[nodiscard]] virtual bool starts_programs() const { return false; }
-  /// Decides what depends on a key that the command line does not name, and warns the user before a key is asked for.
+  /// Decides what depends on there being a key, and warns the user before one is asked for.
+  /// has_key_at_hand   there is one of KeysAtHand; whether an option names one, options() says
   [[nodiscard]] virtual Status prepare(bool /*has_key_at_hand*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Whether the user's file of options is for it.

@@ -30,7 +30,7 @@ struct ExitStatusRow {
 };
 
 inline constexpr std::array<ExitStatusRow, 10> kExitStatusTable{{
-    {ExitStatus::success, "every byte delivered and receipted"},
+    {ExitStatus::success, "every byte taken at the other end, which has said so"},
     {ExitStatus::usage, "usage: an option, an argument or the key cannot be used"},
     {ExitStatus::unreachable, "cannot resolve, bind or reach; or nobody came in time"},
     {ExitStatus::refused, "refused: key, protection level, purpose or name"},

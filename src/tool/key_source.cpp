@@ -52,7 +52,7 @@ std::string unused_pair_hint(const Options& options) {
                      options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in peers there");
 }
 
-/// The path of a file that is there, or that cannot be looked at: who reads it says why.
+/// `file` where it is there, or cannot be looked at: whoever reads it then says why.
 std::optional<std::string> if_there(const std::filesystem::path& file) {
   std::error_code unknown;
   if (std::filesystem::symlink_status(file, unknown).type() == std::filesystem::file_type::not_found)

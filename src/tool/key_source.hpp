@@ -25,7 +25,8 @@ inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
 /// Call before there are other threads.
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
-/// Keys of the environment and of a configuration, in the order in which they count; the user's own are not among them.
+/// Keys that were laid ready for this one process, in the order in which they count. Neither the one that an option
+/// names nor those in the user's directory, which all of his processes find, are among them.
 struct KeysAtHand {
   std::optional<core::SecretText> environment{};
   std::optional<std::string> beside_configuration{};  ///< the path of key_beside()

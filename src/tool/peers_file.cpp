@@ -27,15 +27,15 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) 
   const Peer* peer = list_.find(key);
   if (peer == nullptr) return tl::unexpected(stranger(key));
   if (!may(*peer, purpose))
-    return fail(Errc::parameters_refused, fmt::format("{} may not {}", peer->name, to_string(purpose)),
-                fmt::format("{}:{} lists {}", path_, peer->line, purposes_text(*peer)));
+    return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, to_string(purpose)),
+                fmt::format("{}:{} says {}", path_, peer->line, purposes_text(*peer)));
   return peer->name;
 }
 
 Error PeersFile::stranger(const PublicKey& key) const {
   const Peer* was = before_.find(key);
   if (was == nullptr)
-    return {Errc::authentication_failed, "let " + key.to_string() + " in", path_ + " has no line with that key"};
+    return {Errc::authentication_failed, "admit the key " + key.to_string(), path_ + " has no line with it"};
   const bool changed = list_.find(was->name) != nullptr;
   return {Errc::authentication_failed, "",
           fmt::format(fmt::runtime(changed ? "{} has another key in {}" : "{} was taken off {}"), was->name, path_)};

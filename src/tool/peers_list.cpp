@@ -50,14 +50,14 @@ Result<std::vector<Purpose>> purposes_of(std::string_view word) {
         std::ranges::find_if(kPurposes, [name](Purpose purpose) { return to_string(purpose) == name; });
     if (found == kPurposes.end())
       return fail(Errc::bad_argument, "",
-                  shown(name) + " is no purpose; behind the key stand purposes, of " + all_purposes() +
-                      ", with commas and without blanks, and to=NAME,...");
+                  shown(name) + " is no purpose; what a key may be for: " + all_purposes() +
+                      ", with commas and without blanks; to=NAME,... may follow");
     if (std::ranges::find(purposes, *found) != purposes.end())
       return fail(Errc::bad_argument, "", shown(name) + " stands there twice");
     purposes.push_back(*found);
   }
   if (purposes.empty())
-    return fail(Errc::bad_argument, "", "no purpose between the commas; allowed: " + all_purposes());
+    return fail(Errc::bad_argument, "", "no purpose between the commas; what a key may be for: " + all_purposes());
   return purposes;
 }
 
@@ -83,7 +83,9 @@ Result<Peer> peer_of(std::span<const std::string_view> words) {
   if (!is_end_name(name))
     return fail(Errc::bad_argument, "",
                 fmt::format("a name has 1 to {} printable characters of ASCII", kMaxEndNameBytes));
-  if (words.size() < 2) return fail(Errc::bad_argument, "", "wanted: NAME PUBLIC-KEY [PURPOSE,...] [to=NAME,...]");
+  if (words.size() < 2)
+    return fail(Errc::bad_argument, "",
+                "wanted: NAME PUBLIC-KEY [PURPOSE,...] [to=NAME,...]; the purposes: " + all_purposes());
   words = words.subspan(1);
   UDTCAT_TRY(const PublicKey key, take_key(words));
   Peer peer{.name = std::string(name), .key = key};

@@ -29,8 +29,8 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
 )";
 
 constexpr const char* kOptions = R"(
-Key (else $UDTCAT_KEY, the pair below, ~/.config/udtcat/key; else a connector asks on the terminal, and a listener
-shows a new one there):
+Key (else $UDTCAT_KEY, X.key beside --config X.conf, the pair below, ~/.config/udtcat/key; else a connector asks on the
+terminal, and a listener shows a new one there):
   -k, --key-file FILE        a shared key, or one's own key pair: a file that only you can read
       --as NAME              what this end is called
       --peer NAME            what the other end has to be called
@@ -45,7 +45,7 @@ Direction:
       --send-only            take nothing from the peer
       --recv-only            read nothing from stdin
       --size SIZE            how much will come, for the line of progress (a file on stdin says it itself)
-      --exec CMD             a command for sh -c in place of stdin and stdout; receipted when it has ended with 0
+      --exec CMD             a command for sh -c in place of stdin and stdout; unless it exits 0, both ends exit 7
 Forward (each may be written several times; services of one end have different names):
       --to [NAME=]SERVICE    what the other end's clients reach: HOST:PORT or unix:PATH
       --from PLACE[=NAME]    where our clients come, and the service they want: [ADDR:]PORT (loopback) or unix:PATH

@@ -35,9 +35,9 @@ A shared key is one line of text that both hosts have. Whoever has it is a peer,
   ssh HOST 'umask 077; mkdir -p ~/.config/udtcat; cat > ~/.config/udtcat/key' < ~/.config/udtcat/key
                                                              every command uses it from now on
 
-The first of these that there is counts: -k FILE, $UDTCAT_KEY, a key pair if an option asks for one or the listener is
-known by one, ~/.config/udtcat/key. Else a listener shows a new key on its terminal, and a connector asks for it there.
-`udtcat rsh` and `udr` need none: ssh's login is enough.
+The first of these that there is counts: -k FILE, $UDTCAT_KEY, X.key beside --config X.conf, a key pair if an option
+asks for one or the listener is known by one, ~/.config/udtcat/key. Else a listener shows a new key on its terminal, and
+a connector asks for it there. `udtcat rsh` and `udr` need none: ssh's login is enough.
 
 A key pair is of one host or user; the others know its public key, and can take it back one by one:
 
@@ -70,7 +70,7 @@ For a service, all of its command line: udtcat --config /etc/udtcat/db.conf, and
 
   listen 9000                # at the other end: host db.example, port 9000
   to localhost:5432
-  key-file FILE              # without it the key is that of /etc/udtcat/db.key, if that is there
+  key-file FILE              # else /etc/udtcat/db.key, if it is there, which the unit udtcat@db always takes
   command gridftp serve      # the words of a command, where it has any
 
 For a user, ~/.config/udtcat/config: what his command lines need not say, and can say otherwise. Of a name that stands

@@ -80,12 +80,10 @@ TEST_F(Config, HasTheKeyBesideItUnlessItNamesAnother) {
               AllOf(HasSubstr("at udp port 2811"), HasSubstr("key: that of " + beside)));
   EXPECT_THAT(check("listen 9\nkey-file " + key_file_).output, HasSubstr("key: that of " + key_file_));
   EXPECT_THAT(check("listen 9", {"--check", "-k", key_file_}).output, HasSubstr("key: that of " + key_file_));
-  const auto in_environment = [&](const Arguments& more) {
-    return run({.argv = {UDTCAT_BINARY, "--config", (home_ / "test.conf").string(), more.at(0)},
-                .environment = {"UDTCAT_KEY=" + key_}});
-  };
-  std::ignore = home_.write("test.conf", "listen 9");
-  EXPECT_THAT(in_environment({"--check"}).output, HasSubstr("key: that of $UDTCAT_KEY"));
+  const Ran with_environment =
+      run({.argv = {UDTCAT_BINARY, "--config", home_.write("test.conf", "listen 9"), "--check"},
+           .environment = {"UDTCAT_KEY=" + key_}});
+  EXPECT_THAT(with_environment.output, HasSubstr("key: that of $UDTCAT_KEY"));
   std::ignore = home_.write("test.key", key_, 0644);
   EXPECT_THAT(check("listen 9").errors, AllOf(HasSubstr(beside), HasSubstr("too open")));
 }

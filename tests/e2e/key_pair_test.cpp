@@ -78,7 +78,7 @@ TEST_F(KeyPairs, TurnAwayAPeerThatIsNotListed) {
   expect_exit(stranger, kRefused, kAtOnce);
   const std::string key = mallory.substr(0, mallory.rfind(' '));
   expect_says(stranger, key);
-  expect_says(listener, "let " + key + " in: " + file("peers") + " has no line with that key");
+  expect_says(listener, "admit the key " + key + ": " + file("peers") + " has no line with it");
   EXPECT_TRUE(listener.running()) << listener.errors();
 }
 
@@ -88,7 +88,7 @@ TEST_F(KeyPairs, TurnAwayAPeerThatIsListedForSomethingElse) {
   Process other = connect(client("alice"));
   expect_exit(other, kRefused, kAtOnce);
   expect_says(other, "but not for pipe");
-  expect_says(listener, "alice may not pipe: " + file("peers") + ":1 lists rsh,forward");
+  expect_says(listener, "the key of alice is not for pipe: " + file("peers") + ":1 says rsh,forward");
 }
 
 TEST_F(KeyPairs, LeaveAListenerThatOnlyIsAClientOfTheOneMeant) {
@@ -160,7 +160,7 @@ TEST_F(KeyPairs, OfAForwardAreCutOffToo) {
   expect_says(service, "alice (127.0.0.1:");
   write_peers("alice " + alice_ + " pipe\n");
   service.send_signal(SIGHUP);
-  expect_says(service, "alice may not forward");
+  expect_says(service, "the key of alice is not for forward");
   EXPECT_TRUE(eventually(kCutOff, [&] { return count_lines(service, "disconnected") == 1; })) << service.errors();
   EXPECT_TRUE(service.running());
 }
@@ -176,9 +176,10 @@ TEST_F(KeyPairs, OfAForwardTakenOffTheListAreSaidToBeOffTheList) {
   expect_says(service, "again: 0 peers");
   EXPECT_TRUE(eventually(kCutOff, [&] { return count_lines(service, "): disconnected after") == 1; }))
       << service.errors();
-  expect_says(service, "has no line with that key");
+  expect_says(service, "has no line with it");
   EXPECT_EQ(count_lines(service, "may no longer reach"), 0) << service.errors();
-  EXPECT_TRUE(eventually(patience(std::chrono::seconds(10)), [&] { return count_lines(forward, "dialling on") == 1; }))
+  EXPECT_TRUE(
+      eventually(patience(std::chrono::seconds(10)), [&] { return count_lines(forward, "still dialling") == 1; }))
       << "why it is refused: " << forward.errors();
 }
 

@@ -56,9 +56,9 @@ TEST(BenchReport, SaysOnOneScreenWhatWasFound) {
 }
 
 TEST(BenchReport, ExplainsOnlyWhatItSays) {
-  BenchReport by_disk = report();
-  for (BenchDirection& each : by_disk.directions) each.limited_by = {"rate_cap", "limited by --rate 1 Gbit/s here"};
-  EXPECT_THAT(to_text(by_disk), Not(HasSubstr("found:")));
+  BenchReport by_cap = report();
+  for (BenchDirection& each : by_cap.directions) each.limited_by = {"rate_cap", "limited by --rate 1 Gbit/s here"};
+  EXPECT_THAT(to_text(by_cap), Not(HasSubstr("found:")));
 }
 
 TEST(BenchReport, ShowsNothingAsMeasuredThatIsNot) {

@@ -129,7 +129,8 @@ TEST_F(EnvironmentKey, ThatIsEmptyIsNone) {
 class FindCredentials : public testing::Test {
  protected:
   [[nodiscard]] Result<FoundCredentials> find(std::optional<core::SecretText> environment = std::nullopt) {
-    return find_credentials(options_, {.environment = std::move(environment), .beside_configuration = beside_},
+    return find_credentials(options_,
+                            {.environment = std::move(environment), .beside_configuration = beside_configuration_},
                             [this](const std::string& question) -> Result<core::SecretText> {
                               question_ = question;
                               if (typed_.empty()) return fail(Errc::bad_argument, "no key", "nobody to ask");
@@ -146,7 +147,7 @@ class FindCredentials : public testing::Test {
 
   const test::UserFiles user_;
   Options options_{.peer = {"example.org", 9000}};
-  std::optional<std::string> beside_;  // a configuration
+  std::optional<std::string> beside_configuration_;
   std::string typed_;
   std::string question_;
 };
@@ -252,14 +253,14 @@ TEST_F(FindCredentials, TakesTheEnvironmentsBeforeTheUsersOwn) {
 
 TEST_F(FindCredentials, TakesThatBesideAConfigurationBeforeTheUsersOwn) {
   user_.write("key", "no key");
-  beside_ = user_.write("db.key", kKeyText);
+  beside_configuration_ = user_.write("db.key", kKeyText);
   const auto found = find();
   expect_key(found);
-  EXPECT_EQ(found->where, *beside_);
+  EXPECT_EQ(found->where, *beside_configuration_);
 }
 
 TEST_F(FindCredentials, TakesTheEnvironmentsBeforeThatBesideAConfiguration) {
-  beside_ = user_.write("db.key", "no key");
+  beside_configuration_ = user_.write("db.key", "no key");
   expect_key(find(core::SecretText(kKeyText)));
 }
 

@@ -31,7 +31,7 @@ TEST_F(PeersFileTest, SaysWhyItLetsAPeerInForNothingElse) {
   const auto refused = load()->recognise(alice_, Purpose::forward);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::parameters_refused);
-  EXPECT_EQ(refused.error().message(), "alice may not forward: " + path_ + ":2 lists pipe,rsh");
+  EXPECT_EQ(refused.error().message(), "the key of alice is not for forward: " + path_ + ":2 says pipe,rsh");
 }
 
 TEST_F(PeersFileTest, NamesServicesThatThereAreNot) {
@@ -68,7 +68,7 @@ TEST_F(PeersFileTest, BreaksOffThePeersThatANewListLacks) {
   EXPECT_EQ(why, "");
   write(line_ + " rsh");
   ASSERT_TRUE(peers->reload());
-  EXPECT_THAT(why, HasSubstr("alice may not pipe"));
+  EXPECT_THAT(why, HasSubstr("the key of alice is not for pipe"));
 }
 
 TEST_F(PeersFileTest, SaysWhoWasTakenOffAndToStrangersTheKeyThatIsNotThere) {
@@ -86,7 +86,7 @@ TEST_F(PeersFileTest, SaysWhoWasTakenOffAndToStrangersTheKeyThatIsNotThere) {
   EXPECT_EQ(why, "alice was taken off " + path_);
   const auto stranger = peers->recognise(alice_, Purpose::pipe);
   ASSERT_FALSE(stranger);
-  EXPECT_EQ(stranger.error().message(), "let " + alice_.to_string() + " in: " + path_ + " has no line with that key");
+  EXPECT_EQ(stranger.error().message(), "admit the key " + alice_.to_string() + ": " + path_ + " has no line with it");
 }
 
 TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {

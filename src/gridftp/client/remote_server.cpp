@@ -71,7 +71,7 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   DataOptions sealed = options.data;
   sealed.kind = DataKind::session;
   sealed.session.purpose = Purpose::gridftp;
-  sealed.watch = nullptr;  // the watch is of data connections
+  sealed.watch = nullptr;  // options.data.watch counts data connections only
   const auto control_stack = url.sealed ? make_stack(io, sealed) : nullptr;
   Result<std::unique_ptr<ControlClient>> control;
   if (url.sealed)

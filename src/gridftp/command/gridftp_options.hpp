@@ -61,8 +61,8 @@ struct ServerOptions : tool::Options {
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions server_options_declared();
 
-/// Settles what the data run over, and so whether a key is needed: a user who has one, or asked for protection, wants
-/// sessions.
+/// Settles what the data run over, and so whether a key is needed: a user who has one at hand (tool::KeysAtHand), or
+/// asked for protection, wants sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
 [[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_at_hand);

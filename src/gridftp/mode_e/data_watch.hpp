@@ -2,9 +2,8 @@
 /// The figures of what carries the data of a transfer: of sessions, and of bare UDT4 connections. TCP gives none.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
+#include <list>
 #include <memory>
 #include <utility>
 
@@ -17,34 +16,38 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread.
 class DataWatch : public std::enable_shared_from_this<DataWatch> {
  public:
+  using Figures = std::function<ConnectionStats()>;
+
   /// A carrier has come.
-  /// returns  what it keeps as long as it is one; `figures` is called until then, and then the last time
-  [[nodiscard]] std::shared_ptr<void> enter(std::function<ConnectionStats()> figures) {
-    has_several_ = !live_.empty();
-    const std::uint64_t number = next_++;
-    live_.emplace(number, std::move(figures));
-    return {this, [self = shared_from_this(), number](void*) { self->leave(number); }};
+  /// figures  called as long as there is what enter() returns, and once more at its end
+  /// returns  the carrier's place, which it keeps as long as it carries
+  [[nodiscard]] std::shared_ptr<void> enter(Figures figures) {
+    had_company_ = !live_.empty();
+    const auto place = live_.insert(live_.end(), std::move(figures));
+    return {this, [self = shared_from_this(), place](void*) { self->leave(place); }};
   }
 
-  /// Of all carriers together. No evidence of several at a time: what holds one is not what holds the transfer.
+  /// Of all carriers together. Evidence is of one that has been alone from its beginning: what holds one of several is
+  /// not what holds the transfer.
   [[nodiscard]] ConnectionStats stats() const {
     ConnectionStats all = gone_;
-    for (const auto& [number, figures] : live_) all = tool::sum(all, figures());
-    if (has_several_) all.evidence = {};
+    for (const Figures& figures : live_) all = tool::sum(all, figures());
+    if (had_company_) all.evidence = {};
     return all;
   }
 
  private:
-  void leave(std::uint64_t number) {
-    gone_ = tool::sum(gone_, live_.at(number)());
+  void leave(std::list<Figures>::const_iterator place) {
+    gone_ = tool::sum(gone_, (*place)());
     gone_.silence = {};
-    live_.erase(number);
+    live_.erase(place);
   }
 
-  std::map<std::uint64_t, std::function<ConnectionStats()>> live_;  // in the order in which they came
+  std::list<Figures> live_;  // in the order in which they came
   ConnectionStats gone_;
-  std::uint64_t next_ = 0;
-  bool has_several_ = false;
+  // The carriers that live, or the last that did, were several at a time. One that is left stays so: its evidence began
+  // before the others went, and the last to go at the end of a transfer does not speak for those just before it.
+  bool had_company_ = false;
 };
 
 }  // namespace udtcat::gridftp

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Copies of secrets that may not be there: such types have no copy but one that is spelt out.
+/// Copies of secrets that may not be there. A secret is copied by its duplicate() only.
 #pragma once
 
 #include <optional>
 
 namespace udtcat::core {
 
-/// A copy of what an optional or a pointer holds; none where it holds nothing.
+/// A copy of what `one`, an optional or a pointer, holds; none where it holds nothing.
 template <typename Maybe>
 [[nodiscard]] auto duplicate(const Maybe& one) {
   return one ? std::optional(one->duplicate()) : std::nullopt;

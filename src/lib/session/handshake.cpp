@@ -272,7 +272,7 @@ void Handshake::read_exactly(std::size_t bytes, void (Handshake::*next)()) {
   const std::size_t before = input_.size();
   input_.resize(before + bytes);
   channel_->async_read(std::span(input_).subspan(before), lifetime_.guard([this, next](Status status) {
-    if (!status) return give_up(tls_ && !tls_->done() ? tls_->name_break(status.error()) : status.error());
+    if (!status) return give_up(tls_ && !tls_->done() ? tls_->why_broken(status.error()) : status.error());
     (this->*next)();
   }));
 }

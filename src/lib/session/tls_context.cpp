@@ -182,6 +182,9 @@ bool keys_differ(int reason, Role role, bool has_pair) {
   }
 }
 
+constexpr const char* kMeetsSharedKey =
+    "the connector has a shared key, this listener a key pair; both ends need the same kind";
+
 std::string why_refused(const PeerCheck& check, int reason) {
   const std::string own = check.pair.own->public_key().to_string();
   if (reason == SSL_AD_REASON_OFFSET + SSL_AD_UNSUPPORTED_CERTIFICATE)
@@ -198,8 +201,7 @@ std::string cause_of(int reason, Role role, const PeerCheck* check) {
     return "the connector shows no shared key; it may have a key pair, and both ends need the same kind: --peers FILE "
            "uses this end's key pair";
   if (check == nullptr) return {};
-  if (check->meets_shared_key)
-    return "the connector has a shared key, this listener a key pair; both ends need the same kind";
+  if (check->meets_shared_key) return kMeetsSharedKey;
   const bool alert = reason >= SSL_AD_REASON_OFFSET;
   if (role == Role::listener)
     return alert ? "the connector does not take this listener's key" : "the connector shows no key pair of its own";
@@ -242,10 +244,9 @@ bool has_proved_key(const TlsConnection& connection) {
   return connection.check ? connection.check->recognised.has_value() && !reused : reused;
 }
 
-Error name_break(Error broken, const TlsConnection& connection) {
-  const PeerCheck* check = connection.check.get();
-  if (check == nullptr || !check->meets_shared_key) return broken;
-  return {Errc::authentication_failed, "TLS handshake", cause_of(0, Role::listener, check)};
+Error why_broken(Error broken, const TlsConnection& connection) {
+  if (!connection.check || !connection.check->meets_shared_key) return broken;
+  return {Errc::authentication_failed, "TLS handshake", kMeetsSharedKey};
 }
 
 Error take_tls_error(Role role, const TlsConnection& connection) {

@@ -57,6 +57,6 @@ struct TlsConnection {
 /// The reason why a peer went before the handshake was over, where it has shown one: an alert behind early data is
 /// lost.
 /// broken   the error of the channel, given back where there is none
-[[nodiscard]] Error name_break(Error broken, const TlsConnection& connection);
+[[nodiscard]] Error why_broken(Error broken, const TlsConnection& connection);
 
 }  // namespace udtcat::session

@@ -143,8 +143,8 @@ Status TlsHandshake::receive(std::span<const std::byte> record) {
   return state_->advance();
 }
 
-Error TlsHandshake::name_break(Error broken) const {
-  return session::name_break(std::move(broken), state_->connection);
+Error TlsHandshake::why_broken(Error broken) const {
+  return session::why_broken(std::move(broken), state_->connection);
 }
 
 std::vector<std::byte> TlsHandshake::take_output() {

@@ -48,7 +48,7 @@ class TlsHandshake {
   ///          Errc::protocol_violated
   [[nodiscard]] Status receive(std::span<const std::byte> record);
   /// The peer has gone before done().  returns: why, as far as it has shown that; else `broken`, the channel's error
-  [[nodiscard]] Error name_break(Error broken) const;
+  [[nodiscard]] Error why_broken(Error broken) const;
   /// Bytes for the peer, also after an error (the alert). Empty when there are none.
   [[nodiscard]] std::vector<std::byte> take_output();
 

@@ -97,8 +97,9 @@ TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
     ASSERT_TRUE(one && other);
     EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0);
     *one = nullptr;
-    EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0);
+    EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0) << "that of the one left began beside the other";
   }
+  EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0) << "the last to go speaks for itself only";
   one = connect(stack);
   EXPECT_TRUE(run_until(io, [&] { return watch->stats().evidence.here.elapsed.count() > 0; }));
 }

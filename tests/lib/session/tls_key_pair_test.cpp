@@ -122,12 +122,12 @@ TEST(KeyPairs, AndASharedKeyDoNotMeet) {
   EXPECT_TRUE(early.listener.tls.take_input().empty());
   EXPECT_EQ(early.listener.code(), std::nullopt) << "the alert is sealed as early data, and skipped";
   const Error broken{Errc::connection_broken, "read", "the peer has gone"};
-  EXPECT_EQ(early.listener.tls.name_break(broken).cause,
+  EXPECT_EQ(early.listener.tls.why_broken(broken).cause,
             "the connector has a shared key, this listener a key pair; both ends need the same kind");
-  EXPECT_EQ(early.connector.tls.name_break(broken).cause, broken.cause);
+  EXPECT_EQ(early.connector.tls.why_broken(broken).cause, broken.cause);
   Pair pairs = paired_ends();
   pairs.listener.receive(pairs.connector.tls.take_output());
-  EXPECT_EQ(pairs.listener.tls.name_break(broken).cause, broken.cause);
+  EXPECT_EQ(pairs.listener.tls.why_broken(broken).cause, broken.cause);
 }
 
 std::array<std::size_t, 3> paired_flight_bytes() {
