@@ -50,7 +50,7 @@ struct EndEvidence {
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
   std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than path_rate
-  std::uint64_t queued_lost = 0;   ///< of packets_lost, while the round trips showed a queue: see shows_queue()
+  std::uint64_t queued_lost = 0;   ///< of packets_lost, found so while the smoothed round trip showed a queue
   std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
   std::uint64_t packet_bytes = 0;  ///< IP bytes that the path is known to carry; 0: unknown
   // ---- Its sockets
@@ -61,9 +61,6 @@ struct EndEvidence {
   BitRate rate_cap{};              ///< zero: none
   std::uint64_t memory_bytes = 0;  ///< that it keeps each way; 0: unknown
 };
-
-/// So much longer than the least is a round trip in which packets wait in a queue of the path.
-[[nodiscard]] bool shows_queue(std::chrono::microseconds rtt, std::chrono::microseconds least);
 
 /// Both ends' halves.
 struct Evidence {
@@ -102,7 +99,7 @@ struct Verdict {
   Thread thread = Thread::event_loop;  ///< of Limit::processor
   double busy = 0;                     ///< of Limit::processor: share of the time that it ran
   double waited = 0;                   ///< and in which it could have run, and others did
-  double lost = 0;                     ///< share of the packets
+  double lost = 0;                     ///< share of the packets; of Limit::loss and policer without queued_lost
   double dropped = 0;                  ///< of Limit::socket_buffer: datagrams dropped, to a packet sent
   BitRate path_rate{};                 ///< zero: not known
   std::optional<std::chrono::microseconds> least_rtt{};

@@ -101,7 +101,7 @@ void Bootstrap::on_words(const GreetingReader::Words& words) {
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
   if (const auto* missing = std::get_if<MissingLine>(&words)) return on_missing(*missing);
   if (const auto* unfit = std::get_if<UnfitLine>(&words))
-    return on_absent(fmt::format("a udtcat that is pushed does not run there ({})", unfit->why),
+    return on_absent(fmt::format("a udtcat that was pushed does not run there ({})", unfit->why),
                      "put udtcat-static beside udtcat here, which needs no libraries there, or install udtcat there");
   if (const auto* other = std::get_if<OtherVersionLine>(&words))
     return fail_with(

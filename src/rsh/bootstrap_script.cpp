@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/invariant.hpp"
 #include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
@@ -32,9 +33,9 @@ constexpr const char* kTake =
     "printf \"\\nUDTCAT HAVE %d\\n\" $n || break; done 2>/dev/null & "
     "p=$!; head -c \"$1\" | gzip -dc >\"$t\"; r=$?; { kill -9 $p; wait $p; } 2>/dev/null; return $r; }; ";
 
-/// The program in the cache has the digest of its name, in directories that only this user may change; else it is as
-/// none. One that lacks its libraries there is not left to the loader's words. The time of its directory is that of its
-/// last use.
+/// Runs the program that a push has left: its digest is its directory's name, and only this user may change either
+/// directory; any other counts as none. One that lacks its libraries is not left to the loader's words. The time of its
+/// directory is that of its last use (kTidy).
 std::string kept_steps(const std::string& sha256, const std::string& options) {
   return fmt::format(
       "case $XDG_CACHE_HOME in /*) ;; *) XDG_CACHE_HOME=\"$HOME/.cache\";; esac; "
@@ -47,12 +48,14 @@ std::string kept_steps(const std::string& sha256, const std::string& options) {
       sha256, options);
 }
 
-/// Removes other builds that no near end has used for a month: a directory of our own, by a digest's name, and in it
-/// what we put there. guess: two near ends with different builds, of whom each pushes its own, both come within that.
+/// Removes the builds that no near end has used for a month: directories of this user's with a digest's name, and in
+/// them what a push puts there. guess: two near ends with different builds, each of which pushes its own, both come
+/// within that.
 constexpr const char* kTidy =
-    "tidy() { for o in \"${d%/*}\"/*; do case ${#o}:${o##*/} in \"${#d}\":*[!0-9a-f]*) ;; \"${#d}\":*) "
-    "test \"$o\" != \"$d\" && test -O \"$o\" && test \"$(find \"$o\" -prune -type d -mtime +30)\" && "
-    "rm -f \"$o\"/udtcat \"$o\"/new.* && rmdir \"$o\";; esac; done 2>/dev/null; }; ";
+    "tidy() { for o in \"${d%/*}\"/*; do case ${o##*/} in *[!0-9a-f]*) continue;; esac; "
+    "test ${#o} = ${#d} && test \"$o\" != \"$d\" && test -O \"$o\" && "
+    "test \"$(find \"$o\" -prune -type d -mtime +30)\" && "
+    "rm -f \"$o\"/udtcat \"$o\"/new.* && rmdir \"$o\"; done 2>/dev/null; }; ";
 
 /// Takes the program where it is sent.
 std::string push_steps() {
@@ -70,6 +73,7 @@ std::string push_steps() {
 }  // namespace
 
 std::string bootstrap_script(const BootstrapRequest& request) {
+  UDTCAT_INVARIANT(!request.push || request.pushed_sha256, "a program that is sent has a digest");
   std::string options;
   for (const std::string& option : request.options) options += ' ' + in_double_quotes(option);
   const std::string program = in_double_quotes(request.program);

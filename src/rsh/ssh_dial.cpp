@@ -29,13 +29,13 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
       push_timer_(run.io()) {}
 
 Status SshDial::start() {
-  // A copy that a push has left there serves those who do not push, too; they can do without its digest.
+  // A copy that an earlier push has left serves commands without --push, too. If our digest cannot be had, they go
+  // without that copy.
   auto own = own_program();
   if (!own && options_.push) return tl::unexpected(std::move(own.error()));
-  BootstrapRequest request{.program = options_.remote_program,
-                           .options = options_.far_options,
-                           .pushed_sha256 = own ? std::optional(own->sha256_hex) : std::nullopt,
-                           .push = options_.push};
+  BootstrapRequest request{
+      .program = options_.remote_program, .options = options_.far_options, .pushed_sha256 = {}, .push = options_.push};
+  if (own) request.pushed_sha256 = own->sha256_hex;
   std::optional<PushedProgram> program;
   if (options_.push) program = std::move(*own);
   const Bootstrap::Handlers handlers{

@@ -80,7 +80,7 @@ class Reader {
         return fail(Errc::bad_argument, fmt::format("option \"-{}\"", option), "needs a value");
       value = arguments_[at_++];
     }
-    // Else the next word, perhaps the host, was taken for the value of an option that has lost its own.
+    // An -o that has lost its value takes the next word for it, perhaps the host.
     if (option == 'o' && value.find_first_of("= \t") == std::string::npos)
       return fail(Errc::bad_argument, fmt::format("option \"-o {}\"", value),
                   "needs NAME=VALUE, as in -o BatchMode=yes");

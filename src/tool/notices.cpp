@@ -38,8 +38,8 @@ std::string refusal_text(const Endpoint& peer, const Error& why) {
 
 /// By its code: strangers can cause any number of texts.
 std::string kind_of_refusal(const Error& why) {
-  // The code's own words are of a shared key.
-  return why.code == Errc::authentication_failed ? "no key that is let in" : make_error_code(why.code).message();
+  // The code's own words speak of a shared key only.
+  return why.code == Errc::authentication_failed ? "the keys do not match" : make_error_code(why.code).message();
 }
 
 }  // namespace

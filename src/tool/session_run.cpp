@@ -174,15 +174,15 @@ void SessionRun::on_signal(int signal) {
   tell_peers_(*error_);
 }
 
-/// The figures from the beginning on, the verdict since the last time, or since a connection that was dialled again
-/// began.
+/// The figures are from the beginning on; the verdict is since the last SIGUSR1, or since the present connection was
+/// made.
 void SessionRun::tell_progress() {
   console_.line("udtcat: " + state_text());
   if (!figures_) return;
   const ConnectionStats now = figures_();
-  const ConnectionStats before = std::exchange(asked_, now);
-  const bool is_the_same = before.made_at == now.made_at;
-  console_.line("udtcat: " + why_since(is_the_same ? before.evidence : Evidence(), now.evidence).text);
+  const ConnectionStats before = std::exchange(at_last_request_, now);
+  const bool same_connection = before.made_at == now.made_at;
+  console_.line("udtcat: " + why_since(same_connection ? before.evidence : Evidence(), now.evidence).text);
 }
 
 void SessionRun::finish(std::optional<Error> error) {

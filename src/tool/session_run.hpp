@@ -153,7 +153,7 @@ class SessionRun {
   Clock::time_point started_;
   bool ticks_ = false;
   Progress progress_;
-  ConnectionStats asked_;  // at the last SIGUSR1
+  ConnectionStats at_last_request_;  // of SIGUSR1
 
   SignalWatch signals_;  // last: its thread calls into what stands above
 };

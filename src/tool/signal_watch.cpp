@@ -96,8 +96,8 @@ SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
     : state_(std::make_shared<State>(std::move(handler), grace)) {
   // Blocked in every thread that is made from now on, so that only sigwait() takes them.
   std::ignore = ::pthread_sigmask(SIG_BLOCK, &state_->signals, nullptr);  // fails for no valid set
-  // A signal that is ignored may never become pending. Linux lets it, while it is blocked; so SIGHUP keeps its
-  // disposition, which programs that we start inherit.
+  // POSIX lets a system discard a blocked signal that is ignored, so these get their default. Linux keeps it pending:
+  // SIGHUP keeps its disposition, which the programs that we start inherit.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) std::ignore = ::signal(signal, SIG_DFL);
   // Detached: it guards the end of the process, static destructors included, so nobody can wait for it.
   std::thread([state = state_] { state->run(); }).detach();

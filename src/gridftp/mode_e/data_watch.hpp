@@ -19,12 +19,11 @@ class DataWatch : public std::enable_shared_from_this<DataWatch> {
   using Figures = std::function<ConnectionStats()>;
 
   /// A carrier has come.
-  /// figures  called as long as there is what enter() returns, and once more at its end
-  /// returns  the carrier's place, which it keeps as long as it carries
+  /// returns  kept by the carrier as long as it carries; figures() is called until then, and once more then
   [[nodiscard]] std::shared_ptr<void> enter(Figures figures) {
     had_company_ = !live_.empty();
-    const auto place = live_.insert(live_.end(), std::move(figures));
-    return {this, [self = shared_from_this(), place](void*) { self->leave(place); }};
+    const auto carrier = live_.insert(live_.end(), std::move(figures));
+    return {this, [self = shared_from_this(), carrier](void*) { self->leave(carrier); }};
   }
 
   /// Of all carriers together. Evidence is of one that has been alone from its beginning: what holds one of several is
@@ -37,10 +36,10 @@ class DataWatch : public std::enable_shared_from_this<DataWatch> {
   }
 
  private:
-  void leave(std::list<Figures>::const_iterator place) {
-    gone_ = tool::sum(gone_, (*place)());
+  void leave(std::list<Figures>::const_iterator carrier) {
+    gone_ = tool::sum(gone_, (*carrier)());
     gone_.silence = {};
-    live_.erase(place);
+    live_.erase(carrier);
   }
 
   std::list<Figures> live_;  // in the order in which they came

@@ -65,7 +65,7 @@ class ChildStream final : public LocalStream {
   core::Lifetime lifetime_;
 };
 
-/// "ended with status 3", "was ended by signal 15"; none of a child that went well.
+/// core::program_end() of a child.
 [[nodiscard]] std::error_code error_of(const ChildEnd& end);
 
 }  // namespace udtcat::bridge

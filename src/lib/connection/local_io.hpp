@@ -33,16 +33,17 @@ struct SourceRead {
   return read;
 }
 
-/// Of a program that failed it says that, and how: no read or write was at fault.
+/// The error of a source or a sink. One whose program has failed says just that: no read or write was at fault.
+/// deed   "read from", "write to"
+[[nodiscard]] inline Error local_failure(Errc code, const std::string& deed, const std::string& name,
+                                         std::error_code error) {
+  return {code, core::is_program_end(error) ? name : "local " + deed + ' ' + name + " failed", error.message()};
+}
 [[nodiscard]] inline Error local_read_failed(const LocalStream& local, std::error_code error) {
-  const std::string name = local.source_name();
-  return {Errc::local_read_failed, core::is_program_end(error) ? name : "local read from " + name + " failed",
-          error.message()};
+  return local_failure(Errc::local_read_failed, "read from", local.source_name(), error);
 }
 [[nodiscard]] inline Error local_write_failed(const LocalStream& local, std::error_code error) {
-  const std::string name = local.sink_name();
-  return {Errc::local_write_failed, core::is_program_end(error) ? name : "local write to " + name + " failed",
-          error.message()};
+  return local_failure(Errc::local_write_failed, "write to", local.sink_name(), error);
 }
 
 }  // namespace udtcat::connection

@@ -75,6 +75,7 @@ class NumberReader {
 
  private:
   [[nodiscard]] std::uint64_t next() {
+    if (rest_.size() < sizeof(std::uint64_t)) return 0;
     const auto value = core::load_be<std::uint64_t>(rest_);
     rest_ = rest_.subspan(sizeof value);
     return value;
@@ -90,7 +91,7 @@ void encode_report(const EndEvidence& evidence, std::span<std::byte> out) {
 }
 
 Result<EndEvidence> decode_report(std::span<const std::byte> body) {
-  if (body.size() < kReportBytes || body.size() > kMaxReportBytes)
+  if (body.size() < kLeastReportBytes || body.size() > kMaxReportBytes)
     return fail(Errc::protocol_violated, "read frame", "a report has the wrong length");
   EndEvidence evidence;
   for_each_number(evidence, [read = NumberReader(body)](auto& value) mutable { read(value); });

@@ -13,11 +13,13 @@ namespace udtcat::connection {
 
 inline constexpr std::size_t kReportNumbers = 32;  // spec: stream.md §7
 inline constexpr std::size_t kReportBytes = kReportNumbers * sizeof(std::uint64_t);
-inline constexpr std::size_t kMaxReportBytes = 1024;  // spec: stream.md §7
+inline constexpr std::size_t kLeastReportBytes = 31 * sizeof(std::uint64_t);  // spec: stream.md §7
+inline constexpr std::size_t kMaxReportBytes = 1024;                          // spec: stream.md §7
 
 /// out   kReportBytes
 void encode_report(const EndEvidence& evidence, std::span<std::byte> out);
-/// Total: what a later version adds behind is passed over, and a time that nobody lives to see is cut.
+/// Total: what a later version adds behind is passed over, what an earlier one does not have is 0, and a time that
+/// nobody lives to see is cut.
 /// errors: Errc::protocol_violated
 [[nodiscard]] Result<EndEvidence> decode_report(std::span<const std::byte> body);
 

@@ -23,8 +23,6 @@ constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty
 constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
 constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
 constexpr double kProbesLose = 2;              // guess: a policer drops what is beyond its rate, chance does not care
-constexpr microseconds kLeastQueue{5'000};     // guess: trains and hosts make less
-constexpr int kQueuePart = 4;                  // guess: of the round trip: more is a queue
 
 std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
 microseconds less(microseconds now, microseconds before) { return std::max(now - before, microseconds(0)); }
@@ -167,11 +165,13 @@ bool blame_memory(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
-Limit limit_of_path(const EndEvidence& sender, const Verdict& verdict) {
+/// Of loss and of a policer the verdict says what is lost without a queue: the rest is not theirs.
+Limit limit_of_path(const EndEvidence& sender, Verdict& verdict) {
   if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
   const std::uint64_t without_queue = less(sender.packets_lost, sender.queued_lost);
-  if (share(without_queue, sender.packets_sent) < kLossMatters || sender.packets_sent < kEnoughPackets)
-    return Limit::path;
+  const double lost = share(without_queue, sender.packets_sent);
+  if (lost < kLossMatters || sender.packets_sent < kEnoughPackets) return Limit::path;
+  verdict.lost = std::min(lost, 1.0);
   const double probes = share(sender.probing_lost, sender.probing_sent);
   const double rest = share(less(without_queue, sender.probing_lost), less(sender.packets_sent, sender.probing_sent));
   return sender.probing_sent >= kEnoughPackets && probes >= kProbesLose * rest ? Limit::policer : Limit::loss;
@@ -242,10 +242,6 @@ EndEvidence peer_before(const Evidence& before, const Evidence& now) {
 }
 
 }  // namespace
-
-bool shows_queue(microseconds rtt, microseconds least) {
-  return rtt - least > std::max(kLeastQueue, least / kQueuePart);
-}
 
 Evidence since(const Evidence& before, const Evidence& now) {
   Evidence made{difference(before.here, now.here)};

@@ -33,7 +33,7 @@ left to ssh itself.
                              itself, with a line that says so
       --require-udp          then it fails instead
       --push                 where there is no udtcat, send this one to ~/.cache/udtcat there, and use it; once, and
-                             from then on it is used without this option too
+                             from then on this build finds it without this option too
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe

@@ -68,10 +68,20 @@ TEST(Report, KnowsNoRoundTripBeforeOneWasMeasured) {
 
 TEST(Report, IsRefusedAtEachTruncationAndBeyondTheLimit) {
   const auto body = encoded(distinct());
-  for (std::size_t bytes = 0; bytes < body.size(); ++bytes)
+  for (std::size_t bytes = 0; bytes < kLeastReportBytes; ++bytes)
     EXPECT_FALSE(decode_report(std::span(body).first(bytes)).has_value()) << bytes;
   EXPECT_TRUE(decode_report(std::vector<std::byte>(kMaxReportBytes)).has_value()) << "a later version's";
   EXPECT_FALSE(decode_report(std::vector<std::byte>(kMaxReportBytes + 1)).has_value());
+}
+
+TEST(Report, OfAnEarlierVersionHasNoneOfTheNumbersBehind) {
+  const auto body = encoded(distinct());
+  for (std::size_t bytes = kLeastReportBytes; bytes < body.size(); ++bytes) {
+    const auto read = decode_report(std::span(body).first(bytes));
+    ASSERT_TRUE(read.has_value()) << bytes;
+    EXPECT_EQ(read->memory_bytes, 31U);
+    EXPECT_EQ(read->queued_lost, 0U);
+  }
 }
 
 TEST(Report, OfABoasterGivesAVerdictThatCanBeShown) {

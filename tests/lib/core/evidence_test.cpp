@@ -241,6 +241,7 @@ TEST(Verdict, CountsLossWithAQueueNeitherForAPolicerNorAgainstOne) {
   lossy.here.probing_sent = 7000;
   lossy.here.probing_lost = 280;
   EXPECT_EQ(word(lossy), "loss");
+  EXPECT_EQ(verdict_on(lossy).lost, 0.04);
   lossy.here.probing_lost = 1400;
   EXPECT_EQ(word(lossy), "policer");
 }

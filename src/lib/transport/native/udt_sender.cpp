@@ -214,11 +214,7 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   if (index == fragment_index_) fragment_offset_ = 0;
   repairs_.insert(index);
   repair_bytes_ += packet.bytes;
-  ++stats_.packets_lost;
-  if (queue_shows())
-    ++stats_.queued_lost;
-  else if (packet.probed)
-    ++stats_.probing_lost;
+  count_loss(packet);
   if (packet.sent_at <= silenced_at_) return;  // gone with the silence, of which the congestion control knows
   lost_bytes_ += packet.bytes;
   event.lost_bytes += packet.bytes;

@@ -33,7 +33,7 @@ struct SenderStats {
   std::uint64_t packets_lost = 0;
   std::uint64_t packets_resent = 0;
   std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than the path is known to be
-  std::uint64_t queued_lost = 0;   ///< of packets_lost, while the round trips showed a queue
+  std::uint64_t queued_lost = 0;   ///< of packets_lost, found so while the smoothed round trip showed a queue
   std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
 };
 
@@ -138,7 +138,8 @@ class UdtSender {
 
   // Evidence (udt_sender_evidence.cpp)
   [[nodiscard]] bool at_rate_cap() const;
-  [[nodiscard]] bool queue_shows() const;
+  [[nodiscard]] bool rtt_shows_queue() const;
+  void count_loss(const SentPacket& packet);
   [[nodiscard]] std::optional<Hold> hold(bool sending) const;
 
   // Trains

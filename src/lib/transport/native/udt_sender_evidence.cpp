@@ -9,6 +9,8 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr double kCapMargin = 0.95;  // guess: BBR keeps a hundredth below the rate that it finds, which is the cap then
+constexpr Duration kLeastQueue = std::chrono::milliseconds(5);  // spec: stream.md §7. guess: trains and hosts make less
+constexpr int kQueuePart = 4;  // spec: stream.md §7. guess: of the least round trip: more is a queue
 
 }  // namespace
 
@@ -39,11 +41,17 @@ std::optional<Hold> UdtSender::hold(bool sending) const {
   return at_rate_cap() ? Hold::rate_cap : Hold::path;
 }
 
-bool UdtSender::queue_shows() const {
-  using std::chrono::microseconds;
+bool UdtSender::rtt_shows_queue() const {
   const auto least = rtt_.minimum();
-  return least && shows_queue(std::chrono::duration_cast<microseconds>(rtt_.smoothed()),
-                              std::chrono::duration_cast<microseconds>(*least));
+  return least && rtt_.smoothed() - *least > std::max<Duration>(kLeastQueue, *least / kQueuePart);
+}
+
+void UdtSender::count_loss(const SentPacket& packet) {
+  ++stats_.packets_lost;
+  if (rtt_shows_queue())
+    ++stats_.queued_lost;
+  else if (packet.probed)
+    ++stats_.probing_lost;
 }
 
 void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {

@@ -298,8 +298,8 @@ TEST(UdtConnection, KeepsFewOfAFloodOfDatagrams) {
 }
 
 TEST(UdtConnection, FollowsAPeerWhoseAddressChanges) {
-  constexpr std::size_t kRoundTrip = 250'000;  // a longer queue fills and empties for seconds
-  SimulatedPath path({.rate = mbit(100), .queue_bytes = kRoundTrip});
+  constexpr std::size_t kQueueBytes = 250'000;  // a round trip's: a longer queue fills and empties for seconds
+  SimulatedPath path({.rate = mbit(100), .queue_bytes = kQueueBytes});
   path.write_on(kNear);
   path.write_on(kFar);
   path.run_for(1s);

@@ -29,11 +29,11 @@ constexpr unsigned kPeriodRounds =
 constexpr Duration kMaxTime = std::chrono::milliseconds(100);
 
 constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
-// guess: the worst of paths lose 10 %, a small flight more by chance; probing at 1.25 into a full buffer loses 20 %
+// guess: ADR-0048: paths that lose 10 % lose more by chance; probing at 1.25 into a full buffer loses 20 %
 constexpr double kLossWithoutQueue = 0.15;
-constexpr double kOverwhelming = 0.1;     // guess: a beginning doubles what it sends, and stops before it loses half
+constexpr double kStartupLoss = 0.1;      // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
 constexpr std::uint64_t kFewPackets = 4;  // guess: of a small flight, single losses are a large share
-constexpr double kMaxPathLoss = 0.1;      // guess: more than that is not random
+constexpr double kMaxPathLoss = 0.1;      // guess: ADR-0048: more than that is not random
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
@@ -210,6 +210,6 @@ bool BbrModel::in_flight_too_high(const RateSample& sample) const {
   return congestion(sample.lost_bytes, sample.in_flight_at_send_bytes);
 }
 
-bool BbrModel::overwhelmed() const { return rounds_.last().loss_rate() > kOverwhelming; }
+bool BbrModel::overwhelmed() const { return rounds_.last().loss_rate() > kStartupLoss; }
 
 }  // namespace udtcat::transport::native
