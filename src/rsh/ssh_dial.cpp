@@ -29,13 +29,13 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
       push_timer_(run.io()) {}
 
 Status SshDial::start() {
-  // A copy that an earlier push has left serves commands without --push, too. If our digest cannot be had, they go
-  // without that copy.
+  // A copy that an earlier push has left serves commands without --push, too, but in no other program's place. If our
+  // digest cannot be had, they go without that copy.
   auto own = own_program();
   if (!own && options_.push) return tl::unexpected(std::move(own.error()));
   BootstrapRequest request{
       .program = options_.remote_program, .options = options_.far_options, .pushed_sha256 = {}, .push = options_.push};
-  if (own) request.pushed_sha256 = own->sha256_hex;
+  if (own && (options_.push || !names_program())) request.pushed_sha256 = own->sha256_hex;
   std::optional<PushedProgram> program;
   if (options_.push) program = std::move(*own);
   const Bootstrap::Handlers handlers{
@@ -100,8 +100,8 @@ void SshDial::end_push() {
 
 void SshDial::on_absent(Error why) {
   end_push();
-  const bool is_named = options_.remote_program != SshDialOptions().remote_program;
-  const std::string place = is_named ? fmt::format("{} ({})", options_.host, options_.remote_program) : options_.host;
+  const std::string place =
+      names_program() ? fmt::format("{} ({})", options_.host, options_.remote_program) : options_.host;
   why.what = place + ": " + why.what;
   handlers_.on_no_session(std::move(why));
 }

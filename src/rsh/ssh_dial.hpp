@@ -66,6 +66,8 @@ class SshDial {
   void show_push();
   void end_push();
   void on_absent(Error why);
+  /// The user says which program is the udtcat there.
+  [[nodiscard]] bool names_program() const { return options_.remote_program != SshDialOptions().remote_program; }
   void on_failure(const Error& error, std::optional<int> status);
   void pass_on(const std::string& noise);
   void dial(const ConnectLine& line);

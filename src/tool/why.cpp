@@ -153,8 +153,8 @@ std::string why_text(const Verdict& verdict, const Evidence& evidence) {
                          percent(verdict.lost), format_rate(verdict.path_rate));
     case Limit::policer:
       return fmt::format(
-          "limited by a policer, or a queue too short to see, near {}: {} of the packets lost, most where we "
-          "send faster, and the round trip does not rise",
+          "limited by a policer, or a queue too short to see, near {}: {} of the packets lost without a queue, most "
+          "where we send faster",
           format_rate(verdict.path_rate), percent(verdict.lost));
     case Limit::peer:
       return "limited by the other end: it has no room for more, and does not say why (its consumer, or its memory)";

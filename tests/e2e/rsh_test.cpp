@@ -220,7 +220,10 @@ TEST_F(RshTest, BringsItsOwnProgramAlongOnceWhenTold) {
   const Ran again = near(push + "'echo again'");
   EXPECT_EQ(again.output, "again\n");
   EXPECT_EQ(again.errors, "") << "it is there";
-  const Ran plain = near("$RSH --require-udp --remote-udtcat /no/such/udtcat far 'echo plain'");
+  const Ran named = near("$RSH --require-udp --remote-udtcat /no/such/udtcat far 'echo named'");
+  EXPECT_EQ(named.output, "") << "who names a program means no other";
+  ssh_->far_home().write(".bashrc", "PATH=/usr/bin:/bin\n");
+  const Ran plain = near("$RSH --require-udp far 'echo plain'");
   EXPECT_EQ(plain.output, "plain\n") << "also where nothing is to be pushed";
   EXPECT_EQ(plain.errors, "");
   EXPECT_EQ(near("find $FAR/.cache/udtcat -type f | wc -l").output, "1\n") << "verified, and kept for the next time";

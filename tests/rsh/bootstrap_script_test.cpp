@@ -76,6 +76,16 @@ TEST_F(BootstrapScripts, RunTheProgramWithItsOptions) {
               "rsh-server --port=9000 a b $HOME it's \"`x`\\\n");
 }
 
+TEST_F(BootstrapScripts, MeanTheSameToEachLoginShell) {
+  for (const char* shell : {"sh", "bash", "zsh", "fish", "tcsh"})
+    EXPECT_EQ(run(shell, bootstrap_script({.program = "echo",
+                                           .options = {"--port=9000", "a b", "$HOME", "it's"},
+                                           .pushed_sha256 = std::string(64, '0'),
+                                           .push = true})),
+              "rsh-server --port=9000 a b $HOME it's\n")
+        << shell;
+}
+
 TEST_F(BootstrapScripts, SayWhatIsMissingAndRunNothingUnasked) {
   const std::string output = run("sh", bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}));
   EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING Linux [^\n]*\n"));
@@ -90,6 +100,17 @@ TEST_F(BootstrapScripts, RunTheCommandByteForByteWhereTheyAreAnsweredSo) {
     EXPECT_EQ(run(shell, bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}) + " | sed 1,2d",
                   as_format(run_answer(command))),
               plain);
+}
+
+// A variable that the login shell exports stays exported when a script assigns to it.
+TEST_F(BootstrapScripts, LeaveTheUsersVariablesToHisCommand) {
+  std::string exports = "export XDG_CACHE_HOME=relative";
+  for (char name = 'a'; name <= 'z'; ++name) exports += fmt::format(" {}={}", name, "mine");
+  const std::string command = "env | grep -E '^([a-z]|XDG_CACHE_HOME|udtcat_.*)=' | sort";
+  const BootstrapRequest request{.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0'), .push = false};
+  const std::string seen =
+      run("sh", exports + "; " + bootstrap_script(request) + " | sed 1,2d", as_format(run_answer(command)));
+  EXPECT_EQ(seen, run("sh", exports + "; " + command));
 }
 
 TEST_F(BootstrapScripts, TakeAProgramOnceAndRunIt) {
@@ -171,6 +192,21 @@ TEST_F(BootstrapScripts, TrustNoDirectoryOfAnotherUser) {
   EXPECT_THAT(pushed(digest_of(program), answer_with(program)),
               testing::AllOf(testing::HasSubstr("UDTCAT UNFIT " + place + " is not this user's"),
                              testing::Not(testing::HasSubstr("pushed\n"))));
+}
+
+TEST_F(BootstrapScripts, TrustNoDirectoryThatOthersMayChangeUntilTheyPushAgain) {
+  const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";
+  std::ignore = pushed(digest_of(program), answer_with(program));
+  const auto place = cache.path() / "udtcat";
+  for (const auto& directory : {place, place / digest_of(program)}) {
+    std::filesystem::permissions(directory, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
+    EXPECT_THAT(pushed(digest_of(program), "", false), testing::HasSubstr("UDTCAT MISSING")) << directory;
+  }
+  EXPECT_TRUE(pushed(digest_of(program), answer_with(program)).ends_with("\npushed rsh-server --port=1\n"));
+  EXPECT_EQ(pushed(digest_of(program), "", false), "pushed rsh-server --port=1\n");
+  std::filesystem::rename(place / digest_of(program), place / "elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", place / digest_of(program));
+  EXPECT_THAT(pushed(digest_of(program), "", false), testing::HasSubstr("UDTCAT MISSING")) << "a link";
 }
 
 TEST_F(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
