@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "files/byte_ranges.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/files/byte_ranges.hpp"
 
 using namespace udtcat::gridftp;
 
@@ -40,9 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_replies(text);
   if (const auto port = parse_data_port(text)) require(parse_data_port(to_data_port(*port)).value() == *port);
-  if (const auto ranges = ByteRanges::parse(text)) {
-    require(ranges->size() <= ByteRanges::kMaxRanges);
-    require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
+  if (const auto ranges = files::ByteRanges::parse(text)) {
+    require(ranges->size() <= files::ByteRanges::kMaxRanges);
+    require(files::ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
   }
   if (const auto url = parse_ftp_url(text)) require(url->path.find_first_of("\r\n") == std::string::npos);
   return 0;

@@ -25,11 +25,11 @@ tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
 }
 
 /// "Range Marker 0-4096,8192-12288".
-std::optional<ByteRanges> ranges_of(const Reply& reply) {
+std::optional<files::ByteRanges> ranges_of(const Reply& reply) {
   constexpr std::string_view kBegin = "Range Marker";
   const std::string_view line = reply.lines.front();
   if (!line.starts_with(kBegin)) return std::nullopt;
-  auto ranges = ByteRanges::parse(line.substr(kBegin.size()));
+  auto ranges = files::ByteRanges::parse(line.substr(kBegin.size()));
   if (!ranges) return std::nullopt;
   return std::move(*ranges);
 }
@@ -162,11 +162,11 @@ Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
   co_return Status{};
 }
 
-std::string retrieve_command(const std::string& path, const std::optional<ByteRange>& range) {
+std::string retrieve_command(const std::string& path, const std::optional<files::ByteRange>& range) {
   return range ? fmt::format("ERET P {} {} {}", range->begin, range->bytes(), path) : "RETR " + path;
 }
 
-std::string store_command(const std::string& path, const std::optional<ByteRange>& range) {
+std::string store_command(const std::string& path, const std::optional<files::ByteRange>& range) {
   return range ? fmt::format("ESTO A {} {}", range->begin, path) : "STOR " + path;
 }
 
@@ -178,7 +178,7 @@ Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
   co_return std::vector<Endpoint>(1, port);
 }
 
-Task<Result<std::optional<ByteRanges>>> RemoteServer::received_ranges(std::string path, std::string source) {
+Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std::string path, std::string source) {
   if (!keeps_journals_) co_return std::nullopt;
   UDTCAT_CO_TRY(const auto named, co_await control_->ask("SITE UPLOAD " + source));
   keeps_journals_ = named.is_completion();
@@ -188,7 +188,7 @@ Task<Result<std::optional<ByteRanges>>> RemoteServer::received_ranges(std::strin
   co_return ranges_of(answer);
 }
 
-Task<Status> RemoteServer::send_restart(const ByteRanges& have) {
+Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
       has_mode_e_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
