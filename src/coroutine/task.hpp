@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tasks, the coroutines of the GridFTP wing, and what they wait for (ADR-0016).
+/// Tasks, the coroutines of the wings, and what they wait for (ADR-0016).
 #pragma once
 
 #include <chrono>

@@ -15,6 +15,7 @@
 #include "gridftp/dialogue/url.hpp"
 
 using namespace udtcat::gridftp;
+namespace files = udtcat::files;
 
 namespace {
 

@@ -152,12 +152,9 @@ Task<Result<RemoteServer::FileVersion>> RemoteServer::version_of(std::string pat
 }
 
 Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
-  const Endpoint local = control_->local().with_port(0);
-  if (local.family() != AddressFamily::ipv4)
-    co_return fail(Errc::bad_argument, "have the " + control_->name() + " call us", "MODE E servers take IPv4 only");
-  UDTCAT_CO_TRY(const auto ports, path_.listen(local, stripes == 0 ? 1 : stripes));
-  std::string command = stripes == 0 ? "PORT" : "SPOR";
-  for (const Endpoint& port : ports) command += ' ' + to_data_port(port);
+  const bool striped = stripes > 0;
+  UDTCAT_CO_TRY(const auto ports, path_.listen(control_->local().with_port(0), striped ? stripes : 1));
+  UDTCAT_CO_TRY(const std::string command, port_command(ports, striped));
   UDTCAT_CO_CHECK(co_await control_->demand(command));
   co_return Status{};
 }
@@ -171,10 +168,14 @@ std::string store_command(const std::string& path, const std::optional<files::By
 }
 
 Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
-  const std::string command = striped ? "SPAS" : "PASV";
+  const bool extended = control_->peer().family() == AddressFamily::ipv6;
+  if (extended && striped)
+    co_return fail(Errc::bad_argument, "ask the " + control_->name() + " for ports of IPv6",
+                   "FTP has no command for several: without --stripes, or by an IPv4 address");
+  const std::string command = extended ? "EPSV" : striped ? "SPAS" : "PASV";
   UDTCAT_CO_TRY(const auto reply, co_await control_->demand(command));
   if (striped) co_return striped_passive_ports(reply);
-  UDTCAT_CO_TRY(const auto port, passive_port(reply));
+  UDTCAT_CO_TRY(const auto port, extended ? extended_passive_port(reply, control_->peer()) : passive_port(reply));
   co_return std::vector<Endpoint>(1, port);
 }
 

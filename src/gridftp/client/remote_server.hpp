@@ -59,9 +59,10 @@ class RemoteServer {
   [[nodiscard]] Task<Result<FileVersion>> version_of(std::string path);
   /// SIZE; none where the server does not know it.  errors: Errc::protocol_violated, those of ControlClient
   [[nodiscard]] Task<Result<std::optional<std::uint64_t>>> size_of(std::string path);
-  /// PORT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.  stripes   0: PORT
+  /// PORT, EPRT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.
+  /// stripes   0: not SPOR.  errors: also Errc::bad_argument for stripes over IPv6
   [[nodiscard]] Task<Status> announce_ports(std::size_t stripes);
-  /// PASV or SPAS: ports of the server, for us or for another server.
+  /// PASV, EPSV or SPAS: ports of the server, for us or for another server.  errors: likewise
   [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_ports(bool striped);
   /// SITE HAVE: the ranges that the server keeps of an upload that was cut; none: it is not a server of ours, and does
   /// not say.

@@ -63,8 +63,7 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
                    "both servers have to speak MODE E");
   const bool striped = options_.stripes > 0;
   UDTCAT_CO_TRY(const auto where, co_await target.ask_ports(striped));
-  std::string command = striped ? "SPOR" : "PORT";
-  for (const Endpoint& port : where) command += ' ' + to_data_port(port);
+  UDTCAT_CO_TRY(const std::string command, port_command(where, striped));
   UDTCAT_CO_CHECK(co_await source.control().demand(command));
   co_return Status{};
 }
