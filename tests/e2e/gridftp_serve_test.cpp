@@ -40,6 +40,29 @@ TEST_F(GridftpServeTest, ServesStockClientsFilesOfAnySize) {
   }
 }
 
+TEST_F(GridftpServeTest, CarriesFilesOverIpv6OnSeveralConnections) {
+  serve({"--third-party"}, "*");
+  const std::string there = "ftp://[::1]:" + std::to_string(serve_port_) + '/';
+  const auto source = random_file("source", 20'000'003);
+  const auto expect_files = [&](const char* whose, const Ran& down, const Ran& up) {
+    EXPECT_EQ(down.status, kSuccess) << whose << down.errors;
+    EXPECT_EQ(up.status, kSuccess) << whose << up.errors;
+    for (const char* name : {"got", "put"}) {
+      EXPECT_TRUE(read_file(here(name)) == read_file(source)) << whose << name;
+      std::filesystem::remove(here(name));
+    }
+  };
+  expect_files("ours ", gridftp({"get", "-p", "4", there + "source", "got"}),
+               gridftp({"put", "-p", "4", source, there + "put"}));
+  expect_files("theirs ", url_copy({"-ipv6", "-p", "4", there + "source", local(here("got"))}),
+               url_copy({"-ipv6", "-p", "4", local(source), there + "put"}));
+  expect_files("between ", gridftp({"copy", "-p", "4", there + "source", there + "got"}),
+               gridftp({"copy", "-p", "4", there + "source", there + "put"}));
+  const Ran striped = gridftp({"get", "-s", "2", there + "source", "got"});
+  EXPECT_EQ(striped.status, kUsage);
+  EXPECT_THAT(striped.errors, HasSubstr("without --stripes"));
+}
+
 TEST_F(GridftpServeTest, KeepsConnectionsFromFileToFile) {
   serve({"-v", "-v"});
   constexpr int kFiles = 50;

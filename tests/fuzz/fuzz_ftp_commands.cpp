@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "files/byte_ranges.hpp"
+#include "files/restart_journal.hpp"
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/files/byte_ranges.hpp"
-#include "gridftp/files/restart_journal.hpp"
 
 using namespace udtcat::gridftp;
+namespace files = udtcat::files;
 
 namespace {
 
@@ -47,20 +48,20 @@ void require_inside(const std::string& path) {
 void read_operands(const std::string& argument) {
   require_inside(absolute_path("/", argument));
   require_inside(absolute_path("/some/where", argument));
-  if (const auto ranges = ByteRanges::parse(argument))
-    require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
+  if (const auto ranges = files::ByteRanges::parse(argument))
+    require(files::ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
   if (const auto port = parse_extended_port(argument)) require(port->port() > 0);
   if (const auto port = parse_data_port(argument)) require(parse_data_port(to_data_port(*port)).value() == *port);
 }
 
 void read_journal(std::string_view text) {
-  const std::string head = RestartJournal::to_text("boot", "source", {});
+  const std::string head = files::RestartJournal::to_text("boot", "source", {});
   const std::string journal = head.substr(0, head.size() - 1) + std::string(text);
   for (const std::string_view each : {text, std::string_view(journal)}) {
-    const ByteRanges have = RestartJournal::parse(each, "boot", "source").value_or(ByteRanges());
-    const std::string again = RestartJournal::to_text("boot", "source", have);
-    require(RestartJournal::parse(again, "boot", "source")->ranges() == have.ranges());
-    require(!RestartJournal::parse(again, "boot", "another"));
+    const files::ByteRanges have = files::RestartJournal::parse(each, "boot", "source").value_or(files::ByteRanges());
+    const std::string again = files::RestartJournal::to_text("boot", "source", have);
+    require(files::RestartJournal::parse(again, "boot", "source")->ranges() == have.ranges());
+    require(!files::RestartJournal::parse(again, "boot", "another"));
   }
 }
 

@@ -6,12 +6,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "files/byte_ranges.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/files/byte_ranges.hpp"
 
 using namespace udtcat::gridftp;
+namespace files = udtcat::files;
 
 namespace {
 
@@ -29,6 +30,8 @@ void read_replies(std::string_view text) {
       if (!*reply) break;
       require((*reply)->code >= 100 && (*reply)->code < 600 && !(*reply)->lines.empty());
       std::ignore = passive_port(**reply);
+      const auto server = parse_extended_port("|2|::1|2811|").value();
+      if (const auto port = extended_passive_port(**reply, server)) require(port->port() != 0);
       if (const auto ports = striped_passive_ports(**reply)) require(!ports->empty() && ports->size() <= kMaxDataPorts);
     }
   }
@@ -40,9 +43,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_replies(text);
   if (const auto port = parse_data_port(text)) require(parse_data_port(to_data_port(*port)).value() == *port);
-  if (const auto ranges = ByteRanges::parse(text)) {
-    require(ranges->size() <= ByteRanges::kMaxRanges);
-    require(ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
+  if (const auto port = parse_extended_port(text))
+    require(parse_extended_port(to_extended_port(*port)).value() == *port);
+  if (const auto ranges = files::ByteRanges::parse(text)) {
+    require(ranges->size() <= files::ByteRanges::kMaxRanges);
+    require(files::ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
   }
   if (const auto url = parse_ftp_url(text)) require(url->path.find_first_of("\r\n") == std::string::npos);
   return 0;

@@ -11,7 +11,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/dialogue/control_connection.hpp"
 #include "gridftp/dialogue/reply.hpp"
 

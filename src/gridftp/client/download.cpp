@@ -6,10 +6,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "files/disk_threads.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/files/disk_threads.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
@@ -46,8 +46,8 @@ class Download {
   TransferJob job_;
   const TransferOptions options_;
   const SharedProgress progress_;
-  std::optional<ByteRange> expected_;  // as offsets go on the wire
-  ByteRanges have_;
+  std::optional<files::ByteRange> expected_;  // as offsets go on the wire
+  files::ByteRanges have_;
   std::string identity_;  // of the remote file at the first attempt
   std::shared_ptr<PipeSink> pipe_;
   std::shared_ptr<FileSink> file_;
@@ -63,9 +63,9 @@ Task<Status> Download::check_version(RemoteServer& server) {
         fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
         fmt::format("it has {}", *size));
   if (options_.range)
-    expected_ = ByteRange{0, options_.range->bytes()};
+    expected_ = files::ByteRange{0, options_.range->bytes()};
   else if (size)
-    expected_ = ByteRange{0, *size};
+    expected_ = files::ByteRange{0, *size};
   const std::string identity =
       fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", version.changed);
   const bool first = identity_.empty();
@@ -74,7 +74,8 @@ Task<Status> Download::check_version(RemoteServer& server) {
                    "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
   if (!first || pipe_) co_return Status{};
-  auto opened = co_await on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
+  auto opened =
+      co_await files::on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
   if (!have_.empty()) {
     progress_->resumed_bytes += have_.bytes();
     core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
@@ -85,12 +86,12 @@ Task<Status> Download::check_version(RemoteServer& server) {
 /// Runs on a disk thread. A part that an earlier call left is gone on with, if both ends can tell that it belongs to
 /// the same file.
 Status Download::open_file(bool has_time) {
-  const FileLocation place(job_.path);
-  UDTCAT_TRY(auto store, BlockStore::open_to_write(place));
-  std::optional<RestartJournal> journal;
+  const files::FileLocation place(job_.path);
+  UDTCAT_TRY(auto store, files::BlockStore::open_to_write(place));
+  std::optional<files::RestartJournal> journal;
   if (store.size() && expected_ && !options_.range && has_time) {
     journal.emplace(place.with_suffix(".part.have"), identity_);
-    have_ = journal->load().value_or(ByteRanges());
+    have_ = journal->load().value_or(files::ByteRanges());
     if (store.size() < have_.end()) have_ = {};
   }
   file_ = std::make_shared<FileSink>(io_, std::move(store), have_, std::move(journal));

@@ -48,7 +48,7 @@ ControlConnection::Moved counter_of(SharedProgress progress) {
 }
 
 MarkerHandler ignore_markers() {
-  return [](const ByteRanges&) {};
+  return [](const files::ByteRanges&) {};
 }
 
 bool is_final(const Error& error) { return error.code == Errc::stream_refused && error.cause.starts_with("55"); }

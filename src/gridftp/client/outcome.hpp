@@ -13,7 +13,7 @@
 
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {

@@ -25,11 +25,11 @@ tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
 }
 
 /// "Range Marker 0-4096,8192-12288".
-std::optional<ByteRanges> ranges_of(const Reply& reply) {
+std::optional<files::ByteRanges> ranges_of(const Reply& reply) {
   constexpr std::string_view kBegin = "Range Marker";
   const std::string_view line = reply.lines.front();
   if (!line.starts_with(kBegin)) return std::nullopt;
-  auto ranges = ByteRanges::parse(line.substr(kBegin.size()));
+  auto ranges = files::ByteRanges::parse(line.substr(kBegin.size()));
   if (!ranges) return std::nullopt;
   return std::move(*ranges);
 }
@@ -152,33 +152,34 @@ Task<Result<RemoteServer::FileVersion>> RemoteServer::version_of(std::string pat
 }
 
 Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
-  const Endpoint local = control_->local().with_port(0);
-  if (local.family() != AddressFamily::ipv4)
-    co_return fail(Errc::bad_argument, "have the " + control_->name() + " call us", "MODE E servers take IPv4 only");
-  UDTCAT_CO_TRY(const auto ports, path_.listen(local, stripes == 0 ? 1 : stripes));
-  std::string command = stripes == 0 ? "PORT" : "SPOR";
-  for (const Endpoint& port : ports) command += ' ' + to_data_port(port);
+  const bool striped = stripes > 0;
+  UDTCAT_CO_TRY(const auto ports, path_.listen(control_->local().with_port(0), striped ? stripes : 1));
+  UDTCAT_CO_TRY(const std::string command, port_command(ports, striped));
   UDTCAT_CO_CHECK(co_await control_->demand(command));
   co_return Status{};
 }
 
-std::string retrieve_command(const std::string& path, const std::optional<ByteRange>& range) {
+std::string retrieve_command(const std::string& path, const std::optional<files::ByteRange>& range) {
   return range ? fmt::format("ERET P {} {} {}", range->begin, range->bytes(), path) : "RETR " + path;
 }
 
-std::string store_command(const std::string& path, const std::optional<ByteRange>& range) {
+std::string store_command(const std::string& path, const std::optional<files::ByteRange>& range) {
   return range ? fmt::format("ESTO A {} {}", range->begin, path) : "STOR " + path;
 }
 
 Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
-  const std::string command = striped ? "SPAS" : "PASV";
+  const bool extended = control_->peer().family() == AddressFamily::ipv6;
+  if (extended && striped)
+    co_return fail(Errc::bad_argument, "ask the " + control_->name() + " for ports of IPv6",
+                   "FTP has no command for several: without --stripes, or by an IPv4 address");
+  const std::string command = extended ? "EPSV" : striped ? "SPAS" : "PASV";
   UDTCAT_CO_TRY(const auto reply, co_await control_->demand(command));
   if (striped) co_return striped_passive_ports(reply);
-  UDTCAT_CO_TRY(const auto port, passive_port(reply));
+  UDTCAT_CO_TRY(const auto port, extended ? extended_passive_port(reply, control_->peer()) : passive_port(reply));
   co_return std::vector<Endpoint>(1, port);
 }
 
-Task<Result<std::optional<ByteRanges>>> RemoteServer::received_ranges(std::string path, std::string source) {
+Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std::string path, std::string source) {
   if (!keeps_journals_) co_return std::nullopt;
   UDTCAT_CO_TRY(const auto named, co_await control_->ask("SITE UPLOAD " + source));
   keeps_journals_ = named.is_completion();
@@ -188,7 +189,7 @@ Task<Result<std::optional<ByteRanges>>> RemoteServer::received_ranges(std::strin
   co_return ranges_of(answer);
 }
 
-Task<Status> RemoteServer::send_restart(const ByteRanges& have) {
+Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
       has_mode_e_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset

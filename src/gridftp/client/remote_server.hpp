@@ -16,7 +16,7 @@
 
 #include "gridftp/client/control_client.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/mode_e/data_path.hpp"
 
 namespace udtcat::gridftp {
@@ -27,12 +27,12 @@ class RemoteServer;
                                             FtpUrl url, TransferOptions options);
 
 /// Gets the ranges of each restart marker (111).
-using MarkerHandler = std::function<void(const ByteRanges&)>;
+using MarkerHandler = std::function<void(const files::ByteRanges&)>;
 
 /// RETR, or ERET where `range` says which part.
-[[nodiscard]] std::string retrieve_command(const std::string& path, const std::optional<ByteRange>& range);
+[[nodiscard]] std::string retrieve_command(const std::string& path, const std::optional<files::ByteRange>& range);
 /// STOR, or ESTO where `range` says which part.
-[[nodiscard]] std::string store_command(const std::string& path, const std::optional<ByteRange>& range);
+[[nodiscard]] std::string store_command(const std::string& path, const std::optional<files::ByteRange>& range);
 
 /// Threads: confined to the io_context thread; one call at a time.
 class RemoteServer {
@@ -59,16 +59,17 @@ class RemoteServer {
   [[nodiscard]] Task<Result<FileVersion>> version_of(std::string path);
   /// SIZE; none where the server does not know it.  errors: Errc::protocol_violated, those of ControlClient
   [[nodiscard]] Task<Result<std::optional<std::uint64_t>>> size_of(std::string path);
-  /// PORT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.  stripes   0: PORT
+  /// PORT, EPRT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.
+  /// stripes   0: not SPOR.  errors: also Errc::bad_argument for stripes over IPv6
   [[nodiscard]] Task<Status> announce_ports(std::size_t stripes);
-  /// PASV or SPAS: ports of the server, for us or for another server.
+  /// PASV, EPSV or SPAS: ports of the server, for us or for another server.  errors: likewise
   [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_ports(bool striped);
   /// SITE HAVE: the ranges that the server keeps of an upload that was cut; none: it is not a server of ours, and does
   /// not say.
   /// source   names the local file, for the next STOR too: ranges of another one do not count
-  [[nodiscard]] Task<Result<std::optional<ByteRanges>>> received_ranges(std::string path, std::string source);
+  [[nodiscard]] Task<Result<std::optional<files::ByteRanges>>> received_ranges(std::string path, std::string source);
   /// REST, where `have` is not empty.
-  [[nodiscard]] Task<Status> send_restart(const ByteRanges& have);
+  [[nodiscard]] Task<Status> send_restart(const files::ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path()
   /// is doing ends with it.
   [[nodiscard]] Task<Status> begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,

@@ -36,8 +36,8 @@ class Copy {
   const FtpUrl to_;
   const TransferOptions options_;
   const SharedProgress progress_;
-  std::optional<RemoteServer::FileVersion> version_;                   // of the source, at the first attempt
-  std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();  // at the target, by its markers
+  std::optional<RemoteServer::FileVersion> version_;  // of the source, at the first attempt
+  std::shared_ptr<files::ByteRanges> have_ = std::make_shared<files::ByteRanges>();  // at the target, by its markers
 };
 
 /// Asks for the version of the source, which has to be that of the first attempt.
@@ -63,8 +63,7 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
                    "both servers have to speak MODE E");
   const bool striped = options_.stripes > 0;
   UDTCAT_CO_TRY(const auto where, co_await target.ask_ports(striped));
-  std::string command = striped ? "SPOR" : "PORT";
-  for (const Endpoint& port : where) command += ' ' + to_data_port(port);
+  UDTCAT_CO_TRY(const std::string command, port_command(where, striped));
   UDTCAT_CO_CHECK(co_await source.control().demand(command));
   co_return Status{};
 }
@@ -79,9 +78,9 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   const auto stored = std::make_shared<Promise<Status>>(io_);
   const auto retrieved = std::make_shared<Promise<Status>>(io_);
   const ControlConnection::Moved moved = counter_of(progress_);
-  const MarkerHandler markers = [have = have_, progress = progress_](const ByteRanges& more) {
+  const MarkerHandler markers = [have = have_, progress = progress_](const files::ByteRanges& more) {
     const std::uint64_t before = have->bytes();
-    for (const ByteRange& range : more.ranges())
+    for (const files::ByteRange& range : more.ranges())
       if (!have->add(range)) return;
     progress->bytes += have->bytes() - before;
     progress->kept_bytes = have->bytes();

@@ -17,8 +17,8 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
+#include "files/byte_ranges.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/files/byte_ranges.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 
@@ -26,9 +26,9 @@ namespace udtcat::gridftp {
 
 /// The options of a transfer.
 struct TransferOptions {
-  std::size_t parallelism = 1;     ///< data connections to each address
-  std::size_t stripes = 0;         ///< addresses of ours that a striped server may send to; 0: not striped
-  std::optional<ByteRange> range;  ///< which bytes of the source; none: all
+  std::size_t parallelism = 1;            ///< data connections to each address
+  std::size_t stripes = 0;                ///< addresses of ours that a striped server may send to; 0: not striped
+  std::optional<files::ByteRange> range;  ///< which bytes of the source; none: all
   std::size_t block_bytes = kDefaultModeEBlockBytes;
   std::chrono::milliseconds patience{60'000};  ///< silence of the server after which it is lost
   std::size_t retries = 5;                     ///< in a row that move nothing

@@ -6,11 +6,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "files/disk_threads.hpp"
+#include "files/restart_journal.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/files/disk_threads.hpp"
-#include "gridftp/files/restart_journal.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
@@ -25,18 +25,19 @@ namespace {
 /// Threads: confined to the io_context thread.
 class SentJournal {
  public:
-  SentJournal(boost::asio::io_context& io, RestartJournal journal) : io_(io), journal_(std::move(journal)), free_(io) {}
+  SentJournal(boost::asio::io_context& io, files::RestartJournal journal)
+      : io_(io), journal_(std::move(journal)), free_(io) {}
 
-  [[nodiscard]] Task<ByteRanges> load() {
-    co_return co_await on_disk(io_, [this] { return journal_.load().value_or(ByteRanges()); });
+  [[nodiscard]] Task<files::ByteRanges> load() {
+    co_return co_await files::on_disk(io_, [this] { return journal_.load().value_or(files::ByteRanges()); });
   }
   /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
-  [[nodiscard]] Task<void> save(ByteRanges have) {
+  [[nodiscard]] Task<void> save(files::ByteRanges have) {
     next_ = std::move(have);
     if (std::exchange(busy_, true)) co_return;  // the call that writes takes this one too
     while (next_) {
-      const ByteRanges now = *std::exchange(next_, std::nullopt);
-      std::ignore = co_await on_disk(io_, [&] { return journal_.save(now); });
+      const files::ByteRanges now = *std::exchange(next_, std::nullopt);
+      std::ignore = co_await files::on_disk(io_, [&] { return journal_.save(now); });
     }
     busy_ = false;
     free_.notify();
@@ -44,13 +45,13 @@ class SentJournal {
   [[nodiscard]] Task<void> remove() {
     next_.reset();
     while (busy_) co_await free_.wait();
-    co_await on_disk(io_, [this] { return journal_.remove(), true; });
+    co_await files::on_disk(io_, [this] { return journal_.remove(), true; });
   }
 
  private:
   boost::asio::io_context& io_;
-  const RestartJournal journal_;
-  std::optional<ByteRanges> next_;  // to be saved
+  const files::RestartJournal journal_;
+  std::optional<files::ByteRanges> next_;  // to be saved
   bool busy_ = false;
   Signal free_;
 };
@@ -73,20 +74,20 @@ class Upload {
  private:
   struct Content {
     std::shared_ptr<BlockSource> source;
-    std::optional<ByteRange> range;  // none: of unknown length
+    std::optional<files::ByteRange> range;  // none: of unknown length
   };
   [[nodiscard]] Task<Result<Content>> open(RemoteServer& server);
   struct Opened {
-    BlockStore file;
+    files::BlockStore file;
     std::optional<std::uint64_t> size;
     std::string source;  // its name as it is now
   };
   [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> try_once(RemoteServer& server);
   [[nodiscard]] bool has_read_pipe() const { return from_pipe_ && !job_.pipe; }
-  [[nodiscard]] Task<Status> find_received(RemoteServer& server, ByteRange range);
+  [[nodiscard]] Task<Status> find_received(RemoteServer& server, files::ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, Content content);
-  [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<ByteRange> range);
+  [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<files::ByteRange> range);
   [[nodiscard]] MarkerHandler markers();
   [[nodiscard]] SendRequest request_for(const Content& content) const;
 
@@ -98,13 +99,13 @@ class Upload {
   bool begins_anew_ = false;  // the server refused to go on, or its part is unproved
   std::string source_;        // as it was at the first attempt
   std::shared_ptr<SentJournal> journal_;
-  std::shared_ptr<ByteRanges> have_ = std::make_shared<ByteRanges>();
+  std::shared_ptr<files::ByteRanges> have_ = std::make_shared<files::ByteRanges>();
 };
 
 /// Opens the local file, which has to be the one of the first attempt.
 Task<Result<Upload::Opened>> Upload::open_file() {
-  auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
-    UDTCAT_TRY(auto file, BlockStore::open_to_read(FileLocation(job_.path)));
+  auto opened = co_await files::on_disk(io_, [this]() -> Result<Opened> {
+    UDTCAT_TRY(auto file, files::BlockStore::open_to_read(files::FileLocation(job_.path)));
     const auto size = file.size();
     std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
     return Opened{std::move(file), size, std::move(now)};
@@ -117,7 +118,7 @@ Task<Result<Upload::Opened>> Upload::open_file() {
 
 /// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
 /// tells them; for others our own journal has the restart markers they sent.
-Task<Status> Upload::find_received(RemoteServer& server, ByteRange range) {
+Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range) {
   if (options_.range || !server.has_mode_e()) {
     *have_ = {};
     co_return Status{};
@@ -125,11 +126,11 @@ Task<Status> Upload::find_received(RemoteServer& server, ByteRange range) {
   UDTCAT_CO_TRY(auto there, co_await server.received_ranges(job_.remote.path, source_));
   if (there) {
     // The proof at the end is of one transfer, which then has to be the whole of it.
-    *have_ = options_.data.session.statements == Statements::wanted ? ByteRanges() : std::move(*there);
+    *have_ = options_.data.session.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
   } else if (!journal_) {
-    journal_ =
-        std::make_shared<SentJournal>(io_, RestartJournal(FileLocation(job_.path).with_suffix(".sent"),
-                                                          fmt::format("{} {}", job_.remote.to_string(), source_)));
+    journal_ = std::make_shared<SentJournal>(
+        io_, files::RestartJournal(files::FileLocation(job_.path).with_suffix(".sent"),
+                                   fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }
   if (begins_anew_) *have_ = {};
@@ -159,7 +160,7 @@ Task<Result<Upload::Content>> Upload::open(RemoteServer& server) {
   const auto size = opened.size;
   if (!size && !options_.range)
     co_return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
-  const ByteRange range = options_.range.value_or(ByteRange{0, size.value_or(0)});
+  const files::ByteRange range = options_.range.value_or(files::ByteRange{0, size.value_or(0)});
   if (size && range.end > *size)
     co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
                    fmt::format("it has {}", *size));
@@ -170,8 +171,8 @@ Task<Result<Upload::Content>> Upload::open(RemoteServer& server) {
 
 MarkerHandler Upload::markers() {
   if (options_.range) return ignore_markers();  // they count from its beginning, and it is not gone on with
-  return [&io = io_, have = have_, journal = journal_, progress = progress_](const ByteRanges& more) {
-    for (const ByteRange& range : more.ranges())
+  return [&io = io_, have = have_, journal = journal_, progress = progress_](const files::ByteRanges& more) {
+    for (const files::ByteRange& range : more.ranges())
       if (!have->add(range)) return;
     progress->kept_bytes = have->bytes();
     if (!journal) return;
@@ -254,7 +255,7 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
 }
 
 /// Asks for the size of the remote file: a server that heard of too few EODs reports success with a part missing.
-Task<Status> Upload::check(RemoteServer& server, std::optional<ByteRange> range) {
+Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange> range) {
   ++progress_->files;
   if (range) UDTCAT_CO_CHECK(co_await open_file());
   if (options_.range || !range) co_return Status{};

@@ -23,8 +23,8 @@ constexpr std::size_t kMaxStripes = 64;      // guess
 constexpr std::size_t kMaxRetries = 1'000'000;
 
 /// "A-B": the bytes from A up to, and not including, B.
-Result<ByteRange> range_value(const std::string& text) {
-  const auto ranges = ByteRanges::parse(text);
+Result<files::ByteRange> range_value(const std::string& text) {
+  const auto ranges = files::ByteRanges::parse(text);
   if (!ranges || ranges->size() != 1)
     return tool::bad_value("--range", text, "A-B, the bytes from A up to, and not including, B, as in 0-1048576");
   return ranges->ranges().front();

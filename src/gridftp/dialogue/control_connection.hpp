@@ -15,8 +15,7 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 
 namespace udtcat::gridftp {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/dialogue/data_port.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -63,6 +64,26 @@ Result<Endpoint> parse_data_port(std::string_view text) {
   return endpoint_of(numbers);
 }
 
+std::string to_extended_port(const Endpoint& endpoint) {
+  const auto address = bridge::to_asio(endpoint).address();
+  if (address.is_v4()) return fmt::format("|1|{}|{}|", address.to_string(), endpoint.port());
+  // The other host has zones of its own.
+  const boost::asio::ip::address_v6 without_zone(address.to_v6().to_bytes());
+  return fmt::format("|2|{}|{}|", without_zone.to_string(), endpoint.port());
+}
+
+Result<std::string> port_command(const std::vector<Endpoint>& ports, bool striped) {
+  if (ports.front().family() == AddressFamily::ipv6) {
+    if (striped)
+      return fail(Errc::bad_argument, "announce ports at " + ports.front().host_to_string(),
+                  "FTP has no command for several of IPv6: without --stripes, or by an IPv4 address");
+    return "EPRT " + to_extended_port(ports.front());
+  }
+  std::string command = striped ? "SPOR" : "PORT";
+  for (const Endpoint& port : ports) command += ' ' + to_data_port(port);
+  return command;
+}
+
 Result<Endpoint> parse_extended_port(std::string_view text) {
   std::vector<std::string> words;
   for (std::size_t at = 1; at < text.size();) {
@@ -118,6 +139,24 @@ Result<Endpoint> passive_port(const Reply& reply) {
   for (const std::string& line : reply.lines)
     if (auto port = find_data_port(line)) return port->endpoint;
   return no_data_port(reply.text());
+}
+
+Result<Endpoint> extended_passive_port(const Reply& reply, const Endpoint& server) {
+  const std::string text = reply.text();
+  const auto begin = text.rfind('(');
+  const auto end = text.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos || end < begin + 2) return no_data_port(text);
+  const std::string written = text.substr(begin + 1, end - begin - 1);
+  const char mark = written.front();
+  // An address, which RFC 2428 leaves away, would be another host's: some servers say their own.
+  const auto port_at = written.size() < 2 ? std::string::npos : written.rfind(mark, written.size() - 2);
+  if (port_at == std::string::npos || written.back() != mark || std::ranges::count(written, mark) != 4)
+    return no_data_port(text);
+  std::uint16_t port = 0;
+  const char* const last = written.data() + written.size() - 1;
+  const auto read = std::from_chars(written.data() + port_at + 1, last, port);
+  if (read.ec != std::errc{} || read.ptr != last || port == 0) return no_data_port(text);
+  return server.with_port(port);
 }
 
 Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a data connection goes, as PORT, PASV, SPOR and SPAS write it.  spec: RFC 959 §4.1.2; docs/spec/gridftp.md §3
+/// Where a data connection goes, as PORT, PASV, SPOR, SPAS, EPRT and EPSV write it.  spec: RFC 959 §4.1.2; RFC 2428;
+/// docs/spec/gridftp.md §3
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,14 @@ inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped 
 /// The same, alone. Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> parse_data_port(std::string_view text);
 
-/// As EPRT writes it: "|1|192.0.2.1|9000|". Total.  spec: RFC 2428 §2.  errors: Errc::protocol_violated
+/// As EPRT writes it: "|1|192.0.2.1|9000|", "|2|2001:db8::1|9000|".  spec: RFC 2428 §2
+[[nodiscard]] std::string to_extended_port(const Endpoint& endpoint);
+/// The same. Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> parse_extended_port(std::string_view text);
+
+/// The command that has a server connect to `ports`: PORT or, for several hosts of one server, SPOR; EPRT for IPv6.
+/// errors: Errc::bad_argument for several ports of IPv6, which no command has
+[[nodiscard]] Result<std::string> port_command(const std::vector<Endpoint>& ports, bool striped);
 
 /// Whether data may be connected to `target` for a client that speaks from `peer`: not to what is no host's address, to
 /// a port of the system's services, or to our own loopback for somebody elsewhere.  spec: RFC 2577 §3.
@@ -41,6 +48,9 @@ struct WrittenDataPort {
 
 /// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);
+/// Of a 229 to EPSV: "Entering Extended Passive Mode (|||6446|)", the port at `server`.  spec: RFC 2428 §3.
+/// errors: Errc::protocol_violated
+[[nodiscard]] Result<Endpoint> extended_passive_port(const Reply& reply, const Endpoint& server);
 /// Of a 229 to SPAS: a line each, at most kMaxDataPorts.  errors: Errc::protocol_violated
 [[nodiscard]] Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply);
 

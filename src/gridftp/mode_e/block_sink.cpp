@@ -3,13 +3,13 @@
 
 #include <utility>
 
-#include "gridftp/files/disk_threads.hpp"
+#include "files/disk_threads.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
-FileSink::FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges have,
-                   std::optional<RestartJournal> journal, std::uint64_t at)
+FileSink::FileSink(boost::asio::io_context& io, files::BlockStore store, files::ByteRanges have,
+                   std::optional<files::RestartJournal> journal, std::uint64_t at)
     : io_(io),
       store_(std::move(store)),
       have_(std::move(have)),
@@ -26,9 +26,9 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   while (state_ == State::saving && have_.bytes() >= durable_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
-  const ByteRange range{offset, offset + bytes.size()};
+  const files::ByteRange range{offset, offset + bytes.size()};
   const bool again = have_.touches(range);
-  auto status = co_await on_disk(
+  auto status = co_await files::on_disk(
       io_, [&] { return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes); });
   if (status) status = have_.add(range);
   if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
@@ -40,18 +40,18 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
 /// Saves the ranges written by now; ranges written meanwhile are for the next call.
 Task<Status> FileSink::save_journal() {
   state_ = State::saving;
-  ByteRanges have = have_;
-  auto saved = co_await on_disk(io_, [&] { return save(have); });
+  files::ByteRanges have = have_;
+  auto saved = co_await files::on_disk(io_, [&] { return save(have); });
   if (state_ == State::saving) state_ = State::open;
   if (saved) durable_ = std::move(have);
   stored_.notify();
   co_return saved;
 }
 
-Status FileSink::save(const ByteRanges& have) const {
+Status FileSink::save(const files::ByteRanges& have) const {
   // A range that ends beyond the file is not believed: the file has to reach as far first.
   UDTCAT_CHECK(store_.reach(have.end()));
-  if (RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
+  if (files::RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
   return journal_->save(have);
 }
 
@@ -68,7 +68,7 @@ Task<void> FileSink::settle() {
 Task<void> FileSink::forget() {
   co_await settle();
   have_ = durable_ = {};
-  std::ignore = co_await on_disk(io_, [this]() -> Status {
+  std::ignore = co_await files::on_disk(io_, [this]() -> Status {
     store_.clear();
     if (journal_) journal_->remove();
     return {};
@@ -77,7 +77,7 @@ Task<void> FileSink::forget() {
 
 Task<Status> FileSink::publish() {
   co_await close();
-  co_return co_await on_disk(io_, [this]() -> Status {
+  co_return co_await files::on_disk(io_, [this]() -> Status {
     // First: a journal that outlives its FILE.part would speak for the next one of that name.
     if (journal_) journal_->remove();
     auto published = store_.publish(end());
@@ -87,7 +87,7 @@ Task<Status> FileSink::publish() {
 
 Task<void> FileSink::set_aside() {
   co_await close();
-  std::ignore = co_await on_disk(io_, [this] { return leave(); });  // the journal has only what was written
+  std::ignore = co_await files::on_disk(io_, [this] { return leave(); });  // the journal has only what was written
 }
 
 Status FileSink::leave() {

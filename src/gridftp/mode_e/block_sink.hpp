@@ -17,11 +17,10 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
-#include "gridftp/files/block_store.hpp"
-#include "gridftp/files/byte_ranges.hpp"
-#include "gridftp/files/restart_journal.hpp"
+#include "files/block_store.hpp"
+#include "files/byte_ranges.hpp"
+#include "files/restart_journal.hpp"
+#include "gridftp/coroutine.hpp"
 
 namespace udtcat::gridftp {
 
@@ -49,8 +48,8 @@ class FileSink final : public BlockSink {
   /// have      ranges that the file has already
   /// journal   is kept up to date; none: a cut transfer begins anew
   /// at        where in the file the first byte goes
-  FileSink(boost::asio::io_context& io, BlockStore store, ByteRanges have, std::optional<RestartJournal> journal,
-           std::uint64_t at = 0);
+  FileSink(boost::asio::io_context& io, files::BlockStore store, files::ByteRanges have,
+           std::optional<files::RestartJournal> journal, std::uint64_t at = 0);
   /// As set_aside(), at once, where neither that nor publish() was called: the process ends.
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
@@ -58,7 +57,7 @@ class FileSink final : public BlockSink {
   /// errors: those of BlockStore::write_at(); Errc::interrupted after publish() or set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// Ranges that need not come again, even after a kill: those that the journal has.
-  [[nodiscard]] const ByteRanges& durable() const { return durable_; }
+  [[nodiscard]] const files::ByteRanges& durable() const { return durable_; }
   /// As BlockStore::publish(), of all blocks stored.
   [[nodiscard]] Task<Status> publish();
   /// A call of store() waits for the disk.
@@ -74,18 +73,18 @@ class FileSink final : public BlockSink {
   enum class State { open, saving, closed };
 
   [[nodiscard]] Task<Status> save_journal();
-  [[nodiscard]] Status save(const ByteRanges& have) const;
+  [[nodiscard]] Status save(const files::ByteRanges& have) const;
   /// Until each store() under way has been written.
   [[nodiscard]] Task<void> settle();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
 
   boost::asio::io_context& io_;
-  BlockStore store_;
-  ByteRanges have_;
-  const std::optional<RestartJournal> journal_;
+  files::BlockStore store_;
+  files::ByteRanges have_;
+  const std::optional<files::RestartJournal> journal_;
   const std::uint64_t at_;
-  ByteRanges durable_;  // of have_: ranges that the journal has
+  files::ByteRanges durable_;  // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
   Signal stored_;

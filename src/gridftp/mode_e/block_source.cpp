@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gridftp/files/disk_threads.hpp"
+#include "files/disk_threads.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -13,16 +13,16 @@ void make_room(std::vector<std::byte>& room, const BlockSource& source, std::siz
   if (room.size() < front_bytes + ahead) room.resize(front_bytes + ahead);
 }
 
-Task<Result<std::optional<ByteRange>>> FileSource::next(std::span<std::byte> into) {
+Task<Result<std::optional<files::ByteRange>>> FileSource::next(std::span<std::byte> into) {
   while (first_ < ranges_.size() && ranges_[first_].begin >= ranges_[first_].end) ++first_;
-  ByteRange block;
+  files::ByteRange block;
   if (first_ < ranges_.size()) {
-    ByteRange& left = ranges_[first_];
+    files::ByteRange& left = ranges_[first_];
     block = {left.begin, left.begin + std::min<std::uint64_t>(into.size(), left.bytes())};
     left.begin = block.end;  // before the wait: the next call gets the bytes behind
   }
   ++reading_;
-  auto read_at = co_await on_disk(io_, [&]() -> Result<std::size_t> {
+  auto read_at = co_await files::on_disk(io_, [&]() -> Result<std::size_t> {
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
     if (!read || *read == into.size()) return read;
     // A short read is the end of the range or of a file that shrank: size and time have to be as at open().
@@ -42,7 +42,7 @@ std::size_t FileSource::ahead(std::size_t most) const {
   return 0;
 }
 
-Task<Result<std::optional<ByteRange>>> PipeSource::next(std::span<std::byte> into) {
+Task<Result<std::optional<files::ByteRange>>> PipeSource::next(std::span<std::byte> into) {
   while (busy_) co_await free_.wait();
   if (ended_) co_return std::nullopt;
   busy_ = true;
@@ -51,7 +51,7 @@ Task<Result<std::optional<ByteRange>>> PipeSource::next(std::span<std::byte> int
   ended_ = !got || *got < into.size();
   free_.notify();
   if (!got) co_return fail(Errc::local_read_failed, got.error().what, got.error().cause);
-  const ByteRange block{read_bytes_, read_bytes_ + *got};
+  const files::ByteRange block{read_bytes_, read_bytes_ + *got};
   read_bytes_ = block.end;
   co_return block.bytes() > 0 ? std::optional(block) : std::nullopt;
 }

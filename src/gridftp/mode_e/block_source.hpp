@@ -13,10 +13,9 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
-#include "gridftp/files/block_store.hpp"
-#include "gridftp/files/byte_ranges.hpp"
+#include "files/block_store.hpp"
+#include "files/byte_ranges.hpp"
+#include "gridftp/coroutine.hpp"
 
 namespace udtcat::gridftp {
 
@@ -27,7 +26,7 @@ class BlockSource {
   /// Fills the front of `into` with bytes that no other call gets.  returns  which bytes of the file they are; none:
   /// that was all
   /// errors: Errc::local_read_failed
-  [[nodiscard]] virtual Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) = 0;
+  [[nodiscard]] virtual Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) = 0;
   /// How many bytes next() would find now, as far as that is known: no more memory need be taken for it.
   [[nodiscard]] virtual std::size_t ahead(std::size_t most) const { return most; }
   /// A call of next() waits for the disk.
@@ -42,16 +41,16 @@ class FileSource final : public BlockSource {
  public:
   /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read is
   /// an error.
-  FileSource(boost::asio::io_context& io, BlockStore file, std::vector<ByteRange> ranges)
+  FileSource(boost::asio::io_context& io, files::BlockStore file, std::vector<files::ByteRange> ranges)
       : io_(io), file_(std::move(file)), ranges_(std::move(ranges)) {}
-  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+  Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
   [[nodiscard]] std::size_t ahead(std::size_t most) const override;
   [[nodiscard]] bool is_reading() const override { return reading_ > 0; }
 
  private:
   boost::asio::io_context& io_;
-  const BlockStore file_;
-  std::vector<ByteRange> ranges_;
+  const files::BlockStore file_;
+  std::vector<files::ByteRange> ranges_;
   std::size_t first_ = 0;    // of ranges_
   std::size_t reading_ = 0;  // calls of next() that wait
 };
@@ -60,7 +59,7 @@ class FileSource final : public BlockSource {
 class PipeSource final : public BlockSource {
  public:
   PipeSource(boost::asio::io_context& io, std::unique_ptr<LocalStream> from) : from_(std::move(from)), free_(io) {}
-  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+  Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
 
  private:
   StreamIo from_;

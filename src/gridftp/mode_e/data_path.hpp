@@ -18,7 +18,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/mode_e/file_receiver.hpp"
 #include "gridftp/mode_e/file_sender.hpp"
@@ -91,7 +91,7 @@ class DataPath {
   /// By all connections, either way, headers too.
   [[nodiscard]] std::uint64_t moved_bytes() const { return *moved_bytes_; }
   /// Of the transfer under way, or the last: what has come, and how many bytes of it since it began.
-  [[nodiscard]] ByteRanges arrived() const { return receiver() ? receiver()->file().arrived() : arrived_; }
+  [[nodiscard]] files::ByteRanges arrived() const { return receiver() ? receiver()->file().arrived() : arrived_; }
   [[nodiscard]] std::uint64_t received_bytes() const {
     return receiver() ? receiver()->received_bytes() : received_bytes_;
   }
@@ -128,7 +128,7 @@ class DataPath {
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;
   std::variant<std::monostate, Receiver, Sender, std::shared_ptr<StreamIo>> transfer_;  // under way
-  ByteRanges arrived_;                                                                  // by the last transfer
+  files::ByteRanges arrived_;                                                           // by the last transfer
   std::uint64_t received_bytes_ = 0;
   std::optional<Error> cancelled_;                                     // while a transfer waits for its connections
   std::weak_ptr<Promise<Result<std::shared_ptr<StreamIo>>>> dialled_;  // the connection that is being made

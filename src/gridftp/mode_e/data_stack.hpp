@@ -17,8 +17,7 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/mode_e/data_watch.hpp"
 
 namespace udtcat::gridftp {

@@ -11,8 +11,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
@@ -99,7 +98,7 @@ std::vector<std::byte> FileReceiver::State::take_piece() {
 
 /// A connection has a piece of memory only while it has something to put there.
 Task<Status> FileReceiver::State::receive_payload(StreamIo& connection, BlockHeader header) {
-  ByteRange left{header.offset, header.offset + header.payload_bytes()};
+  files::ByteRange left{header.offset, header.offset + header.payload_bytes()};
   while (left.begin < left.end) {
     auto piece = take_piece();
     const auto want = std::span(piece).first(std::min<std::uint64_t>(left.bytes(), piece.size()));

@@ -47,7 +47,7 @@ bool IncomingFile::ended() const {
 }
 
 Status IncomingFile::whole() const {
-  const ByteRange all = expected_.value_or(ByteRange{0, arrived_.end()});
+  const files::ByteRange all = expected_.value_or(files::ByteRange{0, arrived_.end()});
   const auto missing = arrived_.missing_from(all);
   if (missing.empty()) return {};
   return fail(Errc::connection_broken, "receive a file in MODE E",

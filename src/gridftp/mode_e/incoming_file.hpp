@@ -9,7 +9,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/files/byte_ranges.hpp"
+#include "files/byte_ranges.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 
 namespace udtcat::gridftp {
@@ -27,14 +27,15 @@ class IncomingFile {
   /// expected    which bytes there must be at the end; none: those before the last that comes
   /// have        what is there already
   /// addresses   to how many the sender connects: each gets an EOF of its own
-  explicit IncomingFile(std::optional<ByteRange> expected, ByteRanges have = {}, std::size_t addresses = 1)
+  explicit IncomingFile(std::optional<files::ByteRange> expected, files::ByteRanges have = {},
+                        std::size_t addresses = 1)
       : expected_(expected), arrived_(std::move(have)), ends_(addresses) {}
 
   /// A header has been read from a connection to that address.  errors: Errc::protocol_violated: it lies
   /// outside the file, or contradicts an earlier EOF
   [[nodiscard]] Status on_header(const BlockHeader& header, std::size_t address = 0);
   /// Payload has been stored.  errors: Errc::protocol_violated
-  [[nodiscard]] Status on_stored(ByteRange range) { return arrived_.add(range); }
+  [[nodiscard]] Status on_stored(files::ByteRange range) { return arrived_.add(range); }
   /// A connection to that address has seen its EOD.  errors: Errc::protocol_violated: there are more than the EOF said
   [[nodiscard]] Status on_end_of_data(std::size_t address = 0);
 
@@ -42,11 +43,11 @@ class IncomingFile {
   [[nodiscard]] bool ended() const;
   /// Once ended: nothing that was expected is missing.  errors: Errc::connection_broken, naming the first gap
   [[nodiscard]] Status whole() const;
-  [[nodiscard]] const ByteRanges& arrived() const { return arrived_; }
+  [[nodiscard]] const files::ByteRanges& arrived() const { return arrived_; }
 
  private:
-  const std::optional<ByteRange> expected_;
-  ByteRanges arrived_;
+  const std::optional<files::ByteRange> expected_;
+  files::ByteRanges arrived_;
   struct Ends {
     std::uint64_t seen = 0;
     std::optional<std::uint64_t> said{};  // by the EOF

@@ -11,7 +11,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/files/byte_ranges.hpp"
+#include "files/byte_ranges.hpp"
 
 namespace udtcat::gridftp {
 
@@ -43,8 +43,8 @@ struct Statement {
 /// A client's request, and how much of it has moved.
 struct Request {
   Statement::Deed deed = Statement::Deed::sent;
-  std::string path;                ///< as it was written
-  std::optional<ByteRange> range;  ///< none: the whole file
+  std::string path;                       ///< as it was written
+  std::optional<files::ByteRange> range;  ///< none: the whole file
   std::uint64_t moved_bytes = 0;
 };
 /// Whether the server did what was asked for, the whole of it, and nothing else.  errors: Errc::protocol_violated,

@@ -9,7 +9,8 @@
 
 namespace udtcat::gridftp {
 
-Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have, std::optional<ByteRange> expected) {
+Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, files::ByteRanges& have,
+                                 std::optional<files::ByteRange> expected) {
   std::vector<std::byte> piece;
   std::uint64_t offset = have.contiguous_from(0);
   for (;;) {

@@ -6,9 +6,8 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
-#include "gridftp/files/byte_ranges.hpp"
+#include "files/byte_ranges.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/file_sender.hpp"
 
@@ -16,8 +15,8 @@ namespace udtcat::gridftp {
 
 /// Receives: the bytes of the connection are the file's, from where `have` has no gap; its end is the file's end.
 /// have   grows by what comes.  errors: Errc::connection_broken where `expected` does not come whole; those of the sink
-[[nodiscard]] Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, ByteRanges& have,
-                                               std::optional<ByteRange> expected);
+[[nodiscard]] Task<Status> receive_stream_mode(StreamIo& from, BlockSink& sink, files::ByteRanges& have,
+                                               std::optional<files::ByteRange> expected);
 /// Sends all of the source, and the end.  errors: those of the source; Errc::connection_broken
 [[nodiscard]] Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request);
 

@@ -8,7 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "gridftp/files/disk_threads.hpp"
+#include "files/disk_threads.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
@@ -100,17 +100,17 @@ Task<Status> ListingSource::fill(std::size_t bytes) {
       if (slice.empty()) return std::nullopt;
       return listing_text(slice, form_, read_only_);
     };
-    UDTCAT_CO_TRY(const auto lines, co_await on_disk(io_, read));
+    UDTCAT_CO_TRY(const auto lines, co_await files::on_disk(io_, read));
     if (!lines) walk_.reset();
     text_ += lines.value_or("");
   }
   co_return Status{};
 }
 
-Task<Result<std::optional<ByteRange>>> ListingSource::next(std::span<std::byte> into) {
+Task<Result<std::optional<files::ByteRange>>> ListingSource::next(std::span<std::byte> into) {
   while (std::exchange(busy_, true)) co_await free_.wait();
   const auto filled = co_await fill(into.size());
-  const ByteRange block{given_, given_ + std::min(text_.size(), into.size())};
+  const files::ByteRange block{given_, given_ + std::min(text_.size(), into.size())};
   if (filled) {
     std::ranges::copy(std::as_bytes(std::span(text_)).first(block.bytes()), into.begin());
     text_.erase(0, block.bytes());

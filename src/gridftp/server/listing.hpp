@@ -12,7 +12,7 @@
 
 #include <udtcat/units.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/server/served_root.hpp"
 
@@ -41,7 +41,7 @@ class ListingSource final : public BlockSource {
   /// Of a file, that file.
   ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingForm form, bool read_only)
       : io_(io), form_(form), read_only_(read_only), text_(listing_text({&file, 1}, form, read_only)), free_(io) {}
-  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override;
+  Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
   [[nodiscard]] std::size_t ahead(std::size_t most) const override {
     return std::min(most, walk_ ? kBlockBytes : text_.size());
   }

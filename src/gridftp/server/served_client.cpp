@@ -16,11 +16,11 @@
 
 #include <udtcat/units.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "files/disk_threads.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/files/disk_threads.hpp"
 #include "gridftp/server/served_transfers.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
@@ -237,7 +237,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
   static constexpr std::array<std::string_view, 5> kVerbs{"SIZE", "MDTM", "MLST", "CWD", "CDUP"};
   if (std::ranges::find(kVerbs, verb) == kVerbs.end()) co_return std::nullopt;
   const std::string path = absolute(verb == "CDUP" ? ".." : argument);
-  const auto facts = co_await on_disk(io_, [&] { return transfers_.root().facts_of(path); });
+  const auto facts = co_await files::on_disk(io_, [&] { return transfers_.root().facts_of(path); });
   if (!facts) co_return make_reply(550, facts.error().message());
   if (verb == "MLST") {
     Reply listing;
@@ -274,7 +274,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
   const std::string path = absolute(argument);
   const std::string from = verb == "RNFR" ? path : std::exchange(rename_from_, {});
   if (verb == "RNTO" && from.empty()) co_return make_reply(503, "RNFR first.");
-  const auto done = co_await on_disk(io_, [&]() -> Status {
+  const auto done = co_await files::on_disk(io_, [&]() -> Status {
     const ServedRoot& root = transfers_.root();
     if (command.verb == "MKD") return root.make_directory(path);
     if (command.verb == "RNTO") return root.rename(from, path);
@@ -327,7 +327,8 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
     const auto operand = partial_operand(argument, 'P', 2);
     if (!operand) co_return make_reply(501, "ERET P OFFSET LENGTH PATH is known here.");
     const std::uint64_t offset = operand->numbers[0];
-    co_return co_await transfers_.retrieve(absolute(operand->path), ByteRange{offset, offset + operand->numbers[1]});
+    co_return co_await transfers_.retrieve(absolute(operand->path),
+                                           files::ByteRange{offset, offset + operand->numbers[1]});
   }
   if (verb == "ESTO") {
     const auto operand = partial_operand(argument, 'A', 1);

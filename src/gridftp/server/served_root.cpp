@@ -105,9 +105,9 @@ Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
   return Parted{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
 }
 
-Result<FileLocation> ServedRoot::location_of(const std::string& path) const {
+Result<files::FileLocation> ServedRoot::location_of(const std::string& path) const {
   UDTCAT_TRY(auto parted, part(path));
-  return FileLocation(std::move(parted.directory), std::move(parted.name), path);
+  return files::FileLocation(std::move(parted.directory), std::move(parted.name), path);
 }
 
 Result<FileFacts> ServedRoot::facts_of(const std::string& path) const {

@@ -9,7 +9,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/files/file_location.hpp"
+#include "files/file_location.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::gridftp {
@@ -54,7 +54,7 @@ class ServedRoot {
 
   [[nodiscard]] Result<bridge::Descriptor> open_to_read(const std::string& path) const;
   /// Where a file of that name goes. Its directory is there.
-  [[nodiscard]] Result<FileLocation> location_of(const std::string& path) const;
+  [[nodiscard]] Result<files::FileLocation> location_of(const std::string& path) const;
   [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
   [[nodiscard]] Result<DirectoryWalk> list(const std::string& path) const;
   [[nodiscard]] Status make_directory(const std::string& path) const;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "gridftp/files/disk_threads.hpp"
+#include "files/disk_threads.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/statement.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
@@ -28,13 +28,13 @@ Reply broken_off(const Error& error) {
 }
 
 /// The journal of an upload.  source   as SITE UPLOAD named it: another file of the same name has another journal
-RestartJournal journal_of(const FileLocation& place, const std::string& path, const std::string& source) {
+files::RestartJournal journal_of(const files::FileLocation& place, const std::string& path, const std::string& source) {
   return {place.with_suffix(".part.have"), fmt::format("upload of {} from {}", path, source.empty() ? "-" : source)};
 }
 
 /// The journal's ranges, or none where FILE.part is too short for them.
-ByteRanges ranges_on_disk(const RestartJournal& journal, const FileLocation& place) {
-  auto have = journal.load().value_or(ByteRanges());
+files::ByteRanges ranges_on_disk(const files::RestartJournal& journal, const files::FileLocation& place) {
+  auto have = journal.load().value_or(files::ByteRanges());
   const auto size = place.with_suffix(".part").size();
   if (size.value_or(0) < have.end()) return {};
   return have;
@@ -55,7 +55,7 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
 
 Reply ServedTransfers::restart_at(const std::string& ranges) {
   if (ranges.find('-') != std::string::npos) {
-    auto parsed = ByteRanges::parse(ranges);
+    auto parsed = files::ByteRanges::parse(ranges);
     if (!parsed) return make_reply(501, parsed.error().message());
     restart_ = std::move(*parsed);
   } else {
@@ -129,31 +129,31 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   co_return co_await path_.alone(connection, send_stream_mode(*connection, request));
 }
 
-Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange> part) {
-  const ByteRanges left_out = std::exchange(restart_, {});
+Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::ByteRange> part) {
+  const files::ByteRanges left_out = std::exchange(restart_, {});
   allocated_.reset();
   if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
   const Busy busy(*this);
   struct Opened {
-    BlockStore file;
+    files::BlockStore file;
     std::optional<std::uint64_t> size;
   };
-  auto opened = co_await on_disk(io_, [&]() -> Result<Opened> {
+  auto opened = co_await files::on_disk(io_, [&]() -> Result<Opened> {
     UDTCAT_TRY(auto descriptor, root_.open_to_read(path));
-    UDTCAT_TRY(auto file, BlockStore::of(std::move(descriptor), path));
+    UDTCAT_TRY(auto file, files::BlockStore::of(std::move(descriptor), path));
     const auto size = file.size();
     return Opened{std::move(file), size};
   });
   if (!opened) co_return to_reply(opened.error());
   const auto size = opened->size;
   if (!size && !part) co_return make_reply(550, path + ": it has no size; ERET takes a part of it.");
-  ByteRange range = part.value_or(ByteRange{0, size.value_or(0)});
+  files::ByteRange range = part.value_or(files::ByteRange{0, size.value_or(0)});
   if (size && range.begin > *size) co_return make_reply(554, fmt::format("{} has {} bytes.", path, *size));
   if (size) range.end = std::min(range.end, *size);
   SendRequest request;
   request.offset_on_wire = part ? part->begin : 0;
-  std::vector<ByteRange> wanted;  // what is left out is counted as on the wire
-  for (const ByteRange& missing : left_out.missing_from({0, range.bytes()}))
+  std::vector<files::ByteRange> wanted;  // what is left out is counted as on the wire
+  for (const files::ByteRange& missing : left_out.missing_from({0, range.bytes()}))
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return to_reply(begun.error());
@@ -173,15 +173,15 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<ByteRange>
 
 /// REST, ALLO and SITE UPLOAD as they apply to one transfer.
 struct ServedTransfers::StoreParameters {
-  ByteRanges restart;
+  files::ByteRanges restart;
   std::optional<std::uint64_t> allocated;
   std::string source{};
 };
 
 struct ServedTransfers::Incoming {
   std::shared_ptr<FileSink> sink;
-  ByteRanges have;
-  std::optional<ByteRange> expected;
+  files::ByteRanges have;
+  std::optional<files::ByteRange> expected;
 };
 
 /// Runs on a disk thread.
@@ -192,15 +192,15 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   incoming.have = parameters.restart;
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
-  if (parameters.allocated) incoming.expected = ByteRange{0, *parameters.allocated};
+  if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
   UDTCAT_TRY(const auto place, root_.location_of(path));
-  UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(place) : BlockStore::open_to_write(place));
-  std::optional<RestartJournal> journal;
-  ByteRanges there;
+  UDTCAT_TRY(auto store, at ? files::BlockStore::open_in_place(place) : files::BlockStore::open_to_write(place));
+  std::optional<files::RestartJournal> journal;
+  files::ByteRanges there;
   if (const auto size = store.size(); !at && size) {
     journal = journal_of(place, path, parameters.source);
     there = ranges_on_disk(*journal, place);
-    for (const ByteRange& range : incoming.have.ranges()) {
+    for (const files::ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
       if (*size == 0) store.discard();  // open_to_write() has just made it
       return fail(Errc::stream_refused, "go on with " + path,
@@ -224,7 +224,7 @@ Reply ServedTransfers::name_source(const std::string& source) {
 
 Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
-  const auto have = co_await on_disk(io_, [&]() -> Result<ByteRanges> {
+  const auto have = co_await files::on_disk(io_, [&]() -> Result<files::ByteRanges> {
     UDTCAT_TRY(const auto place, root_.location_of(path));
     return ranges_on_disk(journal_of(place, path, source_), place);
   });
@@ -237,7 +237,7 @@ Task<Status> ServedTransfers::receive(const Incoming& incoming) {
   const auto watching = watch([file = incoming.sink] { return file->is_storing(); });
   if (parameters_.is_mode_e()) co_return co_await path_.receive(IncomingFile(incoming.expected, incoming.have), sink);
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
-  ByteRanges have = incoming.have;
+  files::ByteRanges have = incoming.have;
   co_return co_await path_.alone(connection, receive_stream_mode(*connection, *sink, have, incoming.expected));
 }
 
@@ -248,7 +248,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (auto cannot = parameters_.refusal(DataPath::Stance::passive)) co_return *cannot;
   const Busy busy(*this);
   if (cancelled_) co_return broken_off(*cancelled_);
-  const auto incoming = co_await on_disk_in_turn(
+  const auto incoming = co_await files::on_disk_in_turn(
       io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
   if (!incoming) co_return cancelled_ ? broken_off(*cancelled_) : to_reply(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
@@ -281,7 +281,7 @@ Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
   const Busy busy(*this);
   SendRequest request;
-  auto listing = co_await on_disk(io_, [&]() -> Result<std::shared_ptr<BlockSource>> {
+  auto listing = co_await files::on_disk(io_, [&]() -> Result<std::shared_ptr<BlockSource>> {
     if (auto walk = root_.list(path))
       return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only);
     else if (const auto facts = root_.facts_of(path); facts && form != ListingForm::facts)  // of a file, that file

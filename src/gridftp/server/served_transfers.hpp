@@ -13,9 +13,9 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "files/byte_ranges.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/dialogue/reply.hpp"
-#include "gridftp/files/byte_ranges.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/server/listing.hpp"
 #include "gridftp/server/service.hpp"
@@ -44,7 +44,7 @@ class ServedTransfers {
   /// SITE HAVE: the bytes of a file that has not come whole, which a client may leave out.
   [[nodiscard]] Task<Reply> stored_ranges(std::string path) const;
 
-  [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<ByteRange> part);
+  [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<files::ByteRange> part);
   /// at   of the file that is there, in place; none: a new file
   [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);
   [[nodiscard]] Task<Reply> list(std::string path, ListingForm form);
@@ -79,7 +79,7 @@ class ServedTransfers {
   DataPath& path_ = parameters_.path();
   const std::chrono::milliseconds stall_patience_;
   const std::string client_name_;           // for messages
-  ByteRanges restart_;                      // for the next transfer
+  files::ByteRanges restart_;               // for the next transfer
   std::optional<std::uint64_t> allocated_;  // for the next transfer
   std::string source_;                      // of the next upload
   bool busy_ = false;

@@ -8,7 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "gridftp/coroutine.hpp"
 
 namespace udtcat::gridftp {
 
@@ -25,7 +25,7 @@ Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_
   return reply;
 }
 
-Reply range_marker(const ByteRanges& durable) {
+Reply range_marker(const files::ByteRanges& durable) {
   Reply reply;
   reply.code = 111;
   reply.lines.push_back("Range Marker " + durable.to_text());
@@ -34,14 +34,14 @@ Reply range_marker(const ByteRanges& durable) {
 
 struct TransferMarkers::State {
   State(boost::asio::io_context& io, SendReply how, std::function<std::uint64_t()> bytes,
-        std::function<ByteRanges()> ranges)
+        std::function<files::ByteRanges()> ranges)
       : send(std::move(how)), moved(std::move(bytes)), durable(std::move(ranges)), timer(io), ended(io) {}
 
   static Task<void> run(std::shared_ptr<State> state);
 
   const SendReply send;
   const std::function<std::uint64_t()> moved;
-  const std::function<ByteRanges()> durable;
+  const std::function<files::ByteRanges()> durable;
   boost::asio::steady_timer timer;
   bool stopping = false;
   Promise<bool> ended;
@@ -57,7 +57,7 @@ Task<void> TransferMarkers::State::run(std::shared_ptr<State> state) {
     // A client that does not read its markers does not lose its transfer for that.
     std::ignore = co_await state->send(performance_marker(std::chrono::system_clock::now(), state->moved()));
     if (state->stopping || !state->durable) continue;
-    const ByteRanges durable = state->durable();
+    const files::ByteRanges durable = state->durable();
     if (durable.bytes() == durable_bytes) continue;
     durable_bytes = durable.bytes();
     std::ignore = co_await state->send(range_marker(durable));
@@ -66,7 +66,7 @@ Task<void> TransferMarkers::State::run(std::shared_ptr<State> state) {
 }
 
 TransferMarkers::TransferMarkers(boost::asio::io_context& io, SendReply send, std::function<std::uint64_t()> moved,
-                                 std::function<ByteRanges()> durable)
+                                 std::function<files::ByteRanges()> durable)
     : state_(std::make_shared<State>(io, std::move(send), std::move(moved), std::move(durable))) {
   boost::asio::co_spawn(io, State::run(state_), boost::asio::detached);
 }

@@ -11,16 +11,16 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "files/byte_ranges.hpp"
+#include "gridftp/coroutine.hpp"
 #include "gridftp/dialogue/reply.hpp"
-#include "gridftp/files/byte_ranges.hpp"
 
 namespace udtcat::gridftp {
 
 inline constexpr std::chrono::milliseconds kMarkerInterval{1'000};  // guess: Globus' server has 5 s
 
 [[nodiscard]] Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_t bytes);
-[[nodiscard]] Reply range_marker(const ByteRanges& durable);
+[[nodiscard]] Reply range_marker(const files::ByteRanges& durable);
 
 /// Sends a preliminary reply.
 using SendReply = std::function<Task<Status>(Reply)>;
@@ -31,7 +31,7 @@ class TransferMarkers {
  public:
   /// durable   what is stored so that it need not come again; none where we send
   TransferMarkers(boost::asio::io_context& io, SendReply send, std::function<std::uint64_t()> moved,
-                  std::function<ByteRanges()> durable);
+                  std::function<files::ByteRanges()> durable);
   ~TransferMarkers();
   TransferMarkers(const TransferMarkers&) = delete;
   TransferMarkers& operator=(const TransferMarkers&) = delete;

@@ -35,8 +35,8 @@ std::filesystem::path GridftpTest::random_file(const std::string& name, std::siz
   return home_.write(name, content);
 }
 
-void GridftpTest::serve(Arguments more) {
-  Arguments words{"serve", "--root", home_.path(), "-l", "127.0.0.1:" + std::to_string(serve_port_)};
+void GridftpTest::serve(Arguments more, const std::string& host) {
+  Arguments words{"serve", "--root", home_.path(), "-l", host + ':' + std::to_string(serve_port_)};
   if (std::ranges::find(more, "--read-only") == more.end())
     words.insert(words.end(), {"--auth", "anonymous", "--anonymous-writable"});
   words.insert(words.end(), more.begin(), more.end());

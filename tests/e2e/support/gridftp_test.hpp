@@ -25,7 +25,8 @@ class GridftpTest : public UdtcatTest {
 
   /// `udtcat gridftp serve` of the test's home, where everybody may write but with --read-only; waits until it takes
   /// connections.
-  void serve(Arguments more = {});
+  /// host   which listens to IPv4's loopback
+  void serve(Arguments more = {}, const std::string& host = "127.0.0.1");
   void stop_serving() { server_.reset(); }
   /// "ftp://127.0.0.1:PORT/name", at our server.
   [[nodiscard]] std::string ours(const std::string& name) const;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/bridge/asio_terms.hpp"
+
 namespace udtcat::gridftp {
 namespace {
 
@@ -29,6 +31,22 @@ TEST(ExtendedDataPort, RefusesWhatIsNone) {
   for (const char* wrong : {"|1|192.0.2.1|0|", "|1|192.0.2.1|70000|", "|1||2000|", "|1|::1|2000|", "|9|192.0.2.1|2000|",
                             "|1|host.example|2000|", "|2|::ffff:127.0.0.1|2000|", "|1|192.0.2.1|2000|5|"})
     EXPECT_FALSE(parse_extended_port(wrong)) << wrong;
+}
+
+TEST(ExtendedDataPort, ComesBackAsItWas) {
+  for (const char* text : {"|1|192.0.2.1|2819|", "|2|2001:db8::1|2819|", "|2|::1|1|"})
+    EXPECT_EQ(to_extended_port(parse_extended_port(text).value()), text);
+  const auto link_local = bridge::from_asio({boost::asio::ip::make_address("fe80::1%1"), 9000});
+  EXPECT_EQ(to_extended_port(link_local), "|2|fe80::1|9000|") << "a zone is of one host";
+}
+
+TEST(PortCommand, IsThatOfTheFamilyAndTheNumberOfPorts) {
+  const Endpoint ipv4 = parse_data_port("192,0,2,1,11,3").value();
+  const Endpoint ipv6 = parse_extended_port("|2|2001:db8::1|2819|").value();
+  EXPECT_EQ(port_command({ipv4}, false).value(), "PORT 192,0,2,1,11,3");
+  EXPECT_EQ(port_command({ipv4, ipv4}, true).value(), "SPOR 192,0,2,1,11,3 192,0,2,1,11,3");
+  EXPECT_EQ(port_command({ipv6}, false).value(), "EPRT |2|2001:db8::1|2819|");
+  EXPECT_EQ(port_command({ipv6, ipv6}, true).error().code, Errc::bad_argument);
 }
 
 TEST(DataPortRules, KeepServicesAndThisHostOutOfReach) {
@@ -58,6 +76,23 @@ TEST(PassivePort, IsFoundHoweverTheServerWrapsIt) {
     EXPECT_EQ(passive_port({227, {text}}).value().port(), 2819) << text;
   for (const char* none : {"", "Entering Passive Mode", "1,2,3", "99999999999"})
     EXPECT_FALSE(passive_port({227, {none}})) << none;
+}
+
+TEST(ExtendedPassivePort, IsAtTheServerWhateverAddressIsWritten) {
+  const Endpoint server = parse_extended_port("|2|2001:db8::1|2811|").value();
+  for (const char* text : {"Entering Extended Passive Mode (|||6446|)", "Extended (EPSV) (!!!6446!).",
+                           "Entering Passive Mode (|2|2001:db8::9|6446|)"})
+    EXPECT_EQ(extended_passive_port({229, {text}}, server).value().to_string(), "[2001:db8::1]:6446") << text;
+}
+
+TEST(ExtendedPassivePort, RefusesWhatIsNone) {
+  const Endpoint server = parse_extended_port("|2|2001:db8::1|2811|").value();
+  const std::string whole = "Entering Extended Passive Mode (|||6446|)";
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
+    EXPECT_FALSE(extended_passive_port({229, {whole.substr(0, bytes)}}, server)) << bytes;
+  for (const char* wrong : {"(|||0|)", "(|||65536|)", "(||||)", "(|)", "()", ")(", "(|||6446)", "(||6446|)",
+                            "(||||6446|)", "(|||6446x|)", "(|||-1|)", "127,0,0,1,11,3"})
+    EXPECT_FALSE(extended_passive_port({229, {wrong}}, server)) << wrong;
 }
 
 TEST(StripedPassivePorts, AreOneALine) {

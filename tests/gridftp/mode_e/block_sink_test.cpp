@@ -8,9 +8,9 @@ namespace {
 
 class FileSinks : public testing::Test {
  protected:
-  RestartJournal journal() { return {FileLocation(folder / "file.part.have"), "of a test"}; }
-  std::unique_ptr<FileSink> sink(bool with_journal = true, ByteRanges have = {}) {
-    auto store = BlockStore::open_to_write(FileLocation(folder / "file"));
+  files::RestartJournal journal() { return {files::FileLocation(folder / "file.part.have"), "of a test"}; }
+  std::unique_ptr<FileSink> sink(bool with_journal = true, files::ByteRanges have = {}) {
+    auto store = files::BlockStore::open_to_write(files::FileLocation(folder / "file"));
     return std::make_unique<FileSink>(io, std::move(*store), std::move(have),
                                       with_journal ? std::optional(journal()) : std::nullopt);
   }
@@ -95,7 +95,7 @@ TEST_F(FileSinks, LeaveNothingThatNobodyCanGoOnWith) {
 }
 
 TEST_F(FileSinks, ForgetWhatAnEarlierFileOfTheNameHad) {
-  ASSERT_TRUE(journal().save(ByteRanges::parse("0-5").value()));
+  ASSERT_TRUE(journal().save(files::ByteRanges::parse("0-5").value()));
   const auto file = sink();
   EXPECT_FALSE(journal().load());
 }
@@ -111,7 +111,8 @@ TEST_F(FileSinks, CallDurableOnlyWhatTheJournalSays) {
 
 TEST_F(FileSinks, WriteFromWhereTheyAreToldInPlace) {
   folder.write("file", Bytes(100));
-  FileSink file(io, BlockStore::open_in_place(FileLocation(folder / "file")).value(), {}, std::nullopt, 40);
+  FileSink file(io, files::BlockStore::open_in_place(files::FileLocation(folder / "file")).value(), {}, std::nullopt,
+                40);
   EXPECT_TRUE(run(io, file.store(10, bytes_of("here"))));
   EXPECT_TRUE(run(io, file.publish()));
   Bytes expected(100);

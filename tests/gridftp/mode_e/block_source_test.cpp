@@ -6,14 +6,14 @@
 namespace udtcat::gridftp {
 namespace {
 
-using Given = Result<std::optional<ByteRange>>;
+using Given = Result<std::optional<files::ByteRange>>;
 
 class FileSources : public testing::Test {
  protected:
-  FileSource source(std::vector<ByteRange> ranges) {
-    return {io, BlockStore::open_to_read(FileLocation(path)).value(), std::move(ranges)};
+  FileSource source(std::vector<files::ByteRange> ranges) {
+    return {io, files::BlockStore::open_to_read(files::FileLocation(path)).value(), std::move(ranges)};
   }
-  std::optional<ByteRange> next(FileSource& from) { return run(io, from.next(into)).value(); }
+  std::optional<files::ByteRange> next(FileSource& from) { return run(io, from.next(into)).value(); }
 
   boost::asio::io_context io;
   Folder folder;
@@ -24,10 +24,10 @@ class FileSources : public testing::Test {
 
 TEST_F(FileSources, GiveTheirRangesInOrderInPieces) {
   FileSource from = source({{0, 400}, {500, 500}, {600, 700}});
-  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  EXPECT_EQ(next(from), (files::ByteRange{0, 300}));
   EXPECT_TRUE(std::ranges::equal(into, std::span(content).first(300)));
-  EXPECT_EQ(next(from), (ByteRange{300, 400}));
-  EXPECT_EQ(next(from), (ByteRange{600, 700}));
+  EXPECT_EQ(next(from), (files::ByteRange{300, 400}));
+  EXPECT_EQ(next(from), (files::ByteRange{600, 700}));
   EXPECT_TRUE(std::ranges::equal(std::span(into).first(100), std::span(content).subspan(600, 100)));
   EXPECT_EQ(next(from), std::nullopt);
   EXPECT_EQ(next(from), std::nullopt) << "and so it stays";
@@ -35,7 +35,7 @@ TEST_F(FileSources, GiveTheirRangesInOrderInPieces) {
 
 TEST_F(FileSources, EndWhereTheFileEnds) {
   FileSource from = source({{900, 2000}, {3000, 4000}});
-  EXPECT_EQ(next(from), (ByteRange{900, 1000}));
+  EXPECT_EQ(next(from), (files::ByteRange{900, 1000}));
   EXPECT_EQ(next(from), std::nullopt);
   FileSource beyond = source({{1000, 2000}});
   EXPECT_EQ(next(beyond), std::nullopt);
@@ -43,14 +43,14 @@ TEST_F(FileSources, EndWhereTheFileEnds) {
 
 TEST_F(FileSources, DoNotTakeAFileThatHasBecomeShorterForWhole) {
   FileSource from = source({{0, 1000}});
-  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  EXPECT_EQ(next(from), (files::ByteRange{0, 300}));
   std::filesystem::resize_file(path, 500);
   EXPECT_EQ(run(io, from.next(into)).error().code, Errc::local_read_failed);
 }
 
 TEST_F(FileSources, DoNotTakeAFileThatHasChangedForWhole) {
   FileSource from = source({{0, 300}});
-  EXPECT_EQ(next(from), (ByteRange{0, 300}));
+  EXPECT_EQ(next(from), (files::ByteRange{0, 300}));
   std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
   const auto end = run(io, from.next(into));
   ASSERT_FALSE(end);

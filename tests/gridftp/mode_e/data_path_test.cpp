@@ -48,14 +48,15 @@ class DataPaths : public testing::Test {
   }
   SendRequest request() {
     SendRequest request;
-    request.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(FileLocation(path)).value(),
-                                                  std::vector<ByteRange>(1, {0, content.size()}));
+    request.source =
+        std::make_shared<FileSource>(io, files::BlockStore::open_to_read(files::FileLocation(path)).value(),
+                                     std::vector<files::ByteRange>(1, {0, content.size()}));
     request.block_bytes = 10'000;
     return request;
   }
   Outcome<Status> receive() {
     sink = std::make_shared<MemorySink>();
-    return begin(io, here.receive(IncomingFile(ByteRange{0, content.size()}, {}, here.addresses()), sink));
+    return begin(io, here.receive(IncomingFile(files::ByteRange{0, content.size()}, {}, here.addresses()), sink));
   }
   void expect_transfer(std::size_t parallelism = 3) {
     const auto received = receive();
@@ -219,8 +220,8 @@ TEST_F(DataPaths, CanBeCancelledWhileNobodyReads) {
   const Bytes large(20'000'000);
   folder.write("file", large);
   SendRequest all;
-  all.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(FileLocation(path)).value(),
-                                            std::vector<ByteRange>(1, {0, large.size()}));
+  all.source = std::make_shared<FileSource>(io, files::BlockStore::open_to_read(files::FileLocation(path)).value(),
+                                            std::vector<files::ByteRange>(1, {0, large.size()}));
   const auto sent = begin(io, there.send(1, std::move(all)));
   while (io.run_one_for(std::chrono::milliseconds(100)) > 0) continue;
   ASSERT_FALSE(sent->has_value());

@@ -12,7 +12,7 @@ namespace {
 
 class Receivers : public testing::Test {
  protected:
-  void expect(std::optional<ByteRange> range, std::size_t addresses = 1) {
+  void expect(std::optional<files::ByteRange> range, std::size_t addresses = 1) {
     sink = std::make_shared<MemorySink>();
     receiver = std::make_unique<FileReceiver>(io, IncomingFile(range, {}, addresses), sink);
   }
@@ -45,7 +45,7 @@ class Receivers : public testing::Test {
 };
 
 TEST_F(Receivers, TakeAFileFromAnyNumberOfConnections) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   connect(blocks({data_header(30, 10), end_of_data()}, content));
   connect(blocks({data_header(0, 30), end_of_file(2)}, content));
   EXPECT_TRUE(outcome());
@@ -80,7 +80,7 @@ TEST_F(Receivers, TakeTheEndInEveryShapeThatSendersGiveIt) {
 }
 
 TEST_F(Receivers, DoNotMindStrangers) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   connect().hang_up();
   connect_and_finish({});
   connect(blocks({{BlockHeader::kClose, 0, 0}}));
@@ -91,7 +91,7 @@ TEST_F(Receivers, DoNotMindStrangers) {
 }
 
 TEST_F(Receivers, LetTheLastWriterHaveHisWay) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   connect(blocks({data_header(0, 40)}, Bytes(40)));
   wires.front()->peer->async_write_some(blocks({end_of_data()}), [](std::error_code, std::size_t) {});
   connect(blocks({data_header(0, 40), end_of_file(2)}, content));
@@ -100,7 +100,7 @@ TEST_F(Receivers, LetTheLastWriterHaveHisWay) {
 }
 
 TEST_F(Receivers, DoNotCallAShortFileWhole) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   connect(blocks({data_header(0, 20), end_of_file(1)}, content));
   EXPECT_EQ(outcome().error().code, Errc::connection_broken);
 }
@@ -126,10 +126,10 @@ TEST_F(Receivers, EndWhereAConnectionEndsTooSoon) {
 TEST_F(Receivers, EndWhereAConnectionBreaksInsideItsFirstHeader) {
   const Bytes wire = blocks({data_header(0, 40)}, content);
   for (std::ptrdiff_t bytes = 1; bytes < std::ptrdiff_t{kBlockHeaderBytes}; ++bytes) {
-    expect(ByteRange{0, 40});
+    expect(files::ByteRange{0, 40});
     connect_and_finish(Bytes(wire.begin(), wire.begin() + bytes));
     EXPECT_EQ(outcome().error().code, Errc::connection_broken) << bytes;
-    expect(ByteRange{0, 40});
+    expect(files::ByteRange{0, 40});
     connect(Bytes(wire.begin(), wire.begin() + bytes)).hang_up();
     EXPECT_EQ(outcome().error().code, Errc::connection_broken) << bytes;
   }
@@ -140,21 +140,21 @@ TEST_F(Receivers, RefuseWhatCannotBeTrue) {
   for (const BlockHeader& header :
        {BlockHeader{0, most, 0}, BlockHeader{0, 1, most}, BlockHeader{0, std::uint64_t{1} << 63, 0}, data_header(0, 41),
         end_of_file(0), end_of_file(most), BlockHeader{BlockHeader::kClose, 1, 0}}) {
-    expect(ByteRange{0, 40});
+    expect(files::ByteRange{0, 40});
     connect(blocks({header}, content));
     EXPECT_EQ(outcome().error().code, Errc::protocol_violated) << header.count << ' ' << header.offset;
   }
 }
 
 TEST_F(Receivers, TellWhatTheSinkSays) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   sink->failure = Error{Errc::local_write_failed, "write", "full"};
   connect(blocks({data_header(0, 40)}, content));
   EXPECT_EQ(outcome().error().code, Errc::local_write_failed);
 }
 
 TEST_F(Receivers, BreakOffEverybodyAtAFailure) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   connect();
   connect(blocks({data_header(0, 5)}, content));
   receiver->fail({Errc::interrupted, "wait", "enough"});
@@ -163,7 +163,7 @@ TEST_F(Receivers, BreakOffEverybodyAtAFailure) {
 }
 
 TEST_F(Receivers, CanBeDestroyedAtAnyTime) {
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   connect(blocks({data_header(0, 5)}, content));
   receiver.reset();
   run_ready(io);
@@ -178,7 +178,7 @@ TEST_F(Receivers, HandOnTheConnectionsThatStayOpen) {
   EXPECT_TRUE(outcome());
   auto kept = receiver->release();
   ASSERT_EQ(kept.size(), 2U);
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   EXPECT_FALSE(bridge::write_all(io, *wires[0]->peer, blocks({data_header(0, 40), end_of_file(1)}, content)));
   for (DataConnection& connection : kept) receiver->take(std::move(connection));
   EXPECT_TRUE(outcome());
@@ -190,14 +190,14 @@ TEST_F(Receivers, TakeALoneCloseOnAKeptConnectionForAGoodbye) {
   connect(blocks({end_of_file(1), {BlockHeader::kClose, 0, 0}}));
   EXPECT_TRUE(outcome());
   auto kept = receiver->release();
-  expect(ByteRange{0, 40});
+  expect(files::ByteRange{0, 40});
   for (DataConnection& connection : kept) receiver->take(std::move(connection));
   connect(blocks({data_header(0, 40), end_of_file(1)}, content));
   EXPECT_TRUE(outcome());
 }
 
 TEST_F(Receivers, CountTheEndsOfEachAddressByThemselves) {
-  expect(ByteRange{0, 40}, 2);
+  expect(files::ByteRange{0, 40}, 2);
   connect(blocks({data_header(0, 40), end_of_file(1)}, content), 0);
   EXPECT_TRUE(waits());
   connect(blocks({end_of_data()}), 1);

@@ -11,13 +11,13 @@ namespace {
 class MemorySource final : public BlockSource {
  public:
   explicit MemorySource(Bytes content, std::uint64_t begin = 0) : content_(std::move(content)), begin_(begin) {}
-  Task<Result<std::optional<ByteRange>>> next(std::span<std::byte> into) override {
+  Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override {
     if (failure) co_return tl::unexpected(*failure);
     const auto bytes = std::min(into.size(), content_.size() - given_);
     if (bytes == 0) co_return std::nullopt;
     std::ranges::copy(std::span(content_).subspan(given_, bytes), into.begin());
     given_ += bytes;
-    co_return ByteRange{begin_ + given_ - bytes, begin_ + given_};
+    co_return files::ByteRange{begin_ + given_ - bytes, begin_ + given_};
   }
 
   std::optional<Error> failure;
@@ -72,7 +72,7 @@ TEST_F(Senders, CarryAFileToAReceiverOverAnyNumberOfConnections) {
     wires.clear(), addresses.clear();
     connect(count);
     const auto sink = std::make_shared<MemorySink>();
-    FileReceiver receiver(io, IncomingFile(ByteRange{0, content.size()}), sink);
+    FileReceiver receiver(io, IncomingFile(files::ByteRange{0, content.size()}), sink);
     for (const auto& wire : wires) receiver.take({std::make_shared<StreamIo>(std::move(wire->peer)), 0});
     std::uint64_t told = 0;
     SendRequest request = request_of(content, 65'536);

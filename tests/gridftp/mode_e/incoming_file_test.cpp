@@ -14,7 +14,7 @@ BlockHeader data(std::uint64_t offset, std::uint64_t count) { return {0, count, 
 BlockHeader end_of_file(std::uint64_t connections) { return {BlockHeader::kEof | BlockHeader::kEod, 0, connections}; }
 
 TEST(IncomingFile, IsCompleteWhenAsManyConnectionsHaveEndedAsWereSaid) {
-  IncomingFile file(ByteRange{0, 20});
+  IncomingFile file(files::ByteRange{0, 20});
   EXPECT_TRUE(file.on_header(data(10, 10)));
   EXPECT_TRUE(file.on_stored({10, 20}));
   EXPECT_TRUE(file.on_header(end_of_file(2)));
@@ -28,7 +28,7 @@ TEST(IncomingFile, IsCompleteWhenAsManyConnectionsHaveEndedAsWereSaid) {
 }
 
 TEST(IncomingFile, IsNotWholeWhereTheSenderCountedTooFewConnections) {
-  IncomingFile file(ByteRange{0, 20});
+  IncomingFile file(files::ByteRange{0, 20});
   EXPECT_TRUE(file.on_stored({0, 10}));
   EXPECT_TRUE(file.on_header(end_of_file(1)));
   EXPECT_TRUE(file.on_end_of_data());
@@ -48,7 +48,7 @@ TEST(IncomingFile, OfUnknownSizeHasNoGaps) {
 }
 
 TEST(IncomingFile, RefusesHeadersThatCannotBeTrue) {
-  IncomingFile file(ByteRange{100, 200});
+  IncomingFile file(files::ByteRange{100, 200});
   for (const auto& header :
        {data(99, 1), data(200, 1), data(150, 51), data(kMost, 1), data(150, kMost), data(kMost, kMost)})
     EXPECT_FALSE(file.on_header(header)) << header.offset << ' ' << header.count;

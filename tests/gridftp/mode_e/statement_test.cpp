@@ -67,7 +67,7 @@ TEST(Statement, HasItsLimits) {
 
 TEST(Statement, ProvesWhatWasAskedFor) {
   EXPECT_TRUE(compare(kAskedForAll, kSent));
-  const Request part{Statement::Deed::stored, "/x", ByteRange{1000, 3000}, 2000};
+  const Request part{Statement::Deed::stored, "/x", files::ByteRange{1000, 3000}, 2000};
   EXPECT_TRUE(compare(part, {Statement::Deed::stored, 1000, 2000, kUnknownFileBytes, "/x"}));
   EXPECT_TRUE(compare({Statement::Deed::sent, "//a/../x", std::nullopt, 5'000'000}, kSent)) << "another way to say it";
 }
@@ -81,7 +81,7 @@ TEST(Statement, ProvesNothingElse) {
     EXPECT_EQ(compare(kAskedForAll, other).error().code, Errc::protocol_violated);
   const Request lesser{Statement::Deed::sent, "/x", std::nullopt, 100'000};
   EXPECT_FALSE(compare(lesser, kSent)) << "less came than was sent";
-  const Request part{Statement::Deed::sent, "/x", ByteRange{0, 100}, 100};
+  const Request part{Statement::Deed::sent, "/x", files::ByteRange{0, 100}, 100};
   EXPECT_FALSE(compare(part, {Statement::Deed::sent, 0, 50, 5'000'000, "/x"}));
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 class StreamMode : public testing::Test {
  protected:
-  Status receive(std::optional<ByteRange> expected, const Bytes& sent, bool orderly = true) {
+  Status receive(std::optional<files::ByteRange> expected, const Bytes& sent, bool orderly = true) {
     EXPECT_FALSE(bridge::write_all(io, *wire.peer, sent));
     if (orderly)
       wire.peer->async_finish([](std::error_code) {});
@@ -20,7 +20,7 @@ class StreamMode : public testing::Test {
   boost::asio::io_context io;
   Wire wire{io};
   MemorySink sink;
-  ByteRanges have;
+  files::ByteRanges have;
   const Bytes content = random_bytes(1000);
 };
 
@@ -31,19 +31,19 @@ TEST_F(StreamMode, TakesTheConnectionForTheFile) {
 }
 
 TEST_F(StreamMode, GoesOnWhereTheFirstGapIs) {
-  have = ByteRanges::parse("0-400,600-700").value();
-  EXPECT_TRUE(receive(ByteRange{0, 1000}, Bytes(content.begin() + 400, content.end())));
+  have = files::ByteRanges::parse("0-400,600-700").value();
+  EXPECT_TRUE(receive(files::ByteRange{0, 1000}, Bytes(content.begin() + 400, content.end())));
   EXPECT_TRUE(std::ranges::equal(std::span(sink.content).subspan(400), std::span(content).subspan(400)));
   EXPECT_EQ(have.to_text(), "0-1000");
 }
 
 TEST_F(StreamMode, DoesNotCallAShortFileWhole) {
-  EXPECT_EQ(receive(ByteRange{0, 1001}, content).error().code, Errc::connection_broken);
+  EXPECT_EQ(receive(files::ByteRange{0, 1001}, content).error().code, Errc::connection_broken);
   EXPECT_EQ(have.to_text(), "0-1000") << "for the next attempt";
 }
 
 TEST_F(StreamMode, RefusesMoreThanTheFileHas) {
-  EXPECT_EQ(receive(ByteRange{0, 999}, content).error().code, Errc::protocol_violated);
+  EXPECT_EQ(receive(files::ByteRange{0, 999}, content).error().code, Errc::protocol_violated);
 }
 
 TEST_F(StreamMode, DoesNotTakeABreakForAnEnd) {
@@ -53,9 +53,9 @@ TEST_F(StreamMode, DoesNotTakeABreakForAnEnd) {
 TEST_F(StreamMode, SendsTheSourceAndItsEnd) {
   Folder folder;
   SendRequest request;
-  request.source =
-      std::make_shared<FileSource>(io, BlockStore::open_to_read(FileLocation(folder.write("file", content))).value(),
-                                   std::vector<ByteRange>(1, {100, 900}));
+  request.source = std::make_shared<FileSource>(
+      io, files::BlockStore::open_to_read(files::FileLocation(folder.write("file", content))).value(),
+      std::vector<files::ByteRange>(1, {100, 900}));
   request.block_bytes = 64;
   std::uint64_t told = 0;
   request.sent = [&](std::size_t bytes) { told += bytes; };

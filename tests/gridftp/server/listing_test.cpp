@@ -111,8 +111,8 @@ TEST_F(ListingSources, GiveEachByteToOneOfThoseWhoAsk) {
   Bytes other(150);
   const auto first = begin(io, from.next(one));
   const auto second = begin(io, from.next(other));
-  EXPECT_EQ(await(io, first).value(), (ByteRange{0, 150}));
-  EXPECT_EQ(await(io, second).value(), (ByteRange{150, 300}));
+  EXPECT_EQ(await(io, first).value(), (files::ByteRange{0, 150}));
+  EXPECT_EQ(await(io, second).value(), (files::ByteRange{150, 300}));
 }
 
 }  // namespace

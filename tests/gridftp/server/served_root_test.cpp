@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/files/block_store.hpp"
+#include "files/block_store.hpp"
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
@@ -130,8 +130,8 @@ TEST_F(ServedRoots, DoNotWaitForTheOtherEndOfAPipe) {
   ASSERT_EQ(::mkfifo((served / "pipe").c_str(), 0600), 0);
   auto opened = root.open_to_read("/pipe");
   ASSERT_TRUE(opened);
-  EXPECT_FALSE(BlockStore::of(std::move(*opened), "/pipe"));
-  EXPECT_FALSE(BlockStore::open_to_write(root.location_of("/pipe").value()));
+  EXPECT_FALSE(files::BlockStore::of(std::move(*opened), "/pipe"));
+  EXPECT_FALSE(files::BlockStore::open_to_write(root.location_of("/pipe").value()));
   EXPECT_EQ(root.facts_of("/pipe").value().kind, FileFacts::Kind::other);
 }
 

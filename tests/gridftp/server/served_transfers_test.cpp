@@ -24,7 +24,7 @@ class ServedTransfer : public Served {
     EXPECT_TRUE(send(line));
     const auto connection = run(io, path.single());
     sink = std::make_shared<MemorySink>();
-    ByteRanges have;
+    files::ByteRanges have;
     EXPECT_TRUE(connection && run(io, receive_stream_mode(**connection, *sink, have, std::nullopt)));
     return hear_end();
   }
@@ -71,9 +71,9 @@ TEST_F(ServedTransfer, AskWhereTheDataGo) {
 
 TEST_F(ServedTransfer, SendAPartCountedFromItsBeginning) {
   call_us();
-  EXPECT_EQ(receive("ERET P 1000 500 /file", ByteRange{0, 500}).code, 226);
+  EXPECT_EQ(receive("ERET P 1000 500 /file", files::ByteRange{0, 500}).code, 226);
   EXPECT_TRUE(sink->content == Bytes(content.begin() + 1000, content.begin() + 1500));
-  EXPECT_EQ(receive("ERET P 99000 5000 /file", ByteRange{0, 1000}).code, 226) << "up to the end";
+  EXPECT_EQ(receive("ERET P 99000 5000 /file", files::ByteRange{0, 1000}).code, 226) << "up to the end";
   EXPECT_EQ(ask("ERET P 100001 1 /file").code, 554);
 }
 
@@ -88,10 +88,13 @@ TEST_F(ServedTransfer, TakeAPartIntoTheFileThatIsThere) {
 TEST_F(ServedTransfer, LeaveOutWhatTheClientHas) {
   call_us();
   EXPECT_EQ(ask("REST 0-40000,60000-100000").code, 350);
-  EXPECT_EQ(receive("RETR /file", ByteRange{0, 100'000}, ByteRanges::parse("0-40000,60000-100000").value()).code, 226);
+  EXPECT_EQ(
+      receive("RETR /file", files::ByteRange{0, 100'000}, files::ByteRanges::parse("0-40000,60000-100000").value())
+          .code,
+      226);
   EXPECT_EQ(path.arrived().bytes(), 100'000U);
   EXPECT_EQ(path.received_bytes(), 20'000U);
-  EXPECT_EQ(receive("RETR /file", ByteRange{0, 100'000}).code, 226) << "once";
+  EXPECT_EQ(receive("RETR /file", files::ByteRange{0, 100'000}).code, 226) << "once";
   EXPECT_EQ(ask("REST 5-4").code, 501);
   EXPECT_EQ(ask("REST x").code, 501);
 }
@@ -100,7 +103,7 @@ TEST_F(ServedTransfer, ForgetWhatToLeaveOutWhereNoTransferBegan) {
   EXPECT_EQ(ask("REST 0-50000").code, 350);
   EXPECT_EQ(ask("STOR /x").code, 425);
   call_us();
-  EXPECT_EQ(receive("RETR /file", ByteRange{0, 100'000}).code, 226);
+  EXPECT_EQ(receive("RETR /file", files::ByteRange{0, 100'000}).code, 226);
   EXPECT_TRUE(sink->content == content);
 }
 
@@ -263,7 +266,7 @@ TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
     std::filesystem::resize_file(folder / "large", size);
     std::filesystem::last_write_time(folder / "large", std::filesystem::file_time_type::clock::now());
     sink = std::make_shared<MemorySink>();
-    const auto taken = begin(io, path.receive(IncomingFile(ByteRange{0, large.size()}), sink));
+    const auto taken = begin(io, path.receive(IncomingFile(files::ByteRange{0, large.size()}), sink));
     EXPECT_EQ(hear_end().code, 451) << size;
     EXPECT_FALSE(await(io, taken));
   }

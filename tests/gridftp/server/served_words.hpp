@@ -79,7 +79,8 @@ class Served : public testing::Test {
   void ask_where() { path.aim({passive_port(ask("PASV")).value()}); }
 
   /// A transfer of ours, begun by `line`: what the server says at its end.
-  Reply receive(const std::string& line, std::optional<ByteRange> expected = std::nullopt, ByteRanges have = {}) {
+  Reply receive(const std::string& line, std::optional<files::ByteRange> expected = std::nullopt,
+                files::ByteRanges have = {}) {
     sink = std::make_shared<MemorySink>();
     EXPECT_TRUE(send(line));
     const auto taken = begin(io, path.receive(IncomingFile(expected, std::move(have), path.addresses()), sink));
@@ -91,8 +92,8 @@ class Served : public testing::Test {
   Reply put(const std::string& line, const Bytes& content, std::size_t parallelism = 2, std::uint64_t from = 0) {
     SendRequest request;
     request.source = std::make_shared<FileSource>(
-        io, BlockStore::open_to_read(FileLocation(elsewhere.write("source", content))).value(),
-        std::vector<ByteRange>(1, {from, content.size()}));
+        io, files::BlockStore::open_to_read(files::FileLocation(elsewhere.write("source", content))).value(),
+        std::vector<files::ByteRange>(1, {from, content.size()}));
     request.block_bytes = 10'000;
     EXPECT_TRUE(send(line));
     const auto sent = begin(io, path.send(parallelism, std::move(request)));

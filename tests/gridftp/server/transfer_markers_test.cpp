@@ -17,12 +17,12 @@ TEST(PerformanceMarker, IsAsGlobusWritesIt) {
 }
 
 TEST(RangeMarker, NamesRangesWithoutTheirEnds) {
-  EXPECT_EQ(to_wire(range_marker(ByteRanges::parse("0-10,20-30").value())), "111 Range Marker 0-10,20-30\r\n");
+  EXPECT_EQ(to_wire(range_marker(files::ByteRanges::parse("0-10,20-30").value())), "111 Range Marker 0-10,20-30\r\n");
 }
 
 class Markers : public testing::Test {
  protected:
-  TransferMarkers speak(std::function<ByteRanges()> durable) {
+  TransferMarkers speak(std::function<files::ByteRanges()> durable) {
     return {io,
             [this](const Reply& reply) -> Task<Status> {
               said.push_back(to_wire(reply));
@@ -40,7 +40,7 @@ class Markers : public testing::Test {
 };
 
 TEST_F(Markers, SayWhatIsSafeWhenThatHasChanged) {
-  const ByteRanges have = ByteRanges::parse("0-10").value();
+  const files::ByteRanges have = files::ByteRanges::parse("0-10").value();
   TransferMarkers markers = speak([&] { return have; });
   EXPECT_TRUE(run_until(io, [&] { return count("112") >= 3; }));
   EXPECT_EQ(count("111"), 1U);
@@ -48,7 +48,7 @@ TEST_F(Markers, SayWhatIsSafeWhenThatHasChanged) {
 }
 
 TEST_F(Markers, SayNothingOfWhatIsNotSafeYet) {
-  TransferMarkers markers = speak([] { return ByteRanges(); });
+  TransferMarkers markers = speak([] { return files::ByteRanges(); });
   EXPECT_TRUE(run_until(io, [&] { return count("112") >= 2; }));
   EXPECT_EQ(count("111"), 0U);
   run(io, markers.stop());

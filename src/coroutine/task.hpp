@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tasks, the coroutines of the GridFTP wing, and what they wait for (ADR-0016).
+/// Tasks, the coroutines of the wings, and what they wait for (ADR-0016).
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/try.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::coroutine {
 
 /// Runs on the io_context thread. Errors are values; nothing is thrown through it.
 template <typename T>
@@ -142,4 +142,4 @@ class SilenceWatch {
   core::Lifetime lifetime_;
 };
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::coroutine

@@ -20,9 +20,9 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "coroutine/task.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::coroutine {
 
 /// The other end of a session: what it says of statements, and the key that it has proved.
 struct SessionPeer {
@@ -82,4 +82,4 @@ class StreamIo {
                                                           const std::vector<Endpoint>& addresses,
                                                           std::chrono::milliseconds patience);
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::coroutine

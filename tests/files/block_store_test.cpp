@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/block_store.hpp"
+#include "files/block_store.hpp"
 
 #include <sys/stat.h>
 
-#include "gridftp/words.hpp"
+#include "files/words.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 namespace {
 
 class BlockStores : public testing::Test {
@@ -147,4 +147,4 @@ TEST_F(BlockStores, DoNotWaitForTheOtherEndOfAPipe) {
 }
 
 }  // namespace
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

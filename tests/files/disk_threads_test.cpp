@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/disk_threads.hpp"
+#include "files/disk_threads.hpp"
 
 #include <future>
 #include <thread>
@@ -8,9 +8,9 @@
 
 #include <boost/asio/post.hpp>
 
-#include "gridftp/words.hpp"
+#include "files/words.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 namespace {
 
 class DiskThreadsTest : public testing::Test {
@@ -98,4 +98,4 @@ TEST_F(DiskThreadsTest, CanBeDestroyedWithCallsUnderWayAndWaiting) {
 }
 
 }  // namespace
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/byte_ranges.hpp"
+#include "files/byte_ranges.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +11,7 @@
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 namespace {
 
@@ -98,4 +98,4 @@ Result<ByteRanges> ByteRanges::parse(std::string_view text) {
   return parsed;
 }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

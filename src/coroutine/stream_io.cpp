@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/coroutine/stream_io.hpp"
+#include "coroutine/stream_io.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::coroutine {
 
 namespace {
 
@@ -107,4 +107,4 @@ Task<boost::system::error_code> connect_tcp(std::shared_ptr<boost::asio::ip::tcp
   co_return error == boost::asio::error::operation_aborted ? boost::asio::error::timed_out : error;
 }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::coroutine

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/byte_ranges.hpp"
+#include "files/byte_ranges.hpp"
 
 #include <bitset>
 #include <random>
 
 #include <gtest/gtest.h>
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 namespace {
 
 TEST(ByteRanges, KnowWhetherTheyTouchARange) {
@@ -93,4 +93,4 @@ TEST(ByteRanges, AreBoundedHoweverManyPiecesAPeerSends) {
 }
 
 }  // namespace
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

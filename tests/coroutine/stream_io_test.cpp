@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/coroutine/stream_io.hpp"
+#include "coroutine/stream_io.hpp"
 
-#include "gridftp/words.hpp"
+#include "coroutine/words.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::coroutine {
 namespace {
 
 class StreamIos : public testing::Test {
@@ -79,4 +79,4 @@ TEST_F(StreamIos, AbandonWhoWaitsWhenAborted) {
 }
 
 }  // namespace
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::coroutine

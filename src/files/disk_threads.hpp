@@ -18,10 +18,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "gridftp/coroutine/task.hpp"
+#include "coroutine/task.hpp"
 #include "lib/core/mutex.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 /// A few threads for each io_context, made when they are first asked for, gone with it. Calls wait in the order in
 /// which they came.
@@ -42,7 +42,7 @@ class DiskThreads final : public boost::asio::execution_context::service {
     return boost::asio::use_service<DiskThreads>(io);
   }
   /// Returns once a call more may be given.
-  [[nodiscard]] Task<void> room();
+  [[nodiscard]] coroutine::Task<void> room();
   /// call   runs on one of the threads;  done   after it, as a handler of the io_context
   void give(std::function<void()> call, std::function<void()> done);
 
@@ -57,7 +57,7 @@ class DiskThreads final : public boost::asio::execution_context::service {
 
   boost::asio::io_context& io_;
   std::size_t calls_ = 0;
-  Signal less_;  // there is room
+  coroutine::Signal less_;  // there is room
   core::Mutex mutex_;
   core::Condition given_;
   std::deque<Job> waiting_ UDTCAT_GUARDED_BY(mutex_);
@@ -68,12 +68,14 @@ class DiskThreads final : public boost::asio::execution_context::service {
 /// The result of `call`, run on a thread that may wait for a disk. References in it must outlive the wait, as in any
 /// coroutine.
 template <typename Call>
-[[nodiscard]] Task<std::invoke_result_t<Call>> on_disk(boost::asio::io_context& io, Call call) {
+[[nodiscard]] coroutine::Task<std::invoke_result_t<Call>> on_disk(boost::asio::io_context& io, Call call) {
   DiskThreads& threads = DiskThreads::of(io);
   co_await threads.room();
   std::optional<std::invoke_result_t<Call>> given;
   co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void()>(
-      [&](auto handler) { threads.give([&] { given.emplace(call()); }, shared_handler(std::move(handler))); },
+      [&](auto handler) {
+        threads.give([&] { given.emplace(call()); }, coroutine::shared_handler(std::move(handler)));
+      },
       boost::asio::use_awaitable);
   co_return std::move(*given);
 }
@@ -82,7 +84,8 @@ template <typename Call>
 /// client has gone may still be storing its last blocks.
 /// wanted   false: the caller needs the file no more, and those who came later are not to find it taken
 template <typename Call, typename Wanted>
-[[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call, Wanted wanted) {
+[[nodiscard]] coroutine::Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call,
+                                                                           Wanted wanted) {
   constexpr auto kRetryAfter = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
   constexpr int kRetries = 20;                                  // guess: a disk has stored a few blocks by then
   boost::asio::steady_timer timer(io);
@@ -91,9 +94,9 @@ template <typename Call, typename Wanted>
     if (done || done.error().code != Errc::out_of_resources || retries == kRetries) co_return done;
     timer.expires_after(kRetryAfter);
     boost::system::error_code ignored;
-    co_await timer.async_wait(into(ignored));
+    co_await timer.async_wait(coroutine::into(ignored));
     if (!wanted()) co_return done;
   }
 }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

@@ -9,10 +9,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/files/byte_ranges.hpp"
-#include "gridftp/files/file_location.hpp"
+#include "files/byte_ranges.hpp"
+#include "files/file_location.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 /// A journal holds only for the same source, and only until the machine is started anew, when written data may be lost.
 /// Where the system does not tell one start from another, data have to be on the disk before the journal has them.
@@ -42,4 +42,4 @@ class RestartJournal {
   std::string identity_;
 };
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

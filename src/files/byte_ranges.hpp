@@ -11,7 +11,7 @@
 
 #include <udtcat/result.hpp>
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 /// From `begin` up to, and not including, `end`, as Globus counts (docs/spec/gridftp.md §5).
 struct ByteRange {
@@ -54,4 +54,4 @@ class ByteRanges {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/restart_journal.hpp"
+#include "files/restart_journal.hpp"
 
-#include "gridftp/words.hpp"
+#include "files/words.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 namespace {
 
 const ByteRanges kHave = ByteRanges::parse("0-4096,8192-12288").value();
@@ -53,4 +53,4 @@ TEST(RestartJournal, IsNotADirectoryOfThatName) {
 }
 
 }  // namespace
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

@@ -11,7 +11,7 @@
 
 #include "lib/bridge/descriptor.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 /// Threads: immutable.
 class FileLocation {
@@ -51,4 +51,4 @@ class FileLocation {
   std::string shown_;
 };
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

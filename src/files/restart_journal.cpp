@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/restart_journal.hpp"
+#include "files/restart_journal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 namespace {
 
@@ -92,4 +92,4 @@ Status RestartJournal::save(const ByteRanges& have) const {
   return saved;
 }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

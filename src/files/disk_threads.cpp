@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/disk_threads.hpp"
+#include "files/disk_threads.hpp"
 
 #include <system_error>
 
@@ -8,7 +8,7 @@
 
 #include "lib/core/log.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 boost::asio::execution_context::id DiskThreads::id;
 
@@ -22,7 +22,7 @@ DiskThreads::DiskThreads(boost::asio::io_context& io) : service(io), io_(io), le
 
 DiskThreads::~DiskThreads() = default;
 
-Task<void> DiskThreads::room() {
+coroutine::Task<void> DiskThreads::room() {
   while (calls_ >= kMaxCalls) co_await less_.wait();
 }
 
@@ -69,4 +69,4 @@ void DiskThreads::shutdown() noexcept {
   for (std::thread& each : threads_) each.join();
 }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

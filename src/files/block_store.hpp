@@ -10,10 +10,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/files/file_location.hpp"
+#include "files/file_location.hpp"
 #include "lib/bridge/descriptor.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 /// A file opened for one transfer. Every call may wait for the disk: see DiskThreads.
 /// Threads: unsynchronised.
@@ -74,4 +74,4 @@ class BlockStore {
   std::uint64_t holes_from_ = UINT64_MAX;   // from here on nothing was ever written
 };
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

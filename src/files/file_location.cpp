@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/file_location.hpp"
+#include "files/file_location.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "lib/core/user_text.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 namespace {
 
@@ -98,4 +98,4 @@ Status FileLocation::rename_to(const FileLocation& to) const {
 
 void FileLocation::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/block_store.hpp"
+#include "files/block_store.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 
 namespace {
 
@@ -173,4 +173,4 @@ Status BlockStore::close() {
   return {};
 }
 
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/files/file_location.hpp"
+#include "files/file_location.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "gridftp/words.hpp"
+#include "files/words.hpp"
 
-namespace udtcat::gridftp {
+namespace udtcat::files {
 namespace {
 
 class FileLocations : public testing::Test {
@@ -108,4 +108,4 @@ TEST_F(FileLocations, CanBeEmptiedTwice) {
 }
 
 }  // namespace
-}  // namespace udtcat::gridftp
+}  // namespace udtcat::files
