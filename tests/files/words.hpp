@@ -14,7 +14,9 @@ using bridge::bytes_of;
 using bridge::random_bytes;
 using bridge::run_ready;
 using bridge::run_until;
+using coroutine::await;
 using coroutine::begin;
+using coroutine::Outcome;
 using coroutine::run;
 using coroutine::Task;
 

@@ -9,11 +9,12 @@
 #include "gridftp/mode_e/incoming_file.hpp"
 
 using namespace udtcat::gridftp;
+namespace files = udtcat::files;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint64_t kFileBytes = 1'000'000;
   auto in = std::as_bytes(std::span(data, size));
-  IncomingFile file(ByteRange{0, kFileBytes});
+  IncomingFile file(files::ByteRange{0, kFileBytes});
   while (in.size() >= kBlockHeaderBytes) {
     const BlockHeader header = decode_block_header(in.first<kBlockHeaderBytes>());
     if (!std::ranges::equal(encode(header), in.first<kBlockHeaderBytes>())) std::abort();
