@@ -43,6 +43,16 @@ TEST_F(GridftpClientTest, GetsAndPutsFilesOfAnySizeOverAnyNumberOfConnections) {
   }
 }
 
+TEST_F(GridftpTest, GetsAndPutsFilesOverIpv6OverSeveralConnections) {
+  const GlobusServer stock({}, {}, "::1");
+  const auto source = random_file("source", 20'000'003);
+  const Ran down = gridftp({"get", "-p", "4", stock.url(source), "got"});
+  EXPECT_EQ(down.status, kSuccess) << down.errors;
+  const Ran up = gridftp({"put", "-p", "4", source, stock.url(here("put"))});
+  EXPECT_EQ(up.status, kSuccess) << up.errors;
+  for (const char* name : {"got", "put"}) EXPECT_TRUE(read_file(here(name)) == read_file(source)) << name;
+}
+
 TEST_F(GridftpClientTest, GetsAndPutsAPartOfAFile) {
   const auto source = random_file("source", 3'000'000);
   const std::string content = read_file(source);

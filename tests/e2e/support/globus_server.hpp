@@ -17,15 +17,17 @@ namespace udtcat::test::e2e {
 class GlobusServer {
  public:
   /// Throws where it does not come up.
+  /// host   loopback's address, of either family
   explicit GlobusServer(const std::vector<std::string>& more_options = {},
-                        const std::vector<std::string>& environment = {});
+                        const std::vector<std::string>& environment = {}, std::string host = "127.0.0.1");
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// "ftp://127.0.0.1:PORT" and the path of the same file here.
+  /// "ftp://HOST:PORT" and the path of the same file here.
   [[nodiscard]] std::string url(const std::filesystem::path& path) const;
   [[nodiscard]] Process& process() { return *server_; }
 
  private:
+  const std::string host_;
   TempDir state_;
   std::uint16_t port_ = free_port();
   std::optional<Process> server_;
