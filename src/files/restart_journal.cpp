@@ -17,6 +17,7 @@ namespace udtcat::files {
 namespace {
 
 constexpr std::size_t kMaxBytes = 4'194'304;                        // guess: ByteRanges::kMaxRanges of 64 bytes
+constexpr const char* kFirstLine = "udtcat restart 1\n";            // spec: docs/spec/gridftp.md §5
 constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
@@ -55,7 +56,7 @@ Status write_all(const bridge::Descriptor& descriptor, std::string_view text, co
 }
 
 std::string head_of(std::string_view boot, std::string_view identity) {
-  return fmt::format("udtcat restart 1\nboot {}\nof {}\nhave ", boot, identity);
+  return fmt::format("{}boot {}\nof {}\nhave ", kFirstLine, boot, identity);
 }
 
 }  // namespace
@@ -81,6 +82,11 @@ bool RestartJournal::needs_sync() { return this_boot() == kSynced; }
 std::optional<ByteRanges> RestartJournal::load() const {
   const auto file = location_.open(O_RDONLY, Errc::local_read_failed);
   return file ? parse(read_all(*file), this_boot(), identity_) : std::nullopt;
+}
+
+bool RestartJournal::is_at(const FileLocation& location) {
+  const auto file = location.open(O_RDONLY, Errc::local_read_failed);
+  return file && read_all(*file).starts_with(kFirstLine);
 }
 
 Status RestartJournal::save(const ByteRanges& have) const {

@@ -31,6 +31,8 @@ class RestartJournal {
   /// Takes the place of what was saved before, in one step.  errors: Errc::local_write_failed
   [[nodiscard]] Status save(const ByteRanges& have) const;
   void remove() const { location_.remove(); }
+  /// Whether a journal is there, of whatever.
+  [[nodiscard]] static bool is_at(const FileLocation& location);
 
   /// The file's text. Total: what is not a journal of `identity` and `boot` is none.
   [[nodiscard]] static std::string to_text(std::string_view boot, std::string_view identity, const ByteRanges& have);

@@ -174,5 +174,57 @@ TEST_F(GridftpHostileServerTest, SendsTheSameBytesForEver) {
       {"--retries", "2"});
 }
 
+// ---- get -r ---------------------------------------------------------------------------------------------------------
+
+class GridftpHostileListingTest : public GridftpHostileServerTest {
+ protected:
+  /// Runs `get -r` at a server that lists so; the command is the listing's path.
+  void expect_no_tree(const std::function<std::string(const std::string& command)>& listing, const std::string& says) {
+    const TcpListener data;
+    expect_failure(
+        [&](const std::string& line, std::uint16_t) -> std::string {
+          if (line.starts_with("PASV")) return "227 Passive (" + ftp_port(data.port()) + ")\r\n";
+          if (!line.starts_with("MLSD")) return decent(line);
+          const auto client = data.accept(patience(30s));
+          if (client && client->send(listing(line))) client->finish_sending();
+          return "150 here\r\n226 done\r\n";
+        },
+        {"-r", "--retries", "0"}, says);
+    EXPECT_TRUE(std::filesystem::is_empty(home_.path())) << "nothing is made before all is listed";
+  }
+};
+
+TEST_F(GridftpHostileListingTest, NamesFilesElsewhere) {
+  for (const char* name : {"", ".", "..", "../x", "/etc/x", "a/b"})
+    expect_no_tree([=](const std::string&) { return "Type=file; " + std::string(name) + "\r\n"; },
+                   "not that of a file");
+  expect_no_tree([](const std::string&) { return std::string("Type=file; a\0b\r\n", 16); }, "FTP cannot carry");
+}
+
+TEST_F(GridftpHostileListingTest, NamesAFileTwice) {
+  expect_no_tree([](const std::string&) { return "Type=dir; a\r\nType=file; a\r\n"; }, "appears twice");
+}
+
+TEST_F(GridftpHostileListingTest, BreaksOff) {
+  expect_no_tree([](const std::string&) { return "Type=file; a"; }, "breaks off");
+}
+
+TEST_F(GridftpHostileListingTest, HasNoBottom) {
+  expect_no_tree([](const std::string&) { return "Type=dir; a\r\n"; }, "deeper than 128 directories");
+}
+
+TEST_F(GridftpHostileListingTest, HasNoEnd) {
+  const std::string line = "Type=file; " + std::string(200, 'n');
+  std::string endless;
+  while (endless.size() < 65 * kMiB) endless += line + std::to_string(endless.size()) + "\r\n";
+  expect_no_tree([&](const std::string&) { return endless; }, "more than 64 MiB");
+}
+
+TEST_F(GridftpHostileListingTest, HasMoreEntriesThanAreTaken) {
+  std::string many;
+  for (int entry = 0; entry < 1'000'001; ++entry) many += "Type=file; " + std::to_string(entry) + "\r\n";
+  expect_no_tree([&](const std::string&) { return many; }, "more than 1000000 entries");
+}
+
 }  // namespace
 }  // namespace udtcat::test::e2e

@@ -86,7 +86,7 @@ Task<Status> Download::check_version(RemoteServer& server) {
 /// Runs on a disk thread. A part that an earlier call left is gone on with, if both ends can tell that it belongs to
 /// the same file.
 Status Download::open_file(bool has_time) {
-  const files::FileLocation place(job_.path);
+  UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
   UDTCAT_TRY(auto store, files::BlockStore::open_to_write(place));
   std::optional<files::RestartJournal> journal;
   if (store.size() && expected_ && !options_.range && has_time) {
@@ -178,6 +178,11 @@ Task<Status> Download::conclude(Status outcome) {
 }
 
 }  // namespace
+
+Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                          SharedProgress progress, std::unique_ptr<RemoteServer> server) {
+  return transfer_all<Download>(io, std::move(jobs), std::move(options), std::move(progress), std::move(server));
+}
 
 void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                     SharedProgress progress, TransferHandler handler) {

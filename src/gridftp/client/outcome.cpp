@@ -97,6 +97,11 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
   }
 }
 
+Result<files::FileLocation> place_of(const TransferJob& job, Errc code) {
+  if (job.tree) return job.tree->locate(job.path, code);
+  return files::FileLocation(job.path);
+}
+
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler) {
   boost::asio::co_spawn(
       io,

@@ -18,6 +18,9 @@
 
 namespace udtcat::gridftp {
 
+/// Behind the name of a file that is put: the journal of that.  spec: docs/spec/gridftp.md §5
+inline constexpr const char* kSentSuffix = ".sent";
+
 /// Waits for the server's final reply after the data have come to their end, well or not. The server's reason counts
 /// more than ours.
 /// data   how the data ended
@@ -42,10 +45,11 @@ namespace udtcat::gridftp {
 
 /// Transfers files one after the other; those of one server share its control connection.
 /// FileTransfer   Download or Upload: one file, by attempt(), and conclude() with the last attempt's outcome
+/// server   where we are logged in already; none: nowhere
 template <typename FileTransfer>
 [[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
-                                        TransferOptions options, SharedProgress progress) {
-  std::unique_ptr<RemoteServer> server;
+                                        TransferOptions options, SharedProgress progress,
+                                        std::unique_ptr<RemoteServer> server = nullptr) {
   for (TransferJob& job : jobs) {
     const FtpUrl url = job.remote;
     FileTransfer file(io, std::move(job), options, progress);
@@ -61,6 +65,17 @@ template <typename FileTransfer>
   if (server) co_await server->quit();
   co_return Status{};
 }
+
+/// As transfer_all(): gets.
+[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+                                        TransferOptions options, SharedProgress progress,
+                                        std::unique_ptr<RemoteServer> server);
+/// As transfer_all(): puts.
+[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+                                      TransferOptions options, SharedProgress progress,
+                                      std::unique_ptr<RemoteServer> server);
+/// The local file of a job.  errors: as said by `code`
+[[nodiscard]] Result<files::FileLocation> place_of(const TransferJob& job, Errc code);
 
 /// Runs a transfer, and calls the handler with its outcome.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);

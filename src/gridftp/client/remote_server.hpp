@@ -44,6 +44,7 @@ class RemoteServer {
 
   [[nodiscard]] ControlClient& control() { return *control_; }
   [[nodiscard]] DataPath& path() { return path_; }
+  [[nodiscard]] boost::asio::io_context& io() { return io_; }
   /// The server speaks MODE E. Otherwise it is a plain FTP server, in stream mode.
   [[nodiscard]] bool has_mode_e() const { return has_mode_e_; }
   /// Whether jobs with this URL are jobs for this server.

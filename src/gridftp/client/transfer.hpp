@@ -18,6 +18,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/byte_ranges.hpp"
+#include "files/file_tree.hpp"
 #include "gridftp/dialogue/url.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
@@ -39,8 +40,9 @@ struct TransferOptions {
 /// One file: here, and there.
 struct TransferJob {
   FtpUrl remote;
-  std::string path;                   ///< the local file
-  std::unique_ptr<LocalStream> pipe;  ///< takes its place, where there is one
+  std::string path;                               ///< the local file
+  std::unique_ptr<LocalStream> pipe{};            ///< takes its place, where there is one
+  std::shared_ptr<const files::FileTree> tree{};  ///< `path` is in it; none: as every program of the user sees it
 };
 
 /// How far a transfer is.
@@ -78,6 +80,15 @@ void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, 
 /// errors (to the handler): as of async_download(), and Errc::local_read_failed
 void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                   SharedProgress progress, TransferHandler handler);
+/// What is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
+/// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning.
+/// errors (to the handler): as of async_download(), and Errc::protocol_violated for a listing that cannot be, or has
+/// more than a client takes
+void async_download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
+                         SharedProgress progress, TransferHandler handler);
+/// The other way. errors (to the handler): as of async_upload(), and Errc::bad_argument for a name that FTP cannot carry
+void async_upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
+                       SharedProgress progress, TransferHandler handler);
 /// From one server to the other, whose programs meet by themselves. A key is for them to have.
 /// errors (to the handler): as of async_download()
 void async_copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options, SharedProgress progress,

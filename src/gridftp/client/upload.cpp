@@ -105,7 +105,8 @@ class Upload {
 /// Opens the local file, which has to be the one of the first attempt.
 Task<Result<Upload::Opened>> Upload::open_file() {
   auto opened = co_await files::on_disk(io_, [this]() -> Result<Opened> {
-    UDTCAT_TRY(auto file, files::BlockStore::open_to_read(files::FileLocation(job_.path)));
+    UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
+    UDTCAT_TRY(auto file, files::BlockStore::open_to_read(place));
     const auto size = file.size();
     std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
     return Opened{std::move(file), size, std::move(now)};
@@ -128,9 +129,10 @@ Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range)
     // The proof at the end is of one transfer, which then has to be the whole of it.
     *have_ = options_.data.session.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
   } else if (!journal_) {
+    UDTCAT_CO_TRY(const auto place, place_of(job_, Errc::local_read_failed));
     journal_ = std::make_shared<SentJournal>(
-        io_, files::RestartJournal(files::FileLocation(job_.path).with_suffix(".sent"),
-                                   fmt::format("{} {}", job_.remote.to_string(), source_)));
+        io_,
+        files::RestartJournal(place.with_suffix(kSentSuffix), fmt::format("{} {}", job_.remote.to_string(), source_)));
     *have_ = co_await journal_->load();
   }
   if (begins_anew_) *have_ = {};
@@ -266,6 +268,11 @@ Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange>
 }
 
 }  // namespace
+
+Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+                        SharedProgress progress, std::unique_ptr<RemoteServer> server) {
+  return transfer_all<Upload>(io, std::move(jobs), std::move(options), std::move(progress), std::move(server));
+}
 
 void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                   SharedProgress progress, TransferHandler handler) {

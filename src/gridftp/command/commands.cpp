@@ -58,6 +58,7 @@ ConnectionStats figures_of(const TransferProgress& progress, const DataWatch& wa
 std::string unproved(const ClientOptions& options) {
   const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
   if (options.verb == Verb::copy || options.session.protection < Protection::safe) return what;
+  if (options.recursive) return what + ": what a directory has, too, but not each file of a server that is udtcat";
   return what + ", unless the server is udtcat, which proves in the data session what it did";
 }
 
@@ -86,6 +87,14 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
     return run.run();
   }
   const bool get = options.verb == Verb::get;
+  if (options.recursive) {
+    const GridftpFile& tree = options.files.front();
+    if (get)
+      async_download_tree(run.io(), tree.remote, tree.local, transfer, progress, conclude);
+    else
+      async_upload_tree(run.io(), tree.local, tree.remote, transfer, progress, conclude);
+    return run.run();
+  }
   std::vector<TransferJob> jobs;
   for (const GridftpFile& file : options.files) {
     auto job = job_for(run.io(), file, get);

@@ -75,6 +75,22 @@ Status read_put(const Words& words, ClientOptions& options) {
   return {};
 }
 
+/// One directory, and not "-".
+Status read_tree(const Words& words, ClientOptions& options) {
+  const bool get = options.verb == Verb::get;
+  if (options.transfer.range) return misplaced("-r", "a range is of one file");
+  if (words.empty() || words.size() > 2 || (!get && words.size() == 1))
+    return misplaced(get ? "gridftp get -r" : "gridftp put -r", get ? "is written get -r ftp://host/path [DIRECTORY]"
+                                                                    : "is written put -r DIRECTORY ftp://host/path");
+  UDTCAT_TRY(auto url, parse_ftp_url(get ? words.front() : words.back()));
+  while (url.path.ends_with('/')) url.path.pop_back();
+  std::string local = get ? (words.size() == 1 ? last_word(url.path) : words.back()) : words.front();
+  if (local.empty() || local == kStdio || (words.size() == 1 && (local == "." || local == "..")))
+    return misplaced("gridftp get -r " + words.front(), "the local directory needs a name");
+  options.files.push_back({std::move(url), std::move(local)});
+  return {};
+}
+
 Status read_copy(const Words& words, ClientOptions& options) {
   if (words.size() != 2) return misplaced("gridftp copy", "needs two URLs, as in copy ftp://a/path ftp://b/path");
   UDTCAT_TRY(options.from, parse_ftp_url(words[0]));
@@ -127,6 +143,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
     return {};
   });
   line.flag("--clear-control", options.clear_control);
+  if (options.verb != Verb::copy) line.flag("-r,--recursive", options.recursive);
   if (options.verb == Verb::put)
     add_rate_option(line, options);
   else
@@ -137,6 +154,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
 }
 
 Status read_words(const Words& words, ClientOptions& options) {
+  if (options.recursive) return read_tree(words, options);
   UDTCAT_CHECK(options.verb == Verb::get   ? read_get(words, options)
                : options.verb == Verb::put ? read_put(words, options)
                                            : read_copy(words, options));
@@ -293,6 +311,8 @@ std::string help_text() {
 
   udtcat gridftp get  [options] URL... FILE|DIRECTORY|-       - is stdout
   udtcat gridftp put  [options] FILE...|- URL                 a URL that ends with / is a directory
+  udtcat gridftp get  [options] -r URL [DIRECTORY]            what is in a directory, into a directory
+  udtcat gridftp put  [options] -r DIRECTORY URL
   udtcat gridftp copy [options] URL URL                       from server to server
   udtcat gridftp serve --root DIR [-l [ADDR:]PORT] [-k FILE]
   udtcat gridftp gateway ...                                  for two sites that stay as they are; gateway --help
@@ -301,6 +321,7 @@ std::string help_text() {
 
   -p, --parallelism N        data connections, 1 to 64 (1)
   -s, --stripes N            ask for a striped transfer; for get, to N ports here
+  -r, --recursive            get, put: all files of a directory and of those below it
       --range A-B            only the bytes from A up to, and not including, B
       --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
       --retries N            attempts in a row that may move nothing before it gives up (5)

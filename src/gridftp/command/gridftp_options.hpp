@@ -33,6 +33,7 @@ struct ClientOptions : tool::Options {
   FtpUrl from, to;                  ///< copy
   std::optional<DataKind> over;     ///< none: as protection asks for
   bool protection_written = false;  ///< a key or a level was asked for
+  bool recursive = false;           ///< get, put: `files` is one, a directory here and there
   bool clear_control = false;       ///< a key, and yet a control connection in the clear
   TransferOptions transfer;
 };

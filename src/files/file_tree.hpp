@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A directory, and what is below it without following a symbolic link.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "files/file_location.hpp"
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::files {
+
+/// Every call may wait for the disk: see DiskThreads. A path is of words with '/' between, none of which is ".."; empty:
+/// the directory itself. A symbolic link on the way is an error, whoever puts it there meanwhile.
+/// Threads: immutable.
+class FileTree {
+ public:
+  struct Entry {
+    enum class Kind { file, directory, link, special };
+    std::string name;
+    Kind kind = Kind::special;
+  };
+
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] static Result<FileTree> open(const std::string& directory);
+  /// The same; the directory is made where it is not there.  errors: Errc::local_write_failed
+  [[nodiscard]] static Result<FileTree> make(const std::string& directory);
+
+  /// The file of that path, whose directory is there.  errors: as said by `code`
+  [[nodiscard]] Result<FileLocation> locate(const std::string& path, Errc code) const;
+  /// A directory that is there is no error.  errors: Errc::local_write_failed
+  [[nodiscard]] Status make_directory(const std::string& path) const;
+  /// In the order of their names.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<std::vector<Entry>> list(const std::string& path) const;
+
+ private:
+  FileTree(bridge::Descriptor root, std::string shown)
+      : root_(std::make_shared<const bridge::Descriptor>(std::move(root))), shown_(std::move(shown)) {}
+  [[nodiscard]] Result<std::shared_ptr<const bridge::Descriptor>> enter(const std::string& path, Errc code) const;
+  [[nodiscard]] std::string shown(const std::string& path) const { return shown_ + '/' + path; }
+
+  std::shared_ptr<const bridge::Descriptor> root_;
+  std::string shown_;
+};
+
+}  // namespace udtcat::files

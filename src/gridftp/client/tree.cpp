@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/// async_download_tree(), async_upload_tree().  spec: docs/spec/gridftp.md §9
+#include <deque>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "files/disk_threads.hpp"
+#include "files/restart_journal.hpp"
+#include "gridftp/client/outcome.hpp"
+#include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/transfer.hpp"
+#include "gridftp/dialogue/listed_entries.hpp"
+#include "gridftp/mode_e/block_sink.hpp"
+#include "gridftp/mode_e/stream_mode.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: 1 GB of memory
+constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest, far below PATH_MAX
+constexpr std::size_t kMaxListingBytes = 64 * kMiB;  // guess: 300 000 entries as Globus writes them
+
+/// "a/b" in "/root/a/b"; either may be empty.
+std::string joined(const std::string& above, const std::string& name) {
+  return above.empty() || name.empty() ? above + name : above + '/' + name;
+}
+
+FtpUrl url_below(FtpUrl root, const std::string& path) {
+  root.path += '/' + path;
+  return root;
+}
+
+/// A listing in memory.
+/// Threads: confined to the io_context thread.
+class ListingSink final : public BlockSink {
+ public:
+  Task<Status> store(std::uint64_t /*in order*/, std::span<const std::byte> bytes) override {
+    if (bytes.size() > kMaxListingBytes - text_.size())
+      co_return fail(Errc::protocol_violated, "read a listing",
+                     fmt::format("it has more than {} MiB, the most that this client takes", kMaxListingBytes / kMiB));
+    for (const std::byte each : bytes) text_ += static_cast<char>(each);
+    co_return Status{};
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// MLSD on a connection of its own in stream mode, as Globus' clients ask for it.
+/// path   ends with '/', as theirs do
+Task<Result<std::vector<ListedEntry>>> list(RemoteServer& server, std::string path) {
+  UDTCAT_CO_TRY(auto where, co_await server.ask_ports(false));
+  server.path().aim(std::move(where));
+  const auto done = std::make_shared<Promise<Status>>(server.io());
+  const auto sink = std::make_shared<ListingSink>();
+  // GCC 12 destroys a temporary closure of a co_await twice: this one has a name.
+  const ControlConnection::Moved moved_bytes = [sink] { return sink->text().size(); };
+  UDTCAT_CO_CHECK(co_await server.begin("MLSD " + path, moved_bytes, ignore_markers(), done));
+  const auto connection = co_await server.path().single();
+  Status moved;
+  files::ByteRanges have;
+  if (connection)
+    moved = co_await server.path().alone(*connection, receive_stream_mode(**connection, *sink, have, std::nullopt));
+  else
+    moved = tl::unexpected(connection.error());
+  UDTCAT_CO_CHECK(co_await outcome_of(server, std::move(moved), done));
+  auto entries = parse_listing(sink->text());
+  if (!entries) entries.error().what += " of " + core::printable(path, core::kShownBytes);
+  co_return entries;
+}
+
+/// Whatever is neither a file nor a directory, which FTP has no form for.
+struct PassedOver {
+  std::size_t links = 0;
+  std::size_t special = 0;
+
+  void warn() const {
+    if (links > 0) core::log().warn("{} symbolic links are passed over: FTP has no form for them", links);
+    if (special > 0) core::log().warn("{} special files are passed over: FTP has no form for them", special);
+  }
+};
+
+/// Directories and files of a tree, by their paths from its root; each directory before what is in it.
+/// Threads: confined to the io_context thread.
+class Walk {
+ public:
+  /// The next directory to look into; empty: the root.
+  [[nodiscard]] std::optional<std::string> next() {
+    if (waiting_.empty()) return std::nullopt;
+    std::string directory = std::move(waiting_.front());
+    waiting_.pop_front();
+    return directory;
+  }
+  /// Entry   ListedEntry, FileTree::Entry
+  template <typename Entry>
+  void take(const std::string& directory, const Entry& entry) {
+    using Kind = typename Entry::Kind;
+    const std::string path = joined(directory, entry.name);
+    if (entry.kind == Kind::file) files_.push_back(path);
+    if (entry.kind == Kind::directory) {
+      directories_.push_back(path);
+      waiting_.push_back(path);
+    }
+    if (entry.kind == Kind::link) ++passed_over_.links;
+    if (entry.kind == Kind::special) ++passed_over_.special;
+  }
+  [[nodiscard]] const std::vector<std::string>& directories() const { return directories_; }
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+  [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
+
+ private:
+  std::deque<std::string> waiting_{""};
+  std::vector<std::string> directories_, files_;
+  PassedOver passed_over_;
+};
+
+std::vector<TransferJob> jobs_of(const Walk& walk, const FtpUrl& root, files::FileTree tree) {
+  const auto shared = std::make_shared<const files::FileTree>(std::move(tree));
+  std::vector<TransferJob> jobs;
+  for (const std::string& path : walk.files())
+    jobs.push_back({.remote = url_below(root, path), .path = path, .tree = shared});
+  return jobs;
+}
+
+// ---- get -r ---------------------------------------------------------------------------------------------------------
+
+Status check_bounds(const std::string& directory, std::size_t entries) {
+  const auto depth = static_cast<std::size_t>(std::ranges::count(directory, '/'));
+  if (depth >= kMaxTreeDepth)
+    return fail(
+        Errc::protocol_violated, "get " + core::printable(directory, core::kShownBytes),
+        fmt::format("the tree is deeper than {} directories, the most that this client follows", kMaxTreeDepth));
+  if (entries > kMaxTreeEntries)
+    return fail(Errc::protocol_violated, "get " + core::printable(directory, core::kShownBytes),
+                fmt::format("the tree has more than {} entries, the most that this client takes", kMaxTreeEntries));
+  return {};
+}
+
+Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
+  if (server.has_mode_e()) UDTCAT_CO_CHECK(co_await server.control().demand("MODE S"));
+  Walk walk;
+  std::size_t entries = 0;
+  while (const auto directory = walk.next()) {
+    UDTCAT_CO_CHECK(check_bounds(*directory, entries));
+    UDTCAT_CO_TRY(const auto listed,
+                  co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/")));
+    entries += listed.size();
+    for (const ListedEntry& entry : listed) walk.take(*directory, entry);
+    UDTCAT_CO_CHECK(check_bounds("", entries));
+  }
+  if (server.has_mode_e()) UDTCAT_CO_CHECK(co_await server.control().demand("MODE E"));
+  co_return walk;
+}
+
+Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
+                           SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  Walk walk;
+  const auto attempt = [&]() -> Task<Status> {
+    UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, from, options));
+    auto walked = co_await walk_server(*server, from);
+    if (!walked) server.reset();
+    if (!walked) co_return tl::unexpected(std::move(walked.error()));
+    walk = std::move(*walked);
+    co_return Status{};
+  };
+  UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
+  walk.passed_over().warn();
+  auto tree = co_await files::on_disk(io, [&]() -> Result<files::FileTree> {
+    UDTCAT_TRY(auto made, files::FileTree::make(into));
+    for (const std::string& directory : walk.directories()) UDTCAT_CHECK(made.make_directory(directory));
+    return made;
+  });
+  if (!tree) co_return tl::unexpected(std::move(tree.error()));
+  co_return co_await download_all(io, jobs_of(walk, from, std::move(*tree)), options, progress, std::move(server));
+}
+
+// ---- put -r ---------------------------------------------------------------------------------------------------------
+
+/// Runs on a disk thread. Journals of an earlier put are not content.
+Result<Walk> walk_disk(const files::FileTree& tree) {
+  Walk walk;
+  while (const auto directory = walk.next()) {
+    UDTCAT_TRY(const auto entries, tree.list(*directory));
+    for (const files::FileTree::Entry& entry : entries) {
+      const std::string path = joined(*directory, entry.name);
+      const bool moves =
+          entry.kind == files::FileTree::Entry::Kind::file || entry.kind == files::FileTree::Entry::Kind::directory;
+      if (moves && !can_be_said(path))
+        return fail(Errc::bad_argument, "put " + core::printable(path, core::kShownBytes),
+                    "its name has a line end or 0xFF, which FTP cannot carry");
+      if (entry.kind == files::FileTree::Entry::Kind::file && path.ends_with(kSentSuffix)) {
+        UDTCAT_TRY(const auto place, tree.locate(path, Errc::local_read_failed));
+        if (files::RestartJournal::is_at(place)) continue;
+      }
+      walk.take(*directory, entry);
+    }
+  }
+  return walk;
+}
+
+/// MKD. A directory that is there is no error, whatever words the server has for that.
+Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
+  UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path));
+  if (made.is_completion()) co_return Status{};
+  UDTCAT_CO_TRY(const auto there, co_await server.control().ask("CWD " + directory.path));
+  if (there.is_completion()) co_return Status{};
+  co_return fail(Errc::stream_refused, "make the directory " + directory.to_string(),
+                 fmt::format("{} {}", made.code, made.text()));
+}
+
+Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
+                         SharedProgress progress) {
+  auto tree = co_await files::on_disk(io, [&] { return files::FileTree::open(from); });
+  if (!tree) co_return tl::unexpected(std::move(tree.error()));
+  UDTCAT_CO_TRY(const Walk walk, co_await files::on_disk(io, [&] { return walk_disk(*tree); }));
+  walk.passed_over().warn();
+  std::unique_ptr<RemoteServer> server;
+  const auto make_all = [&]() -> Task<Status> {
+    UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, into, options));
+    if (!into.path.empty()) UDTCAT_CO_CHECK(co_await make_remote(*server, into));
+    for (const std::string& directory : walk.directories())
+      UDTCAT_CO_CHECK(co_await make_remote(*server, url_below(into, directory)));
+    co_return Status{};
+  };
+  const auto attempt = [&]() -> Task<Status> {
+    auto made = co_await make_all();
+    if (!made) server.reset();
+    co_return made;
+  };
+  UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
+  co_return co_await upload_all(io, jobs_of(walk, into, std::move(*tree)), options, progress, std::move(server));
+}
+
+}  // namespace
+
+void async_download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
+                         SharedProgress progress, TransferHandler handler) {
+  run_transfer(io, download_tree(io, std::move(from), std::move(into), std::move(options), std::move(progress)),
+               std::move(handler));
+}
+
+void async_upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
+                       SharedProgress progress, TransferHandler handler) {
+  run_transfer(io, upload_tree(io, std::move(from), std::move(into), std::move(options), std::move(progress)),
+               std::move(handler));
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gridftp/dialogue/listed_entries.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "gridftp/dialogue/command.hpp"
+#include "gridftp/dialogue/url.hpp"
+#include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 255;  // spec: Linux NAME_MAX
+
+tl::unexpected<Error> wrong(std::string_view line, std::string why) {
+  return fail(Errc::protocol_violated, "read \"" + core::printable(line, core::kShownBytes) + "\" of a listing",
+              std::move(why));
+}
+
+/// "Type=file;Size=20;": the values that matter, in capitals; empty: the fact is not there.
+struct Facts {
+  std::string type;
+  bool is_link = false;  // Globus says where a link leads, beside the type of what is there
+};
+
+Facts facts_of(std::string_view text) {
+  Facts facts;
+  while (!text.empty()) {
+    const auto end = text.find(';');
+    const std::string fact = to_upper(std::string(text.substr(0, end)));
+    if (fact.starts_with("TYPE=")) facts.type = fact.substr(sizeof "TYPE=" - 1);
+    if (fact.starts_with("UNIX.SLINK=")) facts.is_link = true;
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  const bool says_link = facts.type.starts_with("OS.UNIX=SLINK") || facts.type.starts_with("OS.UNIX=SYMLINK");
+  facts.is_link = facts.is_link || says_link;
+  return facts;
+}
+
+ListedEntry::Kind kind_of(const Facts& facts) {
+  if (facts.is_link) return ListedEntry::Kind::link;
+  if (facts.type == "FILE") return ListedEntry::Kind::file;
+  return facts.type == "DIR" ? ListedEntry::Kind::directory : ListedEntry::Kind::special;
+}
+
+/// None: the line is about the directory itself, or the one above it.
+Result<std::optional<ListedEntry>> parse_line(std::string_view line) {
+  const auto blank = line.find(' ');
+  if (blank == std::string_view::npos) return wrong(line, "no name is in it");
+  const Facts facts = facts_of(line.substr(0, blank));
+  if (facts.type.empty()) return wrong(line, "it does not say the type");
+  if (facts.type == "CDIR" || facts.type == "PDIR") return std::nullopt;
+  const std::string_view name = line.substr(blank + 1);
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string_view::npos)
+    return wrong(line, "its name is not that of a file in the directory");
+  if (name.size() > kMaxNameBytes) return wrong(line, "its name is longer than 255 bytes, the most that Linux has");
+  if (!can_be_said(name)) return wrong(line, "its name has a line end, a zero byte or 0xFF, which FTP cannot carry");
+  return ListedEntry{std::string(name), kind_of(facts)};
+}
+
+}  // namespace
+
+Result<std::vector<ListedEntry>> parse_listing(std::string_view text) {
+  std::vector<ListedEntry> entries;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return wrong(text, "it breaks off within a line");
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    UDTCAT_TRY(auto entry, parse_line(line));
+    if (entry) entries.push_back(std::move(*entry));
+    text.remove_prefix(end + 1);
+  }
+  std::ranges::sort(entries, {}, &ListedEntry::name);
+  const auto twice = std::ranges::adjacent_find(entries, {}, &ListedEntry::name);
+  if (twice != entries.end()) return wrong(twice->name, "the name appears twice");
+  return entries;
+}
+
+}  // namespace udtcat::gridftp

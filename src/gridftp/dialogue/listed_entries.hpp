@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a server says is in a directory: the answer to MLSD.  spec: RFC 3659 §7; docs/spec/gridftp.md §9
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::gridftp {
+
+struct ListedEntry {
+  enum class Kind { file, directory, link, special };
+  std::string name;  ///< of one file in that directory: neither empty, "." nor "..", without '/'; can_be_said()
+  Kind kind = Kind::special;
+  friend bool operator==(const ListedEntry&, const ListedEntry&) = default;
+};
+
+/// The entries in the order of their names, without the directory itself and the one above it. Total.
+/// errors: Errc::protocol_violated: a line without its end or without a type, a name that is none or leads elsewhere, a
+/// name that appears twice
+[[nodiscard]] Result<std::vector<ListedEntry>> parse_listing(std::string_view text);
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Directories and all that is below them, got and put: with a stock server, with ours, and with those of plain FTP.
+#include <csignal>
+
+#include <sys/stat.h>
+
+#include <gmock/gmock.h>
+
+#include "e2e/support/gridftp_test.hpp"
+#include "support/deadline.hpp"
+
+namespace udtcat::test::e2e {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class GridftpTreeTest : public GridftpTest {
+ protected:
+  void SetUp() override {
+    GridftpTest::SetUp();
+    std::filesystem::create_directories(here("tree/a/b/c"));
+    std::filesystem::create_directories(here("tree/empty"));
+    home_.write("tree/file", "content");
+    home_.write("tree/a/with blank;", "more");
+    home_.write("tree/a/none", "");
+    std::ignore = random_file("tree/a/b/c/big", 3'000'000);  // its place is known
+  }
+  /// Both trees are the same.
+  void expect_same(const std::string& one, const std::string& other) const {
+    const Ran ran = run({.argv = {"diff", "-r", here(one).string(), here(other).string()}});
+    EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  }
+  void add_links() const {
+    home_.write("secret", "outside");
+    std::filesystem::create_symlink("../secret", here("tree/link"));
+    std::filesystem::create_directory_symlink("..", here("tree/up"));
+    ASSERT_EQ(::mkfifo(here("tree/a/pipe").c_str(), 0600), 0);
+  }
+};
+
+TEST_F(GridftpTreeTest, GoesToAndFromAStockServer) {
+  const GlobusServer stock;
+  const Ran get = gridftp({"get", "-r", "-p", "2", stock.url(here("tree")), "got"});
+  EXPECT_EQ(get.status, kSuccess) << get.errors;
+  expect_same("tree", "got");
+  for (int twice = 0; twice < 2; ++twice) {
+    const Ran put = gridftp({"put", "-r", "-p", "2", "tree", stock.url(here("put"))});
+    EXPECT_EQ(put.status, kSuccess) << put.errors;
+    expect_same("tree", "put");
+  }
+}
+
+TEST_F(GridftpTreeTest, GoesToAndFromOurServer) {
+  serve();
+  for (int twice = 0; twice < 2; ++twice) {
+    const Ran get = gridftp({"get", "--recursive", ours("tree/"), "got/"});
+    EXPECT_EQ(get.status, kSuccess) << get.errors;
+    expect_same("tree", "got");
+    const Ran put = gridftp({"put", "--recursive", "tree/", ours("put/")});
+    EXPECT_EQ(put.status, kSuccess) << put.errors;
+    expect_same("tree", "put");
+  }
+  EXPECT_EQ(url_copy({"-r", ours("tree/"), local(here("theirs")) + '/'}).status, kSuccess);
+  expect_same("tree", "theirs");
+}
+
+TEST_F(GridftpTreeTest, GoesOverUdtAndSessions) {
+  const std::string key = key_file();
+  serve({"-k", key, "--protect", "clear"});
+  for (const Arguments& over : {Arguments{"--over", "udt"}, Arguments{"-k", key, "--clear-control"}}) {
+    Arguments get{"get", "-r", ours("tree"), "got"};
+    get.insert(get.begin() + 1, over.begin(), over.end());
+    Arguments put{"put", "-r", "tree", ours("put")};
+    put.insert(put.begin() + 1, over.begin(), over.end());
+    for (const Arguments& words : {get, put}) {
+      const Ran ran = gridftp(words);
+      EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+    }
+    expect_same("tree", "got");
+    expect_same("tree", "put");
+    std::filesystem::remove_all(here("got"));
+    std::filesystem::remove_all(here("put"));
+  }
+}
+
+TEST_F(GridftpTreeTest, HasTheNameThatItHasThereWhereNoOtherIsGiven) {
+  serve({"--read-only"});
+  std::filesystem::create_directory(here("here"));
+  const Ran get =
+      run({.argv = {UDTCAT_BINARY, "gridftp", "get", "-r", ours("tree")}, .working_directory = here("here")});
+  EXPECT_EQ(get.status, kSuccess) << get.errors;
+  expect_same("tree", "here/tree");
+  for (const Arguments& words :
+       {Arguments{"get", "-r", ours("")}, Arguments{"get", "-r", ours("tree"), "-"}, Arguments{"put", "-r", "tree"},
+        Arguments{"put", "-r", "a", "b", ours("")}, Arguments{"get", "-r", "--range", "0-1", ours("tree"), "got"},
+        Arguments{"copy", "-r", ours("tree"), ours("other")}})
+    EXPECT_EQ(gridftp(words).status, kUsage) << words.front();
+}
+
+TEST_F(GridftpTreeTest, PassesOverLinksAndPipesAndSaysHowMany) {
+  const GlobusServer stock;
+  serve();
+  add_links();
+  const Ran from_stock = gridftp({"get", "-r", stock.url(here("tree")), "got"});
+  EXPECT_EQ(from_stock.status, kSuccess) << from_stock.errors;
+  EXPECT_THAT(from_stock.errors, HasSubstr("2 symbolic links are passed over"));
+  EXPECT_THAT(from_stock.errors, HasSubstr("1 special files are passed over"));
+  const Ran from_ours = gridftp({"get", "-r", ours("tree"), "got2"});
+  EXPECT_EQ(from_ours.status, kSuccess) << from_ours.errors;
+  EXPECT_THAT(from_ours.errors, HasSubstr("3 special files are passed over"));
+  const Ran put = gridftp({"put", "-r", "tree", ours("put")});
+  EXPECT_EQ(put.status, kSuccess) << put.errors;
+  EXPECT_THAT(put.errors, HasSubstr("2 symbolic links are passed over"));
+  for (const char* name : {"link", "up", "a/pipe"}) {
+    EXPECT_FALSE(std::filesystem::exists(here("got") / name)) << name;
+    std::filesystem::remove(here("tree") / name);
+  }
+  for (const char* tree : {"got", "got2", "put"}) expect_same("tree", tree);
+}
+
+TEST_F(GridftpTreeTest, WritesNothingBehindLocalLinks) {
+  serve();
+  for (const char* name : {"a", "file"}) {
+    std::filesystem::create_directories(here("got"));
+    std::filesystem::create_directories(here("outside"));
+    std::filesystem::create_symlink(here("outside"), here("got") / name);
+    const Ran get = gridftp({"get", "-r", ours("tree"), "got"});
+    EXPECT_EQ(get.status, kReadOrWriteFailed) << get.errors;
+    EXPECT_THAT(get.errors, HasSubstr("got/" + std::string(name)));
+    EXPECT_TRUE(std::filesystem::is_empty(here("outside")));
+    std::filesystem::remove_all(here("got"));
+  }
+}
+
+TEST_F(GridftpTreeTest, NamesTheFirstFileThatFails) {
+  const GlobusServer stock;
+  serve();
+  const Ran none = gridftp({"get", "-r", stock.url(here("none")), "got"});
+  EXPECT_EQ(none.status, kReadOrWriteFailed) << none.errors;
+  EXPECT_THAT(none.errors, HasSubstr("/none"));
+  EXPECT_FALSE(std::filesystem::exists(here("got")));
+  for (const std::string& url : {stock.url(here("tree/file")), ours("tree/file")}) {
+    const Ran file = gridftp({"get", "-r", url, "got"});
+    EXPECT_NE(file.status, kSuccess) << "a file is no directory: " << url;
+    std::filesystem::remove_all(here("got"));
+  }
+  home_.write("tree/a/bad\nname", "x");
+  const Ran put = gridftp({"put", "-r", "tree", ours("put")});
+  EXPECT_EQ(put.status, kUsage) << put.errors;
+  EXPECT_THAT(put.errors, HasSubstr("FTP cannot carry"));
+  EXPECT_THAT(put.errors, HasSubstr("name"));
+  EXPECT_FALSE(std::filesystem::exists(here("put"))) << "nothing is sent then";
+  std::filesystem::remove(here("tree/a/bad\nname"));
+  home_.write("occupied", "x");
+  EXPECT_EQ(gridftp({"put", "-r", "tree", ours("occupied")}).status, kReadOrWriteFailed);
+}
+
+TEST_F(GridftpTreeTest, GoesOnAfterACut) {
+  serve();
+  std::ignore = random_file("tree/large", 200'000'000);  // its place is known
+  Process cut = start_gridftp({"get", "-r", ours("tree"), "got"});
+  ASSERT_TRUE(eventually(patience(60s),
+                         [&] { return std::filesystem::exists(here("got/large.part.have")) || !cut.running(); }));
+  cut.send_signal(SIGKILL);
+  ASSERT_TRUE(cut.wait(patience(30s)));
+  const Ran again = gridftp({"get", "-v", "-r", ours("tree"), "got"});
+  EXPECT_EQ(again.status, kSuccess) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("going on with"));
+  expect_same("tree", "got");
+}
+
+TEST_F(GridftpTreeTest, LeavesOutTheJournalsOfAnEarlierPut) {
+  serve();
+  home_.write("tree/file.sent", "udtcat restart 1\nboot x\nof y\nhave 0-1\n");
+  home_.write("tree/note.sent", "a letter");
+  EXPECT_EQ(gridftp({"put", "-r", "tree", ours("put")}).status, kSuccess);
+  EXPECT_FALSE(std::filesystem::exists(here("put/file.sent")));
+  EXPECT_EQ(read_file(here("put/note.sent")), "a letter");
+}
+
+}  // namespace
+}  // namespace udtcat::test::e2e

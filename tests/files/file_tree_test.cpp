@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/file_tree.hpp"
+
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "files/words.hpp"
+
+namespace udtcat::files {
+namespace {
+
+using Kind = FileTree::Entry::Kind;
+
+class FileTrees : public testing::Test {
+ protected:
+  Folder folder;
+  Folder outside;
+};
+
+TEST_F(FileTrees, AreMadeAndListedInOrder) {
+  const auto tree = FileTree::make(folder / "new").value();
+  for (const char* path : {"b", "a", "a/c", "a/c"}) EXPECT_TRUE(tree.make_directory(path)) << path;
+  EXPECT_TRUE(tree.locate("a/file", Errc::local_write_failed)->open(O_WRONLY | O_CREAT, Errc::local_write_failed));
+  std::filesystem::create_symlink("c", folder / "new/a/link");
+  ASSERT_EQ(::mkfifo((folder / "new/a/pipe").c_str(), 0600), 0);
+  const auto entries = tree.list("a").value();
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_TRUE(entries[0].name == "c" && entries[0].kind == Kind::directory);
+  EXPECT_TRUE(entries[1].name == "file" && entries[1].kind == Kind::file);
+  EXPECT_TRUE(entries[2].name == "link" && entries[2].kind == Kind::link);
+  EXPECT_TRUE(entries[3].name == "pipe" && entries[3].kind == Kind::special);
+  EXPECT_EQ(tree.list("").value().size(), 2U);
+}
+
+TEST_F(FileTrees, AreNotLeftByASymbolicLink) {
+  outside.write("file", bytes_of("x"));
+  std::filesystem::create_directory_symlink(outside.path(), folder / "link");
+  std::filesystem::create_symlink(outside / "file", folder / "file");
+  const auto tree = FileTree::open(folder.path()).value();
+  EXPECT_FALSE(tree.make_directory("link"));
+  EXPECT_FALSE(tree.make_directory("link/new"));
+  EXPECT_FALSE(tree.locate("link/file", Errc::local_write_failed));
+  EXPECT_FALSE(tree.list("link"));
+  EXPECT_FALSE(tree.locate("file", Errc::local_read_failed)->open(O_RDONLY, Errc::local_read_failed));
+  EXPECT_FALSE(std::filesystem::exists(outside / "new"));
+}
+
+TEST_F(FileTrees, NameWhatIsInTheWay) {
+  folder.write("file", bytes_of("x"));
+  const auto tree = FileTree::open(folder.path()).value();
+  EXPECT_NE(tree.make_directory("file").error().message().find("/file: not a directory"), std::string::npos)
+      << tree.make_directory("file").error().message();
+  EXPECT_EQ(FileTree::open(folder / "file").error().code, Errc::local_read_failed);
+  EXPECT_EQ(FileTree::make(folder / "none/none").error().code, Errc::local_write_failed);
+}
+
+}  // namespace
+}  // namespace udtcat::files
