@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_test.hpp"
+#include "e2e/support/line_relay.hpp"
 #include "support/deadline.hpp"
 
 namespace udtcat::test::e2e {
@@ -82,6 +83,21 @@ TEST_F(GridftpTreeTest, GoesOverUdtAndSessions) {
     std::filesystem::remove_all(here("got"));
     std::filesystem::remove_all(here("put"));
   }
+}
+
+TEST_F(GridftpTreeTest, GoesInStreamModeWhereTheServerHasNoOther) {
+  serve();
+  const LineRelay plain(
+      serve_port_, [](const std::string& line) { return line == "MODE E\r\n" ? "MODE B\r\n" : line; },
+      [](const std::string& line) { return line; });
+  const std::string root = "ftp://127.0.0.1:" + std::to_string(plain.port()) + '/';
+  const Ran get = gridftp({"get", "-v", "-r", root + "tree", "got"});
+  EXPECT_EQ(get.status, kSuccess) << get.errors;
+  EXPECT_THAT(get.errors, HasSubstr("does not speak MODE E"));
+  const Ran put = gridftp({"put", "-r", "tree", root + "put"});
+  EXPECT_EQ(put.status, kSuccess) << put.errors;
+  expect_same("tree", "got");
+  expect_same("tree", "put");
 }
 
 TEST_F(GridftpTreeTest, HasTheNameThatItHasThereWhereNoOtherIsGiven) {
