@@ -172,6 +172,16 @@ TEST_F(GridftpTreeTest, NamesTheFirstFileThatFails) {
   EXPECT_EQ(gridftp({"put", "-r", "tree", ours("occupied")}).status, kReadOrWriteFailed);
 }
 
+TEST_F(GridftpTreeTest, ShowsNoNameOfAServerThatATerminalWouldObey) {
+  serve();
+  home_.write("tree/\033[31mred", "x");
+  std::filesystem::create_directories(here("got/\033[31mred"));
+  const Ran get = gridftp({"get", "-r", ours("tree"), "got"});
+  EXPECT_EQ(get.status, kReadOrWriteFailed) << get.errors;
+  EXPECT_THAT(get.errors, HasSubstr("got/?[31mred"));
+  EXPECT_THAT(get.errors, Not(HasSubstr("\033")));
+}
+
 TEST_F(GridftpTreeTest, GoesOnAfterACut) {
   serve();
   std::ignore = random_file("tree/large", 200'000'000);  // its place is known
