@@ -13,8 +13,8 @@
 
 namespace udtcat::files {
 
-/// Every call may wait for the disk: see DiskThreads. A path is of words with '/' between, none of which is ".."; empty:
-/// the directory itself. A symbolic link on the way is an error, whoever puts it there meanwhile.
+/// Every call may wait for the disk: see DiskThreads. A path is of words with '/' between, none of which is "..";
+/// empty: the directory itself. A symbolic link on the way is an error, whoever puts it there meanwhile.
 /// Threads: immutable.
 class FileTree {
  public:

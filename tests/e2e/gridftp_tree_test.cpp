@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "e2e/support/gridftp_test.hpp"
+#include "e2e/support/line_relay.hpp"
 #include "support/deadline.hpp"
 
 namespace udtcat::test::e2e {
@@ -84,6 +85,21 @@ TEST_F(GridftpTreeTest, GoesOverUdtAndSessions) {
   }
 }
 
+TEST_F(GridftpTreeTest, GoesInStreamModeWhereTheServerHasNoOther) {
+  serve();
+  const LineRelay plain(
+      serve_port_, [](const std::string& line) { return line == "MODE E\r\n" ? "MODE B\r\n" : line; },
+      [](const std::string& line) { return line; });
+  const std::string root = "ftp://127.0.0.1:" + std::to_string(plain.port()) + '/';
+  const Ran get = gridftp({"get", "-v", "-r", root + "tree", "got"});
+  EXPECT_EQ(get.status, kSuccess) << get.errors;
+  EXPECT_THAT(get.errors, HasSubstr("does not speak MODE E"));
+  const Ran put = gridftp({"put", "-r", "tree", root + "put"});
+  EXPECT_EQ(put.status, kSuccess) << put.errors;
+  expect_same("tree", "got");
+  expect_same("tree", "put");
+}
+
 TEST_F(GridftpTreeTest, HasTheNameThatItHasThereWhereNoOtherIsGiven) {
   serve({"--read-only"});
   std::filesystem::create_directory(here("here"));
@@ -154,6 +170,16 @@ TEST_F(GridftpTreeTest, NamesTheFirstFileThatFails) {
   std::filesystem::remove(here("tree/a/bad\nname"));
   home_.write("occupied", "x");
   EXPECT_EQ(gridftp({"put", "-r", "tree", ours("occupied")}).status, kReadOrWriteFailed);
+}
+
+TEST_F(GridftpTreeTest, ShowsNoNameOfAServerThatATerminalWouldObey) {
+  serve();
+  home_.write("tree/\033[31mred", "x");
+  std::filesystem::create_directories(here("got/\033[31mred"));
+  const Ran get = gridftp({"get", "-r", ours("tree"), "got"});
+  EXPECT_EQ(get.status, kReadOrWriteFailed) << get.errors;
+  EXPECT_THAT(get.errors, HasSubstr("got/?[31mred"));
+  EXPECT_THAT(get.errors, Not(HasSubstr("\033")));
 }
 
 TEST_F(GridftpTreeTest, GoesOnAfterACut) {

@@ -13,6 +13,7 @@
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -78,7 +79,8 @@ Task<Status> Download::check_version(RemoteServer& server) {
       co_await files::on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
   if (!have_.empty()) {
     progress_->resumed_bytes += have_.bytes();
-    core::log().info("going on with {}: {} of {} bytes are here", job_.path, have_.bytes(), expected_->end);
+    core::log().info("going on with {}: {} of {} bytes are here", core::printable(job_.path, core::kShownBytes),
+                     have_.bytes(), expected_->end);
   }
   co_return opened;
 }

@@ -9,10 +9,13 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
 
 namespace udtcat::gridftp {
 
 namespace {
+
+constexpr std::size_t kMaxMessageBytes = 8'192;  // guess: a path of PATH_MAX twice
 
 /// Errors of our side, which the server's reply does not explain better.
 bool is_our_own(const Error& error) {
@@ -90,7 +93,7 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
     const std::uint64_t kept = progress->kept_bytes - std::min(progress->kept_bytes, kept_before);
     progress->bytes = std::min(progress->bytes, before + kept);
     core::log().warn("{}; going on from what is there: attempt {}, after {} of {} in a row that moved nothing",
-                     status.error().message(), number, in_vain, options.retries + 1);
+                     core::printable(status.error().message(), kMaxMessageBytes), number, in_vain, options.retries + 1);
     pause.expires_after(options.retry_pause);
     boost::system::error_code ignored;
     co_await pause.async_wait(into(ignored));
@@ -106,7 +109,12 @@ void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHa
   boost::asio::co_spawn(
       io,
       [transfer = std::move(transfer), handler = std::move(handler)]() mutable -> Task<void> {
-        handler(co_await std::move(transfer));
+        auto outcome = co_await std::move(transfer);
+        if (!outcome) {  // names in it may be a server's
+          outcome.error().what = core::printable(outcome.error().what, kMaxMessageBytes);
+          outcome.error().cause = core::printable(outcome.error().cause, kMaxMessageBytes);
+        }
+        handler(std::move(outcome));
       },
       boost::asio::detached);
 }

@@ -80,13 +80,14 @@ void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, 
 /// errors (to the handler): as of async_download(), and Errc::local_read_failed
 void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                   SharedProgress progress, TransferHandler handler);
-/// What is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
+/// All that is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
 /// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning.
 /// errors (to the handler): as of async_download(), and Errc::protocol_violated for a listing that cannot be, or has
 /// more than a client takes
 void async_download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
                          SharedProgress progress, TransferHandler handler);
-/// The other way. errors (to the handler): as of async_upload(), and Errc::bad_argument for a name that FTP cannot carry
+/// The other way; journals of earlier uploads are left out.
+/// errors (to the handler): as of async_upload(), and Errc::bad_argument for a name that FTP cannot carry
 void async_upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
                        SharedProgress progress, TransferHandler handler);
 /// From one server to the other, whose programs meet by themselves. A key is for them to have.

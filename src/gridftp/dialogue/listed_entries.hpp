@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a server says is in a directory: the answer to MLSD.  spec: RFC 3659 §7; docs/spec/gridftp.md §9
+/// The entries of a directory, as a server lists them: the answer to MLSD.  spec: RFC 3659 §7; docs/spec/gridftp.md §9
 #pragma once
 
 #include <string>
