@@ -96,7 +96,9 @@ Result<std::vector<FileTree::Entry>> FileTree::list(const std::string& path) con
     const std::string name = static_cast<const char*>(entry->d_name);
     if (name == "." || name == "..") continue;
     struct stat status {};
-    if (::fstatat(directory->number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    const bool is_there = ::fstatat(directory->number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!is_there && errno == ENOENT) continue;  // somebody has just removed it
+    if (!is_there)
       return tree_failed(Errc::local_read_failed, "look at", shown(path.empty() ? name : path + '/' + name));
     entries.push_back({name, kind_of_mode(status.st_mode)});
   }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 4'194'304;                        // guess: ByteRanges::kMaxRanges of 64 bytes
 constexpr const char* kFirstLine = "udtcat restart 1\n";            // spec: docs/spec/gridftp.md §5
+constexpr const char* kNextSuffix = ".new";                         // custom: of what takes a journal's place
 constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
@@ -89,8 +90,13 @@ bool RestartJournal::is_at(const FileLocation& location) {
   return file && read_all(*file).starts_with(kFirstLine);
 }
 
+bool RestartJournal::may_be_at(const FileLocation& location) {
+  const auto is_free = [](const FileLocation& place) { return !place.exists() || is_at(place); };
+  return is_free(location) && is_free(location.with_suffix(kNextSuffix));
+}
+
 Status RestartJournal::save(const ByteRanges& have) const {
-  const FileLocation next = location_.with_suffix(".new");
+  const FileLocation next = location_.with_suffix(kNextSuffix);
   UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed));
   auto saved = write_all(file, to_text(this_boot(), identity_, have), next);
   if (saved) saved = next.rename_to(location_);

@@ -33,6 +33,8 @@ class RestartJournal {
   void remove() const { location_.remove(); }
   /// Whether a journal is there, of whatever.
   [[nodiscard]] static bool is_at(const FileLocation& location);
+  /// Whether nothing of somebody else's is there, nor where save() writes first.
+  [[nodiscard]] static bool may_be_at(const FileLocation& location);
 
   /// The file's text. Total: what is not a journal of `identity` and `boot` is none.
   [[nodiscard]] static std::string to_text(std::string_view boot, std::string_view identity, const ByteRanges& have);

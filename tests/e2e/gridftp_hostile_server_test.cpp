@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Our client and servers that lie, break off and say nonsense: no success, no file of that name, no end without end.
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -211,6 +212,21 @@ TEST_F(GridftpHostileListingTest, BreaksOff) {
 
 TEST_F(GridftpHostileListingTest, HasNoBottom) {
   expect_no_tree([](const std::string&) { return "Type=dir; a\r\n"; }, "deeper than 128 directories");
+}
+
+TEST_F(GridftpHostileListingTest, HasPathsThatNoFileHas) {
+  expect_no_tree([](const std::string&) { return "Type=dir; " + std::string(255, 'd') + "\r\n"; },
+                 "longer than 4096 bytes");
+}
+
+TEST_F(GridftpHostileListingTest, HasMorePathsThanAreTaken) {
+  std::string many;
+  for (int entry = 100'000; entry < 180'000; ++entry)
+    many += "Type=file; " + std::string(240, 'n') + std::to_string(entry) + "\r\n";
+  const auto chain = [&](const std::string& command) {
+    return std::ranges::count(command, 'd') < 14 * 255 ? "Type=dir; " + std::string(255, 'd') + "\r\n" : many;
+  };
+  expect_no_tree(chain, "more than 256 MiB of paths");
 }
 
 TEST_F(GridftpHostileListingTest, HasNoEnd) {

@@ -196,6 +196,18 @@ TEST_F(GridftpTreeTest, GoesOnAfterACut) {
   expect_same("tree", "got");
 }
 
+// A stock server keeps no journal of an upload: the client has its own beside the file.
+TEST_F(GridftpTreeTest, LeavesAUsersFileAloneThatHasTheNameOfAJournal) {
+  const GlobusServer stock;
+  home_.write("tree/note", "a note");
+  for (const char* name : {"tree/note.sent", "tree/note.sent.new"}) home_.write(name, "a letter");
+  EXPECT_EQ(gridftp({"put", "-r", "tree", stock.url(here("put"))}).status, kSuccess);
+  for (const char* folder : {"tree", "put"}) {
+    EXPECT_EQ(read_file(here(folder) / "note"), "a note");
+    for (const char* name : {"note.sent", "note.sent.new"}) EXPECT_EQ(read_file(here(folder) / name), "a letter");
+  }
+}
+
 TEST_F(GridftpTreeTest, LeavesOutTheJournalsOfAnEarlierPut) {
   serve();
   home_.write("tree/file.sent", "udtcat restart 1\nboot x\nof y\nhave 0-1\n");

@@ -49,7 +49,7 @@ Task<Status> ControlClient::send(std::string line) {
   if (!can_be_said(line))
     co_return fail(Errc::bad_argument, core::printable(line, core::kShownBytes),
                    "FTP has no way to say a line end, a zero byte or 0xFF");
-  core::log().debug("{}: > {}", name_, line);
+  core::log().debug("{}: > {}", name_, core::printable(line, core::kShownBytes));
   co_return co_await control_->write(line + "\r\n", patience_);
 }
 

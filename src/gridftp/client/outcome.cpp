@@ -78,6 +78,7 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
   boost::asio::steady_timer pause(io);
   std::size_t in_vain = 0;
   bool was_reached = false;
+  progress->kept_bytes = 0;  // the last file's
   for (std::size_t number = 2;; ++number) {
     const std::uint64_t before = progress->bytes;
     const std::uint64_t kept_before = progress->kept_bytes;

@@ -21,8 +21,10 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: 1 GB of memory
-constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest, far below PATH_MAX
+constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: more than people move by FTP
+constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest
+constexpr std::size_t kMaxPathBytes = 4096;          // spec: Linux PATH_MAX
+constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which jobs have twice more
 constexpr std::size_t kMaxListingBytes = 64 * kMiB;  // guess: 300 000 entries as Globus writes them
 
 /// "a/b" in "/root/a/b"; either may be empty.
@@ -102,6 +104,7 @@ class Walk {
   void take(const std::string& directory, const Entry& entry) {
     using Kind = typename Entry::Kind;
     const std::string path = joined(directory, entry.name);
+    paths_bytes_ += path.size();
     if (entry.kind == Kind::file) files_.push_back(path);
     if (entry.kind == Kind::directory) {
       directories_.push_back(path);
@@ -113,11 +116,13 @@ class Walk {
   [[nodiscard]] const std::vector<std::string>& directories() const { return directories_; }
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
+  [[nodiscard]] std::size_t paths_bytes() const { return paths_bytes_; }
 
  private:
   std::deque<std::string> waiting_{""};
   std::vector<std::string> directories_, files_;
   PassedOver passed_over_;
+  std::size_t paths_bytes_ = 0;
 };
 
 std::vector<TransferJob> jobs_of(const Walk& walk, const FtpUrl& root, files::FileTree tree) {
@@ -142,6 +147,18 @@ Status check_bounds(const std::string& directory, std::size_t entries) {
   return {};
 }
 
+Status check_paths(const Walk& walk, std::size_t path_bytes, const std::string& directory) {
+  const std::string what = "get " + core::printable(directory, core::kShownBytes);
+  if (path_bytes > kMaxPathBytes)
+    return fail(Errc::protocol_violated, what,
+                fmt::format("a path in it is longer than {} bytes, the most that Linux has", kMaxPathBytes));
+  if (walk.paths_bytes() > kMaxPathsBytes)
+    return fail(
+        Errc::protocol_violated, what,
+        fmt::format("the tree has more than {} MiB of paths, the most that this client takes", kMaxPathsBytes / kMiB));
+  return {};
+}
+
 Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
   if (server.has_mode_e()) UDTCAT_CO_CHECK(co_await server.control().demand("MODE S"));
   Walk walk;
@@ -151,7 +168,10 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
     UDTCAT_CO_TRY(const auto listed,
                   co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/")));
     entries += listed.size();
-    for (const ListedEntry& entry : listed) walk.take(*directory, entry);
+    for (const ListedEntry& entry : listed) {
+      walk.take(*directory, entry);
+      UDTCAT_CO_CHECK(check_paths(walk, directory->size() + 1 + entry.name.size(), *directory));
+    }
     UDTCAT_CO_CHECK(check_bounds("", entries));
   }
   if (server.has_mode_e()) UDTCAT_CO_CHECK(co_await server.control().demand("MODE E"));
@@ -178,7 +198,9 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
     return made;
   });
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
-  co_return co_await download_all(io, jobs_of(walk, from, std::move(*tree)), options, progress, std::move(server));
+  auto jobs = jobs_of(walk, from, std::move(*tree));
+  walk = Walk();
+  co_return co_await download_all(io, std::move(jobs), options, progress, std::move(server));
 }
 
 // ---- put -r ---------------------------------------------------------------------------------------------------------

@@ -85,6 +85,7 @@ class Upload {
   [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> try_once(RemoteServer& server);
   [[nodiscard]] bool has_read_pipe() const { return from_pipe_ && !job_.pipe; }
+  [[nodiscard]] Task<Result<std::optional<files::RestartJournal>>> find_journal();
   [[nodiscard]] Task<Status> find_received(RemoteServer& server, files::ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, Content content);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<files::ByteRange> range);
@@ -117,6 +118,17 @@ Task<Result<Upload::Opened>> Upload::open_file() {
   co_return opened;
 }
 
+/// None where a file of its name is the user's: the upload goes without, and begins anew after a cut.
+Task<Result<std::optional<files::RestartJournal>>> Upload::find_journal() {
+  auto found = co_await files::on_disk(io_, [this]() -> Result<std::optional<files::RestartJournal>> {
+    UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
+    auto at = place.with_suffix(kSentSuffix);
+    if (!files::RestartJournal::may_be_at(at)) return std::nullopt;
+    return files::RestartJournal(std::move(at), fmt::format("{} {}", job_.remote.to_string(), source_));
+  });
+  co_return found;
+}
+
 /// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
 /// tells them; for others our own journal has the restart markers they sent.
 Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range) {
@@ -129,11 +141,11 @@ Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range)
     // The proof at the end is of one transfer, which then has to be the whole of it.
     *have_ = options_.data.session.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
   } else if (!journal_) {
-    UDTCAT_CO_TRY(const auto place, place_of(job_, Errc::local_read_failed));
-    journal_ = std::make_shared<SentJournal>(
-        io_,
-        files::RestartJournal(place.with_suffix(kSentSuffix), fmt::format("{} {}", job_.remote.to_string(), source_)));
-    *have_ = co_await journal_->load();
+    UDTCAT_CO_TRY(auto journal, co_await find_journal());
+    if (journal) {
+      journal_ = std::make_shared<SentJournal>(io_, std::move(*journal));
+      *have_ = co_await journal_->load();
+    }
   }
   if (begins_anew_) *have_ = {};
   if (have_->empty()) co_return Status{};
