@@ -61,7 +61,7 @@ Task<Result<std::vector<ListedEntry>>> list(RemoteServer& server, std::string pa
   server.path().aim(std::move(where));
   const auto done = std::make_shared<Promise<Status>>(server.io());
   const auto sink = std::make_shared<ListingSink>();
-  // GCC 12 destroys a temporary closure of a co_await twice: this one has a name.
+  // As a temporary within the co_await this closure was seen to corrupt memory (GCC 12), so it has a name.
   const ControlConnection::Moved moved_bytes = [sink] { return sink->text().size(); };
   UDTCAT_CO_CHECK(co_await server.begin("MLSD " + path, moved_bytes, ignore_markers(), done));
   const auto connection = co_await server.path().single();
