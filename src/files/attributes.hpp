@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// All that a file system keeps of a name besides its content, as tar does: mode, time, owner, extended attributes.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "files/file_location.hpp"
+#include "lib/bridge/descriptor.hpp"
+
+struct stat;
+
+namespace udtcat::files {
+
+/// Nanoseconds since 1970, by its second.
+struct FileTime {
+  std::int64_t seconds = 0;
+  std::uint32_t nanoseconds = 0;  ///< below 10^9
+  friend auto operator<=>(const FileTime&, const FileTime&) = default;
+};
+
+/// Numbers are the source's; names count where the other host has them.
+struct Owner {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::string user;   ///< empty: it has no name
+  std::string group;  ///< likewise
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+
+struct ExtendedAttribute {
+  std::string name;  ///< "user.comment"
+  std::string value;
+  friend auto operator<=>(const ExtendedAttribute&, const ExtendedAttribute&) = default;
+};
+
+struct Attributes {
+  std::uint32_t mode = 0;  ///< the twelve bits of chmod(2)
+  FileTime changed;        ///< the content, by st_mtim
+  Owner owner;
+  std::vector<ExtendedAttribute> extended;  ///< in the order of their names
+};
+
+/// A file, unchanged: 16 bytes that are others once its content or its state has changed.
+/// spec: docs/spec/trees.md §3
+using Stamp = std::array<std::byte, 16>;
+
+/// None where it changed so lately that another change could leave its times as they are.
+[[nodiscard]] std::optional<Stamp> stamp_of(const struct stat& status);
+
+/// The attributes at a name, whose status the caller has; a symbolic link's are its own.
+/// errors: Errc::local_read_failed
+[[nodiscard]] Result<Attributes> read_attributes(const FileLocation& location, const struct stat& status);
+
+/// Gives a name its attributes; a symbolic link has no mode. Nothing is changed that is so already.
+/// keeps_owner   needs root, unless the owner is so already
+/// errors: Errc::local_write_failed
+[[nodiscard]] Status write_attributes(const FileLocation& location, const Attributes& attributes, bool keeps_owner);
+
+}  // namespace udtcat::files

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the two ends of a transfer of trees say to each other. Bytes: docs/spec/trees.md. No input or output here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "files/attributes.hpp"
+#include "files/tree_hash.hpp"
+
+namespace udtcat::trees {
+
+inline constexpr std::size_t kHeaderBytes = 4;              // spec: docs/spec/trees.md §1
+inline constexpr std::size_t kMaxBodyBytes = 1'249'280;     // spec: docs/spec/trees.md §1: a leaf, and much around it
+inline constexpr std::size_t kMaxPaths = 65'536;            // spec: docs/spec/trees.md §1
+inline constexpr std::size_t kMaxReasonBytes = 1'024;       // spec: docs/spec/trees.md §1
+inline constexpr std::size_t kMaxPathBytes = 4'096;         // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxWordBytes = 255;           // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxTargetBytes = 4'095;       // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxAttributeBytes = 65'536;   // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxUnsettled = 4'096;         // spec: docs/spec/trees.md §4
+inline constexpr std::size_t kMaxUnsettledBytes = 16'777'216;  // spec: docs/spec/trees.md §4
+inline constexpr std::size_t kMaxDigests = 32'768;          // guess: of a HASHES message of ours: 1 MiB, 32 GiB of a file
+inline constexpr const char* kPartsName = ".udtcat-parts";  // spec: docs/spec/trees.md §3
+
+/// The number of an entry.
+using EntryId = std::uint64_t;
+
+enum class Role : std::uint8_t { sends = 1, receives = 2 };
+
+struct Hello {
+  Role role = Role::sends;  ///< the connector's
+  bool keeps_owners = false;
+  std::string place;
+  std::vector<std::string> paths;
+};
+
+enum class EntryKind : std::uint8_t {
+  file = 1,
+  directory = 2,
+  symbolic_link = 3,
+  hard_link = 4,
+  fifo = 5,
+  character_device = 6,
+  block_device = 7,
+};
+
+struct Entry {
+  EntryKind kind = EntryKind::file;
+  bool may_be_linked = false;  ///< a file: later entries may be hard links to it
+  files::Attributes attributes;
+  std::string path;
+  std::uint64_t size_bytes = 0;       ///< a file
+  std::optional<files::Stamp> stamp;  ///< a file
+  std::string target;                 ///< a symbolic link
+  EntryId of = 0;                     ///< a hard link
+  std::uint32_t major = 0;            ///< a device
+  std::uint32_t minor = 0;            ///< likewise
+};
+
+/// Bytes of a leaf from `offset` on.
+struct Extent {
+  std::uint32_t offset = 0;
+  std::span<const std::byte> bytes;
+};
+
+struct Data {
+  EntryId entry = 0;
+  std::uint64_t leaf = 0;
+  files::Digest digest{};
+  std::vector<Extent> extents;  ///< not empty ones, in order, within a leaf; of a decoded one: in the decoded bytes
+};
+struct Zeros {
+  EntryId entry = 0;
+  std::uint64_t leaf = 0;
+  std::uint64_t count = 0;
+};
+struct Same {
+  EntryId entry = 0;
+  std::uint64_t leaf = 0;
+  std::uint64_t count = 0;
+};
+struct Whole {
+  EntryId entry = 0;
+  files::Digest digest{};
+};
+struct Dropped {
+  EntryId entry = 0;
+  std::string reason;
+};
+struct End {
+  std::uint64_t entries = 0;
+};
+
+struct Have {
+  EntryId entry = 0;
+  std::optional<files::Digest> digest;
+};
+struct Want {
+  EntryId entry = 0;
+};
+struct Hashes {
+  EntryId entry = 0;
+  bool last = false;
+  std::uint64_t zeros = 0;  ///< leaves, before the digests'
+  std::vector<files::Digest> digests;
+};
+struct Refused {
+  EntryId entry = 0;
+  std::string reason;
+};
+struct Done {
+  std::uint64_t entries = 0;
+};
+struct Failed {
+  Errc cause = Errc::remote_write_failed;  ///< one of local_read_failed, local_write_failed, stream_refused, interrupted
+  std::string reason;
+};
+
+using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Have, Want, Hashes, Refused, Done, Failed>;
+
+/// Appends the message to `to`. Its parts keep the limits; reasons are cut to theirs.
+void encode(const Message& message, std::vector<std::byte>& to);
+
+/// How many bytes of a message follow its header.  errors: Errc::protocol_violated
+[[nodiscard]] Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header);
+/// Total: any bytes give a message or a violation.
+/// type   the first byte of the header.  body   outlives the extents of Data
+/// errors: Errc::protocol_violated
+[[nodiscard]] Result<Message> decode(std::uint8_t type, std::span<const std::byte> body);
+
+/// Whether `path` can be that of an entry.  spec: docs/spec/trees.md §3
+[[nodiscard]] bool is_entry_path(std::string_view path);
+
+}  // namespace udtcat::trees
