@@ -38,6 +38,7 @@ enum class Purpose : std::uint8_t {
   gateway = 5,  ///< control and data connections of GridFTP, between two gateways
   driver = 6,   ///< data connections of GridFTP, ours and the XIO driver's
   bench = 7,    ///< nothing but to measure the path and the two ends
+  trees = 8,    ///< files and directories
 };
 /// Whether this end makes, or wants, a server's report on what it did with each file.
 /// spec: docs/spec/gridftp.md §8

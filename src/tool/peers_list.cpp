@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view kServices = "to=";
 // The XIO driver has shared keys only; data connections of GridFTP belong to gridftp.
-constexpr std::array kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,
-                               Purpose::gridftp, Purpose::gateway, Purpose::bench};
+constexpr std::array kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,  Purpose::gridftp,
+                               Purpose::gateway, Purpose::bench,   Purpose::trees};
 
 using LineWords = std::vector<std::string_view>;
 

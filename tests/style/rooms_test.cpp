@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 8> kRooms{"core",    "crypto",     "net",
 const std::map<std::string_view, std::vector<std::string_view>> kWings{
     {"coroutine", {"coroutine/"}},
     {"files", {"files/", "coroutine/"}},
+    {"trees", {"trees/", "tool/", "files/", "coroutine/"}},
     {"tool", {"tool/"}},
     {"rsh", {"rsh/", "tool/"}},
     {"gridftp", {"gridftp/", "tool/", "files/", "coroutine/"}}};

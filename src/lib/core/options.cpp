@@ -24,13 +24,14 @@ constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
 constexpr Names<Cipher, 3> kCiphers{{{Cipher::aes_256_gcm, "aes-256-gcm"},
                                      {Cipher::aes_128_gcm, "aes-128-gcm"},
                                      {Cipher::chacha20_poly1305, "chacha20-poly1305"}}};
-constexpr Names<Purpose, 7> kPurposes{{{Purpose::pipe, "pipe"},
+constexpr Names<Purpose, 8> kPurposes{{{Purpose::pipe, "pipe"},
                                        {Purpose::forward, "forward"},
                                        {Purpose::rsh, "rsh"},
                                        {Purpose::gridftp, "gridftp"},
                                        {Purpose::gateway, "gateway"},
                                        {Purpose::driver, "driver"},
-                                       {Purpose::bench, "bench"}}};
+                                       {Purpose::bench, "bench"},
+                                       {Purpose::trees, "trees"}}};
 constexpr Names<TransportKind, 2> kTransports{{{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}}};
 constexpr Names<CongestionKind, 3> kCongestions{
     {{CongestionKind::bbr, "bbr"}, {CongestionKind::udt, "udt"}, {CongestionKind::fixed, "fixed"}}};

@@ -43,7 +43,7 @@ std::string protection_refusal(Protection offered, Protection ours) {
 
 std::string purpose_text(Purpose purpose) {
   if (purpose == kNoPurpose) return "nothing that it says, as an older udtcat";
-  if (purpose > Purpose::bench) return "what only a later udtcat knows";
+  if (purpose > Purpose::trees) return "what only a later udtcat knows";
   return std::string(to_string(purpose));
 }
 
