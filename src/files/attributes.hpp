@@ -52,6 +52,8 @@ struct Attributes {
 /// spec: docs/spec/trees.md §3
 using Stamp = std::array<std::byte, 16>;
 
+[[nodiscard]] FileTime changed_time_of(const struct stat& status);
+
 /// None where it changed so lately that another change could leave its times as they are.
 [[nodiscard]] std::optional<Stamp> stamp_of(const struct stat& status);
 
@@ -59,9 +61,16 @@ using Stamp = std::array<std::byte, 16>;
 /// errors: Errc::local_read_failed
 [[nodiscard]] Result<Attributes> read_attributes(const FileLocation& location, const struct stat& status);
 
-/// Gives a name its attributes; a symbolic link has no mode. Nothing is changed that is so already.
-/// keeps_owner   needs root, unless the owner is so already
+/// The way in which attributes are written.
+struct AttributeWishes {
+  bool keeps_owner = false;  ///< and the attributes of security.* and trusted.*: needs root, unless they are so already
+  bool is_new = false;       ///< it was just made by us
+};
+
+/// Gives what is open, also by O_PATH, its attributes; a symbolic link has no mode. Nothing is changed that is so
+/// already.
 /// errors: Errc::local_write_failed
-[[nodiscard]] Status write_attributes(const FileLocation& location, const Attributes& attributes, bool keeps_owner);
+[[nodiscard]] Status write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
+                                      const AttributeWishes& wishes, const std::string& shown);
 
 }  // namespace udtcat::files

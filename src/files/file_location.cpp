@@ -2,6 +2,7 @@
 #include "files/file_location.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
@@ -65,6 +66,13 @@ Result<bridge::Descriptor> FileLocation::open(int flags, Errc code) const {
   return descriptor;
 }
 
+Result<std::optional<struct stat>> FileLocation::look() const {
+  struct stat status {};
+  if (::fstatat(directory(), name_.c_str(), &status, directory_ ? AT_SYMLINK_NOFOLLOW : 0) == 0) return status;
+  if (errno == ENOENT) return std::nullopt;
+  return fail(Errc::local_read_failed, "look at " + shown_, core::errno_text(errno));
+}
+
 bool FileLocation::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
 
 bool FileLocation::is_directory() const {
@@ -94,6 +102,35 @@ bool FileLocation::leads_to(const bridge::Descriptor& descriptor) const {
 Status FileLocation::rename_to(const FileLocation& to) const {
   if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
   return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, core::errno_text(errno));
+}
+
+std::string FileLocation::path_by_descriptor() const {
+  return directory_ ? fmt::format("/proc/self/fd/{}/{}", directory_->number(), name_) : name_;
+}
+
+Result<std::string> FileLocation::read_target() const {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t got = ::readlinkat(directory(), name_.c_str(), target.data(), target.size());
+  if (got < 0) return fail(Errc::local_read_failed, "read the link " + shown_, core::errno_text(errno));
+  target.resize(static_cast<std::size_t>(got));
+  return target;
+}
+
+Status FileLocation::made(int result) const {
+  if (result == 0) return {};
+  return fail(Errc::local_write_failed, "make " + shown_, core::errno_text(errno));
+}
+
+Status FileLocation::make_symbolic_link(const std::string& target) const {
+  return made(::symlinkat(target.c_str(), directory(), name_.c_str()));
+}
+
+Status FileLocation::make_hard_link(const FileLocation& of) const {
+  return made(::linkat(of.directory(), of.name_.c_str(), directory(), name_.c_str(), 0));
+}
+
+Status FileLocation::make_node(mode_t mode, dev_t device) const {
+  return made(::mknodat(directory(), name_.c_str(), mode, device));
 }
 
 void FileLocation::remove() const { std::ignore = ::unlinkat(directory(), name_.c_str(), 0); }

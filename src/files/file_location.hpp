@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/descriptor.hpp"
@@ -28,6 +30,9 @@ class FileLocation {
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`
   [[nodiscard]] Result<bridge::Descriptor> open(int flags, Errc code) const;
+  /// Of the name itself where it is in an opened directory, be it a symbolic link; none: nothing is there.
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] Result<std::optional<struct stat>> look() const;
   [[nodiscard]] bool exists() const;
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.
@@ -40,11 +45,21 @@ class FileLocation {
   [[nodiscard]] Status rename_to(const FileLocation& to) const;
   /// Nothing happens where nothing is.
   void remove() const;
+  /// A path by which calls that take no directory reach it; of this process alone.
+  [[nodiscard]] std::string path_by_descriptor() const;
+  /// Of a symbolic link.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<std::string> read_target() const;
+  // errors, of these: Errc::local_write_failed, also where something is there already
+  [[nodiscard]] Status make_symbolic_link(const std::string& target) const;
+  [[nodiscard]] Status make_hard_link(const FileLocation& of) const;
+  /// mode   with its kind, as mknod(2) has it.  device   of a device
+  [[nodiscard]] Status make_node(mode_t mode, dev_t device) const;
   /// For messages.
   [[nodiscard]] const std::string& shown() const { return shown_; }
 
  private:
   [[nodiscard]] int directory() const;
+  [[nodiscard]] Status made(int result) const;
 
   std::shared_ptr<const bridge::Descriptor> directory_;  // none: the current one
   std::string name_;

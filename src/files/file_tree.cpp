@@ -8,7 +8,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -29,6 +32,15 @@ std::pair<std::string, std::string> parted(const std::string& path) {
   const auto slash = path.rfind('/');
   if (slash == std::string::npos) return {"", path};
   return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// In one call; a kernel before 5.6, or one whose sandbox does not know it, refuses with ENOSYS or EPERM.
+bridge::Descriptor open_beneath(const bridge::Descriptor& root, const std::string& path) {
+  open_how how{};
+  how.flags = kDirectoryFlags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return bridge::Descriptor(
+      static_cast<int>(::syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how)));
 }
 
 FileTree::Entry::Kind kind_of_mode(mode_t mode) {
@@ -53,7 +65,19 @@ Result<FileTree> FileTree::make(const std::string& directory) {
   return FileTree(std::move(root), directory);
 }
 
+std::string FileTree::shown(const std::string& path) const {
+  return shown_ == "." ? path : shown_.ends_with('/') ? shown_ + path : shown_ + '/' + path;
+}
+
 Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter(const std::string& path, Errc code) const {
+  if (path.empty()) return root_;
+  if (auto opened = open_beneath(*root_, path); opened.is_open())
+    return std::make_shared<const bridge::Descriptor>(std::move(opened));
+  if (errno != ENOSYS && errno != EPERM) return tree_failed(code, "open the directory", shown(path));
+  return enter_by_words(path, code);
+}
+
+Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter_by_words(const std::string& path, Errc code) const {
   auto at = root_;
   for (std::string_view rest = path; !rest.empty();) {
     const auto slash = rest.find('/');
@@ -64,6 +88,11 @@ Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter(const std::str
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
   return at;
+}
+
+Result<FileTree> FileTree::below(const std::string& path, Errc code) const {
+  UDTCAT_TRY(auto root, enter(path, code));
+  return FileTree(std::move(root), shown(path));
 }
 
 Result<FileLocation> FileTree::locate(const std::string& path, Errc code) const {
@@ -81,29 +110,46 @@ Status FileTree::make_directory(const std::string& path) const {
   return {};
 }
 
-Result<std::vector<FileTree::Entry>> FileTree::list(const std::string& path) const {
+Result<std::vector<std::string>> FileTree::names(const std::string& path) const {
   UDTCAT_TRY(const auto directory, enter(path, Errc::local_read_failed));
   bridge::Descriptor own(::openat(directory->number(), ".", kDirectoryFlags));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(own.is_open() ? ::fdopendir(own.number()) : nullptr, ::closedir);
   if (!stream) return tree_failed(Errc::local_read_failed, "list", shown(path));
   std::ignore = own.release();
-  std::vector<Entry> entries;
+  std::vector<std::string> names;
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(stream.get());
     if (entry == nullptr && errno != 0) return tree_failed(Errc::local_read_failed, "list", shown(path));
     if (entry == nullptr) break;
-    const std::string name = static_cast<const char*>(entry->d_name);
-    if (name == "." || name == "..") continue;
-    struct stat status {};
-    const bool is_there = ::fstatat(directory->number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!is_there && errno == ENOENT) continue;  // somebody has just removed it
-    if (!is_there)
-      return tree_failed(Errc::local_read_failed, "look at", shown(path.empty() ? name : path + '/' + name));
-    entries.push_back({name, kind_of_mode(status.st_mode)});
+    std::string name = static_cast<const char*>(entry->d_name);
+    if (name != "." && name != "..") names.push_back(std::move(name));
   }
-  std::ranges::sort(entries, {}, &Entry::name);
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<std::vector<FileTree::Entry>> FileTree::list(const std::string& path) const {
+  UDTCAT_TRY(const auto found, names(path));
+  TreeCursor cursor(*this);
+  std::vector<Entry> entries;
+  for (const std::string& name : found) {
+    UDTCAT_TRY(const auto location,
+               cursor.locate(path.empty() ? name : path + '/' + name, Errc::local_read_failed));
+    UDTCAT_TRY(const auto status, location.look());
+    if (status) entries.push_back({name, kind_of_mode(status->st_mode)});  // else somebody has just removed it
+  }
   return entries;
+}
+
+Result<FileLocation> TreeCursor::locate(const std::string& path, Errc code) {
+  auto [above, name] = parted(path);
+  if (!directory_ || above != above_) {
+    directory_.reset();
+    UDTCAT_TRY(directory_, tree_.enter(above, code));
+    above_ = std::move(above);
+  }
+  return FileLocation(directory_, std::move(name), tree_.shown(path));
 }
 
 }  // namespace udtcat::files

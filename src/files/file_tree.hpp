@@ -29,21 +29,49 @@ class FileTree {
   /// The same; the directory is made where it is not there.  errors: Errc::local_write_failed
   [[nodiscard]] static Result<FileTree> make(const std::string& directory);
 
+  /// The tree below one of its directories.  errors: as said by `code`
+  [[nodiscard]] Result<FileTree> below(const std::string& path, Errc code) const;
   /// The file of that path, whose directory is there.  errors: as said by `code`
   [[nodiscard]] Result<FileLocation> locate(const std::string& path, Errc code) const;
   /// A directory that is there is no error.  errors: Errc::local_write_failed
   [[nodiscard]] Status make_directory(const std::string& path) const;
+  /// In their order.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<std::vector<std::string>> names(const std::string& path) const;
   /// In the order of their names.  errors: Errc::local_read_failed
   [[nodiscard]] Result<std::vector<Entry>> list(const std::string& path) const;
+  /// The directory of that path.  errors: as said by `code`
+  [[nodiscard]] Result<std::shared_ptr<const bridge::Descriptor>> enter(const std::string& path, Errc code) const;
+  /// For messages.
+  [[nodiscard]] std::string shown(const std::string& path) const;
 
  private:
+  FileTree(std::shared_ptr<const bridge::Descriptor> root, std::string shown)
+      : root_(std::move(root)), shown_(std::move(shown)) {}
   FileTree(bridge::Descriptor root, std::string shown)
-      : root_(std::make_shared<const bridge::Descriptor>(std::move(root))), shown_(std::move(shown)) {}
-  [[nodiscard]] Result<std::shared_ptr<const bridge::Descriptor>> enter(const std::string& path, Errc code) const;
-  [[nodiscard]] std::string shown(const std::string& path) const { return shown_ + '/' + path; }
+      : FileTree(std::make_shared<const bridge::Descriptor>(std::move(root)), std::move(shown)) {}
+  [[nodiscard]] Result<std::shared_ptr<const bridge::Descriptor>> enter_by_words(const std::string& path,
+                                                                                 Errc code) const;
 
   std::shared_ptr<const bridge::Descriptor> root_;
   std::string shown_;
+};
+
+/// Finds files of a tree, one after another: the last one's directory is kept open, as the next is often in it, too.
+/// Threads: unsynchronised.
+class TreeCursor {
+ public:
+  explicit TreeCursor(FileTree tree) : tree_(std::move(tree)) {}
+
+  /// As FileTree::locate().
+  [[nodiscard]] Result<FileLocation> locate(const std::string& path, Errc code);
+  /// The directory that is kept may have been another's place since.
+  void forget() { directory_.reset(); }
+  [[nodiscard]] const FileTree& tree() const { return tree_; }
+
+ private:
+  const FileTree tree_;
+  std::string above_;
+  std::shared_ptr<const bridge::Descriptor> directory_;  // of above_; none: not entered
 };
 
 }  // namespace udtcat::files

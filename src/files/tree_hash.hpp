@@ -40,6 +40,9 @@ class TreeHash {
   std::vector<Digest> complete_;  // one perfect subtree for each bit of leaves_, the largest first
 };
 
+/// SHA-256 of nothing but these bytes.
+[[nodiscard]] Digest digest_of(std::span<const std::byte> bytes);
+
 /// 64 digits.
 [[nodiscard]] std::string to_hex(const Digest& digest);
 

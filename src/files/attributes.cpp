@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/attributes.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "files/accounts.hpp"
+#include "files/tree_hash.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::files {
+
+namespace {
+
+constexpr std::uint32_t kModeBits = 07777;  // spec: chmod(2)
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+// guess: ten ticks of a kernel's coarse clock, by which a file system tells the time
+constexpr std::int64_t kLately = 100'000'000;
+constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
+constexpr std::size_t kMaxListBytes = 65'536;             // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
+
+std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }
+
+std::int64_t nanoseconds_now() {
+  timespec now{};
+  std::ignore = ::clock_gettime(CLOCK_REALTIME, &now);  // fails for no valid argument
+  return nanoseconds_of(now);
+}
+
+/// Of an attribute that goes along: a user's, and with the owner the system's, too. Access lists are of system.*.
+bool goes_along(std::string_view name, bool with_owner) {
+  return name.starts_with("user.") || (with_owner && (name.starts_with("security.") || name.starts_with("trusted.")));
+}
+
+/// A path to what is open, by which calls that know no O_PATH reach it.
+std::string path_to(const bridge::Descriptor& opened) { return fmt::format("/proc/self/fd/{}", opened.number()); }
+
+tl::unexpected<Error> cannot_set(const char* attribute, const std::string& shown) {
+  return fail(Errc::local_write_failed, fmt::format("set the {} of {}", attribute, shown), core::errno_text(errno));
+}
+
+/// A file system without extended attributes has none.
+bool has_no_attributes(ssize_t got) { return got < 0 && (errno == ENOTSUP || errno == ENODATA || errno == ENOENT); }
+
+Result<std::vector<std::string>> names_of_attributes(const std::string& path, const std::string& shown) {
+  std::string list(kMaxListBytes, '\0');
+  const ssize_t got = ::llistxattr(path.c_str(), list.data(), list.size());
+  if (has_no_attributes(got)) return std::vector<std::string>{};
+  if (got < 0)
+    return fail(Errc::local_read_failed, "read the extended attributes of " + shown, core::errno_text(errno));
+  std::vector<std::string> names;
+  for (std::string_view rest(list.data(), static_cast<std::size_t>(got)); !rest.empty();) {
+    names.emplace_back(rest.substr(0, rest.find('\0')));
+    rest.remove_prefix(std::min(rest.size(), names.back().size() + 1));
+  }
+  return names;
+}
+
+/// with_owner   those of the system, too
+Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, const std::string& shown,
+                                                     bool with_owner) {
+  UDTCAT_TRY(const auto names, names_of_attributes(path, shown));
+  std::vector<ExtendedAttribute> extended;
+  for (const std::string& name : names) {
+    if (!goes_along(name, with_owner)) continue;
+    std::string value(kMaxListBytes, '\0');
+    const ssize_t got = ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size());
+    // One of the system's that this account may not read is none of its own.
+    if (has_no_attributes(got) || (got < 0 && (errno == EPERM || errno == EACCES))) continue;
+    if (got < 0)
+      return fail(Errc::local_read_failed, fmt::format("read the attribute {} of {}", name, shown),
+                  core::errno_text(errno));
+    value.resize(static_cast<std::size_t>(got));
+    extended.push_back({name, std::move(value)});
+  }
+  std::ranges::sort(extended);
+  return extended;
+}
+
+Status write_extended(const std::string& path, const std::string& shown,
+                      const std::vector<ExtendedAttribute>& wanted, bool with_owner, bool is_new) {
+  // A new file has what its directory gave it at most; where none is wanted the kernel is not asked.
+  std::vector<ExtendedAttribute> there;
+  if (!is_new || !wanted.empty()) {
+    UDTCAT_TRY(there, read_extended(path, shown, with_owner));
+  }
+  for (const ExtendedAttribute& each : wanted) {
+    if (!goes_along(each.name, with_owner) || std::ranges::find(there, each) != there.end()) continue;
+    if (::lsetxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
+      return cannot_set(fmt::format("attribute {}", each.name).c_str(), shown);
+  }
+  for (const ExtendedAttribute& each : there)
+    if (std::ranges::find(wanted, each.name, &ExtendedAttribute::name) == wanted.end() &&
+        ::lremovexattr(path.c_str(), each.name.c_str()) != 0)
+      return cannot_set(fmt::format("attribute {}", each.name).c_str(), shown);
+  return {};
+}
+
+/// The parts of a status that two stamps differ in, in order.
+struct StampParts {
+  std::array<std::byte, 80> bytes{};
+  std::size_t used = 0;
+  void add(std::uint64_t value) {
+    for (std::size_t i = 0; i < sizeof value; ++i) bytes.at(used++) = static_cast<std::byte>(value >> (8 * i));
+  }
+};
+
+}  // namespace
+
+std::optional<Stamp> stamp_of(const struct stat& status) {
+  const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
+  const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
+  if (nanoseconds_now() - state_changed < (by_seconds ? kLatelyBySeconds : kLately)) return std::nullopt;
+  StampParts parts;
+  parts.add(this_machine());
+  parts.add(status.st_dev);
+  parts.add(status.st_ino);
+  parts.add(static_cast<std::uint64_t>(status.st_size));
+  parts.add(static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)));
+  parts.add(static_cast<std::uint64_t>(state_changed));
+  const Digest digest = digest_of(std::span(parts.bytes).first(parts.used));
+  Stamp stamp{};
+  std::copy_n(digest.begin(), stamp.size(), stamp.begin());
+  return stamp;
+}
+
+FileTime changed_time_of(const struct stat& status) {
+  return {status.st_mtim.tv_sec, static_cast<std::uint32_t>(status.st_mtim.tv_nsec)};
+}
+
+Result<Attributes> read_attributes(const FileLocation& location, const struct stat& status) {
+  Attributes attributes{.mode = status.st_mode & kModeBits,
+                        .changed = changed_time_of(status),
+                        .owner = owner_of(status.st_uid, status.st_gid),
+                        .extended = {}};
+  UDTCAT_TRY(attributes.extended, read_extended(location.path_by_descriptor(), location.shown(), true));
+  return attributes;
+}
+
+Status write_attributes(const bridge::Descriptor& opened, const Attributes& attributes, const AttributeWishes& wishes,
+                        const std::string& shown) {
+  struct stat status {};
+  if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
+  const bool is_link = S_ISLNK(status.st_mode);
+  const std::string path = path_to(opened);
+  bool had_owner = true;
+  if (wishes.keeps_owner) {
+    UDTCAT_TRY(const auto wanted, ids_of(attributes.owner));
+    had_owner = status.st_uid == wanted.uid && status.st_gid == wanted.gid;
+    if (!had_owner && ::fchownat(opened.number(), "", wanted.uid, wanted.gid, AT_EMPTY_PATH) != 0)
+      return cannot_set("owner", shown);
+  }
+  // chown(2) takes mode bits and capabilities away.
+  const bool has_mode = had_owner && (status.st_mode & kModeBits) == attributes.mode;
+  if (!is_link && !has_mode && ::chmod(path.c_str(), attributes.mode) != 0) return cannot_set("mode", shown);
+  if (!is_link) UDTCAT_CHECK(write_extended(path, shown, attributes.extended, wishes.keeps_owner, wishes.is_new));
+  const std::array<timespec, 2> times{
+      timespec{0, UTIME_OMIT},
+      timespec{attributes.changed.seconds, static_cast<long>(attributes.changed.nanoseconds)}};
+  if (changed_time_of(status) == attributes.changed && !wishes.is_new) return {};
+  if (::utimensat(opened.number(), "", times.data(), AT_EMPTY_PATH) != 0) return cannot_set("time", shown);
+  return {};
+}
+
+}  // namespace udtcat::files

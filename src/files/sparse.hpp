@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The holes of a file.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::files {
+
+/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none.
+/// Threads: unsynchronised.
+class SparseMap {
+ public:
+  /// `file` outlives this.
+  SparseMap(const bridge::Descriptor& file, std::uint64_t bytes) : file_(file), end_(bytes) {}
+
+  /// Whether nothing but a hole is there: zeros, without being read.  offset   not below the last call's
+  [[nodiscard]] bool is_hole(std::uint64_t offset, std::uint64_t bytes);
+
+ private:
+  const bridge::Descriptor& file_;
+  const std::uint64_t end_;
+  // The piece of data that was found last, or the end of the file; nothing but a hole from where it was asked for to it.
+  std::uint64_t data_begin_ = 0;
+  std::uint64_t data_end_ = 0;
+};
+
+}  // namespace udtcat::files

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The figures of a transfer, while it runs and at its end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/mutex.hpp"
+
+namespace udtcat::trees {
+
+/// Threads: internally synchronised.
+class Account {
+ public:
+  /// A file or another name that one end could not have.
+  using Trouble = std::function<void(const std::string& line)>;
+
+  /// on_trouble   called by any of the transfer's threads
+  explicit Account(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
+
+  std::atomic<std::uint64_t> entries{0};      ///< that stand at the receiver
+  std::atomic<std::uint64_t> files{0};        ///< of these
+  std::atomic<std::uint64_t> bytes{0};        ///< of files, holes included, that are settled or described
+  std::atomic<std::uint64_t> moved_bytes{0};  ///< of these, those that went over the wire
+  std::atomic<std::uint64_t> passed_over{0};  ///< sockets, which are nothing without their process
+  std::atomic<std::uint64_t> troubles{0};
+
+  /// The file that is just moving.
+  void begin_file(const std::string& path) {
+    const core::MutexLock lock(mutex_);
+    current_ = path;
+  }
+  [[nodiscard]] std::string current_file() {
+    const core::MutexLock lock(mutex_);
+    return current_;
+  }
+  void complain(const std::string& line) {
+    ++troubles;
+    on_trouble_(line);
+  }
+
+ private:
+  const Trouble on_trouble_;
+  core::Mutex mutex_;
+  std::string current_ UDTCAT_GUARDED_BY(mutex_);
+};
+
+}  // namespace udtcat::trees

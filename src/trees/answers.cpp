@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/answers.hpp"
+
+#include <utility>
+
+namespace udtcat::trees {
+
+bool Answers::give(Message answer) {
+  const core::MutexLock lock(mutex_);
+  while (waiting_.size() >= kMaxWaiting && !closed_) changed_.wait(mutex_);
+  if (closed_) return false;
+  waiting_.push_back(std::move(answer));
+  changed_.notify_all();
+  return true;
+}
+
+void Answers::end(std::optional<Error> error) {
+  const core::MutexLock lock(mutex_);
+  if (over_) return;
+  over_ = error.value_or(Error{Errc::protocol_violated, "read the receiver's answers", "it has ended before its last"});
+  changed_.notify_all();
+}
+
+Result<Message> Answers::take() {
+  const core::MutexLock lock(mutex_);
+  while (waiting_.empty() && !over_) changed_.wait(mutex_);
+  if (waiting_.empty()) return tl::unexpected(*over_);
+  Message answer = std::move(waiting_.front());
+  waiting_.pop_front();
+  changed_.notify_all();
+  return answer;
+}
+
+bool Answers::empty() {
+  const core::MutexLock lock(mutex_);
+  return waiting_.empty();
+}
+
+void Answers::close() {
+  const core::MutexLock lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace udtcat::trees

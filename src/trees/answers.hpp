@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The receiver's answers, from the thread that reads them to the one that sends.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/mutex.hpp"
+#include "trees/message.hpp"
+
+namespace udtcat::trees {
+
+/// Threads: internally synchronised.
+class Answers {
+ public:
+  static constexpr std::size_t kMaxWaiting = 2 * kMaxUnsettled;  // guess: full: the receiver's stream waits
+
+  /// Waits for room.  returns  false: nobody takes any more
+  [[nodiscard]] bool give(Message answer);
+  /// No more will come.  error   none: the receiver has ended its direction in order
+  void end(std::optional<Error> error);
+  /// Waits for one.  errors: those of end(), which counts as one where more was to come
+  [[nodiscard]] Result<Message> take();
+  [[nodiscard]] bool empty();
+  /// Nobody takes any more.
+  void close();
+
+ private:
+  core::Mutex mutex_;
+  core::Condition changed_;
+  std::deque<Message> waiting_ UDTCAT_GUARDED_BY(mutex_);
+  std::optional<Error> over_ UDTCAT_GUARDED_BY(mutex_);
+  bool closed_ UDTCAT_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace udtcat::trees

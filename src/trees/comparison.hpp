@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The hashes of what a receiver has of a file, leaf by leaf, as they come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/try.hpp"
+#include "trees/answers.hpp"
+#include "trees/message.hpp"
+
+namespace udtcat::trees {
+
+/// Threads: unsynchronised.
+class Comparison {
+ public:
+  /// `answers` outlives this, which takes those that belong to the first.
+  Comparison(Answers& answers, Hashes first) : answers_(answers), now_(std::move(first)) {}
+
+  /// The next leaf's; none: the receiver has no more. Waits for the receiver.
+  /// errors: Errc::protocol_violated; as Failed says
+  [[nodiscard]] Result<std::optional<files::Digest>> next() {
+    for (;;) {
+      if (now_.zeros > 0) {
+        --now_.zeros;
+        return files::hash_of_zeros();
+      }
+      if (at_ < now_.digests.size()) return now_.digests[at_++];
+      if (now_.last) return std::nullopt;
+      UDTCAT_CHECK(take_next());
+    }
+  }
+
+  /// Passes over those that are left.
+  [[nodiscard]] Status drain() {
+    while (!now_.last) UDTCAT_CHECK(take_next());
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Status take_next() {
+    UDTCAT_TRY(Message answer, answers_.take());
+    if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
+    auto* hashes = std::get_if<Hashes>(&answer);
+    if (hashes == nullptr || hashes->entry != now_.entry)
+      return fail(Errc::protocol_violated, "read the receiver's hashes", "something else came between them");
+    now_ = std::move(*hashes);
+    at_ = 0;
+    return {};
+  }
+
+  Answers& answers_;
+  Hashes now_;
+  std::size_t at_ = 0;  // of its digests
+};
+
+}  // namespace udtcat::trees

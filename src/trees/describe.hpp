@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Says of each leaf of a file what is in it.  spec: docs/spec/trees.md §4
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/descriptor.hpp"
+#include "trees/account.hpp"
+#include "trees/comparison.hpp"
+#include "trees/message_io.hpp"
+
+namespace udtcat::trees {
+
+/// A file as it was announced, and opened.
+struct Described {
+  EntryId id = 0;
+  std::uint64_t bytes = 0;
+  const bridge::Descriptor& file;
+  const std::string& path;  ///< for messages
+};
+
+/// Holes are passed over without being read.
+/// comparison   null: the receiver has nothing of it
+/// memory       of a leaf, which is used again
+/// returns      the file's hash
+/// errors: Errc::local_read_failed, also where it is shorter than announced; those of `writer` and `comparison`
+[[nodiscard]] Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison,
+                                                    MessageWriter& writer, std::vector<std::byte>& memory,
+                                                    Account& account);
+
+}  // namespace udtcat::trees

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/sender.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
+#include "trees/comparison.hpp"
+#include "trees/describe.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+constexpr int kMaxAttempts = 3;  // guess: a file that changes at each of these is one that is being written
+
+/// Whether it is the file that was announced, as it was.
+bool is_unchanged(const struct stat& now, const struct stat& then) {
+  return now.st_dev == then.st_dev && now.st_ino == then.st_ino && now.st_size == then.st_size &&
+         files::changed_time_of(now) == files::changed_time_of(then) &&
+         now.st_ctim.tv_sec == then.st_ctim.tv_sec && now.st_ctim.tv_nsec == then.st_ctim.tv_nsec;
+}
+
+Error unexpected_answer() {
+  return {Errc::protocol_violated, "read the receiver's answer", "it is none to what was announced"};
+}
+
+}  // namespace
+
+Status Sender::run(const std::optional<Hello>& hello) {
+  MessageReader reader(wire_);
+  std::thread reading([&] { read_answers(reader); });
+  Status over = hello ? writer_.put(*hello) : Status();
+  if (over) over = exchange();
+  if (!over) tell_failure(over.error(), writer_);
+  answers_.close();
+  // An end in order lets the receiver end, too; then the thread has nothing more to wait for.
+  wire_.finish();
+  if (!over) wire_.cut();
+  reading.join();
+  return over;
+}
+
+void Sender::read_answers(MessageReader& reader) {
+  for (;;) {
+    auto message = reader.next();
+    if (!message) return answers_.end(std::move(message.error()));
+    if (!*message) return answers_.end(std::nullopt);
+    if (!answers_.give(std::move(**message))) return;
+  }
+}
+
+Status Sender::exchange() {
+  for (;;) {
+    while (may_announce()) UDTCAT_CHECK(announce_next());
+    if (all_announced_ && unsettled_.empty()) break;
+    if (answers_.empty()) UDTCAT_CHECK(writer_.flush());
+    UDTCAT_TRY(const Message answer, answers_.take());
+    UDTCAT_CHECK(handle(answer));
+  }
+  UDTCAT_CHECK(writer_.put(End{next_id_}));
+  UDTCAT_CHECK(writer_.flush());
+  return await_done();
+}
+
+bool Sender::may_announce() const {
+  return !all_announced_ && unsettled_.size() < kMaxUnsettled &&
+         (unsettled_.empty() || unsettled_bytes_ + kMaxBodyBytes <= kMaxUnsettledBytes);
+}
+
+Status Sender::announce_next() {
+  auto item = source_.next();
+  if (!item) {
+    all_announced_ = true;
+    return {};
+  }
+  if (*item) return announce(std::move(**item), 1);
+  account_.complain(item->error().message());
+  return {};
+}
+
+Status Sender::announce(SourceItem item, int attempt) {
+  auto entry = entry_of(item);
+  if (!entry) {
+    account_.complain(entry.error().message());
+    return {};
+  }
+  if (!*entry) return {};
+  const bool is_file = (*entry)->kind == EntryKind::file;
+  if (is_file && (*entry)->may_be_linked)
+    linkable_[{item.visited.status.st_dev, item.visited.status.st_ino}] = {next_id_, item.path};
+  UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));
+  unsettled_bytes_ += body_bytes;
+  unsettled_.emplace(next_id_, Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
+  ++next_id_;
+  return {};
+}
+
+/// returns  none: it is passed over
+Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) {
+  const struct stat& status = item.visited.status;
+  const auto& location = item.visited.location;
+  if (S_ISSOCK(status.st_mode)) {
+    ++account_.passed_over;
+    return std::nullopt;
+  }
+  Entry entry{.path = item.path};
+  if (!is_entry_path(item.path))
+    return fail(Errc::local_read_failed, "send " + location.shown(),
+                item.path.starts_with(kPartsName) ? "it is what a transfer has left that was cut; remove it, or go on with that transfer"
+                                                  : "its path is longer than 4096 bytes");
+  UDTCAT_TRY(entry.attributes, files::read_attributes(location, status));
+  switch (status.st_mode & S_IFMT) {
+    case S_IFDIR:
+      entry.kind = EntryKind::directory;
+      return entry;
+    case S_IFLNK:
+      entry.kind = EntryKind::symbolic_link;
+      UDTCAT_TRY(entry.target, location.read_target());
+      return entry;
+    case S_IFIFO:
+      entry.kind = EntryKind::fifo;
+      return entry;
+    case S_IFCHR:
+    case S_IFBLK:
+      entry.kind = S_ISCHR(status.st_mode) ? EntryKind::character_device : EntryKind::block_device;
+      entry.major = major(status.st_rdev);
+      entry.minor = minor(status.st_rdev);
+      return entry;
+    default:
+      break;
+  }
+  const auto first = status.st_nlink > 1 ? linkable_.find({status.st_dev, status.st_ino}) : linkable_.end();
+  if (first != linkable_.end() && first->second.path != item.path) {
+    entry.kind = EntryKind::hard_link;
+    entry.of = first->second.id;
+    return entry;
+  }
+  entry.kind = EntryKind::file;
+  entry.may_be_linked = status.st_nlink > 1;
+  entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
+  entry.stamp = files::stamp_of(status);
+  return entry;
+}
+
+Status Sender::handle(const Message& answer) {
+  if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
+  if (const auto* refused = std::get_if<Refused>(&answer)) {
+    account_.complain(core::printable(refused->reason));
+    settle(refused->entry);
+    return {};
+  }
+  if (const auto* have = std::get_if<Have>(&answer)) {
+    if (!unsettled_.contains(have->entry)) return tl::unexpected(unexpected_answer());
+    UDTCAT_CHECK(prove(have->entry, have->digest));
+    settle(have->entry);
+    return {};
+  }
+  if (const auto* want = std::get_if<Want>(&answer)) return describe(want->entry, nullptr);
+  const auto* hashes = std::get_if<Hashes>(&answer);
+  if (hashes == nullptr) return tl::unexpected(unexpected_answer());
+  const EntryId id = hashes->entry;
+  Comparison comparison(answers_, *hashes);
+  UDTCAT_CHECK(describe(id, &comparison));
+  return comparison.drain();
+}
+
+/// comparison   null: the receiver has nothing of it
+Status Sender::describe(EntryId id, Comparison* comparison) {
+  const auto found = unsettled_.find(id);
+  if (found == unsettled_.end() || found->second.entry.kind != EntryKind::file)
+    return tl::unexpected(unexpected_answer());
+  const Announced& announced = found->second;
+  const std::string path = announced.entry.path;
+  account_.begin_file(path);
+  const auto file = source_.open(announced.place);
+  if (!file) return drop(id, file.error().message(), false);
+  std::ignore = ::posix_fadvise(file->number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
+  struct stat status {};
+  const auto is_as_announced = [&] {
+    return ::fstat(file->number(), &status) == 0 && is_unchanged(status, announced.status);
+  };
+  if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
+  Description description{id, announced.entry.size_bytes, *file, path};
+  const auto digest = describe_leaves(description, comparison, writer_, leaf_, account_);
+  if (!digest && digest.error().code == Errc::local_read_failed)
+    return drop(id, digest.error().message(), !is_as_announced());
+  if (!digest) return tl::unexpected(digest.error());
+  if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
+  UDTCAT_CHECK(writer_.put(Whole{id, *digest}));
+  UDTCAT_CHECK(prove(id, *digest));
+  settle(id);
+  return {};
+}
+
+/// The file cannot be sent as it was announced; one that has changed is announced again.
+Status Sender::drop(EntryId id, const std::string& reason, bool has_changed) {
+  UDTCAT_CHECK(writer_.put(Dropped{id, reason}));
+  const Announced dropped = std::move(unsettled_.find(id)->second);
+  unsettled_bytes_ -= dropped.body_bytes;
+  unsettled_.erase(id);
+  if (has_changed && dropped.attempt < kMaxAttempts) {
+    auto again = source_.look(dropped.place);
+    if (again && *again)
+      return announce({dropped.entry.path, dropped.place, std::move(**again)}, dropped.attempt + 1);
+  }
+  account_.complain(reason);
+  return {};
+}
+
+void Sender::settle(EntryId id) {
+  const auto found = unsettled_.find(id);
+  if (found == unsettled_.end()) return;
+  unsettled_bytes_ -= found->second.body_bytes;
+  unsettled_.erase(found);
+}
+
+/// It stands at the receiver, or will when that is done.
+Status Sender::prove(EntryId id, const std::optional<files::Digest>& digest) {
+  const Entry& entry = unsettled_.at(id).entry;
+  if ((entry.kind == EntryKind::file) != digest.has_value()) return tl::unexpected(unexpected_answer());
+  ++account_.entries;
+  if (entry.kind == EntryKind::file) ++account_.files;
+  return {};
+}
+
+Status Sender::await_done() {
+  for (;;) {
+    UDTCAT_TRY(const Message answer, answers_.take());
+    if (const auto* done = std::get_if<Done>(&answer))
+      return done->entries == next_id_ ? Status() : tl::unexpected(unexpected_answer());
+    if (!std::holds_alternative<Refused>(answer) && !std::holds_alternative<Failed>(answer))
+      return tl::unexpected(unexpected_answer());
+    UDTCAT_CHECK(handle(answer));
+  }
+}
+
+}  // namespace udtcat::trees

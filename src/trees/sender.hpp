@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The end of a transfer that has the files.  spec: docs/spec/trees.md
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "files/manifest.hpp"
+#include "trees/account.hpp"
+#include "trees/answers.hpp"
+#include "trees/message.hpp"
+#include "trees/message_io.hpp"
+#include "trees/source.hpp"
+
+namespace udtcat::trees {
+
+/// Announces names, describes the files that the receiver wants, and returns when it has said that all stands.
+/// Every call waits for disks and for the peer.
+/// Threads: unsynchronised; it has a thread of its own, too.
+class Sender {
+ public:
+  /// manifest   null: none is written.  `source`, `wire`, `manifest` and `account` outlive this
+  Sender(Source& source, Wire& wire, files::ManifestWriter* manifest, Account& account)
+      : source_(source), wire_(wire), writer_(wire), manifest_(manifest), account_(account) {}
+
+  /// Whole but for the names that `account` has complained of.
+  /// hello   of a connector
+  /// errors: as Failed says; those of the wire; Errc::protocol_violated
+  [[nodiscard]] Status run(const std::optional<Hello>& hello);
+
+ private:
+  /// An entry that is not settled.
+  struct Announced {
+    Place place;
+    Entry entry;
+    std::size_t body_bytes = 0;
+    struct stat status {};
+    int attempt = 0;
+  };
+  /// The name under which a file with several of them was announced.
+  struct FirstName {
+    EntryId id = 0;
+    std::string path;
+  };
+  class Comparison;
+  class Description;
+
+  void read_answers(MessageReader& reader);
+  [[nodiscard]] Status exchange();
+  [[nodiscard]] bool may_announce() const;
+  [[nodiscard]] Status announce_next();
+  [[nodiscard]] Status announce(SourceItem item, int attempt);
+  [[nodiscard]] std::optional<Entry> entry_of(const SourceItem& item);
+  [[nodiscard]] Status handle(const Message& answer);
+  [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
+  [[nodiscard]] Result<files::Digest> describe_leaves(EntryId id, std::uint64_t bytes, const bridge::Descriptor& file,
+                                                      Comparison* comparison);
+  [[nodiscard]] Status drop(EntryId id, const std::string& reason);
+  void settle(EntryId id);
+  [[nodiscard]] Status prove(EntryId id, const std::optional<files::Digest>& digest);
+  [[nodiscard]] Status await_done();
+
+  Source& source_;
+  Wire& wire_;
+  MessageWriter writer_;
+  files::ManifestWriter* const manifest_;
+  Account& account_;
+  Answers answers_;
+  EntryId next_id_ = 0;
+  bool all_announced_ = false;
+  std::map<EntryId, Announced> unsettled_;
+  std::size_t unsettled_bytes_ = 0;
+  std::map<std::pair<dev_t, ino_t>, FirstName> linkable_;  // files with several names, by their inodes
+  std::vector<std::byte> leaf_;
+};
+
+}  // namespace udtcat::trees

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/wire.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "lib/bridge/byte_ring.hpp"
+#include "lib/bridge/pending_call.hpp"
+#include "lib/core/mutex.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+tl::unexpected<Error> wire_broken(const char* doing, std::string cause = "the transfer is over") {
+  return fail(Errc::connection_broken, doing, std::move(cause));
+}
+
+}  // namespace
+
+/// The memory between a stream and the threads.
+/// Threads: internally synchronised; the second half of the functions is the io_context thread's.
+class WireQueues {
+ public:
+  explicit WireQueues(boost::asio::io_context& io)
+      : readable_(io), writable_(io), outgoing_(Wire::kRingBytes), incoming_(Wire::kRingBytes) {}
+
+  // For the threads.
+
+  Result<std::size_t> read_some(std::span<std::byte> into) {
+    core::MutexLock lock(mutex_);
+    while (incoming_.size_bytes() == 0 && !is_cut_ && !incoming_ended_) changed_.wait(mutex_);
+    if (incoming_.size_bytes() == 0 && is_cut_) return wire_broken("read from the other end");
+    const auto oldest = incoming_.readable();
+    const std::size_t bytes = std::min(oldest.size(), into.size());
+    lock.unlock();  // the connection goes on writing; it does not touch these bytes
+    std::memcpy(into.data(), oldest.data(), bytes);
+    lock.lock();
+    incoming_.consume(bytes);
+    if (!held_back_.empty()) take_held_back();
+    return bytes;
+  }
+
+  Status write(std::span<const std::byte> from) {
+    core::MutexLock lock(mutex_);
+    while (!from.empty()) {
+      while (outgoing_.free_bytes() == 0 && !is_cut_) changed_.wait(mutex_);
+      if (is_cut_) return wire_broken("write to the other end");
+      const auto space = outgoing_.writable();
+      const std::size_t bytes = std::min(space.size(), from.size());
+      lock.unlock();
+      std::memcpy(space.data(), from.data(), bytes);
+      lock.lock();
+      outgoing_.commit(bytes);
+      from = from.subspan(bytes);
+      if (std::exchange(reader_waits_, false)) readable_.complete();
+    }
+    return {};
+  }
+
+  void finish() {
+    const core::MutexLock lock(mutex_);
+    outgoing_ended_ = true;
+    if (std::exchange(reader_waits_, false)) readable_.complete();
+  }
+
+  void cut() {
+    const core::MutexLock lock(mutex_);
+    is_cut_ = true;
+    changed_.notify_all();
+    if (std::exchange(reader_waits_, false)) readable_.complete();
+    if (!held_back_.empty()) {
+      held_back_ = {};
+      writable_.complete(std::make_error_code(std::errc::operation_canceled), 0);
+    }
+  }
+
+  // For the io_context thread.
+
+  LocalStream::ReadResult take_outgoing(std::span<std::byte> into) {
+    using ReadState = LocalStream::ReadState;
+    core::MutexLock lock(mutex_);
+    std::size_t taken = 0;
+    while (taken < into.size() && outgoing_.size_bytes() > 0) {
+      const auto oldest = outgoing_.readable();
+      const std::size_t bytes = std::min(oldest.size(), into.size() - taken);
+      lock.unlock();
+      std::memcpy(into.data() + taken, oldest.data(), bytes);
+      lock.lock();
+      outgoing_.consume(bytes);
+      taken += bytes;
+    }
+    if (taken > 0) changed_.notify_all();
+    if (taken > 0) return {.state = ReadState::data, .bytes = taken};
+    if (is_cut_) return {.state = ReadState::failed, .error = std::make_error_code(std::errc::operation_canceled)};
+    return {.state = outgoing_ended_ ? ReadState::end : ReadState::would_block};
+  }
+
+  void wait_outgoing(LocalStream::WaitHandler handler) {
+    readable_.expect(std::move(handler));
+    const core::MutexLock lock(mutex_);
+    if (outgoing_.size_bytes() > 0 || outgoing_ended_ || is_cut_) return readable_.complete();
+    reader_waits_ = true;
+  }
+
+  void put_incoming(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
+    writable_.expect(std::move(handler));
+    const core::MutexLock lock(mutex_);
+    if (is_cut_) return writable_.complete(std::make_error_code(std::errc::operation_canceled), 0);
+    held_back_ = from;
+    take_held_back();
+  }
+
+  void end_incoming() {
+    const core::MutexLock lock(mutex_);
+    incoming_ended_ = true;
+    changed_.notify_all();
+  }
+
+  /// No handler is called any more.
+  void drop() {
+    cut();
+    readable_.drop();
+    writable_.drop();
+  }
+
+ private:
+  /// By the thread that has made room, or the io_context's: as much as fits.
+  void take_held_back() UDTCAT_REQUIRES(mutex_) {
+    std::size_t taken = 0;
+    while (taken < held_back_.size() && incoming_.free_bytes() > 0) {
+      const auto space = incoming_.writable();
+      const std::size_t bytes = std::min(space.size(), held_back_.size() - taken);
+      std::memcpy(space.data(), held_back_.data() + taken, bytes);
+      incoming_.commit(bytes);
+      taken += bytes;
+    }
+    if (taken == 0) return;
+    held_back_ = {};
+    changed_.notify_all();
+    writable_.complete(std::error_code(), taken);
+  }
+
+  bridge::PendingCall<> readable_;
+  bridge::PendingCall<std::error_code, std::size_t> writable_;
+  core::Mutex mutex_;
+  core::Condition changed_;
+  bridge::ByteRing outgoing_ UDTCAT_GUARDED_BY(mutex_);  // but for the bytes it lends
+  bridge::ByteRing incoming_ UDTCAT_GUARDED_BY(mutex_);  // likewise
+  std::span<const std::byte> held_back_ UDTCAT_GUARDED_BY(mutex_);  // of a write for which there was no room
+  bool reader_waits_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool outgoing_ended_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool incoming_ended_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool is_cut_ UDTCAT_GUARDED_BY(mutex_) = false;
+};
+
+namespace {
+
+/// The connection's end of a Wire.
+/// Threads: confined to the io_context thread.
+class QueueStream final : public LocalStream {
+ public:
+  QueueStream(boost::asio::io_context& io, std::shared_ptr<WireQueues> queues)
+      : queues_(std::move(queues)), finished_(io) {}
+  QueueStream(const QueueStream&) = delete;
+  QueueStream& operator=(const QueueStream&) = delete;
+  ~QueueStream() override { queues_->drop(); }
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override { return queues_->take_outgoing(into); }
+  void async_wait_readable(WaitHandler handler) override { queues_->wait_outgoing(std::move(handler)); }
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override {
+    queues_->put_incoming(from, std::move(handler));
+  }
+  void async_finish(FinishHandler handler) override {
+    queues_->end_incoming();
+    finished_.expect(std::move(handler));
+    finished_.complete(std::error_code());
+  }
+  void abort() override {
+    queues_->drop();
+    finished_.drop();
+  }
+  [[nodiscard]] std::string source_name() const override { return "the files"; }
+  [[nodiscard]] std::string sink_name() const override { return "the files"; }
+
+ private:
+  const std::shared_ptr<WireQueues> queues_;
+  bridge::PendingCall<std::error_code> finished_;
+};
+
+}  // namespace
+
+Wire::Wire(boost::asio::io_context& io) : io_(io), queues_(std::make_shared<WireQueues>(io)) {}
+
+Wire::~Wire() { queues_->cut(); }
+
+std::unique_ptr<LocalStream> Wire::stream() { return std::make_unique<QueueStream>(io_, queues_); }
+
+Result<std::size_t> Wire::read_some(std::span<std::byte> into) { return queues_->read_some(into); }
+Status Wire::write(std::span<const std::byte> from) { return queues_->write(from); }
+void Wire::finish() { queues_->finish(); }
+void Wire::cut() { queues_->cut(); }
+
+}  // namespace udtcat::trees
