@@ -25,8 +25,6 @@ namespace {
 
 constexpr std::uint32_t kModeBits = 07777;  // spec: chmod(2)
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-// guess: ten ticks of a kernel's coarse clock, by which a file system tells the time
-constexpr std::int64_t kLately = 100'000'000;
 constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
 constexpr std::size_t kMaxListBytes = 65'536;             // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
 
@@ -46,7 +44,7 @@ bool goes_along(std::string_view name, bool with_owner) {
 /// A path to what is open, by which calls that know no O_PATH reach it.
 std::string path_to(const bridge::Descriptor& opened) { return fmt::format("/proc/self/fd/{}", opened.number()); }
 
-tl::unexpected<Error> cannot_set(const char* attribute, const std::string& shown) {
+tl::unexpected<Error> cannot_set(const std::string& attribute, const std::string& shown) {
   return fail(Errc::local_write_failed, fmt::format("set the {} of {}", attribute, shown), core::errno_text(errno));
 }
 
@@ -98,12 +96,12 @@ Status write_extended(const std::string& path, const std::string& shown,
   for (const ExtendedAttribute& each : wanted) {
     if (!goes_along(each.name, with_owner) || std::ranges::find(there, each) != there.end()) continue;
     if (::lsetxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
-      return cannot_set(fmt::format("attribute {}", each.name).c_str(), shown);
+      return cannot_set("attribute " + each.name, shown);
   }
   for (const ExtendedAttribute& each : there)
     if (std::ranges::find(wanted, each.name, &ExtendedAttribute::name) == wanted.end() &&
         ::lremovexattr(path.c_str(), each.name.c_str()) != 0)
-      return cannot_set(fmt::format("attribute {}", each.name).c_str(), shown);
+      return cannot_set("attribute " + each.name, shown);
   return {};
 }
 
@@ -121,7 +119,7 @@ struct StampParts {
 std::optional<Stamp> stamp_of(const struct stat& status) {
   const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
   const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
-  if (nanoseconds_now() - state_changed < (by_seconds ? kLatelyBySeconds : kLately)) return std::nullopt;
+  if (nanoseconds_now() - state_changed < (by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count())) return std::nullopt;
   StampParts parts;
   parts.add(this_machine());
   parts.add(status.st_dev);
@@ -163,13 +161,18 @@ Status write_attributes(const bridge::Descriptor& opened, const Attributes& attr
   }
   // chown(2) takes mode bits and capabilities away.
   const bool has_mode = had_owner && (status.st_mode & kModeBits) == attributes.mode;
-  if (!is_link && !has_mode && ::chmod(path.c_str(), attributes.mode) != 0) return cannot_set("mode", shown);
+  if (!is_link && !has_mode) UDTCAT_CHECK(set_mode(opened, attributes.mode, shown));
   if (!is_link) UDTCAT_CHECK(write_extended(path, shown, attributes.extended, wishes.keeps_owner, wishes.is_new));
   const std::array<timespec, 2> times{
       timespec{0, UTIME_OMIT},
       timespec{attributes.changed.seconds, static_cast<long>(attributes.changed.nanoseconds)}};
   if (changed_time_of(status) == attributes.changed && !wishes.is_new) return {};
   if (::utimensat(opened.number(), "", times.data(), AT_EMPTY_PATH) != 0) return cannot_set("time", shown);
+  return {};
+}
+
+Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown) {
+  if (::chmod(path_to(opened).c_str(), mode) != 0) return cannot_set("mode", shown);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,9 @@ using Stamp = std::array<std::byte, 16>;
 
 [[nodiscard]] FileTime changed_time_of(const struct stat& status);
 
+// guess: two ticks of a slow kernel's clock, by which a file system tells the time
+inline constexpr std::chrono::milliseconds kLately{20};
+
 /// None where it changed so lately that another change could leave its times as they are.
 [[nodiscard]] std::optional<Stamp> stamp_of(const struct stat& status);
 
@@ -72,5 +76,8 @@ struct AttributeWishes {
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
                                       const AttributeWishes& wishes, const std::string& shown);
+
+/// Of what is open, also by O_PATH, and no symbolic link.  errors: Errc::local_write_failed
+[[nodiscard]] Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown);
 
 }  // namespace udtcat::files

@@ -101,6 +101,7 @@ bool FileLocation::leads_to(const bridge::Descriptor& descriptor) const {
 
 Status FileLocation::rename_to(const FileLocation& to) const {
   if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
+  if (shown_ == to.shown_) return fail(Errc::local_write_failed, "put in place " + shown_, core::errno_text(errno));
   return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, core::errno_text(errno));
 }
 
@@ -120,6 +121,8 @@ Status FileLocation::made(int result) const {
   if (result == 0) return {};
   return fail(Errc::local_write_failed, "make " + shown_, core::errno_text(errno));
 }
+
+Status FileLocation::make_directory(mode_t mode) const { return made(::mkdirat(directory(), name_.c_str(), mode)); }
 
 Status FileLocation::make_symbolic_link(const std::string& target) const {
   return made(::symlinkat(target.c_str(), directory(), name_.c_str()));

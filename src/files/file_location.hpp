@@ -50,6 +50,7 @@ class FileLocation {
   /// Of a symbolic link.  errors: Errc::local_read_failed
   [[nodiscard]] Result<std::string> read_target() const;
   // errors, of these: Errc::local_write_failed, also where something is there already
+  [[nodiscard]] Status make_directory(mode_t mode) const;
   [[nodiscard]] Status make_symbolic_link(const std::string& target) const;
   [[nodiscard]] Status make_hard_link(const FileLocation& of) const;
   /// mode   with its kind, as mknod(2) has it.  device   of a device

@@ -2,16 +2,13 @@
 #include "trees/describe.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include <unistd.h>
-
+#include "files/leaf_io.hpp"
 #include "files/sparse.hpp"
 #include "lib/core/try.hpp"
-#include "lib/core/user_text.hpp"
 #include "trees/zero_pages.hpp"
 
 namespace udtcat::trees {
@@ -51,18 +48,6 @@ class RunWriter {
   std::uint64_t count_ = 0;
 };
 
-Status read_leaf(const Described& file, std::uint64_t offset, std::span<std::byte> into) {
-  while (!into.empty()) {
-    const ssize_t got = ::pread(file.file.number(), into.data(), into.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(Errc::local_read_failed, "read " + file.path, core::errno_text(errno));
-    if (got == 0) return fail(Errc::local_read_failed, "read " + file.path, "it has become shorter meanwhile");
-    into = into.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
@@ -82,7 +67,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
     std::vector<Extent> extents;
     const bool is_hole = map.is_hole(offset, bytes.size());
     if (!is_hole) {
-      UDTCAT_CHECK(read_leaf(file, offset, bytes));
+      UDTCAT_CHECK(files::read_leaf(file.file, offset, bytes, file.path));
       extents = extents_of(bytes);
     } else if (bytes.size() < files::kLeafBytes) {
       std::ranges::fill(bytes, std::byte{0});

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "lib/core/try.hpp"
@@ -22,6 +23,15 @@ Status MessageWriter::put(const Message& message) {
   return gathered_.size() < kGatheredBytes ? Status() : write_out();
 }
 
+Result<std::size_t> MessageWriter::put_entry(const Entry& entry) {
+  const core::MutexLock lock(mutex_);
+  const std::size_t before = gathered_.size();
+  encode(entry, gathered_);
+  const std::size_t bytes = gathered_.size() - before - kHeaderBytes;
+  if (gathered_.size() >= kGatheredBytes) UDTCAT_CHECK(write_out());
+  return bytes;
+}
+
 Status MessageWriter::flush() {
   const core::MutexLock lock(mutex_);
   return gathered_.empty() ? Status() : write_out();
@@ -33,6 +43,14 @@ Status MessageWriter::write_out() {
   return written;
 }
 
+void tell_failure(const Error& error, MessageWriter& writer) {
+  const bool is_ours = error.code == Errc::local_read_failed || error.code == Errc::local_write_failed ||
+                       error.code == Errc::stream_refused || error.code == Errc::interrupted;
+  // A peer that breaks the protocol is refused; one that is gone, or has failed itself, is told nothing.
+  if (!is_ours && error.code != Errc::protocol_violated && error.code != Errc::out_of_resources) return;
+  if (writer.put(Failed{is_ours ? error.code : Errc::stream_refused, error.message()})) std::ignore = writer.flush();
+}
+
 Result<std::optional<Message>> MessageReader::next() {
   if (arrived_.empty()) arrived_.resize(kArrivedBytes);
   UDTCAT_TRY(const bool has_header, await(kHeaderBytes));
@@ -40,11 +58,12 @@ Result<std::optional<Message>> MessageReader::next() {
   if (!has_header) return fail(Errc::protocol_violated, "read a message", "the stream ends within one");
   const auto header = std::span(arrived_).subspan(next_).first<kHeaderBytes>();
   const auto type = std::to_integer<std::uint8_t>(header.front());
-  UDTCAT_TRY(const std::size_t bytes, body_bytes(header));
+  UDTCAT_TRY(const std::size_t bytes, trees::body_bytes(header));
   UDTCAT_TRY(const bool is_whole, await(kHeaderBytes + bytes));
   if (!is_whole) return fail(Errc::protocol_violated, "read a message", "the stream ends within one");
   const auto body = std::span(std::as_const(arrived_)).subspan(next_ + kHeaderBytes, bytes);
   next_ += kHeaderBytes + bytes;
+  body_bytes_ = bytes;
   UDTCAT_TRY(auto message, decode(type, body));
   return std::move(message);
 }

@@ -22,6 +22,8 @@ class MessageWriter {
 
   /// Writes what has been gathered once it is much; else it waits for flush().  errors: those of Wire::write()
   [[nodiscard]] Status put(const Message& message);
+  /// returns  the bytes of its body
+  [[nodiscard]] Result<std::size_t> put_entry(const Entry& entry);
   [[nodiscard]] Status flush();
 
  private:
@@ -32,6 +34,9 @@ class MessageWriter {
   std::vector<std::byte> gathered_ UDTCAT_GUARDED_BY(mutex_);
 };
 
+/// Tells the other end of an error that is ours, as well as that goes.
+void tell_failure(const Error& error, MessageWriter& writer);
+
 /// Threads: unsynchronised.
 class MessageReader {
  public:
@@ -40,6 +45,8 @@ class MessageReader {
   /// Waits for a message, which is valid until the next call; none: the end, behind a whole one.
   /// errors: those of Wire::read_some(); Errc::protocol_violated
   [[nodiscard]] Result<std::optional<Message>> next();
+  /// Of the message that next() gave.
+  [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
 
  private:
   /// Makes `bytes` of them arrive, from next_ on.  returns  false: the end came first
@@ -49,6 +56,7 @@ class MessageReader {
   std::vector<std::byte> arrived_;
   std::size_t next_ = 0;    // of arrived_: where the next message begins
   std::size_t filled_ = 0;  // of arrived_
+  std::size_t body_bytes_ = 0;
 };
 
 }  // namespace udtcat::trees

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/sender.hpp"
 
-#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <tuple>
 
@@ -10,15 +10,17 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "files/parts.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "trees/comparison.hpp"
 #include "trees/describe.hpp"
 
 namespace udtcat::trees {
 
 namespace {
 
+// guess: the other end has heard that we end, and why
+constexpr std::chrono::milliseconds kPatience{2'000};
 constexpr int kMaxAttempts = 3;  // guess: a file that changes at each of these is one that is being written
 
 /// Whether it is the file that was announced, as it was.
@@ -34,26 +36,23 @@ Error unexpected_answer() {
 
 }  // namespace
 
-Status Sender::run(const std::optional<Hello>& hello) {
-  MessageReader reader(wire_);
+Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   std::thread reading([&] { read_answers(reader); });
   Status over = hello ? writer_.put(*hello) : Status();
   if (over) over = exchange();
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
-  // An end in order lets the receiver end, too; then the thread has nothing more to wait for.
-  wire_.finish();
-  if (!over) wire_.cut();
+  wire_.finish(kPatience);
   reading.join();
   return over;
 }
 
 void Sender::read_answers(MessageReader& reader) {
-  for (;;) {
+  for (bool is_wanted = true;;) {
     auto message = reader.next();
     if (!message) return answers_.end(std::move(message.error()));
     if (!*message) return answers_.end(std::nullopt);
-    if (!answers_.give(std::move(**message))) return;
+    is_wanted = is_wanted && answers_.give(std::move(**message));
   }
 }
 
@@ -94,8 +93,10 @@ Status Sender::announce(SourceItem item, int attempt) {
   }
   if (!*entry) return {};
   const bool is_file = (*entry)->kind == EntryKind::file;
-  if (is_file && (*entry)->may_be_linked)
+  if (is_file && (*entry)->may_be_linked) {
     linkable_[{item.visited.status.st_dev, item.visited.status.st_ino}] = {next_id_, item.path};
+    if (manifest_ != nullptr) manifest_->expect_links_to(next_id_, item.path);
+  }
   UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));
   unsettled_bytes_ += body_bytes;
   unsettled_.emplace(next_id_, Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
@@ -104,18 +105,19 @@ Status Sender::announce(SourceItem item, int attempt) {
 }
 
 /// returns  none: it is passed over
-Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) {
+Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
   const struct stat& status = item.visited.status;
   const auto& location = item.visited.location;
   if (S_ISSOCK(status.st_mode)) {
     ++account_.passed_over;
     return std::nullopt;
   }
-  Entry entry{.path = item.path};
+  Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
   if (!is_entry_path(item.path))
     return fail(Errc::local_read_failed, "send " + location.shown(),
-                item.path.starts_with(kPartsName) ? "it is what a transfer has left that was cut; remove it, or go on with that transfer"
-                                                  : "its path is longer than 4096 bytes");
+                item.path.starts_with(files::kPartsName)
+                    ? "a transfer that was cut has left it; go on with that, or remove it"
+                    : "its path is longer than 4096 bytes");
   UDTCAT_TRY(entry.attributes, files::read_attributes(location, status));
   switch (status.st_mode & S_IFMT) {
     case S_IFDIR:
@@ -159,6 +161,7 @@ Status Sender::handle(const Message& answer) {
   }
   if (const auto* have = std::get_if<Have>(&answer)) {
     if (!unsettled_.contains(have->entry)) return tl::unexpected(unexpected_answer());
+    if (have->digest) account_.bytes += unsettled_.at(have->entry).entry.size_bytes;
     UDTCAT_CHECK(prove(have->entry, have->digest));
     settle(have->entry);
     return {};
@@ -188,8 +191,8 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
     return ::fstat(file->number(), &status) == 0 && is_unchanged(status, announced.status);
   };
   if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
-  Description description{id, announced.entry.size_bytes, *file, path};
-  const auto digest = describe_leaves(description, comparison, writer_, leaf_, account_);
+  const Described described{id, announced.entry.size_bytes, *file, path};
+  const auto digest = describe_leaves(described, comparison, writer_, leaf_, account_);
   if (!digest && digest.error().code == Errc::local_read_failed)
     return drop(id, digest.error().message(), !is_as_announced());
   if (!digest) return tl::unexpected(digest.error());
@@ -228,7 +231,7 @@ Status Sender::prove(EntryId id, const std::optional<files::Digest>& digest) {
   if ((entry.kind == EntryKind::file) != digest.has_value()) return tl::unexpected(unexpected_answer());
   ++account_.entries;
   if (entry.kind == EntryKind::file) ++account_.files;
-  return {};
+  return manifest_ != nullptr ? manifest_->add(entry, digest) : Status();
 }
 
 Status Sender::await_done() {

@@ -10,11 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
-#include "files/manifest.hpp"
 #include "trees/account.hpp"
 #include "trees/answers.hpp"
+#include "trees/comparison.hpp"
+#include "trees/manifest_log.hpp"
 #include "trees/message.hpp"
 #include "trees/message_io.hpp"
 #include "trees/source.hpp"
@@ -27,13 +30,13 @@ namespace udtcat::trees {
 class Sender {
  public:
   /// manifest   null: none is written.  `source`, `wire`, `manifest` and `account` outlive this
-  Sender(Source& source, Wire& wire, files::ManifestWriter* manifest, Account& account)
+  Sender(Source& source, Wire& wire, ManifestLog* manifest, Account& account)
       : source_(source), wire_(wire), writer_(wire), manifest_(manifest), account_(account) {}
 
   /// Whole but for the names that `account` has complained of.
-  /// hello   of a connector
+  /// reader   of the wire, behind what was read before.  hello   of a connector
   /// errors: as Failed says; those of the wire; Errc::protocol_violated
-  [[nodiscard]] Status run(const std::optional<Hello>& hello);
+  [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
   /// An entry that is not settled.
@@ -49,20 +52,15 @@ class Sender {
     EntryId id = 0;
     std::string path;
   };
-  class Comparison;
-  class Description;
-
   void read_answers(MessageReader& reader);
   [[nodiscard]] Status exchange();
   [[nodiscard]] bool may_announce() const;
   [[nodiscard]] Status announce_next();
   [[nodiscard]] Status announce(SourceItem item, int attempt);
-  [[nodiscard]] std::optional<Entry> entry_of(const SourceItem& item);
+  [[nodiscard]] Result<std::optional<Entry>> entry_of(const SourceItem& item) const;
   [[nodiscard]] Status handle(const Message& answer);
   [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
-  [[nodiscard]] Result<files::Digest> describe_leaves(EntryId id, std::uint64_t bytes, const bridge::Descriptor& file,
-                                                      Comparison* comparison);
-  [[nodiscard]] Status drop(EntryId id, const std::string& reason);
+  [[nodiscard]] Status drop(EntryId id, const std::string& reason, bool has_changed);
   void settle(EntryId id);
   [[nodiscard]] Status prove(EntryId id, const std::optional<files::Digest>& digest);
   [[nodiscard]] Status await_done();
@@ -70,7 +68,7 @@ class Sender {
   Source& source_;
   Wire& wire_;
   MessageWriter writer_;
-  files::ManifestWriter* const manifest_;
+  ManifestLog* const manifest_;
   Account& account_;
   Answers answers_;
   EntryId next_id_ = 0;

@@ -7,6 +7,9 @@
 #include <system_error>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
 #include "lib/bridge/byte_ring.hpp"
 #include "lib/bridge/pending_call.hpp"
 #include "lib/core/mutex.hpp"
@@ -120,6 +123,15 @@ class WireQueues {
     changed_.notify_all();
   }
 
+  bool is_cut() {
+    const core::MutexLock lock(mutex_);
+    return is_cut_;
+  }
+  bool has_ended() {
+    const core::MutexLock lock(mutex_);
+    return incoming_ended_;
+  }
+
   /// No handler is called any more.
   void drop() {
     cut();
@@ -201,7 +213,18 @@ std::unique_ptr<LocalStream> Wire::stream() { return std::make_unique<QueueStrea
 
 Result<std::size_t> Wire::read_some(std::span<std::byte> into) { return queues_->read_some(into); }
 Status Wire::write(std::span<const std::byte> from) { return queues_->write(from); }
-void Wire::finish() { queues_->finish(); }
 void Wire::cut() { queues_->cut(); }
+bool Wire::is_cut() const { return queues_->is_cut(); }
+
+void Wire::finish(std::chrono::milliseconds patience) {
+  queues_->finish();
+  boost::asio::post(io_, [this_io = &io_, queues = std::weak_ptr<WireQueues>(queues_), patience] {
+    const auto timer = std::make_shared<boost::asio::steady_timer>(*this_io, patience);
+    timer->async_wait([timer, queues](const boost::system::error_code& /*never cancelled*/) {
+      const auto kept = queues.lock();
+      if (kept && !kept->has_ended()) kept->cut();
+    });
+  });
+}
 
 }  // namespace udtcat::trees

@@ -2,6 +2,7 @@
 /// The bytes between the two ends of a transfer, for threads that wait for them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -37,10 +38,11 @@ class Wire {
   [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into);
   /// Returns when all bytes are on their way.  errors: Errc::connection_broken
   [[nodiscard]] Status write(std::span<const std::byte> from);
-  /// No more is written.
-  void finish();
+  /// No more is written. The wire is cut where the other end has not ended its direction within `patience`.
+  void finish(std::chrono::milliseconds patience);
   /// Both directions fail from now on, also for threads that wait in them.
   void cut();
+  [[nodiscard]] bool is_cut() const;
 
  private:
   boost::asio::io_context& io_;

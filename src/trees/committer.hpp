@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Gives whole files their names, once their content is on the disk.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "trees/hand_over.hpp"
+#include "trees/reception.hpp"
+
+namespace udtcat::trees {
+
+/// A file that was taken whole.
+struct Taken {
+  EntryId id = 0;
+  Entry entry;
+  files::Digest digest{};
+  bool is_part = false;  ///< it waits for its name; else it has it already
+};
+
+/// Files are gathered while the disk stores those before: one sync for all of a batch.
+///
+///   add() ──► batch (kMaxFiles, kMaxBytes: add() waits for the disk) ──► a thread: syncfs(2), rename(2)
+///
+/// Threads: confined to the thread that takes files; it has one of its own.
+class Committer {
+ public:
+  static constexpr std::size_t kMaxFiles = 8'192;                // guess: a second of a disk's work
+  static constexpr std::uint64_t kMaxBytes = 1'073'741'824;      // guess: likewise
+  static constexpr std::size_t kFiles = 512;                     // guess: worth a sync while the disk is idle
+  static constexpr std::uint64_t kBytes = 67'108'864;            // guess: likewise
+  static constexpr std::chrono::seconds kMaxAge{2};              // guess: a person sees files appear
+
+  /// `reception` outlives this.
+  explicit Committer(Reception& reception);
+  Committer(const Committer&) = delete;
+  Committer& operator=(const Committer&) = delete;
+  ~Committer() { stop(); }
+
+  void add(Taken file);
+  /// Returns when all files so far have their names, or were refused.
+  void finish();
+  /// Nothing more is given a name; those that have none stay parts.
+  void stop();
+  /// After finish() or stop(): those that were proved.
+  [[nodiscard]] const std::vector<Proved>& proved() const { return proved_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void hand_over();
+  void work();
+  [[nodiscard]] Status commit(std::vector<Taken> batch, Destination& destination);
+
+  Reception& reception_;
+  std::vector<Taken> batch_;
+  std::uint64_t batch_bytes_ = 0;
+  Clock::time_point batch_began_;
+  HandOver<std::vector<Taken>> batches_{1};
+  std::vector<Proved> proved_;  // the thread's, until finish()
+  std::thread thread_;
+};
+
+}  // namespace udtcat::trees

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/destination.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+constexpr mode_t kUnfinishedMode = 0700;  // spec: docs/spec/trees.md §5
+
+mode_t kind_bits_of(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::fifo:
+      return S_IFIFO;
+    case EntryKind::character_device:
+      return S_IFCHR;
+    case EntryKind::block_device:
+      return S_IFBLK;
+    default:
+      return S_IFLNK;
+  }
+}
+
+}  // namespace
+
+Status Limit::charge(std::uint64_t bytes, const std::string& path) {
+  const std::uint64_t now = charged_ += bytes;
+  if (!bytes_ || now <= *bytes_) return {};
+  return fail(Errc::stream_refused, "write " + path,
+              fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_)));
+}
+
+Result<files::FileLocation> Destination::locate(const std::string& path) {
+  return cursor_.locate(path, Errc::local_write_failed);
+}
+
+Result<std::optional<struct stat>> Destination::look(const std::string& path) {
+  UDTCAT_TRY(const auto location, locate(path));
+  return location.look();
+}
+
+Status Destination::make_directory(const std::string& path) {
+  UDTCAT_TRY(const auto location, locate(path));
+  UDTCAT_TRY(const auto status, location.look());
+  if (!status) {
+    UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, path));
+    return location.make_directory(kUnfinishedMode);
+  }
+  if (!S_ISDIR(status->st_mode))
+    return fail(Errc::local_write_failed, "make the directory " + location.shown(), "there is something else");
+  const bool is_usable = (status->st_mode & S_IRWXU) == S_IRWXU;
+  if (is_usable || path == "." || status->st_uid != ::geteuid()) return {};
+  UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
+  return files::set_mode(opened, (status->st_mode & 07777U) | S_IRWXU, location.shown());
+}
+
+/// Whether the very same is there, but for its attributes.
+Result<bool> Destination::is_there(const Entry& entry, const files::FileLocation& location) {
+  UDTCAT_TRY(const auto status, location.look());
+  if (!status || (status->st_mode & S_IFMT) != kind_bits_of(entry.kind)) return false;
+  if (entry.kind == EntryKind::fifo) return true;
+  if (entry.kind != EntryKind::symbolic_link) return status->st_rdev == makedev(entry.major, entry.minor);
+  UDTCAT_TRY(const std::string target, location.read_target());
+  return target == entry.target;
+}
+
+Status Destination::make_part(const Entry& entry, const files::FileLocation& part) const {
+  part.remove();
+  if (entry.kind == EntryKind::symbolic_link) return part.make_symbolic_link(entry.target);
+  return part.make_node(kind_bits_of(entry.kind) | kUnfinishedMode, makedev(entry.major, entry.minor));
+}
+
+Status Destination::make(const Entry& entry) {
+  UDTCAT_TRY(const auto location, locate(entry.path));
+  UDTCAT_TRY(const bool is_so, is_there(entry, location));
+  if (is_so) return set_attributes(entry.path, entry.attributes);
+  UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, entry.path));
+  const auto part = parts_.of(entry.path);
+  UDTCAT_CHECK(make_part(entry, part));
+  UDTCAT_TRY(const auto opened, part.open(O_PATH, Errc::local_write_failed));
+  UDTCAT_CHECK(set_part_attributes(opened, entry));
+  return publish(entry.path);
+}
+
+Status Destination::make_hard_link(const std::string& path, const std::string& of) {
+  UDTCAT_TRY(const auto original, locate(of));
+  UDTCAT_TRY(const auto location, locate(path));
+  UDTCAT_TRY(const auto original_status, original.look());
+  UDTCAT_TRY(const auto status, location.look());
+  if (!original_status || !S_ISREG(original_status->st_mode))
+    return fail(Errc::local_write_failed, "link " + location.shown(), original.shown() + " is not there");
+  if (status && status->st_dev == original_status->st_dev && status->st_ino == original_status->st_ino) return {};
+  UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, path));
+  const auto part = parts_.of(path);
+  part.remove();
+  UDTCAT_CHECK(part.make_hard_link(original));
+  return publish(path);
+}
+
+Status Destination::set_attributes(const std::string& path, const files::Attributes& attributes) {
+  UDTCAT_TRY(const auto location, locate(path));
+  UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
+  return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false},
+                                 location.shown());
+}
+
+Status Destination::set_part_attributes(const bridge::Descriptor& part, const Entry& entry) const {
+  return files::write_attributes(part, entry.attributes, {.keeps_owner = keeps_owners_, .is_new = true},
+                                 tree().shown(entry.path));
+}
+
+Status Destination::sync() const {
+  UDTCAT_TRY(const auto root, tree().enter("", Errc::local_write_failed));
+  if (::syncfs(root->number()) == 0) return {};
+  return fail(Errc::local_write_failed, "store what was written to " + tree().shown("."), core::errno_text(errno));
+}
+
+Status Destination::publish(const std::string& path) {
+  UDTCAT_TRY(const auto location, locate(path));
+  return parts_.of(path).rename_to(location);
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/incoming_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/leaf_io.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+tl::unexpected<Error> out_of_order(const Entry& entry, const char* cause) {
+  return fail(Errc::protocol_violated, "take leaves of " + entry.path, cause);
+}
+
+}  // namespace
+
+Error IncomingFile::failed(const char* doing) const {
+  return {Errc::local_write_failed, fmt::format("{} {}", doing, destination_.tree().shown(entry_.path)),
+          core::errno_text(errno)};
+}
+
+std::uint64_t IncomingFile::bytes_of(std::uint64_t leaf) const {
+  return std::min<std::uint64_t>(files::kLeafBytes, entry_.size_bytes - leaf * files::kLeafBytes);
+}
+
+Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
+  const std::uint64_t leaves = files::leaves_of(entry_.size_bytes);
+  if (leaf != next_leaf_ || count == 0 || count > leaves - next_leaf_)
+    return out_of_order(entry_, "they are not the next ones");
+  return {};
+}
+
+/// A part that is no candidate is not believed: it is emptied.
+Status IncomingFile::open_part() {
+  if (part_.is_open()) return {};
+  if (candidate_ && candidate_->is_part) {
+    part_ = std::move(candidate_->file);
+    part_bytes_ = candidate_->bytes;
+    return {};
+  }
+  UDTCAT_CHECK(destination_.limit().charge(Limit::kNameBytes, entry_.path));
+  UDTCAT_TRY(part_, destination_.parts().take(entry_.path));
+  if (::ftruncate(part_.number(), 0) != 0) return tl::unexpected(failed("empty the part of"));
+  for (std::uint64_t leaf = 0; leaf < same_so_far_; ++leaf) UDTCAT_CHECK(copy_same(leaf));
+  return {};
+}
+
+Status IncomingFile::take(const Data& data) {
+  UDTCAT_CHECK(expect(data.leaf, 1));
+  const std::uint64_t bytes = bytes_of(data.leaf);
+  const std::uint64_t offset = data.leaf * files::kLeafBytes;
+  if (!data.extents.empty() && data.extents.back().offset + data.extents.back().bytes.size() > bytes)
+    return out_of_order(entry_, "the file ends within them");
+  const bool is_full = data.extents.size() == 1 && data.extents.front().bytes.size() == bytes;
+  std::span<const std::byte> leaf;
+  if (is_full) {
+    leaf = data.extents.front().bytes;
+  } else {
+    memory_.assign(bytes, std::byte{0});
+    for (const Extent& extent : data.extents)
+      std::ranges::copy(extent.bytes, memory_.begin() + static_cast<std::ptrdiff_t>(extent.offset));
+    leaf = memory_;
+  }
+  if (files::hash_of_leaf(leaf) != data.digest) return out_of_order(entry_, "one is not what its hash says");
+  UDTCAT_CHECK(open_part());
+  std::uint64_t written = 0;
+  for (const Extent& extent : data.extents) {
+    UDTCAT_CHECK(clear(offset + written, extent.offset - written));
+    UDTCAT_CHECK(write(offset + extent.offset, extent.bytes));
+    written = extent.offset + extent.bytes.size();
+  }
+  UDTCAT_CHECK(clear(offset + written, bytes - written));
+  tree_.add(data.digest);
+  ++next_leaf_;
+  return {};
+}
+
+Status IncomingFile::take(const Zeros& zeros) {
+  UDTCAT_CHECK(expect(zeros.leaf, zeros.count));
+  UDTCAT_CHECK(open_part());
+  const std::uint64_t begin = zeros.leaf * files::kLeafBytes;
+  const std::uint64_t end = std::min(entry_.size_bytes, (zeros.leaf + zeros.count) * files::kLeafBytes);
+  UDTCAT_CHECK(clear(begin, end - begin));
+  const std::uint64_t whole = (end - begin) / files::kLeafBytes;
+  tree_.add(files::hash_of_zeros(), whole);
+  if (whole < zeros.count) tree_.add(files::hash_of_leaf(std::vector<std::byte>(end - begin - whole * files::kLeafBytes)));
+  next_leaf_ += zeros.count;
+  return {};
+}
+
+Status IncomingFile::take(const Same& same) {
+  UDTCAT_CHECK(expect(same.leaf, same.count));
+  if (!candidate_ || same.count > candidate_->leaves.leaves() ||
+      same.leaf > candidate_->leaves.leaves() - same.count)
+    return out_of_order(entry_, "it was not told of such ones");
+  if (candidate_->is_part) UDTCAT_CHECK(open_part());
+  for (std::uint64_t leaf = same.leaf; leaf < same.leaf + same.count; ++leaf) {
+    tree_.add(*candidate_->leaves.at(leaf));
+    if (!candidate_->is_part && part_.is_open()) UDTCAT_CHECK(copy_same(leaf));
+  }
+  if (!part_.is_open()) same_so_far_ += same.count;
+  next_leaf_ += same.count;
+  return {};
+}
+
+/// From the file that has the name, which may have changed since its leaves were told of.
+Status IncomingFile::copy_same(std::uint64_t leaf) {
+  memory_.resize(bytes_of(leaf));
+  const std::uint64_t offset = leaf * files::kLeafBytes;
+  const std::string shown = destination_.tree().shown(entry_.path);
+  UDTCAT_CHECK(files::read_leaf(candidate_->file, offset, memory_, shown));
+  if (files::hash_of_leaf(memory_) != candidate_->leaves.at(leaf))
+    return fail(Errc::local_write_failed, "replace " + shown, "somebody else is writing it");
+  return write(offset, memory_);
+}
+
+Status IncomingFile::take(const Whole& whole) {
+  if (next_leaf_ != files::leaves_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
+  if (tree_.root() != whole.digest) return out_of_order(entry_, "together they are not what their hash says");
+  if (candidate_ && !candidate_->is_part && !part_.is_open())
+    return destination_.set_attributes(entry_.path, entry_.attributes);
+  UDTCAT_CHECK(open_part());
+  if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
+    return tl::unexpected(failed("set the size of"));
+  return destination_.set_part_attributes(part_, entry_);
+}
+
+Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
+  UDTCAT_CHECK(destination_.limit().charge(from.size(), entry_.path));
+  return files::write_at(part_, offset, from, destination_.tree().shown(entry_.path));
+}
+
+/// Zeros, where an earlier transfer may have left something.
+Status IncomingFile::clear(std::uint64_t offset, std::uint64_t bytes) {
+  if (offset >= part_bytes_ || bytes == 0) return {};
+  bytes = std::min(bytes, part_bytes_ - offset);
+  if (::fallocate(part_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(bytes)) == 0)
+    return {};
+  const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, files::kLeafBytes));
+  for (std::uint64_t at = 0; at < bytes; at += zeros.size())
+    UDTCAT_CHECK(write(offset + at, std::span(zeros).first(std::min<std::uint64_t>(zeros.size(), bytes - at))));
+  return {};
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A file while the sender describes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "files/tree_hash.hpp"
+#include "lib/bridge/descriptor.hpp"
+#include "trees/destination.hpp"
+#include "trees/leaf_runs.hpp"
+#include "trees/message.hpp"
+
+namespace udtcat::trees {
+
+/// A file that may have leaves of the one that is wanted.
+struct Candidate {
+  bridge::Descriptor file;
+  bool is_part = false;  ///< what an earlier transfer has left; else the file that has the name
+  std::uint64_t bytes = 0;
+  LeafRuns leaves;  ///< that the sender was told of
+};
+
+/// The leaves come in order; each is compared with its hash before it is written.
+/// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::local_write_failed and
+/// Errc::stream_refused, of the transfer.
+/// Threads: unsynchronised. Every call may wait for the disk.
+class IncomingFile {
+ public:
+  /// `destination` outlives this.  candidate   none: there is nothing of it
+  IncomingFile(Destination& destination, Entry entry, std::optional<Candidate> candidate)
+      : destination_(destination), entry_(std::move(entry)), candidate_(std::move(candidate)) {}
+
+  [[nodiscard]] const Entry& entry() const { return entry_; }
+  [[nodiscard]] Status take(const Data& data);
+  [[nodiscard]] Status take(const Zeros& zeros);
+  [[nodiscard]] Status take(const Same& same);
+  /// It is whole: as a part with its attributes, or as the file that has the name.
+  [[nodiscard]] Status take(const Whole& whole);
+  /// Of a whole one: it is a part, which waits for its name.
+  [[nodiscard]] bool is_part() const { return part_.is_open(); }
+
+ private:
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t leaf) const;
+  [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
+  [[nodiscard]] Status open_part();
+  [[nodiscard]] Status copy_same(std::uint64_t leaf);
+  [[nodiscard]] Status write(std::uint64_t offset, std::span<const std::byte> from);
+  [[nodiscard]] Status clear(std::uint64_t offset, std::uint64_t bytes);
+  [[nodiscard]] Error failed(const char* doing) const;
+
+  Destination& destination_;
+  const Entry entry_;
+  std::optional<Candidate> candidate_;
+  bridge::Descriptor part_;           // not open: nothing has been written yet
+  std::uint64_t part_bytes_ = 0;      // that were there when it was opened
+  std::uint64_t next_leaf_ = 0;
+  std::uint64_t same_so_far_ = 0;     // leaves of a candidate that has the name, of which there is no part
+  files::TreeHash tree_;
+  std::vector<std::byte> memory_;     // of a leaf
+};
+
+}  // namespace udtcat::trees

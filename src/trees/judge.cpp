@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/judge.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "files/leaf_io.hpp"
+#include "files/sparse.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+/// An error of one name, as opposed to those of the transfer.
+bool is_of_name(const Error& error) {
+  return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
+}
+
+}  // namespace
+
+void Judge::judge(Numbered numbered) {
+  const Status answered = answer(numbered);
+  if (answered) return;
+  if (!is_of_name(answered.error())) return reception_.fail(answered.error());
+  reception_.settle(numbered.body_bytes);
+  reception_.refuse(numbered.id, answered.error().message());
+}
+
+Status Judge::answer(const Numbered& numbered) {
+  switch (numbered.entry.kind) {
+    case EntryKind::file:
+      return answer_file(numbered);
+    case EntryKind::directory:
+      return answer_directory(numbered);
+    case EntryKind::hard_link:
+      return answer_link(numbered);
+    default:
+      UDTCAT_CHECK(destination_.make(numbered.entry));
+      return have(numbered, std::nullopt);
+  }
+}
+
+Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>& digest) {
+  reception_.prove(numbered.entry, digest);
+  reception_.settle(numbered.body_bytes);  // before the sender can know
+  return reception_.writer().put(Have{numbered.id, digest});
+}
+
+Status Judge::answer_directory(const Numbered& numbered) {
+  UDTCAT_CHECK(destination_.make_directory(numbered.entry.path));
+  reception_.directories.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
+  return have(numbered, std::nullopt);
+}
+
+/// The link itself comes when the file that it leads to has its name.
+Status Judge::answer_link(const Numbered& numbered) {
+  if (!reception_.linkable.contains(numbered.entry.of))
+    return fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links");
+  reception_.links.push_back({numbered.id, numbered.entry.path, numbered.entry.of});
+  return have(numbered, std::nullopt);
+}
+
+Status Judge::answer_file(const Numbered& numbered) {
+  const Entry& entry = numbered.entry;
+  if (entry.may_be_linked) reception_.expect_links_to(numbered.id, entry.path);
+  UDTCAT_TRY(const auto status, destination_.look(entry.path));
+  if (status && S_ISDIR(status->st_mode))
+    return fail(Errc::local_write_failed, "write " + destination_.tree().shown(entry.path), "there is a directory");
+  if (status)
+    if (const auto digest = proof_of(entry, *status)) return have_proved(numbered, *status, *digest);
+  // The file is expected before its answer is on its way.
+  auto candidate = find_candidate(entry, status);
+  if (!candidate) {
+    reception_.expect(numbered.id, {entry, std::nullopt, numbered.body_bytes});
+    return reception_.writer().put(Want{numbered.id});
+  }
+  hash_leaves(entry, *candidate);
+  LeafRuns leaves = candidate->leaves;
+  reception_.expect(numbered.id, {entry, std::move(candidate), numbered.body_bytes});
+  return tell_leaves(numbered.id, std::move(leaves));
+}
+
+/// The book's, where neither the source nor the file here has changed since it was proved.
+std::optional<files::Digest> Judge::proof_of(const Entry& entry, const struct stat& status) const {
+  if (!entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
+    return std::nullopt;
+  const auto own = files::stamp_of(status);
+  return own ? reception_.book.find(entry.path, *entry.stamp, *own) : std::nullopt;
+}
+
+Status Judge::have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest) {
+  const Entry& entry = numbered.entry;
+  UDTCAT_CHECK(destination_.set_attributes(entry.path, entry.attributes));
+  UDTCAT_TRY(const auto now, destination_.look(entry.path));
+  const bool has_same_stamp = now && now->st_ctim.tv_sec == status.st_ctim.tv_sec &&
+                              now->st_ctim.tv_nsec == status.st_ctim.tv_nsec;
+  if (!has_same_stamp) reception_.proved.push_back({entry.path, *entry.stamp, digest});
+  reception_.account().bytes += entry.size_bytes;
+  return have(numbered, digest);
+}
+
+/// A part is the better one: it is this file's.
+std::optional<Candidate> Judge::find_candidate(const Entry& entry, const std::optional<struct stat>& status) {
+  if (entry.size_bytes == 0) return std::nullopt;
+  const auto part = destination_.parts().of(entry.path).look();
+  if (part && *part && S_ISREG((*part)->st_mode) && (*part)->st_size > 0 && (*part)->st_nlink == 1)
+    if (auto file = destination_.parts().take(entry.path))
+      return Candidate{std::move(*file), true, static_cast<std::uint64_t>((*part)->st_size), {}};
+  const bool may_be_equal =
+      status && S_ISREG(status->st_mode) && static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
+  if (!may_be_equal) return std::nullopt;
+  const auto location = destination_.locate(entry.path);
+  if (!location) return std::nullopt;
+  auto file = location->open(O_RDONLY, Errc::local_read_failed);
+  if (!file) return std::nullopt;  // it is sent anew
+  return Candidate{std::move(*file), false, entry.size_bytes, {}};
+}
+
+/// Leaves that cannot be read are none.
+void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
+  const std::uint64_t leaves = files::leaves_of(entry.size_bytes);
+  files::SparseMap map(candidate.file, candidate.bytes);
+  memory_.resize(files::kLeafBytes);
+  for (std::uint64_t leaf = 0; leaf < leaves && !reception_.should_stop(); ++leaf) {
+    const std::uint64_t offset = leaf * files::kLeafBytes;
+    const auto bytes = std::span(memory_).first(std::min<std::uint64_t>(files::kLeafBytes, entry.size_bytes - offset));
+    if (offset + bytes.size() > candidate.bytes) return;
+    const bool is_zero_leaf = bytes.size() == files::kLeafBytes && map.is_hole(offset, bytes.size());
+    if (!is_zero_leaf && !files::read_leaf(candidate.file, offset, bytes, entry.path)) return;
+    candidate.leaves.add(is_zero_leaf ? files::hash_of_zeros() : files::hash_of_leaf(bytes));
+  }
+}
+
+Status Judge::tell_leaves(EntryId id, LeafRuns leaves) {
+  Hashes hashes{.entry = id, .last = false, .zeros = 0, .digests = {}};
+  for (std::uint64_t leaf = 0; leaf < leaves.leaves(); ++leaf) {
+    const files::Digest digest = *leaves.at(leaf);
+    const bool is_zero_leaf = digest == files::hash_of_zeros();
+    if (hashes.digests.size() == kMaxDigests || (is_zero_leaf && !hashes.digests.empty())) {
+      UDTCAT_CHECK(reception_.writer().put(hashes));
+      hashes.zeros = 0;
+      hashes.digests.clear();
+    }
+    if (is_zero_leaf)
+      ++hashes.zeros;
+    else
+      hashes.digests.push_back(digest);
+  }
+  hashes.last = true;
+  return reception_.writer().put(hashes);
+}
+
+}  // namespace udtcat::trees

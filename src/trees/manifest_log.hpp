@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A manifest of what a transfer has proved.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <udtcat/result.hpp>
+
+#include "files/manifest.hpp"
+#include "trees/message.hpp"
+
+namespace udtcat::trees {
+
+/// Threads: unsynchronised.
+class ManifestLog {
+ public:
+  /// errors: Errc::local_write_failed
+  [[nodiscard]] static Result<ManifestLog> create(const std::string& path);
+
+  /// A later entry may be a hard link to this one.
+  void expect_links_to(EntryId id, std::string path) { linkable_[id] = std::move(path); }
+  /// digest   of a file
+  [[nodiscard]] Status add(const Entry& entry, const std::optional<files::Digest>& digest);
+  [[nodiscard]] Status finish() { return writer_.finish(); }
+
+ private:
+  explicit ManifestLog(files::ManifestWriter writer) : writer_(std::move(writer)) {}
+
+  files::ManifestWriter writer_;
+  std::map<EntryId, std::string> linkable_;  // paths of files with several names
+};
+
+}  // namespace udtcat::trees

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/receiver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ranges>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+// guess: the other end has heard that we end, and why
+constexpr std::chrono::milliseconds kEndPatience{2'000};
+
+Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
+
+std::uint64_t bytes_between(const Entry& entry, std::uint64_t leaf, std::uint64_t count) {
+  const std::uint64_t end = std::min(entry.size_bytes, (leaf + count) * files::kLeafBytes);
+  return end - leaf * files::kLeafBytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& wire, ManifestLog* manifest,
+                                                 Account& account) {
+  UDTCAT_TRY(auto parts, files::Parts::open(options.tree, options.job));
+  return std::unique_ptr<Receiver>(new Receiver(std::move(options), std::move(parts), wire, manifest, account));
+}
+
+Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
+  committer_.emplace(reception_);
+  std::thread judging([&] { judge_entries(); });
+  Status over = hello ? reception_.writer().put(*hello) : Status();
+  if (over) over = reception_.writer().flush();
+  if (over) over = receive(reader);
+  if (!over) reception_.fail(over.error());
+  entries_.close();
+  judging.join();
+  committer_->stop();
+  if (!is_done_) write_book();
+  wire_.finish(kEndPatience);
+  // The sender is heard to the end, so that it hears ours.
+  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {}
+  if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
+  return {};
+}
+
+void Receiver::judge_entries() {
+  Judge judge(reception_);
+  while (auto numbered = entries_.take()) {
+    if (!reception_.has_failed()) judge.judge(std::move(*numbered));
+    if (!entries_.empty()) continue;
+    if (auto flushed = reception_.writer().flush(); !flushed) reception_.fail(flushed.error());
+  }
+}
+
+Status Receiver::receive(MessageReader& reader) {
+  while (!is_done_) {
+    UDTCAT_TRY(const auto message, reader.next());
+    if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
+    if (!message)
+      return fail(Errc::protocol_violated, "take what the sender says", "it has ended before its last word");
+    UDTCAT_CHECK(take(*message, reader.body_bytes()));
+  }
+  return {};
+}
+
+Status Receiver::take(const Message& message, std::size_t body_bytes) {
+  if (const auto* data = std::get_if<Data>(&message)) return take_leaves(*data, 1);
+  if (const auto* zeros = std::get_if<Zeros>(&message)) return take_leaves(*zeros, zeros->count);
+  if (const auto* same = std::get_if<Same>(&message)) return take_leaves(*same, same->count);
+  if (const auto* entry = std::get_if<Entry>(&message)) return take_entry(*entry, body_bytes);
+  if (const auto* whole = std::get_if<Whole>(&message)) return take_whole(*whole);
+  if (const auto* dropped = std::get_if<Dropped>(&message)) return take_dropped(*dropped);
+  if (const auto* end = std::get_if<End>(&message)) return complete(*end);
+  if (const auto* failed = std::get_if<Failed>(&message)) return tl::unexpected(error_of(*failed));
+  return tl::unexpected(of_sender("it is no sender's word"));
+}
+
+Status Receiver::take_entry(const Entry& entry, std::size_t body_bytes) {
+  UDTCAT_CHECK(reception_.announce(body_bytes));
+  std::ignore = entries_.give({next_id_++, entry, body_bytes});  // closed by this thread alone
+  return {};
+}
+
+/// Makes the file the current one.
+Status Receiver::describe(EntryId id) {
+  if (current_ && current_->id == id) return {};
+  if (current_) return tl::unexpected(of_sender("it describes two files at a time"));
+  auto expected = reception_.take_expected(id);
+  if (!expected) return tl::unexpected(of_sender("it describes what nobody asked for"));
+  reception_.account().begin_file(expected->entry.path);
+  current_.emplace(Current{
+      id, expected->body_bytes,
+      IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate))});
+  return {};
+}
+
+template <typename Leaves>
+Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
+  UDTCAT_CHECK(describe(leaves.entry));
+  UDTCAT_CHECK(current_->file.take(leaves));
+  const std::uint64_t bytes = bytes_between(current_->file.entry(), leaves.leaf, count);
+  reception_.account().bytes += bytes;
+  if (std::is_same_v<Leaves, Data>) reception_.account().moved_bytes += bytes;
+  return {};
+}
+
+Status Receiver::take_whole(const Whole& whole) {
+  UDTCAT_CHECK(describe(whole.entry));
+  const Status taken = current_->file.take(whole);
+  const bool is_of_name = !taken && taken.error().code == Errc::local_write_failed;
+  if (!taken && !is_of_name) return taken;
+  const Entry& entry = current_->file.entry();
+  if (is_of_name)
+    reception_.refuse(whole.entry, taken.error().message());
+  else
+    committer_->add({whole.entry, entry, whole.digest, current_->file.is_part()});
+  settle_current();
+  return {};
+}
+
+Status Receiver::take_dropped(const Dropped& dropped) {
+  UDTCAT_CHECK(describe(dropped.entry));
+  core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
+  reception_.miss(dropped.entry);
+  reception_.account().complain("the other end: " + dropped.reason);
+  settle_current();
+  return {};
+}
+
+void Receiver::settle_current() {
+  reception_.settle(current_->body_bytes);
+  current_.reset();
+}
+
+Status Receiver::complete(const End& end) {
+  entries_.wait_until_idle();
+  if (end.entries != next_id_ || !reception_.all_settled() || current_)
+    return tl::unexpected(of_sender("it ends before all is settled"));
+  committer_->finish();
+  if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
+  make_links();
+  reception_.parts().remove();
+  set_directories();
+  UDTCAT_CHECK(destination_.sync());
+  write_book();
+  UDTCAT_CHECK(reception_.writer().put(Done{next_id_}));
+  UDTCAT_CHECK(reception_.writer().flush());
+  is_done_ = true;
+  return {};
+}
+
+void Receiver::make_links() {
+  for (const auto& link : reception_.links) {
+    const Status made = reception_.is_missing(link.of)
+                            ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
+                                   "the file that it leads to is missing")
+                            : destination_.make_hard_link(link.path, reception_.linkable.at(link.of));
+    if (!made) reception_.refuse(link.id, made.error().message());
+  }
+}
+
+/// Those within come first, since making a name in a directory changes its time.
+void Receiver::set_directories() {
+  for (const auto& directory : std::views::reverse(reception_.directories))
+    if (auto set = destination_.set_attributes(directory.path, directory.attributes); !set)
+      reception_.refuse(directory.id, set.error().message());
+}
+
+/// returns  those that have changed too lately to be noted
+std::vector<Proved> Receiver::note(const std::vector<Proved>& proved) {
+  std::vector<Proved> later;
+  for (const Proved& each : proved) {
+    const auto status = destination_.look(each.path);
+    const auto own = status && *status ? files::stamp_of(**status) : std::nullopt;
+    if (own)
+      reception_.book.note(each.path, each.source, *own, each.digest);
+    else
+      later.push_back(each);
+  }
+  return later;
+}
+
+void Receiver::write_book() {
+  if (!reception_.options().book) return;
+  auto later = note(reception_.proved);
+  const auto committed = note(committer_->proved());
+  later.insert(later.end(), committed.begin(), committed.end());
+  if (!later.empty() && !reception_.should_stop()) {
+    reception_.pause(files::kLately);
+    std::ignore = note(later);  // the rest is hashed the next time
+  }
+  if (auto saved = reception_.book.save(); !saved) core::log().info("{}", saved.error().message());
+}
+
+}  // namespace udtcat::trees

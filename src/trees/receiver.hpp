@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The end of a transfer that gets the files.  spec: docs/spec/trees.md
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "trees/committer.hpp"
+#include "trees/hand_over.hpp"
+#include "trees/incoming_file.hpp"
+#include "trees/judge.hpp"
+#include "trees/reception.hpp"
+
+namespace udtcat::trees {
+
+/// Takes what the sender announces, and returns when all of it stands and is on the disk.
+///
+///   the wire ──► entries ──► Judge (a thread: names, hashes of what is there) ──► answers
+///           └──► leaves ──► IncomingFile ──► Committer (a thread: the disk, final names)
+///
+/// Every call waits for disks and for the peer.
+/// Threads: unsynchronised.
+class Receiver {
+ public:
+  /// manifest   null: none is written.  `wire`, `manifest` and `account` outlive this
+  /// errors: those of Parts::open()
+  [[nodiscard]] static Result<std::unique_ptr<Receiver>> make(ReceiverOptions options, Wire& wire,
+                                                              ManifestLog* manifest, Account& account);
+
+  /// Whole but for the names that `account` has complained of.
+  /// reader   of the wire, behind what was read before.  hello   of a connector
+  /// errors: as Failed says; those of the wire and of the disk; Errc::protocol_violated
+  [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
+
+ private:
+  Receiver(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account)
+      : wire_(wire), reception_(std::move(options), std::move(parts), wire, manifest, account) {}
+
+  void judge_entries();
+  [[nodiscard]] Status receive(MessageReader& reader);
+  [[nodiscard]] Status take(const Message& message, std::size_t body_bytes);
+  [[nodiscard]] Status take_entry(const Entry& entry, std::size_t body_bytes);
+  template <typename Leaves>
+  [[nodiscard]] Status take_leaves(const Leaves& leaves, std::uint64_t count);
+  [[nodiscard]] Status take_whole(const Whole& whole);
+  [[nodiscard]] Status take_dropped(const Dropped& dropped);
+  [[nodiscard]] Status describe(EntryId id);
+  void settle_current();
+  [[nodiscard]] Status complete(const End& end);
+  void make_links();
+  void set_directories();
+  void write_book();
+  [[nodiscard]] std::vector<Proved> note(const std::vector<Proved>& proved);
+
+  Wire& wire_;
+  Reception reception_;
+  Destination destination_{reception_.destination()};
+  HandOver<Numbered> entries_{kMaxUnsettled};
+  std::optional<Committer> committer_;
+  EntryId next_id_ = 0;
+  /// The file that the sender describes.
+  struct Current {
+    EntryId id;
+    std::size_t body_bytes;
+    IncomingFile file;
+  };
+  std::optional<Current> current_;
+  bool is_done_ = false;
+};
+
+}  // namespace udtcat::trees

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/reception.hpp"
+
+#include <tuple>
+#include <utility>
+
+#include "lib/core/printable.hpp"
+
+namespace udtcat::trees {
+
+Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account)
+    : options_(std::move(options)),
+      parts_(std::move(parts)),
+      wire_(wire),
+      writer_(wire),
+      account_(account),
+      limit_(options_.limit_bytes),
+      manifest_(manifest) {
+  if (options_.book) book = files::ProofBook::load(*options_.book);
+}
+
+void Reception::fail(const Error& error) {
+  {
+    const core::MutexLock lock(mutex_);
+    if (failure_) return;
+    failure_ = error;
+  }
+  failed_ = true;
+  failing_.notify_all();
+  tell_failure(error, writer_);
+}
+
+std::optional<Error> Reception::failure() {
+  const core::MutexLock lock(mutex_);
+  return failure_;
+}
+
+void Reception::pause(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  const core::MutexLock lock(mutex_);
+  while (!failure_ && std::chrono::steady_clock::now() < end) std::ignore = failing_.wait_for(mutex_, time);
+}
+
+Status Reception::announce(std::size_t body_bytes) {
+  const std::size_t entries = ++unsettled_;
+  const std::size_t bytes = unsettled_bytes_ += body_bytes;
+  if (entries <= kMaxUnsettled && (bytes <= kMaxUnsettledBytes || entries == 1)) return {};
+  return udtcat::fail(Errc::protocol_violated, "take the sender's entries", "it sends too many ahead");
+}
+
+void Reception::settle(std::size_t body_bytes) {
+  unsettled_bytes_ -= body_bytes;
+  --unsettled_;
+}
+
+void Reception::refuse(EntryId id, const std::string& reason) {
+  miss(id);
+  account_.complain(core::printable(reason));
+  if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
+}
+
+bool Reception::is_missing(EntryId id) {
+  const core::MutexLock lock(mutex_);
+  return missing_.contains(id);
+}
+
+void Reception::miss(EntryId id) {
+  const core::MutexLock lock(mutex_);
+  missing_.insert(id);
+}
+
+void Reception::prove(const Entry& entry, const std::optional<files::Digest>& digest) {
+  ++account_.entries;
+  if (entry.kind == EntryKind::file) ++account_.files;
+  Status written;
+  {
+    const core::MutexLock lock(mutex_);
+    if (manifest_ != nullptr) written = manifest_->add(entry, digest);
+  }
+  if (!written) fail(written.error());
+}
+
+void Reception::expect_links_to(EntryId id, const std::string& path) {
+  linkable[id] = path;
+  const core::MutexLock lock(mutex_);
+  if (manifest_ != nullptr) manifest_->expect_links_to(id, path);
+}
+
+void Reception::expect(EntryId id, Expected file) {
+  const core::MutexLock lock(mutex_);
+  expected_.insert_or_assign(id, std::move(file));
+}
+
+std::optional<Reception::Expected> Reception::take_expected(EntryId id) {
+  const core::MutexLock lock(mutex_);
+  const auto found = expected_.find(id);
+  if (found == expected_.end()) return std::nullopt;
+  Expected file = std::move(found->second);
+  expected_.erase(found);
+  return file;
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The state that the threads of a receiver share.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "files/proof_book.hpp"
+#include "lib/core/mutex.hpp"
+#include "trees/account.hpp"
+#include "trees/destination.hpp"
+#include "trees/incoming_file.hpp"
+#include "trees/manifest_log.hpp"
+#include "trees/message_io.hpp"
+#include "trees/wire.hpp"
+
+namespace udtcat::trees {
+
+/// What a transfer is given at its receiver.
+struct ReceiverOptions {
+  files::FileTree tree;
+  std::string job;  ///< names the parts of this transfer
+  bool keeps_owners = false;
+  std::optional<std::uint64_t> limit_bytes;
+  std::optional<files::FileLocation> book;  ///< none: nothing is remembered
+};
+
+/// A file that was proved, and waits to be written into the book.
+struct Proved {
+  std::string path;
+  files::Stamp source;
+  files::Digest digest;
+};
+
+/// The first error of the transfer is told to the sender, and ends it. An error of one name is told, and counts.
+/// Threads: internally synchronised, but for what is said to be a thread's.
+class Reception {
+ public:
+  Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account);
+
+  [[nodiscard]] Destination destination() { return {options_.tree, parts_, limit_, options_.keeps_owners}; }
+  [[nodiscard]] const ReceiverOptions& options() const { return options_; }
+  [[nodiscard]] const files::Parts& parts() const { return parts_; }
+  [[nodiscard]] MessageWriter& writer() { return writer_; }
+  [[nodiscard]] Account& account() { return account_; }
+
+  /// The transfer cannot go on.
+  void fail(const Error& error);
+  [[nodiscard]] bool has_failed() const { return failed_; }
+  [[nodiscard]] std::optional<Error> failure();
+  /// Whether the threads had better stop what takes long.
+  [[nodiscard]] bool should_stop() const { return failed_ || wire_.is_cut(); }
+
+  /// Counts an entry until it is settled.  body_bytes   of its message
+  /// errors: Errc::protocol_violated: there are more than may be
+  [[nodiscard]] Status announce(std::size_t body_bytes);
+  void settle(std::size_t body_bytes);
+  [[nodiscard]] bool all_settled() const { return unsettled_ == 0; }
+
+  /// Waits, unless the transfer fails meanwhile.
+  void pause(std::chrono::milliseconds time);
+
+  /// This name cannot be had, or stays as it was: nothing links to it.
+  void refuse(EntryId id, const std::string& reason);
+  [[nodiscard]] bool is_missing(EntryId id);
+  void miss(EntryId id);
+  /// A later entry may be a hard link to it.
+  void expect_links_to(EntryId id, const std::string& path);
+  /// It stands, or will once its batch is on the disk.
+  void prove(const Entry& entry, const std::optional<files::Digest>& digest);
+
+  /// A file that the sender is going to describe, from the thread that asks for it to the one that takes it.
+  struct Expected {
+    Entry entry;
+    std::optional<Candidate> candidate;  ///< none: there is nothing of it
+    std::size_t body_bytes = 0;
+  };
+  void expect(EntryId id, Expected file);
+  /// None: it is not expected.
+  [[nodiscard]] std::optional<Expected> take_expected(EntryId id);
+
+  // Written by the thread that judges entries, read by the one that ends the transfer, after it.
+  struct Link {
+    EntryId id;
+    std::string path;
+    EntryId of;
+  };
+  std::vector<Link> links;
+  std::map<EntryId, std::string> linkable;
+  struct Directory {
+    EntryId id;
+    std::string path;
+    files::Attributes attributes;
+  };
+  std::vector<Directory> directories;
+  std::vector<Proved> proved;  // of files whose attributes it has changed
+  files::ProofBook book;
+
+ private:
+  const ReceiverOptions options_;
+  const files::Parts parts_;
+  Wire& wire_;
+  MessageWriter writer_;
+  Account& account_;
+  Limit limit_;
+  std::atomic<bool> failed_{false};
+  std::atomic<std::size_t> unsettled_{0};
+  std::atomic<std::size_t> unsettled_bytes_{0};
+  core::Mutex mutex_;
+  core::Condition failing_;
+  ManifestLog* const manifest_ UDTCAT_GUARDED_BY(mutex_);
+  std::optional<Error> failure_ UDTCAT_GUARDED_BY(mutex_);
+  std::set<EntryId> missing_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<EntryId, Expected> expected_ UDTCAT_GUARDED_BY(mutex_);
+};
+
+}  // namespace udtcat::trees
