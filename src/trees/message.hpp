@@ -2,11 +2,13 @@
 /// What the two ends of a transfer of trees say to each other. Bytes: docs/spec/trees.md. No input or output here.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -38,6 +40,7 @@ enum class Role : std::uint8_t { sends = 1, receives = 2 };
 struct Hello {
   Role role = Role::sends;  ///< the connector's
   bool keeps_owners = false;
+  std::array<std::byte, 16> job{};  ///< names the transfer, so that the receiver finds what the same one has left
   std::string place;
   std::vector<std::string> paths;
 };
@@ -125,6 +128,9 @@ struct Failed {
 };
 
 using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Have, Want, Hashes, Refused, Done, Failed>;
+
+/// How the failure of the other end reads at this one.
+[[nodiscard]] Error error_of(const Failed& failed);
 
 /// Appends the message to `to`. Its parts keep the limits; reasons are cut to theirs.
 void encode(const Message& message, std::vector<std::byte>& to);
