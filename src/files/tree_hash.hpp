@@ -5,9 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+struct evp_md_ctx_st;
 
 namespace udtcat::files {
 
@@ -38,6 +41,20 @@ class TreeHash {
  private:
   std::uint64_t leaves_ = 0;
   std::vector<Digest> complete_;  // one perfect subtree for each bit of leaves_, the largest first
+};
+
+/// SHA-256 of bytes that come in pieces.
+/// Threads: unsynchronised.
+class Sha256 {
+ public:
+  Sha256();
+
+  void add(std::span<const std::byte> bytes);
+  /// Of all that was added, once; nothing is added after it.
+  [[nodiscard]] Digest digest();
+
+ private:
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 /// SHA-256 of nothing but these bytes.

@@ -19,17 +19,17 @@
 
 namespace udtcat::trees {
 
-inline constexpr std::size_t kHeaderBytes = 4;              // spec: docs/spec/trees.md §1
-inline constexpr std::size_t kMaxBodyBytes = 1'249'280;     // spec: docs/spec/trees.md §1: a leaf, and much around it
-inline constexpr std::size_t kMaxPaths = 65'536;            // spec: docs/spec/trees.md §1
-inline constexpr std::size_t kMaxReasonBytes = 1'024;       // spec: docs/spec/trees.md §1
-inline constexpr std::size_t kMaxPathBytes = 4'096;         // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxWordBytes = 255;           // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxTargetBytes = 4'095;       // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxAttributeBytes = 65'536;   // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxUnsettled = 4'096;         // spec: docs/spec/trees.md §4
+inline constexpr std::size_t kHeaderBytes = 4;             // spec: docs/spec/trees.md §1
+inline constexpr std::size_t kMaxBodyBytes = 1'249'280;    // spec: docs/spec/trees.md §1: a leaf, and much around it
+inline constexpr std::size_t kMaxPaths = 65'536;           // spec: docs/spec/trees.md §1
+inline constexpr std::size_t kMaxReasonBytes = 1'024;      // spec: docs/spec/trees.md §1
+inline constexpr std::size_t kMaxPathBytes = 4'096;        // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxWordBytes = 255;          // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxTargetBytes = 4'095;      // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxAttributeBytes = 65'536;  // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxUnsettled = 4'096;        // spec: docs/spec/trees.md §4
 inline constexpr std::size_t kMaxUnsettledBytes = 16'777'216;  // spec: docs/spec/trees.md §4
-inline constexpr std::size_t kMaxDigests = 32'768;          // guess: of a HASHES message of ours: 1 MiB, 32 GiB of a file
+inline constexpr std::size_t kMaxDigests = 32'768;  // guess: of a HASHES message of ours: 1 MiB, 32 GiB of a file
 inline constexpr const char* kPartsName = ".udtcat-parts";  // spec: docs/spec/trees.md §3
 
 /// The number of an entry.
@@ -123,11 +123,13 @@ struct Done {
   std::uint64_t entries = 0;
 };
 struct Failed {
-  Errc cause = Errc::remote_write_failed;  ///< one of local_read_failed, local_write_failed, stream_refused, interrupted
+  Errc cause =
+      Errc::remote_write_failed;  ///< one of local_read_failed, local_write_failed, stream_refused, interrupted
   std::string reason;
 };
 
-using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Have, Want, Hashes, Refused, Done, Failed>;
+using Message =
+    std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Have, Want, Hashes, Refused, Done, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);

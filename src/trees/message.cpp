@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
+#include "trees/message_body.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
+  hello = 0x01,
+  entry = 0x10,
+  data = 0x11,
+  zeros = 0x12,
+  same = 0x13,
+  whole = 0x14,
+  dropped = 0x15,
+  end = 0x16,
+  have = 0x20,
+  want = 0x21,
+  hashes = 0x22,
+  refused = 0x23,
+  done = 0x24,
+  failed = 0x30,
+};
+
+constexpr std::uint64_t kMaxLeaves = 1ULL << 43;  // spec: docs/spec/trees.md §1: of the largest file
+constexpr std::size_t kDigestBytes = std::tuple_size_v<files::Digest>;
+constexpr std::size_t kDataHeadBytes = 8 + 8 + kDigestBytes;  // spec: docs/spec/trees.md §1
+constexpr std::size_t kExtentHeadBytes = 4 + 4;               // spec: docs/spec/trees.md §1
+
+constexpr std::array kTypes{MessageType::hello, MessageType::entry, MessageType::data,    MessageType::zeros,
+                            MessageType::same,  MessageType::whole, MessageType::dropped, MessageType::end,
+                            MessageType::have,  MessageType::want,  MessageType::hashes,  MessageType::refused,
+                            MessageType::done,  MessageType::failed};
+
+struct NumberedCause {
+  std::uint8_t number;  // spec: docs/spec/stream.md §2
+  Errc there;
+  Errc here;
+};
+constexpr std::array<NumberedCause, 4> kCauses{{{1, Errc::local_read_failed, Errc::remote_read_failed},
+                                                {2, Errc::local_write_failed, Errc::remote_write_failed},
+                                                {4, Errc::stream_refused, Errc::stream_refused},
+                                                {5, Errc::interrupted, Errc::peer_interrupted}}};
+
+// The bodies, in the order of the table.
+
+MessageType encode_body(const Hello& hello, BodyWriter& body) {
+  encode_hello(hello, body);
+  return MessageType::hello;
+}
+MessageType encode_body(const Entry& entry, BodyWriter& body) {
+  encode_entry(entry, body);
+  return MessageType::entry;
+}
+
+MessageType encode_body(const Data& data, BodyWriter& body) {
+  std::size_t bytes = kDataHeadBytes;
+  for (const Extent& each : data.extents) bytes += kExtentHeadBytes + each.bytes.size();
+  body.expect(bytes);
+  body.number(data.entry);
+  body.number(data.leaf);
+  body.bytes(data.digest);
+  for (const Extent& each : data.extents) {
+    body.number(each.offset);
+    body.number(static_cast<std::uint32_t>(each.bytes.size()));
+    body.bytes(each.bytes);
+  }
+  return MessageType::data;
+}
+
+template <typename Run>
+MessageType encode_run(MessageType type, const Run& run, BodyWriter& body) {
+  body.number(run.entry);
+  body.number(run.leaf);
+  body.number(run.count);
+  return type;
+}
+MessageType encode_body(const Zeros& run, BodyWriter& body) { return encode_run(MessageType::zeros, run, body); }
+MessageType encode_body(const Same& run, BodyWriter& body) { return encode_run(MessageType::same, run, body); }
+
+MessageType encode_body(const Whole& whole, BodyWriter& body) {
+  body.number(whole.entry);
+  body.bytes(whole.digest);
+  return MessageType::whole;
+}
+
+MessageType encode_reason(MessageType type, EntryId entry, const std::string& reason, BodyWriter& body) {
+  body.number(entry);
+  body.sized_text<std::uint16_t>(core::printable(reason, kMaxReasonBytes));
+  return type;
+}
+MessageType encode_body(const Dropped& dropped, BodyWriter& body) {
+  return encode_reason(MessageType::dropped, dropped.entry, dropped.reason, body);
+}
+MessageType encode_body(const Refused& refused, BodyWriter& body) {
+  return encode_reason(MessageType::refused, refused.entry, refused.reason, body);
+}
+
+MessageType encode_body(const End& end, BodyWriter& body) {
+  body.number(end.entries);
+  return MessageType::end;
+}
+MessageType encode_body(const Done& done, BodyWriter& body) {
+  body.number(done.entries);
+  return MessageType::done;
+}
+
+MessageType encode_body(const Have& have, BodyWriter& body) {
+  body.number(have.entry);
+  if (have.digest) body.bytes(*have.digest);
+  return MessageType::have;
+}
+MessageType encode_body(const Want& want, BodyWriter& body) {
+  body.number(want.entry);
+  return MessageType::want;
+}
+
+MessageType encode_body(const Hashes& hashes, BodyWriter& body) {
+  body.number(hashes.entry);
+  body.number(static_cast<std::uint8_t>(hashes.last));
+  body.number(hashes.zeros);
+  for (const files::Digest& each : hashes.digests) body.bytes(each);
+  return MessageType::hashes;
+}
+
+MessageType encode_body(const Failed& failed, BodyWriter& body) {
+  const auto* cause = std::ranges::find(kCauses, failed.cause, &NumberedCause::there);
+  UDTCAT_INVARIANT(cause != kCauses.end(), "an end gives one of the four causes");
+  body.number(cause->number);
+  body.sized_text<std::uint16_t>(core::printable(failed.reason, kMaxReasonBytes));
+  return MessageType::failed;
+}
+
+tl::unexpected<Error> unknown_type(MessageType type) {
+  return message_violation(fmt::format("unknown type {:#04x}", static_cast<unsigned>(type)));
+}
+
+/// The number of an entry, or of entries.
+Result<std::uint64_t> decode_id(BodyReader& body) {
+  const auto number = body.number<std::uint64_t>();
+  if (number >= kEntryIds) return message_violation(fmt::format("entry {}", number));
+  return number;
+}
+
+Result<Message> decode_data(BodyReader body) {
+  UDTCAT_TRY(const EntryId entry, decode_id(body));
+  Data data{.entry = entry, .leaf = body.number<std::uint64_t>(), .digest = {}, .extents = {}};
+  data.digest = body.array<kDigestBytes>();
+  if (data.leaf >= kMaxLeaves) return message_violation("a leaf that no file has");
+  std::uint64_t end = 0;
+  while (body.rest_bytes() > 0) {
+    Extent extent{.offset = body.number<std::uint32_t>(), .bytes = {}};
+    const auto bytes = body.number<std::uint32_t>();
+    if (bytes == 0 || extent.offset < end) return message_violation("an extent that is empty or behind another");
+    end = std::uint64_t{extent.offset} + bytes;
+    if (end > files::kLeafBytes) return message_violation("an extent that leaves its leaf");
+    extent.bytes = body.bytes(bytes);
+    data.extents.push_back(extent);
+  }
+  if (!body.is_whole()) return message_violation("an extent that is cut");
+  return data;
+}
+
+template <typename Run>
+Result<Message> decode_run(BodyReader body) {
+  UDTCAT_TRY(const EntryId entry, decode_id(body));
+  const Run run{.entry = entry, .leaf = body.number<std::uint64_t>(), .count = body.number<std::uint64_t>()};
+  if (!body.is_whole()) return message_violation("leaves of another length");
+  const bool is_within = run.leaf < kMaxLeaves && run.count <= kMaxLeaves - run.leaf;
+  if (run.count == 0 || !is_within) return message_violation("leaves that no file has");
+  return run;
+}
+
+Result<Message> decode_hashes(BodyReader body) {
+  UDTCAT_TRY(const EntryId entry, decode_id(body));
+  Hashes hashes{.entry = entry, .last = false, .zeros = 0, .digests = {}};
+  const auto last = body.number<std::uint8_t>();
+  if (last > 1) return message_violation("a flag that is neither 0 nor 1");
+  hashes.last = last == 1;
+  hashes.zeros = body.number<std::uint64_t>();
+  if (hashes.zeros > kMaxLeaves) return message_violation("leaves that no file has");
+  if (body.rest_bytes() % kDigestBytes != 0) return message_violation("a digest that is cut");
+  hashes.digests.reserve(body.rest_bytes() / kDigestBytes);
+  while (body.rest_bytes() > 0) hashes.digests.push_back(body.array<kDigestBytes>());
+  if (!body.is_whole()) return message_violation("HASHES of another length");
+  // Else they could come for ever, and nothing would.
+  if (!hashes.last && hashes.zeros == 0 && hashes.digests.empty()) return message_violation("HASHES of no leaves");
+  return hashes;
+}
+
+Result<Message> decode_failed(BodyReader body) {
+  const auto number = body.number<std::uint8_t>();
+  std::string reason = body.sized_text<std::uint16_t>();
+  if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("FAILED of another length");
+  const auto* cause = std::ranges::find(kCauses, number, &NumberedCause::number);
+  if (cause == kCauses.end()) return message_violation(fmt::format("a failure of cause {}", number));
+  return Failed{cause->there, core::printable(reason, kMaxReasonBytes)};
+}
+
+/// A message of an entry, or of a number of them, and nothing that has limits of its own.
+template <typename Short>
+Result<Message> decode_short(BodyReader body) {
+  UDTCAT_TRY(const std::uint64_t number, decode_id(body));
+  Short message{};
+  if constexpr (std::is_same_v<Short, End> || std::is_same_v<Short, Done>)
+    message.entries = number;
+  else
+    message.entry = number;
+  if constexpr (std::is_same_v<Short, Whole>) message.digest = body.array<kDigestBytes>();
+  if constexpr (std::is_same_v<Short, Have>)
+    if (body.rest_bytes() > 0) message.digest = body.array<kDigestBytes>();
+  if constexpr (std::is_same_v<Short, Dropped> || std::is_same_v<Short, Refused>) {
+    const std::string reason = body.sized_text<std::uint16_t>();
+    if (reason.size() > kMaxReasonBytes) return message_violation(fmt::format("a reason of {} bytes", reason.size()));
+    message.reason = core::printable(reason, kMaxReasonBytes);
+  }
+  if (!body.is_whole()) return message_violation("a message of another length");
+  return message;
+}
+
+Result<Message> decode_type(MessageType type, BodyReader body) {
+  switch (type) {
+    case MessageType::hello:
+      return decode_hello(body);
+    case MessageType::entry:
+      return decode_entry(body);
+    case MessageType::data:
+      return decode_data(body);
+    case MessageType::zeros:
+      return decode_run<Zeros>(body);
+    case MessageType::same:
+      return decode_run<Same>(body);
+    case MessageType::whole:
+      return decode_short<Whole>(body);
+    case MessageType::dropped:
+      return decode_short<Dropped>(body);
+    case MessageType::end:
+      return decode_short<End>(body);
+    case MessageType::have:
+      return decode_short<Have>(body);
+    case MessageType::want:
+      return decode_short<Want>(body);
+    case MessageType::hashes:
+      return decode_hashes(body);
+    case MessageType::refused:
+      return decode_short<Refused>(body);
+    case MessageType::done:
+      return decode_short<Done>(body);
+    case MessageType::failed:
+      return decode_failed(body);
+  }
+  return unknown_type(type);
+}
+
+}  // namespace
+
+Error error_of(const Failed& failed) {
+  const auto* cause = std::ranges::find(kCauses, failed.cause, &NumberedCause::there);
+  UDTCAT_INVARIANT(cause != kCauses.end(), "an end gives one of the four causes");
+  return {cause->here, "the other end", core::printable(failed.reason, kMaxReasonBytes)};
+}
+
+void encode(const Message& message, std::vector<std::byte>& to) {
+  const std::size_t begin = to.size();
+  to.resize(begin + kHeaderBytes);
+  BodyWriter body(to);
+  const MessageType type = std::visit([&body](const auto& each) { return encode_body(each, body); }, message);
+  const std::size_t length = to.size() - begin - kHeaderBytes;
+  UDTCAT_INVARIANT(length <= kMaxBodyBytes, "the caller keeps the limits");
+  core::store_be(std::span(to).subspan(begin), static_cast<std::uint32_t>(length));
+  to[begin] = static_cast<std::byte>(type);
+}
+
+Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) {
+  // What is no message at all, as a shell's words, is refused before anybody waits for its rest.
+  const auto type = static_cast<MessageType>(header.front());
+  if (std::ranges::find(kTypes, type) == kTypes.end()) return unknown_type(type);
+  const std::size_t length = core::load_be<std::uint32_t>(header) & 0xff'ff'ffU;
+  if (length > kMaxBodyBytes) return message_violation(fmt::format("{} bytes of one", length));
+  return length;
+}
+
+Result<Message> decode(std::uint8_t type, std::span<const std::byte> body) {
+  if (body.size() > kMaxBodyBytes) return message_violation(fmt::format("{} bytes of one", body.size()));
+  return decode_type(static_cast<MessageType>(type), BodyReader(body));
+}
+
+}  // namespace udtcat::trees
