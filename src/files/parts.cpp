@@ -42,7 +42,7 @@ Result<bridge::Descriptor> open_own_directory(const bridge::Descriptor& above, c
 
 }  // namespace
 
-Result<Parts> Parts::open(const FileTree& tree, const std::string& job) {
+Result<Parts> Parts::open(const FileTree& tree, const std::string& job, Held held) {
   const std::string shown = tree.shown(kPartsName);
   UDTCAT_TRY(const auto root, tree.enter("", Errc::local_write_failed));
   for (;;) {
@@ -51,9 +51,12 @@ Result<Parts> Parts::open(const FileTree& tree, const std::string& job) {
     // Another transfer that has just ended may have removed the folder above.
     if (!own && ::faccessat(root->number(), kPartsName, F_OK, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (!own) return tl::unexpected(std::move(own.error()));
-    if (::flock(own->number(), LOCK_EX | LOCK_NB) != 0)
+    if (::flock(own->number(), LOCK_EX | (held == Held::refuse ? LOCK_NB : 0)) != 0)
       return fail(Errc::out_of_resources, "receive into " + tree.shown("."),
                   "the same transfer is under way in another process");
+    // The process that held it may have removed the folder at its end.
+    struct stat now {};
+    if (::fstat(own->number(), &now) != 0 || now.st_nlink == 0) continue;
     return Parts(tree, std::make_shared<const bridge::Descriptor>(std::move(all)),
                  std::make_shared<const bridge::Descriptor>(std::move(*own)), job);
   }

@@ -22,9 +22,11 @@ inline constexpr const char* kPartsName = ".udtcat-parts";  // spec: docs/spec/t
 /// Threads: immutable.
 class Parts {
  public:
+  enum class Held { refuse, wait };  ///< while another process has the transfer under way
+
   /// job   names the transfer, also one that was cut: digits
-  /// errors: Errc::local_write_failed; Errc::out_of_resources: another process has the transfer under way
-  [[nodiscard]] static Result<Parts> open(const FileTree& tree, const std::string& job);
+  /// errors: Errc::local_write_failed; Errc::out_of_resources: Held::refuse
+  [[nodiscard]] static Result<Parts> open(const FileTree& tree, const std::string& job, Held held);
 
   /// The file that is kept for a path, whole or not, or there at all or not.
   [[nodiscard]] FileLocation of(const std::string& path) const;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "tool/process_setup.hpp"
+#include "tool/user_files.hpp"
 
 namespace udtcat::tool {
 
@@ -111,11 +111,8 @@ void PathCache::save() const {
 }
 
 std::shared_ptr<KnownPaths> users_path_cache() {
-  auto directory = environment("XDG_CACHE_HOME");
-  if (directory && !directory->starts_with('/')) directory.reset();
-  if (const auto home = environment("HOME"); !directory && home) directory = *home + "/.cache";
-  if (!directory) return nullptr;
-  return std::make_shared<PathCache>(*directory + "/udtcat/paths", PathCache::Clock::now);
+  const auto file = user_cache("paths");
+  return file ? std::make_shared<PathCache>(*file, PathCache::Clock::now) : nullptr;
 }
 
 }  // namespace udtcat::tool

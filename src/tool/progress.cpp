@@ -68,7 +68,8 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   if (percent) parts.push_back({1, fmt::format("[{:3} %]", *percent)});
   parts.push_back({2, percent ? fmt::format("{} of {}", core::format_size(picture.extent->done_bytes),
                                             core::format_size(picture.extent->all_bytes))
-                              : payload_text(stats)});
+                      : picture.extent ? core::format_size(picture.extent->done_bytes)
+                                       : payload_text(stats)});
   if (stats.silence.count() > 0) {
     parts.push_back({0, outage_text(picture)});
     return fitted(std::move(parts), columns);
@@ -85,6 +86,7 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   // Of an end that receives they are a few of its own, and say little.
   if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
     parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
+  if (picture.extent && !picture.extent->about.empty()) parts.push_back({7, picture.extent->about});
   return fitted(std::move(parts), columns);
 }
 

@@ -19,7 +19,8 @@ namespace udtcat::tool {
 /// How much there is to move, where that is known, and how much of it has moved.
 struct Extent {
   std::uint64_t done_bytes = 0;
-  std::uint64_t all_bytes = 0;
+  std::uint64_t all_bytes = 0;  ///< 0: not known
+  std::string about{};          ///< what is just moving; empty: one thing
 };
 
 /// A transfer as a line of progress shows it.

@@ -52,14 +52,23 @@ bool ends_a_line(const Descriptor& file) {
   return ::pread(file.number(), &last, 1, about.st_size - 1) != 1 || last == '\n';
 }
 
+/// One that is relative counts as none, as the specification wants it.
+std::optional<std::filesystem::path> base_directory(const char* variable, const char* below_home) {
+  if (const auto named = environment(variable); named && named->starts_with('/')) return *named;
+  if (const auto home = environment("HOME")) return std::filesystem::path(*home) / below_home;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> user_file(std::string_view name) {
-  auto directory = environment("XDG_CONFIG_HOME");
-  if (directory && !directory->starts_with('/')) directory.reset();
-  if (const auto home = environment("HOME"); !directory && home) directory = *home + "/.config";
-  if (!directory) return std::nullopt;
-  return std::filesystem::path(*directory) / "udtcat" / name;
+  const auto directory = base_directory("XDG_CONFIG_HOME", ".config");
+  return directory ? std::optional(*directory / "udtcat" / name) : std::nullopt;
+}
+
+std::optional<std::string> user_cache(std::string_view name) {
+  const auto directory = base_directory("XDG_CACHE_HOME", ".cache");
+  return directory ? std::optional((*directory / "udtcat" / name).string()) : std::nullopt;
 }
 
 Status make_private_directory_of(const std::filesystem::path& file) {

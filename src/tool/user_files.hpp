@@ -16,6 +16,10 @@ namespace udtcat::tool {
 /// spec: XDG Base Directory Specification, XDG_CONFIG_HOME
 [[nodiscard]] std::optional<std::filesystem::path> user_file(std::string_view name);
 
+/// A file or a directory of that name among those that can be made anew; none where the user has no home.
+/// spec: XDG Base Directory Specification, XDG_CACHE_HOME
+[[nodiscard]] std::optional<std::string> user_cache(std::string_view name);
+
 /// The directory that `file` is to be in, for this user only; one that is there stays as it is.
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status make_private_directory_of(const std::filesystem::path& file);

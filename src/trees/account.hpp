@@ -26,6 +26,8 @@ class Account {
   std::atomic<std::uint64_t> files{0};        ///< of these
   std::atomic<std::uint64_t> bytes{0};        ///< of files, holes included, that are settled or described
   std::atomic<std::uint64_t> moved_bytes{0};  ///< of these, those that went over the wire
+  std::atomic<std::uint64_t> all_entries{0};  ///< that there are; 0: not known
+  std::atomic<std::uint64_t> all_bytes{0};    ///< of their files; likewise
   std::atomic<std::uint64_t> passed_over{0};  ///< sockets, which are nothing without their process
   std::atomic<std::uint64_t> troubles{0};
 

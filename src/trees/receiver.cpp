@@ -29,7 +29,7 @@ std::uint64_t bytes_between(const Entry& entry, std::uint64_t leaf, std::uint64_
 
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& wire, ManifestLog* manifest,
                                                  Account& account) {
-  UDTCAT_TRY(auto parts, files::Parts::open(options.tree, options.job));
+  UDTCAT_TRY(auto parts, files::Parts::open(options.tree, options.job, options.held));
   return std::unique_ptr<Receiver>(new Receiver(std::move(options), std::move(parts), wire, manifest, account));
 }
 

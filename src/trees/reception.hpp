@@ -28,6 +28,7 @@ namespace udtcat::trees {
 struct ReceiverOptions {
   files::FileTree tree;
   std::string job;  ///< names the parts of this transfer
+  files::Parts::Held held = files::Parts::Held::refuse;
   bool keeps_owners = false;
   std::optional<std::uint64_t> limit_bytes;
   std::optional<files::FileLocation> book;  ///< none: nothing is remembered

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/command/commands.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <udtcat/bridges.hpp>
+
+#include "files/manifest.hpp"
+#include "lib/bridge/relay.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "tool/commands.hpp"
+#include "tool/facts.hpp"
+#include "tool/process_setup.hpp"
+#include "tool/session_run.hpp"
+#include "trees/command/connector.hpp"
+#include "trees/command/tree_listener.hpp"
+#include "trees/command/tree_options.hpp"
+#include "trees/command/tree_run.hpp"
+#include "trees/verify.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+using tool::ExitStatus;
+using tool::FoundCredentials;
+using tool::JobContext;
+using tool::SessionRun;
+
+constexpr std::uint64_t kDescriptors = 4096;  // guess: a few for each transfer
+
+class TreeJob final : public tool::Job {
+ public:
+  explicit TreeJob(TreeOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] bool starts_programs() const override { return options_.way == Way::ssh; }
+  [[nodiscard]] bool needs_key() const override { return options_.way != Way::ssh; }
+  [[nodiscard]] bool takes_user_options() const override { return true; }
+  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
+    if (options_.way != Way::ssh) tool::warn_of_protection(options_, console);
+    return {};
+  }
+  [[nodiscard]] Result<tool::Words> facts() const override {
+    const bool sends = options_.role == Role::sends;
+    const std::string where = options_.way == Way::listen
+                                  ? "peers that come to " + tool::place_text("udp", options_.local, options_.family)
+                              : options_.way == Way::ssh ? options_.destination + ", where ssh starts the other end"
+                                                         : tool::to_string(options_.peer);
+    const std::string what = !sends                        ? "files into " + options_.directory
+                             : options_.way == Way::listen ? "what is below " + options_.directory
+                             : options_.selection.list     ? "the files that " + *options_.selection.list + " lists"
+                                                           : fmt::format("{}", fmt::join(options_.selection.paths, ", "));
+    return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};
+  }
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+    SessionRun run(options_, context.console);
+    tool::allow_descriptors(kDescriptors);
+    if (options_.way == Way::listen) {
+      TreeListener listener(run, options_);
+      if (auto started = listener.start(std::move(found)); !started)
+        return run.fail_to_start(std::move(started.error()));
+      return run.run();
+    }
+    Connector connector(run, options_);
+    auto started = options_.way == Way::ssh ? connector.start_ssh(context.core_limit_bytes)
+                                            : connector.dial(std::move(found.credentials));
+    if (!started) return run.fail_to_start(std::move(started.error()));
+    return run.run();
+  }
+
+ private:
+  const TreeOptions options_;
+};
+
+template <Result<TreeOptions> (*kParse)(const tool::Words&)>
+Result<std::unique_ptr<tool::Job>> parse_tree_job(const tool::Words& arguments) {
+  UDTCAT_TRY(TreeOptions options, kParse(arguments));
+  if (options.help) return nullptr;
+  return std::make_unique<TreeJob>(std::move(options));
+}
+
+class VerifyJob final : public tool::Job {
+ public:
+  explicit VerifyJob(VerifyOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] bool needs_key() const override { return false; }
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+    SessionRun run(options_, context.console);
+    const auto account = make_account(context.console);
+    Transfer transfer(
+        run.io(), [&](Wire& wire) { return verify_all(*account, wire); },
+        [&](const Status& verified) {
+          const Status result = result_of(verified, std::nullopt, *account);
+          if (result && options_.verbosity >= 0) run.say(sentence_of(*account) + ": all as the manifest has it");
+          run.finish(result ? std::nullopt : std::optional(result.error()));
+        });
+    run.on_interrupt([&run](const Error& why) { run.finish(why); });
+    run.watch([] { return ConnectionStats(); });
+    run.measure([&account](const ConnectionStats& /*none*/) { return extent_of(*account); });
+    return run.run();
+  }
+
+ private:
+  [[nodiscard]] Status verify_all(Account& account, const Wire& wire) const {
+    UDTCAT_TRY(auto manifest, files::ManifestReader::open(files::FileLocation(options_.manifest)));
+    UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory));
+    const VerifyHandlers handlers{
+        .on_difference = [&](const std::string& path, const std::string& text) { account.complain(path + ": " + text); },
+        .on_progress =
+            [&](const std::string& path, std::uint64_t bytes) {
+              account.begin_file(path);
+              account.bytes += bytes;
+              account.moved_bytes += bytes;
+            },
+        .should_stop = [&] { return wire.is_cut(); }};
+    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
+    account.entries = verified.entries;
+    account.files = verified.files;
+    return {};
+  }
+
+  const VerifyOptions options_;
+};
+
+Result<std::unique_ptr<tool::Job>> parse_verify_job(const tool::Words& arguments) {
+  UDTCAT_TRY(VerifyOptions options, parse_verify_options(arguments));
+  if (options.help) return nullptr;
+  return std::make_unique<VerifyJob>(std::move(options));
+}
+
+/// The far end of a transfer by ssh: stdin and stdout are its stream.
+class ServerJob final : public tool::Job {
+ public:
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] bool needs_key() const override { return false; }
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+    SessionRun run(options_, context.console);
+    auto stdio = make_stdio_stream(run.io(), STDIN_FILENO, STDOUT_FILENO, {});
+    if (!stdio) return run.fail_to_start(std::move(stdio.error()));
+    // The near end is told by name of what could not be had, and names it.
+    Account account([](const std::string& /*line*/) {});
+    Wishes wishes = wishes_of(options_);
+    wishes.waits = true;
+    std::optional<Status> worked;
+    bool is_sent = false;
+    const auto finish_if_over = [&] {
+      if (worked && is_sent) run.finish(*worked ? std::nullopt : std::optional(worked->error()));
+    };
+    Transfer transfer(
+        run.io(), [&](Wire& wire) { return serve_account(wire, wishes, account); },
+        [&](const Status& result) {
+          worked = result;
+          finish_if_over();
+        });
+    const auto stream = transfer.stream();
+    const auto on_over = [&](const bridge::Relay::Outcome& outcome) {
+      if (outcome.read_error || outcome.write_error) transfer.cut();
+    };
+    const bridge::Relay inwards(**stdio, *stream, on_over);
+    const bridge::Relay outwards(*stream, **stdio, [&](const bridge::Relay::Outcome& outcome) {
+      on_over(outcome);
+      is_sent = true;
+      finish_if_over();
+    });
+    run.on_interrupt([&](const Error& why) {
+      transfer.cut();
+      run.finish(why);
+    });
+    return run.run();
+  }
+
+ private:
+  const TreeOptions options_;
+};
+
+Result<std::unique_ptr<tool::Job>> parse_server_job(const tool::Words& arguments) {
+  if (!arguments.empty()) return tool::misplaced("trees-server", "udtcat rsh starts it, without arguments");
+  return std::make_unique<ServerJob>();
+}
+
+}  // namespace
+
+tool::Commands commands() {
+  return {{.words = {"send"},
+           .help = send_help_text,
+           .parse = parse_tree_job<parse_send_options>,
+           .options = send_options_declared},
+          {.words = {"receive"},
+           .help = receive_help_text,
+           .parse = parse_tree_job<parse_receive_options>,
+           .options = receive_options_declared},
+          {.words = {"verify"},
+           .help = verify_help_text,
+           .parse = parse_verify_job,
+           .options = verify_options_declared},
+          {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_server_job}};
+}
+
+}  // namespace udtcat::trees

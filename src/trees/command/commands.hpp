@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The commands of trees: send, receive, verify, and trees-server, which `udtcat rsh` starts.
+#pragma once
+
+#include "tool/command.hpp"
+
+namespace udtcat::trees {
+
+[[nodiscard]] tool::Commands commands();
+
+}  // namespace udtcat::trees

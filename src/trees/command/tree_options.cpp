@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/command/tree_options.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/try.hpp"
+#include "trees/message.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+using tool::CommandLine;
+using tool::misplaced;
+using tool::Words;
+
+constexpr const char* kSendForms =
+    "allowed: PATH... HOST PORT, PATH... [USER@]HOST:DIRECTORY, or --serve DIRECTORY -l [ADDR:]PORT; see udtcat send "
+    "--help";
+constexpr const char* kReceiveForms =
+    "allowed: -l [ADDR:]PORT [DIRECTORY], PATH... HOST PORT, or [USER@]HOST:PATH...; see udtcat receive --help";
+
+/// Options of `udtcat rsh` that only matter by ssh, and are handed on.
+constexpr std::array<const char*, 4> kRshValues{"--port", "--udp-host", "--remote-udtcat", "--ssh"};
+constexpr std::array<const char*, 2> kRshFlags{"--push", "--require-udp"};
+/// Options of the session and its transport, which `udtcat rsh` has then.
+constexpr std::array<const char*, 11> kSessionValues{"--protect", "--cipher",     "--block",     "--lanes",
+                                                     "--threads", "--flows",      "--transport", "--congestion",
+                                                     "--memory",  "--idle-timeout", "--rate"};
+constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
+
+bool is_number(const std::string& word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "host:dir", as scp has it: a colon before the first slash, and behind a bracket if there is one.
+std::size_t colon_of(const std::string& word) {
+  const auto begin = word.starts_with('[') || word.find("@[") != std::string::npos ? word.find(']') : 0;
+  const auto colon = word.find(':', begin == std::string::npos ? 0 : begin);
+  return colon == 0 || colon > word.find('/') ? std::string::npos : colon;
+}
+
+Words handed_on(const CommandLine& line) {
+  Words words;
+  const auto hand_on = [&](const char* name) {
+    if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
+  };
+  std::ranges::for_each(kRshValues, hand_on);
+  std::ranges::for_each(kSessionValues, hand_on);
+  for (const char* name : kRshFlags)
+    if (line.has(name)) words.emplace_back(name);
+  if (const auto text = line.text("--connect-timeout")) words.push_back("--connect-timeout=" + *text);
+  return words;
+}
+
+Status read_host_and_port(Words& words, TreeOptions& options, const char* forms) {
+  if (words.size() < 2 || !is_number(words.back()))
+    return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), forms);
+  UDTCAT_TRY(options.peer, tool::host_and_port(words[words.size() - 2], words.back()));
+  words.resize(words.size() - 2);
+  return {};
+}
+
+Status read_send_operands(const CommandLine& line, TreeOptions& options) {
+  Words words = line.operands();
+  const bool lists = options.selection.list.has_value();
+  if (options.listens || line.has("--serve")) {
+    options.way = Way::listen;
+    if (!options.listens || !line.has("--serve") || words.size() != 1 || lists)
+      return misplaced("send -l", "needs --serve DIRECTORY, and one argument, [ADDR:]PORT");
+    return tool::store(tool::local_address_value("-l", words.front()), options.local);
+  }
+  const auto colon = words.empty() ? std::string::npos : colon_of(words.back());
+  if (colon != std::string::npos) {
+    options.way = Way::ssh;
+    options.destination = words.back().substr(0, colon);
+    options.place = words.back().substr(colon + 1);
+    words.pop_back();
+  } else {
+    UDTCAT_CHECK(read_host_and_port(words, options, kSendForms));
+  }
+  if (words.empty() != lists)
+    return misplaced(lists ? "--files-from" : "send", lists ? "allowed without PATH only" : kSendForms);
+  options.selection.paths = std::move(words);
+  return {};
+}
+
+Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
+  Words words = line.operands();
+  if (options.listens) {
+    options.way = Way::listen;
+    if (words.empty() || words.size() > 2 || line.has("--into"))
+      return misplaced("receive -l", "needs [ADDR:]PORT, and may have DIRECTORY behind it");
+    if (words.size() == 2) options.directory = words[1];
+    return tool::store(tool::local_address_value("-l", words.front()), options.local);
+  }
+  const auto colon = words.empty() ? std::string::npos : colon_of(words.front());
+  if (colon != std::string::npos) {
+    options.way = Way::ssh;
+    options.destination = words.front().substr(0, colon);
+    for (const std::string& word : words) {
+      const auto at = colon_of(word);
+      if (at == std::string::npos || word.substr(0, at) != options.destination)
+        return misplaced(fmt::format("\"{}\"", word), fmt::format("allowed: paths of one host, as in {}:PATH", options.destination));
+      options.selection.paths.push_back(word.substr(at + 1));
+    }
+    return {};
+  }
+  UDTCAT_CHECK(read_host_and_port(words, options, kReceiveForms));
+  options.selection.paths = std::move(words);
+  return {};
+}
+
+/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+Status check_places(const CommandLine& line, TreeOptions& options) {
+  const bool by_ssh = options.way == Way::ssh;
+  for (const char* name : kRshValues)
+    if (!by_ssh && line.has(name)) return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
+  for (const char* name : kRshFlags)
+    if (!by_ssh && line.has(name)) return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
+  for (const char* name : kKeyOptions)
+    if (by_ssh && line.has(name)) return misplaced(name, "allowed with a PORT only; by ssh, ssh proves who both ends are");
+  if (line.has("--once") && !options.listens) return misplaced("--once", "allowed with -l only");
+  if (line.has("--accept-timeout") && !options.listens) return misplaced("--accept-timeout", "allowed with -l only");
+  if (line.has("--connect-timeout") && options.listens)
+    return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
+  if (line.has("--why") && by_ssh) return misplaced("--why", "allowed with a PORT only; udtcat bench HOST says it by ssh");
+  if (options.role == Role::sends && options.listens)
+    for (const char* name : {"--owner", "--manifest"})
+      if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
+  if (options.selection.paths.size() > kMaxPaths)
+    return misplaced(fmt::format("{} paths", options.selection.paths.size()), "at most 65536 can be asked for");
+  return {};
+}
+
+void add_common_options(CommandLine& line, TreeOptions& options) {
+  options.session.purpose = Purpose::trees;
+  options.session.one_stream = true;
+  options.is_chat = false;
+  line.flag("-l,--listen", options.listens);
+  line.flag("--once", options.once);
+  line.flag("--owner", options.wishes.keeps_owners);
+  line.value("--manifest", options.wishes.manifest);
+  for (const char* name : kRshValues) line.value(name, [](const std::string&) -> Status { return {}; });
+  for (const char* name : kRshFlags) line.flag(name);
+  add_key_options(line, options);
+  add_protection_options(line, options);
+  add_session_options(line, options);
+  add_transport_options(line, options);
+  add_rate_option(line, options);
+  add_family_options(line, options);
+  add_connect_timeout_option(line, options);
+  add_accept_timeout_option(line, options);
+  add_log_options(line, options);
+  add_why_option(line, options);
+  add_check_option(line, options);
+  add_progress_options(line, options);
+}
+
+void add_last_checks(CommandLine& line, TreeOptions& options) {
+  line.check([&] { return check_places(line, options); });
+  line.check([&]() -> Status {
+    options.shows_new_key = options.listens;
+    options.rsh_words = handed_on(line);
+    for (int i = 0; i < options.verbosity; ++i) options.rsh_words.emplace_back("-v");
+    return {};
+  });
+}
+
+void add_send_options(CommandLine& line, TreeOptions& options) {
+  options.role = Role::sends;
+  options.counterpart = "udtcat receive {host} {port}{options}";
+  add_common_options(line, options);
+  line.value("--serve", options.directory);
+  line.value("--files-from", options.selection.list);
+  line.check([&] { return read_send_operands(line, options); });
+  add_last_checks(line, options);
+}
+
+void add_receive_options(CommandLine& line, TreeOptions& options) {
+  options.role = Role::receives;
+  options.counterpart = "udtcat send PATH... {host} {port}{options}";
+  add_common_options(line, options);
+  line.value("--into", options.directory);
+  line.value("--limit", [&](const std::string& text) -> Status {
+    constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // spec: POSIX off_t
+    UDTCAT_TRY(options.wishes.limit_bytes, tool::size_value("--limit", text, 1, kMostBytes));
+    return {};
+  });
+  line.check([&] { return read_receive_operands(line, options); });
+  add_last_checks(line, options);
+}
+
+void add_verify_options(CommandLine& line, VerifyOptions& options) {
+  add_log_options(line, options);
+  add_progress_options(line, options);
+  line.check([&]() -> Status {
+    const Words& words = line.operands();
+    if (words.empty() || words.size() > 2) return misplaced("verify", "allowed: MANIFEST [DIRECTORY]");
+    options.manifest = words.front();
+    if (words.size() == 2) options.directory = words[1];
+    return {};
+  });
+}
+
+template <typename Options>
+Result<Options> parse(const char* command, void (*add)(CommandLine&, Options&), const Words& arguments) {
+  Options options;
+  CommandLine line(command);
+  add(line, options);
+  UDTCAT_CHECK(line.read(arguments));
+  options.help = line.wants_help();
+  return options;
+}
+
+}  // namespace
+
+Result<TreeOptions> parse_send_options(const Words& arguments) {
+  return parse("udtcat send", add_send_options, arguments);
+}
+Result<TreeOptions> parse_receive_options(const Words& arguments) {
+  return parse("udtcat receive", add_receive_options, arguments);
+}
+Result<VerifyOptions> parse_verify_options(const Words& arguments) {
+  return parse("udtcat verify", add_verify_options, arguments);
+}
+
+tool::DeclaredOptions send_options_declared() { return tool::declared_by(add_send_options); }
+tool::DeclaredOptions receive_options_declared() { return tool::declared_by(add_receive_options); }
+tool::DeclaredOptions verify_options_declared() { return tool::declared_by(add_verify_options); }
+
+}  // namespace udtcat::trees

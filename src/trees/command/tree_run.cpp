@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/command/tree_run.hpp"
+
+#include <fmt/format.h>
+
+#include "lib/core/user_text.hpp"
+#include "tool/user_files.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+constexpr std::uint64_t kMaxToldTroubles = 100;  // guess: nobody reads more; their number is told at the end
+
+}  // namespace
+
+std::unique_ptr<Account> make_account(tool::Console& console) {
+  const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return std::make_unique<Account>([&console, told](const std::string& line) {
+    const std::uint64_t number = ++*told;
+    if (number <= kMaxToldTroubles) console.line("udtcat: " + line, tool::LineLevel::error);
+    if (number == kMaxToldTroubles) console.line("udtcat: no more of them are named", tool::LineLevel::error);
+  });
+}
+
+Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Account& account) {
+  // A wire that broke says only that it did; its stream says why.
+  const bool is_stream_to_blame = !worked && worked.error().code == Errc::connection_broken;
+  if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
+  if (!worked) return worked;
+  if (account.troubles == 0) return {};
+  return fail(Errc::local_read_failed, "transfer all of it",
+              fmt::format("{} missing or not as they should be; the rest stands",
+                          account.troubles == 1 ? "1 name is" : fmt::format("{} names are", account.troubles.load())));
+}
+
+std::string sentence_of(const Account& account) {
+  std::string text = fmt::format("{}, {}", core::format_count(account.files, "file"), core::format_size(account.bytes));
+  if (account.moved_bytes < account.bytes)
+    text += fmt::format(", of which {} went over the path", core::format_size(account.moved_bytes));
+  if (account.passed_over > 0) text += fmt::format("; {} passed over", core::format_count(account.passed_over, "socket"));
+  return text;
+}
+
+Wishes wishes_of(const TreeOptions& options) {
+  Wishes wishes = options.wishes;
+  wishes.books = tool::user_cache("trees");
+  return wishes;
+}
+
+std::optional<tool::Extent> extent_of(Account& account) {
+  tool::Extent extent{.done_bytes = account.bytes, .all_bytes = account.all_bytes, .about = {}};
+  extent.about = core::format_count(account.entries, "name");
+  if (account.all_entries > 0) extent.about = fmt::format("{} of {} names", account.entries.load(), account.all_entries.load());
+  if (const std::string file = account.current_file(); !file.empty()) extent.about += "  " + file;
+  return extent;
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the commands of trees share: what they say of a transfer, while it runs and at its end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/console.hpp"
+#include "tool/progress.hpp"
+#include "tool/session_run.hpp"
+#include "trees/account.hpp"
+#include "trees/command/tree_options.hpp"
+
+namespace udtcat::trees {
+
+/// An account whose troubles are told to the user, the first of them by name.
+[[nodiscard]] std::unique_ptr<Account> make_account(tool::Console& console);
+
+/// The result of a transfer's thread, and the names that it could not have.
+/// outcome   of its stream; none: there is none
+[[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome,
+                               const Account& account);
+
+/// "20000 files, 80.0 MB, of which 12.0 MB were sent".
+[[nodiscard]] std::string sentence_of(const Account& account);
+
+/// The wishes of the options, and where the user's books are.
+[[nodiscard]] Wishes wishes_of(const TreeOptions& options);
+
+/// Progress of the account's files.
+[[nodiscard]] std::optional<tool::Extent> extent_of(Account& account);
+
+}  // namespace udtcat::trees

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The transfers into a directory that are under way.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "lib/core/mutex.hpp"
+#include "trees/wire.hpp"
+
+namespace udtcat::trees {
+
+/// A transfer that begins again takes the place of itself: its sender has gone, and its session does not know it yet.
+/// Threads: internally synchronised.
+class Jobs {
+ public:
+  /// A transfer's place, while it lives.
+  class Claim {
+   public:
+    Claim(Jobs& jobs, std::string name) : jobs_(jobs), name_(std::move(name)) {}
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    ~Claim() { jobs_.release(name_); }
+
+   private:
+    Jobs& jobs_;
+    const std::string name_;
+  };
+
+  /// Cuts the wire of the same transfer, if there is one, and waits until that has ended.
+  [[nodiscard]] Claim claim(const std::string& name, Wire& wire) {
+    const core::MutexLock lock(mutex_);
+    for (auto earlier = wires_.find(name); earlier != wires_.end(); earlier = wires_.find(name)) {
+      earlier->second->cut();
+      released_.wait(mutex_);
+    }
+    wires_[name] = &wire;
+    return Claim(*this, name);
+  }
+
+ private:
+  void release(const std::string& name) {
+    const core::MutexLock lock(mutex_);
+    wires_.erase(name);
+    released_.notify_all();
+  }
+
+  core::Mutex mutex_;
+  core::Condition released_;
+  std::map<std::string, Wire*> wires_ UDTCAT_GUARDED_BY(mutex_);
+};
+
+}  // namespace udtcat::trees

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/work.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "files/accounts.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "trees/receiver.hpp"
+#include "trees/sender.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+constexpr std::size_t kMaxListBytes = 1'073'741'824;  // guess: ten million paths
+
+std::string current_directory() {
+  std::error_code unknown;
+  return std::filesystem::current_path(unknown).string();
+}
+
+/// The same for a transfer that begins again, and for no other.
+std::array<std::byte, 16> job_of(const std::vector<std::string>& words) {
+  std::string text = fmt::format("{:016x}", files::this_machine()) + current_directory();
+  for (const std::string& word : words) text += '\0' + word;
+  const files::Digest digest = files::digest_of(std::as_bytes(std::span(text)));
+  std::array<std::byte, 16> job{};
+  std::copy_n(digest.begin(), job.size(), job.begin());
+  return job;
+}
+
+std::string name_of(const std::array<std::byte, 16>& job) {
+  std::string name;
+  for (const std::byte each : job) name += fmt::format("{:02x}", std::to_integer<unsigned>(each));
+  return name;
+}
+
+Result<std::string> read_list(const std::string& path) {
+  const bridge::Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::vector<char> piece(kMiB);
+  while (file.is_open()) {
+    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    if (got == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+    if (text.size() > kMaxListBytes)
+      return fail(Errc::local_read_failed, "read the list of files " + path, "it is longer than 1 GiB");
+  }
+  return fail(Errc::local_read_failed, "read the list of files " + path, core::errno_text(errno));
+}
+
+Result<Source> source_of(const Selection& selection) {
+  if (!selection.list) return Source::of_arguments(selection.paths);
+  UDTCAT_TRY(const std::string text, read_list(*selection.list));
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\0', at), text.size());
+    if (end > at) names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return Source::of_list(std::move(names));
+}
+
+Status send(Wire& wire, MessageReader& reader, Source source, const std::optional<Hello>& hello,
+            const std::optional<std::string>& manifest_path, Account& account) {
+  std::optional<ManifestLog> manifest;
+  if (manifest_path) {
+    UDTCAT_TRY(manifest, ManifestLog::create(*manifest_path));
+  }
+  Sender sender(source, wire, manifest ? &*manifest : nullptr, account);
+  UDTCAT_CHECK(sender.run(reader, hello));
+  return manifest ? manifest->finish() : Status();
+}
+
+/// The file in which what is proved of a directory is remembered.
+std::optional<files::FileLocation> book_of(const files::FileTree& tree, const std::optional<std::string>& books) {
+  const auto root = tree.enter("", Errc::local_read_failed);
+  std::string path;
+  if (!books || !root) return std::nullopt;
+  std::error_code unknown;
+  path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", (*root)->number()), unknown).string();
+  std::filesystem::create_directories(*books, unknown);
+  if (unknown || path.empty()) return std::nullopt;
+  return files::FileLocation(*books + '/' + files::to_hex(files::digest_of(std::as_bytes(std::span(path)))));
+}
+
+Status receive(Wire& wire, MessageReader& reader, const std::string& directory, const std::string& job,
+               const std::optional<Hello>& hello, const Wishes& wishes, Account& account) {
+  UDTCAT_TRY(auto tree, files::FileTree::make(directory));
+  std::optional<ManifestLog> manifest;
+  if (wishes.manifest) {
+    UDTCAT_TRY(manifest, ManifestLog::create(*wishes.manifest));
+  }
+  ReceiverOptions options{.tree = tree,
+                          .job = job,
+                          .held = wishes.waits ? files::Parts::Held::wait : files::Parts::Held::refuse,
+                          .keeps_owners = wishes.keeps_owners,
+                          .limit_bytes = wishes.limit_bytes,
+                          .book = book_of(tree, wishes.books)};
+  UDTCAT_TRY(const auto receiver, Receiver::make(std::move(options), wire, manifest ? &*manifest : nullptr, account));
+  UDTCAT_CHECK(receiver->run(reader, hello));
+  return manifest ? manifest->finish() : Status();
+}
+
+Result<Hello> read_hello(MessageReader& reader) {
+  UDTCAT_TRY(auto message, reader.next());
+  auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
+  if (hello == nullptr) return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
+  return std::move(*hello);
+}
+
+/// What a peer asks for is not to be had here: it is told so.
+Status tell_refusal(Wire& wire, Status refused) {
+  if (refused) return refused;
+  MessageWriter writer(wire);
+  tell_failure(refused.error(), writer);
+  wire.finish(std::chrono::seconds(2));  // guess: the peer has heard it
+  return refused;
+}
+
+Wishes with(const Wishes& wishes, const Hello& hello) {
+  Wishes both = wishes;
+  both.keeps_owners |= hello.keeps_owners;
+  return both;
+}
+
+/// "~" and "~/x" as a shell takes them; everything else is relative to the account's home, where ssh has brought us.
+std::string in_account(const std::string& path) {
+  if (path == "~" || path.empty()) return ".";
+  return path.starts_with("~/") ? "./" + path.substr(2) : path;
+}
+
+}  // namespace
+
+Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
+                         Account& account) {
+  UDTCAT_TRY(auto source, source_of(selection));
+  std::vector<std::string> words = selection.paths;
+  words.push_back(selection.list.value_or(""));
+  words.push_back(place);
+  const Hello hello{.role = Role::sends,
+                    .keeps_owners = wishes.keeps_owners,
+                    .job = job_of(words),
+                    .place = place,
+                    .paths = {}};
+  MessageReader reader(wire);
+  return send(wire, reader, std::move(source), hello, wishes.manifest, account);
+}
+
+Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
+                            const Wishes& wishes, Account& account) {
+  const Hello hello{.role = Role::receives,
+                    .keeps_owners = wishes.keeps_owners,
+                    .job = job_of(paths),
+                    .place = {},
+                    .paths = paths};
+  MessageReader reader(wire);
+  return receive(wire, reader, directory, name_of(hello.job), hello, wishes, account);
+}
+
+Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, Jobs& jobs,
+                           Account& account) {
+  MessageReader reader(wire);
+  UDTCAT_TRY(const Hello hello, read_hello(reader));
+  if (hello.role != Role::sends)
+    return tell_refusal(wire, fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
+  if (!hello.place.empty())
+    return tell_refusal(wire, fail(Errc::stream_refused, "receive into " + core::printable(hello.place),
+                                   "this end has a directory of its own"));
+  const std::string job = name_of(hello.job);
+  const auto claim = jobs.claim(job, wire);
+  return tell_refusal(wire, receive(wire, reader, directory, job, std::nullopt, with(wishes, hello), account));
+}
+
+Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {
+  MessageReader reader(wire);
+  UDTCAT_TRY(const Hello hello, read_hello(reader));
+  if (hello.role != Role::receives)
+    return tell_refusal(wire, fail(Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"));
+  auto tree = files::FileTree::open(directory);
+  auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
+  if (!source) return tell_refusal(wire, tl::unexpected(source.error()));
+  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, account);
+}
+
+Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
+  MessageReader reader(wire);
+  UDTCAT_TRY(Hello hello, read_hello(reader));
+  if (hello.role == Role::sends)
+    return tell_refusal(wire, receive(wire, reader, in_account(hello.place), name_of(hello.job), std::nullopt,
+                                      with(wishes, hello), account));
+  for (std::string& path : hello.paths) path = in_account(path);
+  if (hello.paths.empty()) hello.paths.emplace_back(".");
+  auto source = Source::of_arguments(hello.paths);
+  if (!source) return tell_refusal(wire, tl::unexpected(source.error()));
+  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, account);
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The two ends of a transfer as their threads run them, from HELLO on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "trees/account.hpp"
+#include "trees/jobs.hpp"
+#include "trees/message.hpp"
+#include "trees/wire.hpp"
+
+namespace udtcat::trees {
+
+/// The wishes of either end.
+struct Wishes {
+  bool keeps_owners = false;
+  std::optional<std::uint64_t> limit_bytes{};  ///< of what a receiver writes; none: what the disk has
+  std::optional<std::string> manifest{};       ///< a file to write; none: no manifest
+  bool waits = false;                          ///< for another process that has the same transfer under way
+  std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered
+};
+
+/// The files of a sender.
+struct Selection {
+  std::vector<std::string> paths{};
+  std::optional<std::string> list{};  ///< a file that names them, "-": stdin; none: `paths`
+};
+
+// Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `account` outlives them.
+
+/// A connector that sends.  place   as Hello has it
+[[nodiscard]] Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place,
+                                       const Wishes& wishes, Account& account);
+/// A connector that receives into a directory, which is made where it is not there.
+[[nodiscard]] Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths,
+                                          const std::string& directory, const Wishes& wishes, Account& account);
+
+/// The other end of a connector that sends.
+[[nodiscard]] Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, Jobs& jobs,
+                                         Account& account);
+/// The other end of a connector that receives: what is below a directory, read-only.
+[[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Account& account);
+/// The other end of either, for the account whose processes may do as they like.
+[[nodiscard]] Status serve_account(Wire& wire, const Wishes& wishes, Account& account);
+
+}  // namespace udtcat::trees
