@@ -65,7 +65,7 @@ Result<std::optional<Message>> MessageReader::next() {
   next_ += kHeaderBytes + bytes;
   body_bytes_ = bytes;
   UDTCAT_TRY(auto message, decode(type, body));
-  return std::move(message);
+  return message;
 }
 
 Result<bool> MessageReader::await(std::size_t bytes) {

@@ -55,7 +55,7 @@ void Reception::settle(std::size_t body_bytes) {
 
 void Reception::refuse(EntryId id, const std::string& reason) {
   miss(id);
-  account_.complain(core::printable(reason));
+  account_.complain(core::printable(reason, kMaxReasonBytes));
   if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
 }
 

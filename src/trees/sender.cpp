@@ -155,7 +155,7 @@ Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
 Status Sender::handle(const Message& answer) {
   if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
   if (const auto* refused = std::get_if<Refused>(&answer)) {
-    account_.complain(core::printable(refused->reason));
+    account_.complain(core::printable(refused->reason, kMaxReasonBytes));
     settle(refused->entry);
     return {};
   }

@@ -57,7 +57,7 @@ Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::stri
   for (const std::string& argument : arguments) {
     const std::string path = without_idle_words(argument);
     if (argument.starts_with('/') || !is_entry_path(path))
-      return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument)),
+      return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument, kMaxReasonBytes)),
                   "paths are those below the directory that is served");
     if (path == ".") {
       UDTCAT_CHECK(source.add(tree, ""));
@@ -121,7 +121,7 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
     const std::string path = without_idle_words(name);
     if (!is_entry_path(path)) {
       list_.pop_back();
-      return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name)),
+      return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
                   "a path has no \"..\" in it, and at most 4096 bytes");
     }
     // The directories that it is in come before it.

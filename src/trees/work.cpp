@@ -178,7 +178,7 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   if (hello.role != Role::sends)
     return tell_refusal(wire, fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
   if (!hello.place.empty())
-    return tell_refusal(wire, fail(Errc::stream_refused, "receive into " + core::printable(hello.place),
+    return tell_refusal(wire, fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                                    "this end has a directory of its own"));
   const std::string job = name_of(hello.job);
   const auto claim = jobs.claim(job, wire);
