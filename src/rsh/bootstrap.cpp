@@ -129,9 +129,11 @@ void Bootstrap::send_rest(std::span<const std::byte> rest) {
   }));
 }
 
+bool Bootstrap::can_run(const ControlMessage& request) const {
+  return state_ != State::absent || !needs_udtcat(request);
+}
+
 Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end) {
-  UDTCAT_TRY(user_stream_, make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO,
-                                             {.read = reads_input, .write = true, .until_read = false}));
   std::vector<std::byte> asked = encode(request);
   if (state_ == State::absent) {
     UDTCAT_TRY(const std::string command, command_line_of(request));
@@ -139,6 +141,8 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
     const auto line = std::as_bytes(std::span(answer));
     asked.assign(line.begin(), line.end());
   }
+  UDTCAT_TRY(user_stream_, make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO,
+                                             {.read = reads_input, .write = true, .until_read = false}));
   state_ = State::relaying;
   on_fallback_end_ = std::move(on_end);
   send(std::move(asked), [this] {

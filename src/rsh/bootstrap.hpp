@@ -66,8 +66,11 @@ class Bootstrap {
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
+  /// Whether the far side can run it without a session: where there is no udtcat it cannot run what needs_udtcat().
+  [[nodiscard]] bool can_run(const ControlMessage& request) const;
   /// Once, after on_connect or on_absent: the command runs over ssh, with our stdin and stdout.
   /// on_end   gets what ssh exits with
+  /// errors: Errc::out_of_resources; those of command_line_of() after on_absent
   [[nodiscard]] Status fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end);
   /// Asks ssh to end.
   void terminate() { ssh_->signal(SIGTERM); }

@@ -70,6 +70,20 @@ TEST_F(Bootstraps, SayThatThereIsNoProgramAndHowToGetOne) {
   EXPECT_THAT(absent, testing::AllOf(testing::HasSubstr("Linux x86_64"), testing::HasSubstr("--push")));
 }
 
+TEST_F(Bootstraps, RunNoSubsystemOfUdtcatWhereThereIsNone) {
+  start("printf '\\nUDTCAT MISSING Linux x86_64\\n'; cat", std::nullopt);
+  ASSERT_TRUE(until([&] { return !absent.empty(); }));
+  EXPECT_TRUE(bootstrap->can_run(RunCommand{"true"}) && bootstrap->can_run(RunSubsystem{"sftp"}));
+  EXPECT_FALSE(bootstrap->can_run(RunSubsystem{"trees"}));
+  EXPECT_FALSE(bootstrap->fall_back(RunSubsystem{"trees"}, false, [](int) {}));
+}
+
+TEST_F(Bootstraps, RunAnySubsystemWhereThereIsAFarEnd) {
+  start("printf '\\nUDTCAT CONNECT 1 9000 " + Key::generate().value().reveal_text() + " -\\n'; cat", std::nullopt);
+  ASSERT_TRUE(until([&] { return connected; }));
+  EXPECT_TRUE(bootstrap->can_run(RunSubsystem{"trees"}));
+}
+
 TEST_F(Bootstraps, SendNoProgramToAnotherSystem) {
   start("printf '\\nUDTCAT MISSING Linux aarch64\\n'; cat", PushedProgram{.system = "Linux x86_64"});
   ASSERT_TRUE(until([&] { return !absent.empty(); }));
