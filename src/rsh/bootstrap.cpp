@@ -23,42 +23,6 @@ constexpr int kSignalBase = 128;  // spec: what a shell says of a child that a s
 
 }  // namespace
 
-Relay::Relay(LocalStream& from, LocalStream& to, DoneHandler done)
-    : from_(from), to_(to), done_(std::move(done)), buffer_(kBufferBytes) {
-  wait();
-}
-
-void Relay::wait() {
-  from_.async_wait_readable(lifetime_.guard([this] { read(); }));
-}
-
-void Relay::read() {
-  const LocalStream::ReadResult result = from_.read_some(buffer_);
-  switch (result.state) {
-    case LocalStream::ReadState::data:
-      return write(std::span(buffer_).first(result.bytes));
-    case LocalStream::ReadState::would_block:
-      return wait();
-    case LocalStream::ReadState::end:
-      return finish();
-    case LocalStream::ReadState::failed:
-      return std::exchange(done_, nullptr)({.read_error = result.error});
-  }
-}
-
-void Relay::write(std::span<const std::byte> rest) {
-  to_.async_write_some(rest, lifetime_.guard([this, rest](std::error_code error, std::size_t bytes) {
-    if (error) return std::exchange(done_, nullptr)({.write_error = error});
-    if (bytes < rest.size()) return write(rest.subspan(bytes));
-    read();
-  }));
-}
-
-void Relay::finish() {
-  to_.async_finish(
-      lifetime_.guard([this](std::error_code error) { std::exchange(done_, nullptr)({.write_error = error}); }));
-}
-
 Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers)
     : io_(io), push_(std::move(push)), handlers_(std::move(handlers)) {}
 
@@ -165,9 +129,11 @@ void Bootstrap::send_rest(std::span<const std::byte> rest) {
   }));
 }
 
+bool Bootstrap::can_run(const ControlMessage& request) const {
+  return state_ != State::absent || !needs_udtcat(request);
+}
+
 Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end) {
-  UDTCAT_TRY(user_stream_, make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO,
-                                             {.read = reads_input, .write = true, .until_read = false}));
   std::vector<std::byte> asked = encode(request);
   if (state_ == State::absent) {
     UDTCAT_TRY(const std::string command, command_line_of(request));
@@ -175,22 +141,25 @@ Status Bootstrap::fall_back(const ControlMessage& request, bool reads_input, std
     const auto line = std::as_bytes(std::span(answer));
     asked.assign(line.begin(), line.end());
   }
+  UDTCAT_TRY(user_stream_, make_stdio_stream(io_, STDIN_FILENO, STDOUT_FILENO,
+                                             {.read = reads_input, .write = true, .until_read = false}));
   state_ = State::relaying;
   on_fallback_end_ = std::move(on_end);
   send(std::move(asked), [this] {
     // A write that fails shows in the command's own end; a read that fails is no end of its input.
-    upwards_ = std::make_unique<Relay>(*user_stream_, *ssh_stream_, [this](const Relay::Outcome& outcome) {
-      if (!outcome.read_error) return;
-      core::log().error("local read from stdin failed: {}", outcome.read_error.message());
-      cut_relay();
-    });
+    upwards_ =
+        std::make_unique<bridge::Relay>(*user_stream_, *ssh_stream_, [this](const bridge::Relay::Outcome& outcome) {
+          if (!outcome.read_error) return;
+          core::log().error("local read from stdin failed: {}", outcome.read_error.message());
+          cut_relay();
+        });
   });
-  downwards_ = std::make_unique<Relay>(*ssh_stream_, *user_stream_,
-                                       [this](const Relay::Outcome& outcome) { on_relayed(outcome); });
+  downwards_ = std::make_unique<bridge::Relay>(*ssh_stream_, *user_stream_,
+                                               [this](const bridge::Relay::Outcome& outcome) { on_relayed(outcome); });
   return {};
 }
 
-void Bootstrap::on_relayed(const Relay::Outcome& outcome) {
+void Bootstrap::on_relayed(const bridge::Relay::Outcome& outcome) {
   if (outcome.write_error || outcome.read_error) cut_relay();
   if (outcome.write_error && outcome.write_error != std::errc::broken_pipe)
     core::log().error("write stdout: {}", outcome.write_error.message());

@@ -9,52 +9,21 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
-#include <udtcat/units.hpp>
 
 #include "lib/bridge/child_process.hpp"
+#include "lib/bridge/relay.hpp"
 #include "lib/core/lifetime.hpp"
 #include "rsh/control_message.hpp"
 #include "rsh/greeting.hpp"
 #include "rsh/pushed_program.hpp"
 
 namespace udtcat::rsh {
-
-/// Moves bytes from `from`'s source into `to`'s sink, without a session between them, until the source has ended and
-/// the sink's consumer has taken all.
-/// Threads: confined to the io_context thread.
-class Relay {
- public:
-  static constexpr std::size_t kBufferBytes = 256 * kKiB;  // guess: as much as a pipe may hold on many systems
-
-  struct Outcome {
-    std::error_code read_error{};
-    std::error_code write_error{};
-  };
-  using DoneHandler = std::function<void(const Outcome&)>;
-
-  /// Both streams must outlive this. `done` is called once, never from inside the constructor, not after destruction;
-  /// it may destroy this.
-  Relay(LocalStream& from, LocalStream& to, DoneHandler done);
-
- private:
-  void wait();
-  void read();
-  void write(std::span<const std::byte> rest);
-  void finish();
-
-  LocalStream& from_;
-  LocalStream& to_;
-  DoneHandler done_;
-  std::vector<std::byte> buffer_;
-  core::Lifetime lifetime_;
-};
 
 /// ssh, with the far end as its command, and our ends of that command's stdin and stdout.
 ///
@@ -97,8 +66,11 @@ class Bootstrap {
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
+  /// Whether the far side can run it without a session: where there is no udtcat it cannot run what needs_udtcat().
+  [[nodiscard]] bool can_run(const ControlMessage& request) const;
   /// Once, after on_connect or on_absent: the command runs over ssh, with our stdin and stdout.
   /// on_end   gets what ssh exits with
+  /// errors: Errc::out_of_resources; those of command_line_of() after on_absent
   [[nodiscard]] Status fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end);
   /// Asks ssh to end.
   void terminate() { ssh_->signal(SIGTERM); }
@@ -119,7 +91,7 @@ class Bootstrap {
   /// Writes all of `bytes` to ssh's stdin; then calls `on_sent`.
   void send(std::vector<std::byte> bytes, std::function<void()> on_sent);
   void send_rest(std::span<const std::byte> rest);
-  void on_relayed(const Relay::Outcome& outcome);
+  void on_relayed(const bridge::Relay::Outcome& outcome);
   void cut_relay();
   void conclude_if_over();
 
@@ -132,9 +104,9 @@ class Bootstrap {
   std::function<void(int)> on_fallback_end_;
   std::unique_ptr<LocalStream> ssh_stream_;   // its stdout is read, its stdin written
   std::unique_ptr<LocalStream> user_stream_;  // ours, in the fallback
-  std::unique_ptr<Relay> upwards_;
-  std::unique_ptr<Relay> downwards_;  // null once ssh's output has ended
-  std::vector<std::byte> outgoing_;   // what is being written to ssh's stdin
+  std::unique_ptr<bridge::Relay> upwards_;
+  std::unique_ptr<bridge::Relay> downwards_;  // null once ssh's output has ended
+  std::vector<std::byte> outgoing_;           // what is being written to ssh's stdin
   std::function<void()> on_sent_;
   std::unique_ptr<bridge::ChildProcess> ssh_;
   core::Lifetime lifetime_;

@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxTextBytes = 131'071;  // spec: docs/spec/rsh.md
 struct RunCommand {
   std::string text;
 };
-/// Near to far, first: a subsystem by its name, as "sftp".
+/// Near to far, first: a subsystem by its name, as "sftp" or "trees".
 struct RunSubsystem {
   std::string name;
 };

@@ -78,7 +78,7 @@ void RemoteCommand::conclude(Result<CommandEnd> end) {
 
 /// why   its cause is advice
 void RemoteCommand::go_without_session(Error why) {
-  if (options_.require_udp) return run_.finish(std::move(why));
+  if (options_.require_udp || !dial_->ssh().can_run(request_of(options_.ssh))) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
   auto started = dial_->ssh().fall_back(request_of(options_.ssh), !options_.ssh.without_input,
                                         [this](int status) { run_.finish_as(status_of(status)); });

@@ -48,7 +48,7 @@ TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
   const Peer& alice = *list.find("alice");
   EXPECT_TRUE(may(alice, Purpose::pipe) && may(alice, Purpose::gridftp) && may(alice, Purpose::driver));
   EXPECT_FALSE(may(alice, Purpose::bench) || may(alice, Purpose::rsh) || may(alice, Purpose::forward) ||
-               may(alice, Purpose::gateway));
+               may(alice, Purpose::gateway) || may(alice, Purpose::trees));
   EXPECT_THAT(alice.services, ElementsAre("db", "web"));
   EXPECT_EQ(purposes_text(alice), "pipe,gridftp");
   EXPECT_TRUE(may(*list.find("bob"), Purpose::rsh));
@@ -61,7 +61,7 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
       {"alice", "NAME PUBLIC-KEY"},
       {"alice udtcat-ed25519", "udtcat keygen --pair"},
       {"alice " + kAliceKey.substr(1), "43 characters"},
-      {"alice " + kAliceKey + " pip", "pipe, forward, rsh, gridftp, gateway, bench"},
+      {"alice " + kAliceKey + " pip", "pipe, forward, rsh, gridftp, gateway, bench, trees"},
       {"alice " + kAliceKey + " pipe,pipe", "twice"},
       {"alice " + kAliceKey + " ,", "no purpose"},
       {"alice " + kAliceKey + " to=", "to=db,web"},

@@ -22,6 +22,7 @@ TEST(Options, NamesAreTheOnesOfTheTables) {
   EXPECT_EQ(to_string(Purpose::pipe), "pipe");
   EXPECT_EQ(to_string(Purpose::driver), "driver");
   EXPECT_EQ(to_string(Purpose::bench), "bench");
+  EXPECT_EQ(to_string(Purpose::trees), "trees");
 }
 
 TEST(Options, AnEndsNameIsShortAndPrintable) {

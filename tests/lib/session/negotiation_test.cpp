@@ -47,8 +47,8 @@ TEST(Negotiation, NeverChangesTheProtection) {
   expect_agreement_of_equals_only(kProtections, &SessionOptions::protection);
 }
 
-constexpr std::array<Purpose, 7> kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,  Purpose::gridftp,
-                                           Purpose::gateway, Purpose::driver,  Purpose::bench};
+constexpr std::array<Purpose, 8> kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,   Purpose::gridftp,
+                                           Purpose::gateway, Purpose::driver,  Purpose::bench, Purpose::trees};
 
 TEST(Negotiation, ServesNoOtherPurposeThanItsOwn) {
   expect_agreement_of_equals_only(kPurposes, &SessionOptions::purpose);
