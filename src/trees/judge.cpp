@@ -88,10 +88,10 @@ Status Judge::answer_file(const Numbered& numbered) {
 
 /// The book's, where neither the source nor the file here has changed since it was proved.
 std::optional<files::Digest> Judge::proof_of(const Entry& entry, const struct stat& status) const {
-  if (!entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
+  if (!reception_.book || !entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
     return std::nullopt;
   const auto own = files::stamp_of(status);
-  return own ? reception_.book.find(entry.path, *entry.stamp, *own) : std::nullopt;
+  return own ? reception_.book->find(entry.path, *entry.stamp, *own) : std::nullopt;
 }
 
 Status Judge::have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest) {

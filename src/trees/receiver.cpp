@@ -181,7 +181,7 @@ std::vector<Proved> Receiver::note(const std::vector<Proved>& proved) {
     const auto status = destination_.look(each.path);
     const auto own = status && *status ? files::stamp_of(**status) : std::nullopt;
     if (own)
-      reception_.book.note(each.path, each.source, *own, each.digest);
+      reception_.book->note(each.path, each.source, *own, each.digest);
     else
       later.push_back(each);
   }
@@ -189,7 +189,7 @@ std::vector<Proved> Receiver::note(const std::vector<Proved>& proved) {
 }
 
 void Receiver::write_book() {
-  if (!reception_.options().book) return;
+  if (!reception_.book) return;
   auto later = note(reception_.proved);
   const auto committed = note(committer_->proved());
   later.insert(later.end(), committed.begin(), committed.end());
@@ -197,7 +197,7 @@ void Receiver::write_book() {
     reception_.pause(files::kLately);
     std::ignore = note(later);  // the rest is hashed the next time
   }
-  if (auto saved = reception_.book.save(); !saved) core::log().info("{}", saved.error().message());
+  if (auto saved = reception_.book->save(); !saved) core::log().info("{}", saved.error().message());
 }
 
 }  // namespace udtcat::trees

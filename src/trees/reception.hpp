@@ -103,7 +103,7 @@ class Reception {
   };
   std::vector<Directory> directories;
   std::vector<Proved> proved;  // of files whose attributes it has changed
-  files::ProofBook book;
+  std::optional<files::ProofBook> book;  // none: nothing is remembered
 
  private:
   const ReceiverOptions options_;

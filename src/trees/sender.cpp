@@ -123,10 +123,11 @@ Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
     case S_IFDIR:
       entry.kind = EntryKind::directory;
       return entry;
-    case S_IFLNK:
+    case S_IFLNK: {
       entry.kind = EntryKind::symbolic_link;
       UDTCAT_TRY(entry.target, location.read_target());
       return entry;
+    }
     case S_IFIFO:
       entry.kind = EntryKind::fifo;
       return entry;
@@ -137,19 +138,24 @@ Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
       entry.minor = minor(status.st_rdev);
       return entry;
     default:
-      break;
+      as_file(item, entry);
+      return entry;
   }
+}
+
+/// The first name of a file with several, or another of them.
+void Sender::as_file(const SourceItem& item, Entry& entry) const {
+  const struct stat& status = item.visited.status;
   const auto first = status.st_nlink > 1 ? linkable_.find({status.st_dev, status.st_ino}) : linkable_.end();
   if (first != linkable_.end() && first->second.path != item.path) {
     entry.kind = EntryKind::hard_link;
     entry.of = first->second.id;
-    return entry;
+    return;
   }
   entry.kind = EntryKind::file;
   entry.may_be_linked = status.st_nlink > 1;
   entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
   entry.stamp = files::stamp_of(status);
-  return entry;
 }
 
 Status Sender::handle(const Message& answer) {

@@ -58,6 +58,7 @@ class Sender {
   [[nodiscard]] Status announce_next();
   [[nodiscard]] Status announce(SourceItem item, int attempt);
   [[nodiscard]] Result<std::optional<Entry>> entry_of(const SourceItem& item) const;
+  void as_file(const SourceItem& item, Entry& entry) const;
   [[nodiscard]] Status handle(const Message& answer);
   [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
   [[nodiscard]] Status drop(EntryId id, const std::string& reason, bool has_changed);

@@ -24,6 +24,8 @@ struct TreeListener::Guest {
   std::unique_ptr<Transfer> transfer{};
 };
 
+TreeListener::TreeListener(tool::SessionRun& run, const TreeOptions& options) : run_(run), options_(options) {}
+
 TreeListener::~TreeListener() = default;
 
 Status TreeListener::start(tool::FoundCredentials found) {

@@ -25,7 +25,7 @@ class TreeListener {
   static constexpr std::size_t kMaxTransfers = 16;  // guess: three threads each, and a disk
 
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  TreeListener(tool::SessionRun& run, const TreeOptions& options) : run_(run), options_(options) {}
+  TreeListener(tool::SessionRun& run, const TreeOptions& options);
   TreeListener(const TreeListener&) = delete;
   TreeListener& operator=(const TreeListener&) = delete;
   ~TreeListener();
