@@ -283,7 +283,7 @@ void encode(const Message& message, std::vector<std::byte>& to) {
 }
 
 Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) {
-  // What is no message at all, as a shell's words, is refused before anybody waits for its rest.
+  // A shell's words, as any bytes that are no message, are refused before anybody waits for their rest.
   const auto type = static_cast<MessageType>(header.front());
   if (std::ranges::find(kTypes, type) == kTypes.end()) return unknown_type(type);
   const std::size_t length = core::load_be<std::uint32_t>(header) & 0xff'ff'ffU;

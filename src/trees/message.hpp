@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the two ends of a transfer of trees say to each other. Bytes: docs/spec/trees.md. No input or output here.
+/// The messages between the two ends of a transfer of trees. Bytes: docs/spec/trees.md. No input or output here.
 #pragma once
 
 #include <array>

@@ -157,7 +157,7 @@ TEST(TreeMessages, AreRefusedAtEachTruncation) {
     for (std::size_t length = 0; length < body.size(); ++length) {
       const auto got = decode(std::to_integer<std::uint8_t>(bytes[0]), body.first(length));
       if (!got) continue;
-      // What has a list or an option at its end is a shorter one then.
+      // Messages with a list or an option at their end are shorter ones then.
       EXPECT_TRUE(std::holds_alternative<Data>(*got) || std::holds_alternative<Have>(*got) ||
                   std::holds_alternative<Hashes>(*got))
           << test::to_hex(bytes) << " cut to " << length;
