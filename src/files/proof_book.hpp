@@ -21,7 +21,7 @@
 
 namespace udtcat::files {
 
-/// What it says of a file holds only while both ends' files are as they were: nothing is found but by both stamps.
+/// Its word on a file holds only while both ends' files are as they were: nothing is found but by both stamps.
 /// Threads: unsynchronised.
 class ProofBook {
  public:

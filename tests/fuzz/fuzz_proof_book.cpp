@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a receiver's book, with the hash that they have and with their own: one that encodes to the same, or none.
+// Any bytes as a receiver's book, with their hash and without: one that encodes to the same, or none.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Names that can stand in a tree that is sent.  spec: docs/spec/trees.md §3
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace udtcat::files {
+
+inline constexpr std::size_t kMaxEntryPathBytes = 4'096;   // spec: docs/spec/trees.md §3
+inline constexpr std::size_t kMaxEntryWordBytes = 255;     // spec: docs/spec/trees.md §3, and Linux NAME_MAX
+inline constexpr std::size_t kMaxLinkTargetBytes = 4'095;  // spec: docs/spec/trees.md §3, and Linux PATH_MAX
+
+/// Whether `path` can be that of an entry: it leads nowhere but below the directory that it is opened in, or is ".".
+[[nodiscard]] bool is_entry_path(std::string_view path);
+/// Whether `target` can be a symbolic link's; it may lead anywhere.
+[[nodiscard]] bool is_link_target(std::string_view target);
+
+}  // namespace udtcat::files

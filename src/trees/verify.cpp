@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/verify.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "files/attributes.hpp"
+#include "files/sparse.hpp"
+#include "files/tree_hash.hpp"
+#include "files/whole_io.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+using files::ManifestEntry;
+using files::ManifestKind;
+
+constexpr mode_t kPermissionBits = 07777;  // spec: chmod(2)
+
+std::string kind_name_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "a file";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFLNK:
+      return "a symbolic link";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFCHR:
+      return "a character device";
+    case S_IFBLK:
+      return "a block device";
+    default:
+      return "a socket";
+  }
+}
+
+/// None: hard links are of any kind.
+std::optional<mode_t> format_of(ManifestKind kind) {
+  switch (kind) {
+    case ManifestKind::file:
+      return S_IFREG;
+    case ManifestKind::directory:
+      return S_IFDIR;
+    case ManifestKind::symbolic_link:
+      return S_IFLNK;
+    case ManifestKind::hard_link:
+      break;
+    case ManifestKind::fifo:
+      return S_IFIFO;
+    case ManifestKind::character_device:
+      return S_IFCHR;
+    case ManifestKind::block_device:
+      return S_IFBLK;
+  }
+  return std::nullopt;
+}
+
+std::string time_text(const files::FileTime& time) { return fmt::format("{}.{:09}", time.seconds, time.nanoseconds); }
+
+class TreeVerifier {
+ public:
+  TreeVerifier(const files::FileTree& tree, const VerifyHandlers& handlers)
+      : shown_(tree.shown(".")), handlers_(handlers), cursor_(tree), others_(tree), leaf_(files::kLeafBytes) {}
+
+  [[nodiscard]] Result<Verification> run(files::ManifestReader& manifest) {
+    for (;;) {
+      UDTCAT_TRY(const auto entry, manifest.next());
+      if (!entry) return done_;
+      UDTCAT_CHECK(go_on());
+      differs_ = false;
+      UDTCAT_CHECK(compare(*entry));
+      ++done_.entries;
+      if (differs_) ++done_.differing;
+    }
+  }
+
+ private:
+  [[nodiscard]] Status go_on() const {
+    if (handlers_.should_stop()) return fail(Errc::interrupted, "verify " + shown_);
+    return {};
+  }
+  void report(const ManifestEntry& entry, const std::string& text) {
+    differs_ = true;
+    handlers_.on_difference(entry.path, text);
+  }
+
+  [[nodiscard]] Status compare(const ManifestEntry& entry) {
+    const auto location = cursor_.locate(entry.path, Errc::local_read_failed);
+    const auto status = location ? location->look() : tl::unexpected(location.error());
+    const bool is_missing = status ? !*status : status.error().cause == core::errno_text(ENOENT);
+    if (is_missing) {
+      report(entry, "it is missing");
+    } else if (!status) {
+      report(entry, "it cannot be looked at: " + status.error().cause);
+    } else if (const auto format = format_of(entry.kind); format && *format != ((*status)->st_mode & S_IFMT)) {
+      report(entry, fmt::format("it is {}, not {}", kind_name_of((*status)->st_mode), kind_name_of(*format)));
+    } else {
+      compare_attributes(entry, **status);
+      return compare_content(entry, *location, **status);
+    }
+    return {};
+  }
+
+  void compare_attributes(const ManifestEntry& entry, const struct stat& status) {
+    if (entry.kind == ManifestKind::hard_link) return;
+    const auto mode = status.st_mode & kPermissionBits;
+    if (entry.kind != ManifestKind::symbolic_link && mode != entry.mode)
+      report(entry, fmt::format("its mode is {:04o}, not {:04o}", mode, entry.mode));
+    const auto changed = files::changed_time_of(status);
+    if (changed != entry.changed)
+      report(entry, fmt::format("its time is {}, not {}", time_text(changed), time_text(entry.changed)));
+  }
+
+  [[nodiscard]] Status compare_content(const ManifestEntry& entry, const files::FileLocation& location,
+                                       const struct stat& status) {
+    switch (entry.kind) {
+      case ManifestKind::file:
+        return compare_file(entry, location, status);
+      case ManifestKind::symbolic_link:
+        compare_target(entry, location);
+        break;
+      case ManifestKind::hard_link:
+        compare_identity(entry, status);
+        break;
+      case ManifestKind::character_device:
+      case ManifestKind::block_device:
+        compare_device(entry, status);
+        break;
+      case ManifestKind::directory:
+      case ManifestKind::fifo:
+        break;
+    }
+    return {};
+  }
+
+  void compare_target(const ManifestEntry& entry, const files::FileLocation& location) {
+    const auto target = location.read_target();
+    if (!target) {
+      report(entry, "its target cannot be read: " + target.error().cause);
+    } else if (*target != entry.target) {
+      report(entry, fmt::format("it leads to {}, not to {}", *target, entry.target));
+    }
+  }
+
+  void compare_identity(const ManifestEntry& entry, const struct stat& status) {
+    const auto other = others_.locate(entry.target, Errc::local_read_failed);
+    const auto other_status = other ? other->look() : tl::unexpected(other.error());
+    const bool is_same = other_status && *other_status && (*other_status)->st_dev == status.st_dev &&
+                         (*other_status)->st_ino == status.st_ino;
+    if (!is_same) report(entry, "it is not the same file as " + entry.target);
+  }
+
+  void compare_device(const ManifestEntry& entry, const struct stat& status) {
+    const auto major_number = major(status.st_rdev);
+    const auto minor_number = minor(status.st_rdev);
+    if (major_number != entry.major || minor_number != entry.minor)
+      report(entry,
+             fmt::format("its device is {}:{}, not {}:{}", major_number, minor_number, entry.major, entry.minor));
+  }
+
+  [[nodiscard]] Status compare_file(const ManifestEntry& entry, const files::FileLocation& location,
+                                    const struct stat& status) {
+    const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+    if (size_bytes != entry.size_bytes) {
+      report(entry, fmt::format("its size is {} bytes, not {}", size_bytes, entry.size_bytes));
+      return {};
+    }
+    const auto file = location.open(O_RDONLY, Errc::local_read_failed);
+    struct stat opened {};
+    if (!file) {
+      report(entry, "it cannot be read: " + file.error().cause);
+    } else if (::fstat(file->number(), &opened) != 0 || opened.st_dev != status.st_dev ||
+               opened.st_ino != status.st_ino) {
+      report(entry, "it has been replaced meanwhile");
+    } else {
+      return compare_leaves(entry, *file);
+    }
+    return {};
+  }
+
+  [[nodiscard]] Status compare_leaves(const ManifestEntry& entry, const bridge::Descriptor& file) {
+    files::TreeHash hash;
+    files::SparseMap map(file, entry.size_bytes);
+    handlers_.on_progress(entry.path, done_.bytes);
+    for (std::uint64_t offset = 0; offset < entry.size_bytes;) {
+      UDTCAT_CHECK(go_on());
+      const auto bytes = std::span(leaf_).first(std::min<std::uint64_t>(leaf_.size(), entry.size_bytes - offset));
+      if (bytes.size() == files::kLeafBytes && map.is_hole(offset, bytes.size())) {
+        hash.add(files::hash_of_zeros());
+      } else {
+        const auto got = files::read_whole_at(file, offset, bytes, entry.path);
+        if (!got || *got != bytes.size()) {
+          report(entry, got ? "it has become shorter meanwhile" : "it cannot be read: " + got.error().cause);
+          return {};
+        }
+        hash.add(files::hash_of_leaf(bytes));
+      }
+      offset += bytes.size();
+      done_.bytes += bytes.size();
+      handlers_.on_progress(entry.path, done_.bytes);
+    }
+    if (hash.root() != entry.digest) report(entry, "its content has changed");
+    return {};
+  }
+
+  const std::string shown_;
+  const VerifyHandlers& handlers_;
+  files::TreeCursor cursor_;
+  files::TreeCursor others_;  // of the files of hard links
+  std::vector<std::byte> leaf_;
+  Verification done_;
+  bool differs_ = false;  // the entry that is compared
+};
+
+}  // namespace
+
+Result<Verification> verify(files::ManifestReader& manifest, const files::FileTree& tree,
+                            const VerifyHandlers& handlers) {
+  return TreeVerifier(tree, handlers).run(manifest);
+}
+
+}  // namespace udtcat::trees

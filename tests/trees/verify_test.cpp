@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/verify.hpp"
+
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "files/words.hpp"
+
+namespace udtcat::trees {
+namespace {
+
+using files::ManifestEntry;
+using files::ManifestKind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// The hash of a file without holes, by its definition.
+files::Digest hash_of_content(std::span<const std::byte> content) {
+  files::TreeHash hash;
+  for (std::size_t offset = 0; offset < content.size(); offset += files::kLeafBytes)
+    hash.add(files::hash_of_leaf(content.subspan(offset, std::min(files::kLeafBytes, content.size() - offset))));
+  return hash.root();
+}
+
+class Verify : public testing::Test {
+ protected:
+  /// An entry for a name as it is now.
+  [[nodiscard]] ManifestEntry entry_of(const std::string& path, ManifestKind kind) const {
+    struct stat status {};
+    EXPECT_EQ(::lstat((root + '/' + path).c_str(), &status), 0) << path;
+    ManifestEntry entry{.kind = kind, .path = path};
+    entry.mode = status.st_mode & 07777U;
+    entry.changed = files::changed_time_of(status);
+    if (kind == ManifestKind::file) {
+      const auto content = folder.read(path);
+      entry.size_bytes = content.size();
+      entry.digest = hash_of_content(content);
+    }
+    if (kind == ManifestKind::symbolic_link) entry.target = std::filesystem::read_symlink(root + '/' + path);
+    entry.major = major(status.st_rdev);
+    entry.minor = minor(status.st_rdev);
+    return entry;
+  }
+  [[nodiscard]] ManifestEntry file(const std::string& path, const files::Bytes& content) const {
+    folder.write(path, content);
+    return entry_of(path, ManifestKind::file);
+  }
+
+  /// Changes a file's content, and nothing else that a manifest knows.
+  void change(const std::string& path, off_t offset) const {
+    struct stat status {};
+    const bridge::Descriptor open(::open((root + '/' + path).c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(::fstat(open.number(), &status), 0);
+    ASSERT_EQ(::pwrite(open.number(), "!", 1, offset), 1);
+    const std::array<timespec, 2> times{status.st_atim, status.st_mtim};
+    ASSERT_EQ(::futimens(open.number(), times.data()), 0);
+  }
+
+  /// "path: text", for each difference; `done` and `progress` are of the last run.
+  std::vector<std::string> differences(const std::vector<ManifestEntry>& entries) {
+    const files::FileLocation location(beside / "manifest");
+    auto writer = files::ManifestWriter::create(location).value();
+    for (const ManifestEntry& entry : entries) EXPECT_TRUE(writer.add(entry));
+    EXPECT_TRUE(writer.finish());
+    std::vector<std::string> lines;
+    auto reader = files::ManifestReader::open(location).value();
+    done = verify(reader, files::FileTree::open(root).value(),
+                  {[&](const std::string& path, const std::string& text) { lines.push_back(path + ": " + text); },
+                   [&](const std::string& path, std::uint64_t bytes) { progress[path] = bytes; },
+                   [&] { return stops_after-- == 0; }});
+    return lines;
+  }
+
+  files::Folder folder;
+  files::Folder beside;
+  std::string root = folder.path();
+  Result<Verification> done;
+  std::map<std::string, std::uint64_t> progress;
+  int stops_after = -1;
+};
+
+TEST_F(Verify, FindsNothingWhereAllIsAsItWas) {
+  std::filesystem::create_directory(folder / "dir");
+  std::filesystem::create_symlink("/no/such place", folder / "link");
+  const auto first = file("dir/a b\n", files::random_bytes(2'500'000));
+  const auto empty = file("empty", {});
+  std::filesystem::create_hard_link(folder / "empty", folder / "same");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0640), 0);
+  EXPECT_THAT(differences({entry_of(".", ManifestKind::directory),
+                           entry_of("dir", ManifestKind::directory),
+                           first,
+                           empty,
+                           entry_of("link", ManifestKind::symbolic_link),
+                           {.kind = ManifestKind::hard_link, .path = "same", .target = "empty"},
+                           entry_of("pipe", ManifestKind::fifo)}),
+              IsEmpty());
+  EXPECT_EQ(done->entries, 7U);
+  EXPECT_EQ(done->differing, 0U);
+  EXPECT_EQ(done->bytes, 2'500'000U);
+  EXPECT_EQ(progress["dir/a b\n"], 2'500'000U);
+}
+
+TEST_F(Verify, SeesAByteThatHasChangedInAnyLeaf) {
+  const auto whole = file("file", files::random_bytes(2'500'000));
+  for (const off_t offset : {0, 1'048'576, 2'499'999}) {
+    folder.write("file", files::random_bytes(2'500'000));
+    auto now = entry_of("file", ManifestKind::file);
+    EXPECT_EQ(now.digest, whole.digest);
+    change("file", offset);
+    EXPECT_THAT(differences({now}), ElementsAre("file: its content has changed")) << offset;
+  }
+  EXPECT_EQ(done->differing, 1U);
+}
+
+TEST_F(Verify, TakesAHoleForItsZeros) {
+  auto content = files::Bytes(5 * files::kLeafBytes + 10);
+  content[2 * files::kLeafBytes + 1] = std::byte{'!'};
+  const auto dense = file("dense", content);
+  folder.write("sparse", files::Bytes());
+  std::filesystem::resize_file(folder / "sparse", content.size());
+  change("sparse", 2 * files::kLeafBytes + 1);
+  auto sparse = entry_of("sparse", ManifestKind::file);
+  sparse.digest = dense.digest;
+  EXPECT_THAT(differences({dense, sparse}), IsEmpty());
+  change("sparse", 4 * files::kLeafBytes);
+  EXPECT_THAT(differences({sparse}), ElementsAre("sparse: its content has changed"));
+}
+
+TEST_F(Verify, TellsEachThingThatDiffers) {
+  const auto is = file("file", files::bytes_of("abc"));
+  auto was = is;
+  was.mode = 0755;
+  was.changed = {-1, 5};
+  was.size_bytes = 4;
+  const auto lines = differences({was});
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "file: its mode is 0600, not 0755");
+  EXPECT_THAT(lines[1], testing::EndsWith(", not -1.000000005"));
+  EXPECT_EQ(lines[2], "file: its size is 3 bytes, not 4");
+  EXPECT_EQ(done->differing, 1U) << "one entry";
+  EXPECT_EQ(done->bytes, 0U) << "its size says all";
+}
+
+TEST_F(Verify, SaysWhichNamesAreMissing) {
+  const auto present = file("present", {});
+  EXPECT_THAT(
+      differences({{.path = "a"}, present, {.path = "b/c"}, {.path = "present/d"}}),
+      ElementsAre("a: it is missing", "b/c: it is missing", "present/d: it cannot be looked at: not a directory"));
+  EXPECT_EQ(done->entries, 4U);
+  EXPECT_EQ(done->differing, 3U);
+}
+
+TEST_F(Verify, SaysWhatStandsInThePlaceOfAnother) {
+  auto entry = file("file", {});
+  entry.kind = ManifestKind::directory;
+  std::filesystem::create_directory(folder / "dir");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0640), 0);
+  EXPECT_THAT(differences({entry, {.path = "dir"}, {.path = "pipe"}}),
+              ElementsAre("file: it is a file, not a directory", "dir: it is a directory, not a file",
+                          "pipe: it is a FIFO, not a file"));
+}
+
+TEST_F(Verify, NeverLeavesTheTree) {
+  beside.write("file", files::bytes_of("abc"));
+  std::filesystem::create_symlink(beside / "file", folder / "link");
+  std::filesystem::create_directory_symlink(beside.path(), folder / "dir");
+  const auto lines = differences({{.path = "link"}, {.path = "dir/file"}});
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0], "link: it is a symbolic link, not a file");
+  EXPECT_THAT(lines[1], testing::StartsWith("dir/file: it cannot be looked at: "));
+  EXPECT_EQ(done->bytes, 0U);
+}
+
+TEST_F(Verify, ComparesWhereALinkLeads) {
+  std::filesystem::create_symlink("b", folder / "a");
+  auto link = entry_of("a", ManifestKind::symbolic_link);
+  link.target = "c";
+  EXPECT_THAT(differences({link}), ElementsAre("a: it leads to b, not to c"));
+}
+
+TEST_F(Verify, WantsHardLinksToBeOneFile) {
+  const auto first = file("a", files::bytes_of("x"));
+  folder.write("b", files::bytes_of("x"));
+  EXPECT_THAT(
+      differences({first,
+                   {.kind = ManifestKind::hard_link, .path = "b", .target = "a"},
+                   {.kind = ManifestKind::hard_link, .path = "a", .target = "none"},
+                   {.kind = ManifestKind::hard_link, .path = "none", .target = "a"}}),
+      ElementsAre("b: it is not the same file as a", "a: it is not the same file as none", "none: it is missing"));
+}
+
+TEST_F(Verify, ComparesTheNumbersOfDevices) {
+  root = "/dev";
+  auto device = entry_of("null", ManifestKind::character_device);
+  EXPECT_THAT(differences({device}), IsEmpty());
+  device.minor = 77;
+  EXPECT_THAT(differences({device}), ElementsAre("null: its device is 1:3, not 1:77"));
+  device.kind = ManifestKind::block_device;
+  EXPECT_THAT(differences({device}), ElementsAre("null: it is a character device, not a block device"));
+}
+
+TEST_F(Verify, ReportsAFileThatItMayNotRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads every file";
+  folder.write("file", files::bytes_of("abc"));
+  std::filesystem::permissions(folder / "file", std::filesystem::perms::none);
+  auto entry = entry_of("file", ManifestKind::file);
+  entry.size_bytes = 3;
+  EXPECT_THAT(differences({entry}), ElementsAre("file: it cannot be read: permission denied"));
+}
+
+TEST_F(Verify, StopsWhenItIsTold) {
+  const auto large = file("file", files::Bytes(3 * files::kLeafBytes));
+  stops_after = 2;
+  EXPECT_THAT(differences({large}), IsEmpty());
+  EXPECT_EQ(done.error().code, Errc::interrupted);
+  EXPECT_EQ(progress["file"], files::kLeafBytes);
+}
+
+TEST_F(Verify, FailsOnlyForItsManifest) {
+  beside.write("manifest", files::bytes_of("udtcat manifest 1\nhard-link a b\nend 2\n"));
+  auto reader = files::ManifestReader::open(files::FileLocation(beside / "manifest")).value();
+  std::vector<std::string> paths;
+  const auto result = verify(reader, files::FileTree::open(root).value(),
+                             {[&](const std::string& path, const std::string&) { paths.push_back(path); },
+                              [](const std::string&, std::uint64_t) {}, [] { return false; }});
+  EXPECT_EQ(result.error().message(), "read " + (beside / "manifest") + ", line 3: its hash is missing");
+  EXPECT_THAT(paths, ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace udtcat::trees
