@@ -21,7 +21,7 @@ namespace udtcat::files {
 
 namespace {
 
-constexpr std::size_t kAccountBytes = 65'536;  // guess: a group with a thousand members
+constexpr std::size_t kAccountBytes = 65'536;      // guess: a group with a thousand members
 constexpr std::size_t kMaxNameBytesOfOwner = 255;  // spec: docs/spec/trees.md §1: text8
 constexpr std::size_t kMaxRemembered = 65'536;     // guess: of each kind: then they are asked for again
 
@@ -114,7 +114,8 @@ Result<OwnerIds> ids_of(const Owner& owner) {
 
 std::uint64_t this_machine() {
   static const std::uint64_t machine = [] {
-    std::ifstream file("/etc/machine-id");  // spec: machine-id(5); where there is none, stamps tell fewer machines apart
+    std::ifstream file(
+        "/etc/machine-id");  // spec: machine-id(5); where there is none, stamps tell fewer machines apart
     std::string text;
     std::getline(file, text);
     return core::load_be<std::uint64_t>(digest_of(std::as_bytes(std::span(text))));

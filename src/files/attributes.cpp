@@ -27,6 +27,8 @@ constexpr std::uint32_t kModeBits = 07777;  // spec: chmod(2)
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
 constexpr std::size_t kMaxListBytes = 65'536;             // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
+constexpr std::size_t kMaxExtendedBytes = 1'048'576;      // spec: docs/spec/trees.md §1: what a message has room for
+constexpr std::size_t kEachBytes = 5;                     // spec: docs/spec/trees.md §3: the lengths of both
 
 std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }
 
@@ -70,6 +72,7 @@ Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, co
                                                      bool with_owner) {
   UDTCAT_TRY(const auto names, names_of_attributes(path, shown));
   std::vector<ExtendedAttribute> extended;
+  std::size_t bytes = 0;
   for (const std::string& name : names) {
     if (!goes_along(name, with_owner)) continue;
     std::string value(kMaxListBytes, '\0');
@@ -80,14 +83,17 @@ Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, co
       return fail(Errc::local_read_failed, fmt::format("read the attribute {} of {}", name, shown),
                   core::errno_text(errno));
     value.resize(static_cast<std::size_t>(got));
+    bytes += name.size() + value.size() + kEachBytes;
+    if (bytes > kMaxExtendedBytes)
+      return fail(Errc::local_read_failed, "send the extended attributes of " + shown, "they are more than 1 MiB");
     extended.push_back({name, std::move(value)});
   }
   std::ranges::sort(extended);
   return extended;
 }
 
-Status write_extended(const std::string& path, const std::string& shown,
-                      const std::vector<ExtendedAttribute>& wanted, bool with_owner, bool is_new) {
+Status write_extended(const std::string& path, const std::string& shown, const std::vector<ExtendedAttribute>& wanted,
+                      bool with_owner, bool is_new) {
   // A new file has what its directory gave it at most; where none is wanted the kernel is not asked.
   std::vector<ExtendedAttribute> there;
   if (!is_new || !wanted.empty()) {
@@ -119,7 +125,8 @@ struct StampParts {
 std::optional<Stamp> stamp_of(const struct stat& status) {
   const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
   const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
-  if (nanoseconds_now() - state_changed < (by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count())) return std::nullopt;
+  if (nanoseconds_now() - state_changed < (by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count()))
+    return std::nullopt;
   StampParts parts;
   parts.add(this_machine());
   parts.add(status.st_dev);
@@ -164,8 +171,7 @@ Status write_attributes(const bridge::Descriptor& opened, const Attributes& attr
   if (!is_link && !has_mode) UDTCAT_CHECK(set_mode(opened, attributes.mode, shown));
   if (!is_link) UDTCAT_CHECK(write_extended(path, shown, attributes.extended, wishes.keeps_owner, wishes.is_new));
   const std::array<timespec, 2> times{
-      timespec{0, UTIME_OMIT},
-      timespec{attributes.changed.seconds, static_cast<long>(attributes.changed.nanoseconds)}};
+      timespec{0, UTIME_OMIT}, timespec{attributes.changed.seconds, static_cast<long>(attributes.changed.nanoseconds)}};
   if (changed_time_of(status) == attributes.changed && !wishes.is_new) return {};
   if (::utimensat(opened.number(), "", times.data(), AT_EMPTY_PATH) != 0) return cannot_set("time", shown);
   return {};

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -94,16 +95,7 @@ std::int64_t BlockStore::changed() const {
 }
 
 Result<std::size_t> BlockStore::read_at(std::uint64_t offset, std::span<std::byte> into) const {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const ssize_t got =
-        ::pread(descriptor_.number(), into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed(Errc::local_read_failed, "read", location_, errno);
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  return filled;
+  return read_whole_at(descriptor_, offset, into, location_.shown());
 }
 
 /// Bytes at the front of `from` that need not be written, as they are zero there already; at most to the end of a page.
@@ -128,14 +120,7 @@ Status BlockStore::write_first(std::uint64_t offset, std::span<const std::byte> 
 }
 
 Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
-  while (!from.empty()) {
-    const ssize_t put = ::pwrite(descriptor_.number(), from.data(), from.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return failed(Errc::local_write_failed, "write", location_, errno);
-    from = from.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
-  return {};
+  return write_whole_at(descriptor_, offset, from, location_.shown());
 }
 
 Status BlockStore::reach(std::uint64_t bytes) const {

@@ -39,8 +39,7 @@ bridge::Descriptor open_beneath(const bridge::Descriptor& root, const std::strin
   open_how how{};
   how.flags = kDirectoryFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return bridge::Descriptor(
-      static_cast<int>(::syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how)));
+  return bridge::Descriptor(static_cast<int>(::syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how)));
 }
 
 FileTree::Entry::Kind kind_of_mode(mode_t mode) {
@@ -134,8 +133,7 @@ Result<std::vector<FileTree::Entry>> FileTree::list(const std::string& path) con
   TreeCursor cursor(*this);
   std::vector<Entry> entries;
   for (const std::string& name : found) {
-    UDTCAT_TRY(const auto location,
-               cursor.locate(path.empty() ? name : path + '/' + name, Errc::local_read_failed));
+    UDTCAT_TRY(const auto location, cursor.locate(path.empty() ? name : path + '/' + name, Errc::local_read_failed));
     UDTCAT_TRY(const auto status, location.look());
     if (status) entries.push_back({name, kind_of_mode(status->st_mode)});  // else somebody has just removed it
   }

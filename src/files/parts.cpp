@@ -31,8 +31,7 @@ Result<bridge::Descriptor> open_own_directory(const bridge::Descriptor& above, c
                                               const std::string& shown) {
   if (::mkdirat(above.number(), name.c_str(), kOwnDirectoryMode) != 0 && errno != EEXIST)
     return no_place(shown, core::errno_text(errno));
-  bridge::Descriptor opened(
-      ::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  bridge::Descriptor opened(::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   if (!opened.is_open() || ::fstat(opened.number(), &status) != 0) return no_place(shown, core::errno_text(errno));
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)

@@ -45,8 +45,8 @@ class TreeWalk {
   [[nodiscard]] Status descend(const std::string& path);
 
   TreeCursor cursor_;
-  std::optional<std::string> begin_;         // until it is visited
-  std::optional<std::string> to_descend_;    // the directory that was visited last
+  std::optional<std::string> begin_;       // until it is visited
+  std::optional<std::string> to_descend_;  // the directory that was visited last
   std::vector<Level> levels_;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::files {
@@ -26,6 +27,19 @@ Result<std::size_t> read_until_whole(std::span<std::byte> into, const std::strin
   return filled;
 }
 
+/// write_some   of the bytes that are still to go, and how many have
+template <typename WriteSome>
+Status write_until_whole(std::span<const std::byte> from, const std::string& shown, const WriteSome& write_some) {
+  std::size_t written = 0;
+  while (written < from.size()) {
+    const ssize_t put = write_some(from.subspan(written), written);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(Errc::local_write_failed, "write " + shown, core::errno_text(errno));
+    written += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::size_t> read_whole(const bridge::Descriptor& file, std::span<std::byte> into, const std::string& shown) {
@@ -42,12 +56,22 @@ Result<std::size_t> read_whole_at(const bridge::Descriptor& file, std::uint64_t 
 }
 
 Status write_whole(const bridge::Descriptor& file, std::span<const std::byte> from, const std::string& shown) {
-  while (!from.empty()) {
-    const ssize_t put = ::write(file.number(), from.data(), from.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(Errc::local_write_failed, "write " + shown, core::errno_text(errno));
-    from = from.subspan(static_cast<std::size_t>(put));
-  }
+  return write_until_whole(from, shown, [&](std::span<const std::byte> rest, std::size_t) {
+    return ::write(file.number(), rest.data(), rest.size());
+  });
+}
+
+Status write_whole_at(const bridge::Descriptor& file, std::uint64_t offset, std::span<const std::byte> from,
+                      const std::string& shown) {
+  return write_until_whole(from, shown, [&](std::span<const std::byte> rest, std::size_t written) {
+    return ::pwrite(file.number(), rest.data(), rest.size(), static_cast<off_t>(offset + written));
+  });
+}
+
+Status read_leaf(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,
+                 const std::string& shown) {
+  UDTCAT_TRY(const std::size_t got, read_whole_at(file, offset, into, shown));
+  if (got < into.size()) return fail(Errc::local_read_failed, "read " + shown, "it has become shorter meanwhile");
   return {};
 }
 

@@ -24,4 +24,11 @@ namespace udtcat::files {
 [[nodiscard]] Status write_whole(const bridge::Descriptor& file, std::span<const std::byte> from,
                                  const std::string& shown);
 
+/// The same, at an offset.
+[[nodiscard]] Status write_whole_at(const bridge::Descriptor& file, std::uint64_t offset,
+                                    std::span<const std::byte> from, const std::string& shown);
+/// All of a leaf.  errors: Errc::local_read_failed, also where the file ends within it
+[[nodiscard]] Status read_leaf(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,
+                               const std::string& shown);
+
 }  // namespace udtcat::files

@@ -66,8 +66,8 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   const auto percent = picture.extent ? per_cent(*picture.extent) : std::nullopt;
   std::vector<Part> parts;
   if (percent) parts.push_back({1, fmt::format("[{:3} %]", *percent)});
-  parts.push_back({2, percent ? fmt::format("{} of {}", core::format_size(picture.extent->done_bytes),
-                                            core::format_size(picture.extent->all_bytes))
+  parts.push_back({2, percent          ? fmt::format("{} of {}", core::format_size(picture.extent->done_bytes),
+                                                     core::format_size(picture.extent->all_bytes))
                       : picture.extent ? core::format_size(picture.extent->done_bytes)
                                        : payload_text(stats)});
   if (stats.silence.count() > 0) {

@@ -19,8 +19,7 @@ void Committer::add(Taken file) {
   batch_bytes_ += file.entry.size_bytes;
   batch_.push_back(std::move(file));
   const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes;
-  const bool is_worth_it =
-      batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
+  const bool is_worth_it = batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
   if (is_full || (is_worth_it && batches_.idle())) hand_over();
 }
 

@@ -30,11 +30,11 @@ struct Taken {
 /// Threads: confined to the thread that takes files; it has one of its own.
 class Committer {
  public:
-  static constexpr std::size_t kMaxFiles = 8'192;                // guess: a second of a disk's work
-  static constexpr std::uint64_t kMaxBytes = 1'073'741'824;      // guess: likewise
-  static constexpr std::size_t kFiles = 512;                     // guess: worth a sync while the disk is idle
-  static constexpr std::uint64_t kBytes = 67'108'864;            // guess: likewise
-  static constexpr std::chrono::seconds kMaxAge{2};              // guess: a person sees files appear
+  static constexpr std::size_t kMaxFiles = 8'192;            // guess: a second of a disk's work
+  static constexpr std::uint64_t kMaxBytes = 1'073'741'824;  // guess: likewise
+  static constexpr std::size_t kFiles = 512;                 // guess: worth a sync while the disk is idle
+  static constexpr std::uint64_t kBytes = 67'108'864;        // guess: likewise
+  static constexpr std::chrono::seconds kMaxAge{2};          // guess: a person sees files appear
 
   /// `reception` outlives this.
   explicit Committer(Reception& reception);

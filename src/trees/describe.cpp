@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "files/leaf_io.hpp"
 #include "files/sparse.hpp"
+#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "trees/zero_pages.hpp"
 

@@ -110,8 +110,7 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
 Status Destination::set_attributes(const std::string& path, const files::Attributes& attributes) {
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
-  return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false},
-                                 location.shown());
+  return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false}, location.shown());
 }
 
 Status Destination::set_part_attributes(const bridge::Descriptor& part, const Entry& entry) const {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "files/entry_path.hpp"
 #include "lib/core/try.hpp"
 #include "trees/message.hpp"
 #include "trees/message_body.hpp"
@@ -16,8 +17,6 @@ constexpr std::uint32_t kModeBits = 07777;             // spec: docs/spec/trees.
 constexpr std::uint32_t kNanoseconds = 1'000'000'000;  // spec: docs/spec/trees.md §3
 constexpr std::uint64_t kSizes = 1ULL << 63;           // spec: docs/spec/trees.md §3
 constexpr std::size_t kMaxAttributeNameBytes = 255;    // spec: docs/spec/trees.md §3
-
-bool is_word(std::string_view word) { return is_name(word, kMaxWordBytes) && word != "." && word != ".."; }
 
 /// Access lists are of system.*: they are not the peer's to give.
 bool is_attribute_name(std::string_view name) {
@@ -55,7 +54,7 @@ Status decode_kind(BodyReader& body, Entry& entry) {
     }
     case EntryKind::symbolic_link:
       entry.target = body.sized_text<std::uint16_t>();
-      if (!is_name(entry.target, kMaxTargetBytes)) return message_violation("what no symbolic link leads to");
+      if (!files::is_link_target(entry.target)) return message_violation("what no symbolic link leads to");
       return {};
     case EntryKind::hard_link:
       entry.of = body.number<EntryId>();
@@ -89,17 +88,6 @@ Status decode_extended(BodyReader& body, std::vector<files::ExtendedAttribute>& 
 }
 
 }  // namespace
-
-bool is_entry_path(std::string_view path) {
-  if (path == ".") return true;
-  if (path.size() > kMaxPathBytes || path.substr(0, path.find('/')) == kPartsName) return false;
-  for (;;) {
-    const std::size_t end = path.find('/');
-    if (!is_word(path.substr(0, end))) return false;
-    if (end == std::string_view::npos) return true;
-    path.remove_prefix(end + 1);
-  }
-}
 
 void encode_entry(const Entry& entry, BodyWriter& body) {
   const files::Attributes& attributes = entry.attributes;
@@ -141,7 +129,7 @@ Result<Entry> decode_entry(BodyReader body) {
   entry.may_be_linked = flags == kMayBeLinked;
   UDTCAT_TRY(entry.attributes, decode_attributes(body));
   entry.path = body.sized_text<std::uint16_t>();
-  if (!is_entry_path(entry.path)) return message_violation("a path that no entry may have");
+  if (!files::is_entry_path(entry.path)) return message_violation("a path that no entry may have");
   if (entry.path == "." && entry.kind != EntryKind::directory) return message_violation("a directory that is none");
   UDTCAT_CHECK(decode_kind(body, entry));
   UDTCAT_CHECK(decode_extended(body, entry.attributes.extended));

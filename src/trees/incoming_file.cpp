@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/leaf_io.hpp"
+#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -93,15 +93,15 @@ Status IncomingFile::take(const Zeros& zeros) {
   UDTCAT_CHECK(clear(begin, end - begin));
   const std::uint64_t whole = (end - begin) / files::kLeafBytes;
   tree_.add(files::hash_of_zeros(), whole);
-  if (whole < zeros.count) tree_.add(files::hash_of_leaf(std::vector<std::byte>(end - begin - whole * files::kLeafBytes)));
+  if (whole < zeros.count)
+    tree_.add(files::hash_of_leaf(std::vector<std::byte>(end - begin - whole * files::kLeafBytes)));
   next_leaf_ += zeros.count;
   return {};
 }
 
 Status IncomingFile::take(const Same& same) {
   UDTCAT_CHECK(expect(same.leaf, same.count));
-  if (!candidate_ || same.count > candidate_->leaves.leaves() ||
-      same.leaf > candidate_->leaves.leaves() - same.count)
+  if (!candidate_ || same.count > candidate_->leaves.leaves() || same.leaf > candidate_->leaves.leaves() - same.count)
     return out_of_order(entry_, "it was not told of such ones");
   if (candidate_->is_part) UDTCAT_CHECK(open_part());
   for (std::uint64_t leaf = same.leaf; leaf < same.leaf + same.count; ++leaf) {
@@ -137,7 +137,7 @@ Status IncomingFile::take(const Whole& whole) {
 
 Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
   UDTCAT_CHECK(destination_.limit().charge(from.size(), entry_.path));
-  return files::write_at(part_, offset, from, destination_.tree().shown(entry_.path));
+  return files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path));
 }
 
 /// Zeros, where an earlier transfer may have left something.

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "files/leaf_io.hpp"
 #include "files/sparse.hpp"
+#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
@@ -88,7 +88,8 @@ Status Judge::answer_file(const Numbered& numbered) {
 
 /// The book's, where neither the source nor the file here has changed since it was proved.
 std::optional<files::Digest> Judge::proof_of(const Entry& entry, const struct stat& status) const {
-  if (!reception_.book || !entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
+  if (!reception_.book || !entry.stamp || !S_ISREG(status.st_mode) ||
+      static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
     return std::nullopt;
   const auto own = files::stamp_of(status);
   return own ? reception_.book->find(entry.path, *entry.stamp, *own) : std::nullopt;
@@ -98,8 +99,8 @@ Status Judge::have_proved(const Numbered& numbered, const struct stat& status, c
   const Entry& entry = numbered.entry;
   UDTCAT_CHECK(destination_.set_attributes(entry.path, entry.attributes));
   UDTCAT_TRY(const auto now, destination_.look(entry.path));
-  const bool has_same_stamp = now && now->st_ctim.tv_sec == status.st_ctim.tv_sec &&
-                              now->st_ctim.tv_nsec == status.st_ctim.tv_nsec;
+  const bool has_same_stamp =
+      now && now->st_ctim.tv_sec == status.st_ctim.tv_sec && now->st_ctim.tv_nsec == status.st_ctim.tv_nsec;
   if (!has_same_stamp) reception_.proved.push_back({entry.path, *entry.stamp, digest});
   reception_.account().bytes += entry.size_bytes;
   return have(numbered, digest);

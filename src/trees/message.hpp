@@ -23,14 +23,10 @@ inline constexpr std::size_t kHeaderBytes = 4;             // spec: docs/spec/tr
 inline constexpr std::size_t kMaxBodyBytes = 1'249'280;    // spec: docs/spec/trees.md §1: a leaf, and much around it
 inline constexpr std::size_t kMaxPaths = 65'536;           // spec: docs/spec/trees.md §1
 inline constexpr std::size_t kMaxReasonBytes = 1'024;      // spec: docs/spec/trees.md §1
-inline constexpr std::size_t kMaxPathBytes = 4'096;        // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxWordBytes = 255;          // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxTargetBytes = 4'095;      // spec: docs/spec/trees.md §3
 inline constexpr std::size_t kMaxAttributeBytes = 65'536;  // spec: docs/spec/trees.md §3
 inline constexpr std::size_t kMaxUnsettled = 4'096;        // spec: docs/spec/trees.md §4
 inline constexpr std::size_t kMaxUnsettledBytes = 16'777'216;  // spec: docs/spec/trees.md §4
 inline constexpr std::size_t kMaxDigests = 32'768;  // guess: of a HASHES message of ours: 1 MiB, 32 GiB of a file
-inline constexpr const char* kPartsName = ".udtcat-parts";  // spec: docs/spec/trees.md §3
 
 /// The number of an entry.
 using EntryId = std::uint64_t;
@@ -143,8 +139,5 @@ void encode(const Message& message, std::vector<std::byte>& to);
 /// type   the first byte of the header.  body   outlives the extents of Data
 /// errors: Errc::protocol_violated
 [[nodiscard]] Result<Message> decode(std::uint8_t type, std::span<const std::byte> body);
-
-/// Whether `path` can be that of an entry.  spec: docs/spec/trees.md §3
-[[nodiscard]] bool is_entry_path(std::string_view path);
 
 }  // namespace udtcat::trees

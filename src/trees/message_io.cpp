@@ -12,7 +12,7 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::size_t kGatheredBytes = 65'536;                                // guess: a quarter of a block
+constexpr std::size_t kGatheredBytes = 65'536;                             // guess: a quarter of a block
 constexpr std::size_t kArrivedBytes = 2 * (kHeaderBytes + kMaxBodyBytes);  // the longest message, and some of the next
 
 }  // namespace

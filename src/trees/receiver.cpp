@@ -46,7 +46,8 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (!is_done_) write_book();
   wire_.finish(kEndPatience);
   // The sender is heard to the end, so that it hears ours.
-  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {}
+  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
+  }
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
   return {};
 }
@@ -96,9 +97,8 @@ Status Receiver::describe(EntryId id) {
   auto expected = reception_.take_expected(id);
   if (!expected) return tl::unexpected(of_sender("it describes what nobody asked for"));
   reception_.account().begin_file(expected->entry.path);
-  current_.emplace(Current{
-      id, expected->body_bytes,
-      IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate))});
+  current_.emplace(Current{id, expected->body_bytes,
+                           IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate))});
   return {};
 }
 

@@ -102,7 +102,7 @@ class Reception {
     files::Attributes attributes;
   };
   std::vector<Directory> directories;
-  std::vector<Proved> proved;  // of files whose attributes it has changed
+  std::vector<Proved> proved;            // of files whose attributes it has changed
   std::optional<files::ProofBook> book;  // none: nothing is remembered
 
  private:

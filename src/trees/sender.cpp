@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "files/entry_path.hpp"
 #include "files/parts.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -26,8 +27,8 @@ constexpr int kMaxAttempts = 3;  // guess: a file that changes at each of these 
 /// Whether it is the file that was announced, as it was.
 bool is_unchanged(const struct stat& now, const struct stat& then) {
   return now.st_dev == then.st_dev && now.st_ino == then.st_ino && now.st_size == then.st_size &&
-         files::changed_time_of(now) == files::changed_time_of(then) &&
-         now.st_ctim.tv_sec == then.st_ctim.tv_sec && now.st_ctim.tv_nsec == then.st_ctim.tv_nsec;
+         files::changed_time_of(now) == files::changed_time_of(then) && now.st_ctim.tv_sec == then.st_ctim.tv_sec &&
+         now.st_ctim.tv_nsec == then.st_ctim.tv_nsec;
 }
 
 Error unexpected_answer() {
@@ -99,7 +100,8 @@ Status Sender::announce(SourceItem item, int attempt) {
   }
   UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));
   unsettled_bytes_ += body_bytes;
-  unsettled_.emplace(next_id_, Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
+  unsettled_.emplace(next_id_,
+                     Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
   ++next_id_;
   return {};
 }
@@ -113,7 +115,7 @@ Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
     return std::nullopt;
   }
   Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
-  if (!is_entry_path(item.path))
+  if (!files::is_entry_path(item.path))
     return fail(Errc::local_read_failed, "send " + location.shown(),
                 item.path.starts_with(files::kPartsName)
                     ? "a transfer that was cut has left it; go on with that, or remove it"
@@ -217,8 +219,7 @@ Status Sender::drop(EntryId id, const std::string& reason, bool has_changed) {
   unsettled_.erase(id);
   if (has_changed && dropped.attempt < kMaxAttempts) {
     auto again = source_.look(dropped.place);
-    if (again && *again)
-      return announce({dropped.entry.path, dropped.place, std::move(**again)}, dropped.attempt + 1);
+    if (again && *again) return announce({dropped.entry.path, dropped.place, std::move(**again)}, dropped.attempt + 1);
   }
   account_.complain(reason);
   return {};

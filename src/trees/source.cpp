@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "files/entry_path.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "trees/message.hpp"
@@ -56,7 +57,7 @@ Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::stri
   if (arguments.empty()) UDTCAT_CHECK(source.add(tree, ""));
   for (const std::string& argument : arguments) {
     const std::string path = without_idle_words(argument);
-    if (argument.starts_with('/') || !is_entry_path(path))
+    if (argument.starts_with('/') || !files::is_entry_path(path))
       return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument, kMaxReasonBytes)),
                   "paths are those below the directory that is served");
     if (path == ".") {
@@ -83,8 +84,7 @@ Result<Source> Source::of_list(std::vector<std::string> names) {
 }
 
 Status Source::add(FileTree tree, std::string begin) {
-  const bool is_there_twice =
-      std::ranges::any_of(roots_, [&](const Root& root) { return root.begin == begin; });
+  const bool is_there_twice = std::ranges::any_of(roots_, [&](const Root& root) { return root.begin == begin; });
   if (is_there_twice)
     return fail(Errc::bad_argument, fmt::format("send two files named \"{}\"", begin.empty() ? "." : begin),
                 "they would have one place");
@@ -119,7 +119,7 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
   while (!list_.empty()) {
     const std::string name = list_.back();
     const std::string path = without_idle_words(name);
-    if (!is_entry_path(path)) {
+    if (!files::is_entry_path(path)) {
       list_.pop_back();
       return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
                   "a path has no \"..\" in it, and at most 4096 bytes");
@@ -136,7 +136,8 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
     if (next != path) listed_.insert(next);
     auto visited = look(place);
     if (!visited) return tl::unexpected(std::move(visited.error()));
-    if (!*visited) return fail(Errc::local_read_failed, "look at " + roots_[place.root].tree.shown(next), "it is not there");
+    if (!*visited)
+      return fail(Errc::local_read_failed, "look at " + roots_[place.root].tree.shown(next), "it is not there");
     const bool is_directory = S_ISDIR((*visited)->status.st_mode);
     if (next == path && is_directory && !listed_.insert(path).second) continue;  // it has come already
     return SourceItem{next, place, std::move(**visited)};
@@ -153,8 +154,7 @@ files::TreeCursor& Source::cursor_of(const Place& place) {
 }
 
 Result<std::optional<files::Visited>> Source::look(const Place& place) {
-  UDTCAT_TRY(auto location,
-             cursor_of(place).locate(place.path.empty() ? "." : place.path, Errc::local_read_failed));
+  UDTCAT_TRY(auto location, cursor_of(place).locate(place.path.empty() ? "." : place.path, Errc::local_read_failed));
   UDTCAT_TRY(const auto status, location.look());
   if (!status) return std::nullopt;
   return files::Visited{place.path, std::move(location), *status};

@@ -160,8 +160,8 @@ class WireQueues {
   bridge::PendingCall<std::error_code, std::size_t> writable_;
   core::Mutex mutex_;
   core::Condition changed_;
-  bridge::ByteRing outgoing_ UDTCAT_GUARDED_BY(mutex_);  // but for the bytes it lends
-  bridge::ByteRing incoming_ UDTCAT_GUARDED_BY(mutex_);  // likewise
+  bridge::ByteRing outgoing_ UDTCAT_GUARDED_BY(mutex_);             // but for the bytes it lends
+  bridge::ByteRing incoming_ UDTCAT_GUARDED_BY(mutex_);             // likewise
   std::span<const std::byte> held_back_ UDTCAT_GUARDED_BY(mutex_);  // of a write for which there was no room
   bool reader_waits_ UDTCAT_GUARDED_BY(mutex_) = false;
   bool outgoing_ended_ UDTCAT_GUARDED_BY(mutex_) = false;

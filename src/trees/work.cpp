@@ -118,7 +118,8 @@ Status receive(Wire& wire, MessageReader& reader, const std::string& directory, 
 Result<Hello> read_hello(MessageReader& reader) {
   UDTCAT_TRY(auto message, reader.next());
   auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
-  if (hello == nullptr) return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
+  if (hello == nullptr)
+    return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
   return std::move(*hello);
 }
 
@@ -151,22 +152,16 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
   words.push_back(place);
-  const Hello hello{.role = Role::sends,
-                    .keeps_owners = wishes.keeps_owners,
-                    .job = job_of(words),
-                    .place = place,
-                    .paths = {}};
+  const Hello hello{
+      .role = Role::sends, .keeps_owners = wishes.keeps_owners, .job = job_of(words), .place = place, .paths = {}};
   MessageReader reader(wire);
   return send(wire, reader, std::move(source), hello, wishes.manifest, account);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
                             const Wishes& wishes, Account& account) {
-  const Hello hello{.role = Role::receives,
-                    .keeps_owners = wishes.keeps_owners,
-                    .job = job_of(paths),
-                    .place = {},
-                    .paths = paths};
+  const Hello hello{
+      .role = Role::receives, .keeps_owners = wishes.keeps_owners, .job = job_of(paths), .place = {}, .paths = paths};
   MessageReader reader(wire);
   return receive(wire, reader, directory, name_of(hello.job), hello, wishes, account);
 }
@@ -178,8 +173,9 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   if (hello.role != Role::sends)
     return tell_refusal(wire, fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
   if (!hello.place.empty())
-    return tell_refusal(wire, fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
-                                   "this end has a directory of its own"));
+    return tell_refusal(wire,
+                        fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
+                             "this end has a directory of its own"));
   const std::string job = name_of(hello.job);
   const auto claim = jobs.claim(job, wire);
   return tell_refusal(wire, receive(wire, reader, directory, job, std::nullopt, with(wishes, hello), account));
@@ -189,7 +185,8 @@ Status send_as_listener(Wire& wire, const std::string& directory, Account& accou
   MessageReader reader(wire);
   UDTCAT_TRY(const Hello hello, read_hello(reader));
   if (hello.role != Role::receives)
-    return tell_refusal(wire, fail(Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"));
+    return tell_refusal(wire,
+                        fail(Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"));
   auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   if (!source) return tell_refusal(wire, tl::unexpected(source.error()));

@@ -14,8 +14,8 @@ namespace udtcat::trees {
 inline constexpr std::size_t kPageBytes = 4'096;  // spec: a page, below which no file system leaves a hole
 
 [[nodiscard]] inline bool is_zero(std::span<const std::byte> bytes) {
-  return bytes.empty() || (bytes.front() == std::byte{0} &&
-                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+  return bytes.empty() ||
+         (bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 /// Without the pages that are zero; none: all of them are.

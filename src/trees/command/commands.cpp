@@ -5,12 +5,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <udtcat/bridges.hpp>
 
 #include "files/manifest.hpp"
 #include "lib/bridge/relay.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/commands.hpp"
@@ -55,7 +57,7 @@ class TreeJob final : public tool::Job {
     const std::string what = !sends                        ? "files into " + options_.directory
                              : options_.way == Way::listen ? "what is below " + options_.directory
                              : options_.selection.list     ? "the files that " + *options_.selection.list + " lists"
-                                                           : fmt::format("{}", fmt::join(options_.selection.paths, ", "));
+                                                       : fmt::format("{}", fmt::join(options_.selection.paths, ", "));
     return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
@@ -98,7 +100,9 @@ class VerifyJob final : public tool::Job {
         run.io(), [&](Wire& wire) { return verify_all(*account, wire); },
         [&](const Status& verified) {
           const Status result = result_of(verified, std::nullopt, *account);
-          if (result && options_.verbosity >= 0) run.say(sentence_of(*account) + ": all as the manifest has it");
+          if (result && options_.verbosity >= 0)
+            run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(account->entries, "name"),
+                                core::format_size(account->bytes)));
           run.finish(result ? std::nullopt : std::optional(result.error()));
         });
     run.on_interrupt([&run](const Error& why) { run.finish(why); });
@@ -111,18 +115,18 @@ class VerifyJob final : public tool::Job {
   [[nodiscard]] Status verify_all(Account& account, const Wire& wire) const {
     UDTCAT_TRY(auto manifest, files::ManifestReader::open(files::FileLocation(options_.manifest)));
     UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory));
-    const VerifyHandlers handlers{
-        .on_difference = [&](const std::string& path, const std::string& text) { account.complain(path + ": " + text); },
-        .on_progress =
-            [&](const std::string& path, std::uint64_t bytes) {
-              account.begin_file(path);
-              account.bytes += bytes;
-              account.moved_bytes += bytes;
-            },
-        .should_stop = [&] { return wire.is_cut(); }};
+    const VerifyHandlers handlers{.on_difference =
+                                      [&](const std::string& path, const std::string& text) {
+                                        account.complain(core::printable(path + ": " + text, kMaxReasonBytes));
+                                      },
+                                  .on_progress =
+                                      [&](const std::string& path, std::uint64_t bytes) {
+                                        account.begin_file(core::printable(path, core::kShownBytes));
+                                        account.bytes = account.moved_bytes = bytes;
+                                      },
+                                  .should_stop = [&] { return wire.is_cut(); }};
     UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
     account.entries = verified.entries;
-    account.files = verified.files;
     return {};
   }
 
@@ -188,19 +192,17 @@ Result<std::unique_ptr<tool::Job>> parse_server_job(const tool::Words& arguments
 }  // namespace
 
 tool::Commands commands() {
-  return {{.words = {"send"},
-           .help = send_help_text,
-           .parse = parse_tree_job<parse_send_options>,
-           .options = send_options_declared},
-          {.words = {"receive"},
-           .help = receive_help_text,
-           .parse = parse_tree_job<parse_receive_options>,
-           .options = receive_options_declared},
-          {.words = {"verify"},
-           .help = verify_help_text,
-           .parse = parse_verify_job,
-           .options = verify_options_declared},
-          {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_server_job}};
+  return {
+      {.words = {"send"},
+       .help = send_help_text,
+       .parse = parse_tree_job<parse_send_options>,
+       .options = send_options_declared},
+      {.words = {"receive"},
+       .help = receive_help_text,
+       .parse = parse_tree_job<parse_receive_options>,
+       .options = receive_options_declared},
+      {.words = {"verify"}, .help = verify_help_text, .parse = parse_verify_job, .options = verify_options_declared},
+      {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_server_job}};
 }
 
 }  // namespace udtcat::trees

@@ -71,13 +71,12 @@ Status Connector::start_ssh(std::uint64_t core_limit_bytes) {
   for (const std::string& word : {std::string("-s"), options_.destination, std::string("trees")})
     rsh.words.push_back(word);
   UDTCAT_TRY(child_, bridge::ChildProcess::start(run_.io(), rsh, [this](const bridge::ChildEnd& end) {
-    child_end_ = end;
-    finish_if_over();
-  }));
+               child_end_ = end;
+               finish_if_over();
+             }));
   auto pipes = child_->take_pipes();
-  UDTCAT_TRY(child_stream_,
-             bridge::ChildStream::make(run_.io(), *child_, std::move(pipes.input), std::move(pipes.output),
-                                       bridge::ChildProof::taken));
+  UDTCAT_TRY(child_stream_, bridge::ChildStream::make(run_.io(), *child_, std::move(pipes.input),
+                                                      std::move(pipes.output), bridge::ChildProof::taken));
   begin();
   wire_stream_ = transfer_->stream();
   upwards_ = std::make_unique<bridge::Relay>(*wire_stream_, *child_stream_, [this](const auto& outcome) {

@@ -29,10 +29,9 @@ TreeListener::TreeListener(tool::SessionRun& run, const TreeOptions& options) : 
 TreeListener::~TreeListener() = default;
 
 Status TreeListener::start(tool::FoundCredentials found) {
-  UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found),
-                                                  [this](std::unique_ptr<Connection> connection) {
-                                                    take(std::move(connection));
-                                                  }));
+  UDTCAT_TRY(listener_, tool::PeerListener::start(
+                            run_, options_, std::move(found),
+                            [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
   run_.on_interrupt([this](const Error& why) {
     if (guests_.empty()) return run_.finish(why);
     for (Guest& guest : guests_) guest.connection->abort(why);
@@ -72,9 +71,8 @@ void TreeListener::on_stream(Guest& guest, StreamId id) {
   if (guest.transfer)
     return guest.connection->refuse_stream(id, {Errc::stream_refused, "open a stream", "a transfer has one"});
   const Transfer::Work work = [this, &account = *guest.account, wishes = wishes_of(options_)](Wire& wire) {
-    return options_.role == Role::sends
-               ? send_as_listener(wire, options_.directory, account)
-               : receive_as_listener(wire, options_.directory, wishes, jobs_, account);
+    return options_.role == Role::sends ? send_as_listener(wire, options_.directory, account)
+                                        : receive_as_listener(wire, options_.directory, wishes, jobs_, account);
   };
   guest.transfer = std::make_unique<Transfer>(run_.io(), work, [this, &guest](const Status& worked) {
     guest.worked = worked;
@@ -90,8 +88,9 @@ void TreeListener::on_stream(Guest& guest, StreamId id) {
 
 void TreeListener::finish_if_over(Guest& guest) {
   if (!guest.closed || (guest.transfer && (!guest.worked || !guest.outcome))) return;
-  const Status result = guest.worked ? result_of(*guest.worked, guest.outcome, *guest.account)
-                                     : fail(Errc::peer_interrupted, "serve a transfer", "the other end left before it began");
+  const Status result = guest.worked
+                            ? result_of(*guest.worked, guest.outcome, *guest.account)
+                            : fail(Errc::peer_interrupted, "serve a transfer", "the other end left before it began");
   if (result)
     run_.say(fmt::format("{}: {}", guest.name, sentence_of(*guest.account)));
   else if (!options_.once)

@@ -2,11 +2,15 @@
 #include "trees/command/tree_options.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "files/entry_path.hpp"
 #include "lib/core/try.hpp"
 #include "trees/message.hpp"
 
@@ -28,10 +32,19 @@ constexpr const char* kReceiveForms =
 constexpr std::array<const char*, 4> kRshValues{"--port", "--udp-host", "--remote-udtcat", "--ssh"};
 constexpr std::array<const char*, 2> kRshFlags{"--push", "--require-udp"};
 /// Options of the session and its transport, which `udtcat rsh` has then.
-constexpr std::array<const char*, 11> kSessionValues{"--protect", "--cipher",     "--block",     "--lanes",
-                                                     "--threads", "--flows",      "--transport", "--congestion",
+constexpr std::array<const char*, 11> kSessionValues{"--protect", "--cipher",       "--block",     "--lanes",
+                                                     "--threads", "--flows",        "--transport", "--congestion",
                                                      "--memory",  "--idle-timeout", "--rate"};
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
+
+/// Whether the paths can be asked for at once.  spec: docs/spec/trees.md §1
+bool fits_hello(const Words& paths) {
+  std::size_t bytes = 0;
+  for (const std::string& path : paths) bytes += path.size() + sizeof(std::uint16_t);
+  const bool are_short =
+      std::ranges::all_of(paths, [](const std::string& path) { return path.size() <= files::kMaxEntryPathBytes; });
+  return are_short && paths.size() <= kMaxPaths && bytes <= kMiB;
+}
 
 bool is_number(const std::string& word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
@@ -105,7 +118,8 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
     for (const std::string& word : words) {
       const auto at = colon_of(word);
       if (at == std::string::npos || word.substr(0, at) != options.destination)
-        return misplaced(fmt::format("\"{}\"", word), fmt::format("allowed: paths of one host, as in {}:PATH", options.destination));
+        return misplaced(fmt::format("\"{}\"", word),
+                         fmt::format("allowed: paths of one host, as in {}:PATH", options.destination));
       options.selection.paths.push_back(word.substr(at + 1));
     }
     return {};
@@ -119,21 +133,26 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
 Status check_places(const CommandLine& line, TreeOptions& options) {
   const bool by_ssh = options.way == Way::ssh;
   for (const char* name : kRshValues)
-    if (!by_ssh && line.has(name)) return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
+    if (!by_ssh && line.has(name))
+      return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
   for (const char* name : kRshFlags)
-    if (!by_ssh && line.has(name)) return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
+    if (!by_ssh && line.has(name))
+      return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
   for (const char* name : kKeyOptions)
-    if (by_ssh && line.has(name)) return misplaced(name, "allowed with a PORT only; by ssh, ssh proves who both ends are");
+    if (by_ssh && line.has(name))
+      return misplaced(name, "allowed with a PORT only; by ssh, ssh proves who both ends are");
   if (line.has("--once") && !options.listens) return misplaced("--once", "allowed with -l only");
   if (line.has("--accept-timeout") && !options.listens) return misplaced("--accept-timeout", "allowed with -l only");
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
-  if (line.has("--why") && by_ssh) return misplaced("--why", "allowed with a PORT only; udtcat bench HOST says it by ssh");
+  if (line.has("--why") && by_ssh)
+    return misplaced("--why", "allowed with a PORT only; udtcat bench HOST says it by ssh");
   if (options.role == Role::sends && options.listens)
     for (const char* name : {"--owner", "--manifest"})
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
-  if (options.selection.paths.size() > kMaxPaths)
-    return misplaced(fmt::format("{} paths", options.selection.paths.size()), "at most 65536 can be asked for");
+  if (options.role == Role::receives && !fits_hello(options.selection.paths))
+    return misplaced(fmt::format("{} paths", options.selection.paths.size()),
+                     "at most 65536 can be asked for, of 4096 bytes each, and 1 MiB in all");
   return {};
 }
 

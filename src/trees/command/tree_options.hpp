@@ -27,10 +27,10 @@ struct TreeOptions : tool::Options {
   Selection selection;         ///< files here; of a connector that receives, files there
   std::string directory{"."};  ///< of a receiver, and of a listener that sends
   Wishes wishes;
-  bool once = false;               ///< a listener ends with its first transfer
-  std::string destination{};       ///< by ssh: [USER@]HOST
-  std::string place{};             ///< by ssh, of a sender: the directory there
-  tool::Words rsh_words{};         ///< by ssh: options of `udtcat rsh`
+  bool once = false;          ///< a listener ends with its first transfer
+  std::string destination{};  ///< by ssh: [USER@]HOST
+  std::string place{};        ///< by ssh, of a sender: the directory there
+  tool::Words rsh_words{};    ///< by ssh: options of `udtcat rsh`
 };
 
 /// errors: Errc::bad_argument

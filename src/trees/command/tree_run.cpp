@@ -38,7 +38,8 @@ std::string sentence_of(const Account& account) {
   std::string text = fmt::format("{}, {}", core::format_count(account.files, "file"), core::format_size(account.bytes));
   if (account.moved_bytes < account.bytes)
     text += fmt::format(", of which {} went over the path", core::format_size(account.moved_bytes));
-  if (account.passed_over > 0) text += fmt::format("; {} passed over", core::format_count(account.passed_over, "socket"));
+  if (account.passed_over > 0)
+    text += fmt::format("; {} passed over", core::format_count(account.passed_over, "socket"));
   return text;
 }
 
@@ -51,7 +52,8 @@ Wishes wishes_of(const TreeOptions& options) {
 std::optional<tool::Extent> extent_of(Account& account) {
   tool::Extent extent{.done_bytes = account.bytes, .all_bytes = account.all_bytes, .about = {}};
   extent.about = core::format_count(account.entries, "name");
-  if (account.all_entries > 0) extent.about = fmt::format("{} of {} names", account.entries.load(), account.all_entries.load());
+  if (account.all_entries > 0)
+    extent.about = fmt::format("{} of {} names", account.entries.load(), account.all_entries.load());
   if (const std::string file = account.current_file(); !file.empty()) extent.about += "  " + file;
   return extent;
 }
