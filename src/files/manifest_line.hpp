@@ -23,7 +23,7 @@ struct ManifestEntry {
   FileTime changed{};            ///< none of a hard link
   std::uint64_t size_bytes = 0;  ///< of a file
   Digest digest{};               ///< of a file
-  std::string target{};          ///< of a symbolic link; of a hard link, the other name, which came before
+  std::string target{};          ///< of a symbolic link; of a hard link, the other name
   std::uint32_t major = 0;       ///< of a device
   std::uint32_t minor = 0;       ///< likewise
   friend bool operator==(const ManifestEntry&, const ManifestEntry&) = default;
