@@ -83,7 +83,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
       UDTCAT_CHECK(run.add(RunWriter::Kind::zeros, leaf));
     } else {
       UDTCAT_CHECK(run.end());
-      account.moved_bytes += bytes.size();
+      for (const Extent& extent : extents) account.moved_bytes += extent.bytes.size();
       UDTCAT_CHECK(writer.put(Data{file.id, leaf, digest, std::move(extents)}));
     }
   }

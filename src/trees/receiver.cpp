@@ -108,7 +108,8 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
   UDTCAT_CHECK(current_->file.take(leaves));
   const std::uint64_t bytes = bytes_between(current_->file.entry(), leaves.leaf, count);
   reception_.account().bytes += bytes;
-  if (std::is_same_v<Leaves, Data>) reception_.account().moved_bytes += bytes;
+  if constexpr (std::is_same_v<Leaves, Data>)
+    for (const Extent& extent : leaves.extents) reception_.account().moved_bytes += extent.bytes.size();
   return {};
 }
 
