@@ -84,7 +84,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
     } else {
       UDTCAT_CHECK(run.end());
       for (const Extent& extent : extents) account.moved_bytes += extent.bytes.size();
-      UDTCAT_CHECK(writer.put(Data{file.id, leaf, digest, std::move(extents)}));
+      UDTCAT_CHECK(writer.put_leaf({file.id, leaf, digest, std::move(extents)}));
     }
   }
   UDTCAT_CHECK(run.end());

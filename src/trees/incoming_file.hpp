@@ -26,15 +26,17 @@ struct Candidate {
   LeafRuns leaves;  ///< that the sender was told of
 };
 
-/// The leaves come in order; each is compared with its hash before it is written.
+/// The leaves come in order; each is compared with its hash before it is written, unless that is proved.
 /// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::local_write_failed and
 /// Errc::stream_refused, of the transfer.
 /// Threads: unsynchronised. Every call may wait for the disk.
 class IncomingFile {
  public:
-  /// `destination` outlives this.  candidate   none: there is nothing of it
-  IncomingFile(Destination& destination, Entry entry, std::optional<Candidate> candidate)
-      : destination_(destination), entry_(std::move(entry)), candidate_(std::move(candidate)) {}
+  /// `destination` outlives this.
+  /// candidate   none: there is nothing of it
+  /// is_sealed   whoever brings the leaves has proved that they are the sender's
+  IncomingFile(Destination& destination, Entry entry, std::optional<Candidate> candidate, bool is_sealed)
+      : destination_(destination), entry_(std::move(entry)), is_sealed_(is_sealed), candidate_(std::move(candidate)) {}
 
   [[nodiscard]] const Entry& entry() const { return entry_; }
   [[nodiscard]] Status take(const Data& data);
@@ -47,6 +49,7 @@ class IncomingFile {
 
  private:
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t leaf) const;
+  [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
   [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
   [[nodiscard]] Status open_part();
   [[nodiscard]] Status copy_same(std::uint64_t leaf);
@@ -56,6 +59,7 @@ class IncomingFile {
 
   Destination& destination_;
   const Entry entry_;
+  const bool is_sealed_;
   std::optional<Candidate> candidate_;
   bridge::Descriptor part_;       // not open: nothing has been written yet
   std::uint64_t part_bytes_ = 0;  // that were there when it was opened

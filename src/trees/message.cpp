@@ -64,16 +64,34 @@ MessageType encode_body(const Entry& entry, BodyWriter& body) {
   return MessageType::entry;
 }
 
-MessageType encode_body(const Data& data, BodyWriter& body) {
+void encode_header(MessageType type, std::size_t body_bytes, std::span<std::byte> into) {
+  UDTCAT_INVARIANT(body_bytes <= kMaxBodyBytes, "the caller keeps the limits");
+  core::store_be(into, static_cast<std::uint32_t>(body_bytes));
+  into.front() = static_cast<std::byte>(type);
+}
+
+std::size_t body_bytes_of(const Data& data) {
   std::size_t bytes = kDataHeadBytes;
   for (const Extent& each : data.extents) bytes += kExtentHeadBytes + each.bytes.size();
-  body.expect(bytes);
+  return bytes;
+}
+
+void encode_data_head(const Data& data, BodyWriter& body) {
   body.number(data.entry);
   body.number(data.leaf);
   body.bytes(data.digest);
+}
+
+void encode_extent_head(const Extent& extent, BodyWriter& body) {
+  body.number(extent.offset);
+  body.number(static_cast<std::uint32_t>(extent.bytes.size()));
+}
+
+MessageType encode_body(const Data& data, BodyWriter& body) {
+  body.expect(body_bytes_of(data));
+  encode_data_head(data, body);
   for (const Extent& each : data.extents) {
-    body.number(each.offset);
-    body.number(static_cast<std::uint32_t>(each.bytes.size()));
+    encode_extent_head(each, body);
     body.bytes(each.bytes);
   }
   return MessageType::data;
@@ -276,10 +294,20 @@ void encode(const Message& message, std::vector<std::byte>& to) {
   to.resize(begin + kHeaderBytes);
   BodyWriter body(to);
   const MessageType type = std::visit([&body](const auto& each) { return encode_body(each, body); }, message);
-  const std::size_t length = to.size() - begin - kHeaderBytes;
-  UDTCAT_INVARIANT(length <= kMaxBodyBytes, "the caller keeps the limits");
-  core::store_be(std::span(to).subspan(begin), static_cast<std::uint32_t>(length));
-  to[begin] = static_cast<std::byte>(type);
+  encode_header(type, to.size() - begin - kHeaderBytes, std::span(to).subspan(begin));
+}
+
+void encode_head(const Data& data, std::vector<std::byte>& to) {
+  const std::size_t begin = to.size();
+  to.resize(begin + kHeaderBytes);
+  encode_header(MessageType::data, body_bytes_of(data), std::span(to).subspan(begin));
+  BodyWriter body(to);
+  encode_data_head(data, body);
+}
+
+void encode_head(const Extent& extent, std::vector<std::byte>& to) {
+  BodyWriter body(to);
+  encode_extent_head(extent, body);
 }
 
 Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) {

@@ -133,6 +133,10 @@ using Message =
 /// Appends the message to `to`. Its parts keep the limits; reasons are cut to theirs.
 void encode(const Message& message, std::vector<std::byte>& to);
 
+/// The same of Data without its extents' bytes: each extent's head follows, and then its bytes, which need no copy so.
+void encode_head(const Data& data, std::vector<std::byte>& to);
+void encode_head(const Extent& extent, std::vector<std::byte>& to);
+
 /// How many bytes of a message follow its header.  errors: Errc::protocol_violated
 [[nodiscard]] Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header);
 /// Total: any bytes give a message or a violation.

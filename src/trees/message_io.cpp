@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/message_io.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -12,8 +13,13 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::size_t kGatheredBytes = 65'536;                             // guess: a quarter of a block
-constexpr std::size_t kArrivedBytes = 2 * (kHeaderBytes + kMaxBodyBytes);  // the longest message, and some of the next
+constexpr std::size_t kGatheredBytes = 65'536;  // guess: a quarter of a block
+
+tl::unexpected<Error> cut_short() {
+  return fail(Errc::protocol_violated, "read a message", "the stream ends within one");
+}
+
+static_assert(kHeaderBytes + kMaxBodyBytes <= Wire::kRingBytes, "a message is read where it lies");
 
 }  // namespace
 
@@ -21,6 +27,22 @@ Status MessageWriter::put(const Message& message) {
   const core::MutexLock lock(mutex_);
   encode(message, gathered_);
   return gathered_.size() < kGatheredBytes ? Status() : write_out();
+}
+
+Status MessageWriter::put_leaf(const Data& data) {
+  const core::MutexLock lock(mutex_);
+  encode_head(data, gathered_);
+  for (const Extent& extent : data.extents) {
+    encode_head(extent, gathered_);
+    if (extent.bytes.size() < kGatheredBytes) {
+      gathered_.insert(gathered_.end(), extent.bytes.begin(), extent.bytes.end());
+      if (gathered_.size() >= kGatheredBytes) UDTCAT_CHECK(write_out());
+      continue;
+    }
+    UDTCAT_CHECK(write_out());
+    UDTCAT_CHECK(wire_.write(extent.bytes));
+  }
+  return {};
 }
 
 Result<std::size_t> MessageWriter::put_entry(const Entry& entry) {
@@ -52,33 +74,19 @@ void tell_failure(const Error& error, MessageWriter& writer) {
 }
 
 Result<std::optional<Message>> MessageReader::next() {
-  if (arrived_.empty()) arrived_.resize(kArrivedBytes);
-  UDTCAT_TRY(const bool has_header, await(kHeaderBytes));
-  if (!has_header && next_ == filled_) return std::nullopt;
-  if (!has_header) return fail(Errc::protocol_violated, "read a message", "the stream ends within one");
-  const auto header = std::span(arrived_).subspan(next_).first<kHeaderBytes>();
-  const auto type = std::to_integer<std::uint8_t>(header.front());
-  UDTCAT_TRY(const std::size_t bytes, trees::body_bytes(header));
-  UDTCAT_TRY(const bool is_whole, await(kHeaderBytes + bytes));
-  if (!is_whole) return fail(Errc::protocol_violated, "read a message", "the stream ends within one");
-  const auto body = std::span(std::as_const(arrived_)).subspan(next_ + kHeaderBytes, bytes);
-  next_ += kHeaderBytes + bytes;
-  body_bytes_ = bytes;
-  UDTCAT_TRY(auto message, decode(type, body));
+  wire_.consume(std::exchange(message_bytes_, 0));
+  UDTCAT_TRY(const std::size_t there, wire_.await(kHeaderBytes));
+  if (there == 0) return std::nullopt;
+  if (there < kHeaderBytes) return cut_short();
+  std::array<std::byte, kHeaderBytes> header{};
+  std::ranges::copy(wire_.peek(kHeaderBytes, scratch_), header.begin());
+  UDTCAT_TRY(body_bytes_, trees::body_bytes(std::span(header)));
+  UDTCAT_TRY(const std::size_t whole, wire_.await(kHeaderBytes + body_bytes_));
+  if (whole < kHeaderBytes + body_bytes_) return cut_short();
+  message_bytes_ = kHeaderBytes + body_bytes_;
+  const auto body = wire_.peek(message_bytes_, scratch_).subspan(kHeaderBytes);
+  UDTCAT_TRY(auto message, decode(std::to_integer<std::uint8_t>(header.front()), body));
   return message;
-}
-
-Result<bool> MessageReader::await(std::size_t bytes) {
-  if (next_ + bytes > arrived_.size()) {
-    std::memmove(arrived_.data(), arrived_.data() + next_, filled_ - next_);
-    filled_ -= std::exchange(next_, 0);
-  }
-  while (filled_ - next_ < bytes) {
-    UDTCAT_TRY(const std::size_t got, wire_.read_some(std::span(arrived_).subspan(filled_)));
-    if (got == 0) return false;
-    filled_ += got;
-  }
-  return true;
 }
 
 }  // namespace udtcat::trees

@@ -22,6 +22,8 @@ class MessageWriter {
 
   /// Writes what has been gathered once it is much; else it waits for flush().  errors: those of Wire::write()
   [[nodiscard]] Status put(const Message& message);
+  /// Large extents are written from where they are.
+  [[nodiscard]] Status put_leaf(const Data& data);
   /// returns  the bytes of its body
   [[nodiscard]] Result<std::size_t> put_entry(const Entry& entry);
   [[nodiscard]] Status flush();
@@ -37,25 +39,22 @@ class MessageWriter {
 /// Tells the other end of an error that is ours, as well as that goes.
 void tell_failure(const Error& error, MessageWriter& writer);
 
+/// A message stays where the wire has it until the next is asked for.
 /// Threads: unsynchronised.
 class MessageReader {
  public:
   explicit MessageReader(Wire& wire) : wire_(wire) {}
 
   /// Waits for a message, which is valid until the next call; none: the end, behind a whole one.
-  /// errors: those of Wire::read_some(); Errc::protocol_violated
+  /// errors: those of Wire::await(); Errc::protocol_violated
   [[nodiscard]] Result<std::optional<Message>> next();
   /// Of the message that next() gave.
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
 
  private:
-  /// Makes `bytes` of them arrive, from next_ on.  returns  false: the end came first
-  [[nodiscard]] Result<bool> await(std::size_t bytes);
-
   Wire& wire_;
-  std::vector<std::byte> arrived_;
-  std::size_t next_ = 0;    // of arrived_: where the next message begins
-  std::size_t filled_ = 0;  // of arrived_
+  std::vector<std::byte> scratch_;  // of a message that the wire has in two pieces
+  std::size_t message_bytes_ = 0;   // of the message that next() gave, which the wire still has
   std::size_t body_bytes_ = 0;
 };
 

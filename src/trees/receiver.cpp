@@ -98,7 +98,8 @@ Status Receiver::describe(EntryId id) {
   if (!expected) return tl::unexpected(of_sender("it describes what nobody asked for"));
   reception_.account().begin_file(expected->entry.path);
   current_.emplace(Current{id, expected->body_bytes,
-                           IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate))});
+                           IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate),
+                                        reception_.options().is_sealed)});
   return {};
 }
 

@@ -30,6 +30,7 @@ struct ReceiverOptions {
   std::string job;  ///< names the parts of this transfer
   files::Parts::Held held = files::Parts::Held::refuse;
   bool keeps_owners = false;
+  bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
   std::optional<std::uint64_t> limit_bytes;
   std::optional<files::FileLocation> book;  ///< none: nothing is remembered
 };

@@ -33,18 +33,26 @@ class WireQueues {
 
   // For the threads.
 
-  Result<std::size_t> read_some(std::span<std::byte> into) {
-    core::MutexLock lock(mutex_);
-    while (incoming_.size_bytes() == 0 && !is_cut_ && !incoming_ended_) changed_.wait(mutex_);
-    if (incoming_.size_bytes() == 0 && is_cut_) return wire_broken("read from the other end");
-    const auto oldest = incoming_.readable();
-    const std::size_t bytes = std::min(oldest.size(), into.size());
-    lock.unlock();  // the connection goes on writing; it does not touch these bytes
-    std::memcpy(into.data(), oldest.data(), bytes);
-    lock.lock();
+  Result<std::size_t> await(std::size_t bytes) {
+    const core::MutexLock lock(mutex_);
+    while (incoming_.size_bytes() < bytes && !is_cut_ && !incoming_ended_) changed_.wait(mutex_);
+    if (incoming_.size_bytes() < bytes && is_cut_) return wire_broken("read from the other end");
+    return std::min(incoming_.size_bytes(), bytes);
+  }
+
+  std::span<const std::byte> peek(std::size_t bytes, std::vector<std::byte>& scratch) {
+    const core::MutexLock lock(mutex_);
+    const auto [first, second] = incoming_.readable_in_two(bytes);
+    if (second.empty()) return first;
+    scratch.assign(first.begin(), first.end());
+    scratch.insert(scratch.end(), second.begin(), second.end());
+    return scratch;
+  }
+
+  void consume(std::size_t bytes) {
+    const core::MutexLock lock(mutex_);
     incoming_.consume(bytes);
-    if (!held_back_.empty()) take_held_back();
-    return bytes;
+    if (bytes > 0 && !held_back_.empty()) take_held_back();
   }
 
   Status write(std::span<const std::byte> from) {
@@ -211,7 +219,11 @@ Wire::~Wire() { queues_->cut(); }
 
 std::unique_ptr<LocalStream> Wire::stream() { return std::make_unique<QueueStream>(io_, queues_); }
 
-Result<std::size_t> Wire::read_some(std::span<std::byte> into) { return queues_->read_some(into); }
+Result<std::size_t> Wire::await(std::size_t bytes) { return queues_->await(bytes); }
+std::span<const std::byte> Wire::peek(std::size_t bytes, std::vector<std::byte>& scratch) {
+  return queues_->peek(bytes, scratch);
+}
+void Wire::consume(std::size_t bytes) { queues_->consume(bytes); }
 Status Wire::write(std::span<const std::byte> from) { return queues_->write(from); }
 void Wire::cut() { queues_->cut(); }
 bool Wire::is_cut() const { return queues_->is_cut(); }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -19,7 +20,7 @@ class WireQueues;
 /// Stands between threads and a LocalStream, which a connection drives, or a relay to pipes.
 ///
 ///   write() ──► ring (kRingBytes; full: the thread waits) ──► the stream's source
-///   the stream's sink ──► ring (full: its writer waits, and a connection's credit is used up) ──► read_some()
+///   the stream's sink ──► ring (full: its writer waits, and a connection's credit is used up) ──► peek()
 ///
 /// Threads: one that reads, one that writes; cut() is for any; stream() is the io_context's.
 class Wire {
@@ -34,8 +35,14 @@ class Wire {
   /// Once. Where it is aborted or destroyed before its ends the wire is cut.
   [[nodiscard]] std::unique_ptr<LocalStream> stream();
 
-  /// Waits for a byte at least.  returns  0: the end.  errors: Errc::connection_broken
-  [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into);
+  /// Waits until so many bytes are there, at most kRingBytes.
+  /// returns  `bytes`, or less where the end comes before.  errors: Errc::connection_broken
+  [[nodiscard]] Result<std::size_t> await(std::size_t bytes);
+  /// The next bytes, which await() has said are there; valid until consume().
+  /// scratch   for those that lie in two pieces
+  [[nodiscard]] std::span<const std::byte> peek(std::size_t bytes, std::vector<std::byte>& scratch);
+  /// Lets go of bytes that peek() has shown.
+  void consume(std::size_t bytes);
   /// Returns when all bytes are on their way.  errors: Errc::connection_broken
   [[nodiscard]] Status write(std::span<const std::byte> from);
   /// No more is written. The wire is cut where the other end has not ended its direction within `patience`.

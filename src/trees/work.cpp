@@ -108,6 +108,7 @@ Status receive(Wire& wire, MessageReader& reader, const std::string& directory, 
                           .job = job,
                           .held = wishes.waits ? files::Parts::Held::wait : files::Parts::Held::refuse,
                           .keeps_owners = wishes.keeps_owners,
+                          .is_sealed = wishes.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
                           .book = book_of(tree, wishes.books)};
   UDTCAT_TRY(const auto receiver, Receiver::make(std::move(options), wire, manifest ? &*manifest : nullptr, account));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "lib/core/invariant.hpp"
 
@@ -33,6 +34,12 @@ class ByteRing {
   /// The oldest bytes up to the end of the memory, valid until consume().
   [[nodiscard]] std::span<const std::byte> readable() const {
     return {memory_.get() + first_, std::min(size_bytes_, capacity_bytes_ - first_)};
+  }
+  /// The oldest `bytes`, at most size_bytes(), valid until consume(); the second piece is empty where they lie in one.
+  [[nodiscard]] std::pair<std::span<const std::byte>, std::span<const std::byte>> readable_in_two(
+      std::size_t bytes) const {
+    const std::size_t to_end = std::min(bytes, capacity_bytes_ - first_);
+    return {{memory_.get() + first_, to_end}, {memory_.get(), bytes - to_end}};
   }
   void consume(std::size_t bytes) {
     UDTCAT_INVARIANT(bytes <= size_bytes_, "the consumer empties no more than readable() gave it");

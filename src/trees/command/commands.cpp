@@ -150,7 +150,7 @@ class ServerJob final : public tool::Job {
     if (!stdio) return run.fail_to_start(std::move(stdio.error()));
     // The near end is told by name of what could not be had, and names it.
     Account account([](const std::string& /*line*/) {});
-    Wishes wishes = wishes_of(options_);
+    Wishes wishes = wishes_of(options_, nullptr);
     wishes.waits = true;
     std::optional<Status> worked;
     bool is_sent = false;

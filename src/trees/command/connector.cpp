@@ -35,7 +35,8 @@ Status Connector::dial(std::optional<Credentials> credentials) {
 }
 
 void Connector::begin() {
-  const Transfer::Work work = [&options = options_, &account = *account_, wishes = wishes_of(options_)](Wire& wire) {
+  const Transfer::Work work = [&options = options_, &account = *account_,
+                               wishes = wishes_of(options_, connection_.get())](Wire& wire) {
     return options.role == Role::sends
                ? send_as_connector(wire, options.selection, options.place, wishes, account)
                : receive_as_connector(wire, options.selection.paths, options.directory, wishes, account);

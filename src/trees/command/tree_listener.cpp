@@ -70,7 +70,8 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
 void TreeListener::on_stream(Guest& guest, StreamId id) {
   if (guest.transfer)
     return guest.connection->refuse_stream(id, {Errc::stream_refused, "open a stream", "a transfer has one"});
-  const Transfer::Work work = [this, &account = *guest.account, wishes = wishes_of(options_)](Wire& wire) {
+  const Transfer::Work work = [this, &account = *guest.account,
+                               wishes = wishes_of(options_, guest.connection.get())](Wire& wire) {
     return options_.role == Role::sends ? send_as_listener(wire, options_.directory, account)
                                         : receive_as_listener(wire, options_.directory, wishes, jobs_, account);
   };

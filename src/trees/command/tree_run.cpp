@@ -43,8 +43,9 @@ std::string sentence_of(const Account& account) {
   return text;
 }
 
-Wishes wishes_of(const TreeOptions& options) {
+Wishes wishes_of(const TreeOptions& options, Connection* connection) {
   Wishes wishes = options.wishes;
+  wishes.is_sealed = connection != nullptr && connection->stats().protection >= Protection::safe;
   wishes.books = tool::user_cache("trees");
   return wishes;
 }

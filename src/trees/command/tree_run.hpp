@@ -29,7 +29,8 @@ namespace udtcat::trees {
 [[nodiscard]] std::string sentence_of(const Account& account);
 
 /// The wishes of the options, and where the user's books are.
-[[nodiscard]] Wishes wishes_of(const TreeOptions& options);
+/// connection   null: none of ours brings the bytes
+[[nodiscard]] Wishes wishes_of(const TreeOptions& options, Connection* connection);
 
 /// Progress of the account's files.
 [[nodiscard]] std::optional<tool::Extent> extent_of(Account& account);
