@@ -43,7 +43,7 @@ bool goes_along(std::string_view name, bool with_owner) {
   return name.starts_with("user.") || (with_owner && (name.starts_with("security.") || name.starts_with("trusted.")));
 }
 
-/// A path to what is open, by which calls that know no O_PATH reach it.
+/// A path to what is open, by which calls that know no O_PATH reach it; it is a link, which they follow.
 std::string path_to(const bridge::Descriptor& opened) { return fmt::format("/proc/self/fd/{}", opened.number()); }
 
 tl::unexpected<Error> cannot_set(const std::string& attribute, const std::string& shown) {
@@ -53,9 +53,14 @@ tl::unexpected<Error> cannot_set(const std::string& attribute, const std::string
 /// A file system without extended attributes has none.
 bool has_no_attributes(ssize_t got) { return got < 0 && (errno == ENOTSUP || errno == ENODATA || errno == ENOENT); }
 
-Result<std::vector<std::string>> names_of_attributes(const std::string& path, const std::string& shown) {
-  std::string list(kMaxListBytes, '\0');
-  const ssize_t got = ::llistxattr(path.c_str(), list.data(), list.size());
+/// Whose attributes are meant where a path is that of a symbolic link.
+enum class AtLink { itself, followed };
+
+Result<std::vector<std::string>> names_of_attributes(const std::string& path, AtLink at_link,
+                                                     const std::string& shown) {
+  std::array<char, kMaxListBytes> list;  // NOLINT: filled by the next call
+  const ssize_t got = at_link == AtLink::itself ? ::llistxattr(path.c_str(), list.data(), list.size())
+                                                : ::listxattr(path.c_str(), list.data(), list.size());
   if (has_no_attributes(got)) return std::vector<std::string>{};
   if (got < 0)
     return fail(Errc::local_read_failed, "read the extended attributes of " + shown, core::errno_text(errno));
@@ -68,15 +73,16 @@ Result<std::vector<std::string>> names_of_attributes(const std::string& path, co
 }
 
 /// with_owner   those of the system, too
-Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, const std::string& shown,
+Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, AtLink at_link, const std::string& shown,
                                                      bool with_owner) {
-  UDTCAT_TRY(const auto names, names_of_attributes(path, shown));
+  UDTCAT_TRY(const auto names, names_of_attributes(path, at_link, shown));
   std::vector<ExtendedAttribute> extended;
   std::size_t bytes = 0;
   for (const std::string& name : names) {
     if (!goes_along(name, with_owner)) continue;
     std::string value(kMaxListBytes, '\0');
-    const ssize_t got = ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size());
+    const ssize_t got = at_link == AtLink::itself ? ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size())
+                                                  : ::getxattr(path.c_str(), name.c_str(), value.data(), value.size());
     // One of the system's that this account may not read is none of its own.
     if (has_no_attributes(got) || (got < 0 && (errno == EPERM || errno == EACCES))) continue;
     if (got < 0)
@@ -97,16 +103,16 @@ Status write_extended(const std::string& path, const std::string& shown, const s
   // A new file has what its directory gave it at most; where none is wanted the kernel is not asked.
   std::vector<ExtendedAttribute> there;
   if (!is_new || !wanted.empty()) {
-    UDTCAT_TRY(there, read_extended(path, shown, with_owner));
+    UDTCAT_TRY(there, read_extended(path, AtLink::followed, shown, with_owner));
   }
   for (const ExtendedAttribute& each : wanted) {
     if (!goes_along(each.name, with_owner) || std::ranges::find(there, each) != there.end()) continue;
-    if (::lsetxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
+    if (::setxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
       return cannot_set("attribute " + each.name, shown);
   }
   for (const ExtendedAttribute& each : there)
     if (std::ranges::find(wanted, each.name, &ExtendedAttribute::name) == wanted.end() &&
-        ::lremovexattr(path.c_str(), each.name.c_str()) != 0)
+        ::removexattr(path.c_str(), each.name.c_str()) != 0)
       return cannot_set("attribute " + each.name, shown);
   return {};
 }
@@ -149,7 +155,7 @@ Result<Attributes> read_attributes(const FileLocation& location, const struct st
                         .changed = changed_time_of(status),
                         .owner = owner_of(status.st_uid, status.st_gid),
                         .extended = {}};
-  UDTCAT_TRY(attributes.extended, read_extended(location.path_by_descriptor(), location.shown(), true));
+  UDTCAT_TRY(attributes.extended, read_extended(location.path_by_descriptor(), AtLink::itself, location.shown(), true));
   return attributes;
 }
 
