@@ -11,13 +11,15 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;         // spec: docs/spec/trees.md §1
 constexpr std::uint8_t kKeepsOwners = 0x01;  // spec: docs/spec/trees.md §1
+constexpr std::uint8_t kWantsTotals = 0x02;  // spec: docs/spec/trees.md §1
 
 }  // namespace
 
 void encode_hello(const Hello& hello, BodyWriter& body) {
   body.number(kVersion);
   body.number(static_cast<std::uint8_t>(hello.role));
-  body.number(hello.keeps_owners ? kKeepsOwners : std::uint8_t{0});
+  body.number(
+      static_cast<std::uint8_t>((hello.keeps_owners ? kKeepsOwners : 0) | (hello.wants_totals ? kWantsTotals : 0)));
   body.bytes(hello.job);
   body.sized_text<std::uint16_t>(hello.place);
   body.number(static_cast<std::uint32_t>(hello.paths.size()));
@@ -30,9 +32,14 @@ Result<Hello> decode_hello(BodyReader body) {
   const auto role = body.number<std::uint8_t>();
   if (role != 1 && role != 2) return message_violation(fmt::format("role {}", role));
   const auto flags = body.number<std::uint8_t>();
-  if ((flags & ~kKeepsOwners) != 0) return message_violation(fmt::format("flags {:#04x} of a HELLO", flags));
-  Hello hello{
-      .role = static_cast<Role>(role), .keeps_owners = flags == kKeepsOwners, .job = {}, .place = {}, .paths = {}};
+  if ((flags & ~(kKeepsOwners | kWantsTotals)) != 0)
+    return message_violation(fmt::format("flags {:#04x} of a HELLO", flags));
+  Hello hello{.role = static_cast<Role>(role),
+              .keeps_owners = (flags & kKeepsOwners) != 0,
+              .wants_totals = (flags & kWantsTotals) != 0,
+              .job = {},
+              .place = {},
+              .paths = {}};
   hello.job = body.array<std::tuple_size_v<decltype(hello.job)>>();
   hello.place = body.sized_text<std::uint16_t>();
   const auto count = body.number<std::uint32_t>();

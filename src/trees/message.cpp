@@ -25,6 +25,7 @@ enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
   whole = 0x14,
   dropped = 0x15,
   end = 0x16,
+  totals = 0x17,
   have = 0x20,
   want = 0x21,
   hashes = 0x22,
@@ -38,10 +39,10 @@ constexpr std::size_t kDigestBytes = std::tuple_size_v<files::Digest>;
 constexpr std::size_t kDataHeadBytes = 8 + 8 + kDigestBytes;  // spec: docs/spec/trees.md §1
 constexpr std::size_t kExtentHeadBytes = 4 + 4;               // spec: docs/spec/trees.md §1
 
-constexpr std::array kTypes{MessageType::hello, MessageType::entry, MessageType::data,    MessageType::zeros,
-                            MessageType::same,  MessageType::whole, MessageType::dropped, MessageType::end,
-                            MessageType::have,  MessageType::want,  MessageType::hashes,  MessageType::refused,
-                            MessageType::done,  MessageType::failed};
+constexpr std::array kTypes{MessageType::hello,   MessageType::entry, MessageType::data,    MessageType::zeros,
+                            MessageType::same,    MessageType::whole, MessageType::dropped, MessageType::end,
+                            MessageType::totals,  MessageType::have,  MessageType::want,    MessageType::hashes,
+                            MessageType::refused, MessageType::done,  MessageType::failed};
 
 struct NumberedCause {
   std::uint8_t number;  // spec: docs/spec/stream.md §2
@@ -128,6 +129,11 @@ MessageType encode_body(const Refused& refused, BodyWriter& body) {
 MessageType encode_body(const End& end, BodyWriter& body) {
   body.number(end.entries);
   return MessageType::end;
+}
+MessageType encode_body(const Totals& totals, BodyWriter& body) {
+  body.number(totals.entries);
+  body.number(totals.bytes);
+  return MessageType::totals;
 }
 MessageType encode_body(const Done& done, BodyWriter& body) {
   body.number(done.entries);
@@ -231,10 +237,11 @@ template <typename Short>
 Result<Message> decode_short(BodyReader body) {
   UDTCAT_TRY(const std::uint64_t number, decode_id(body));
   Short message{};
-  if constexpr (std::is_same_v<Short, End> || std::is_same_v<Short, Done>)
+  if constexpr (requires { message.entries; })
     message.entries = number;
   else
     message.entry = number;
+  if constexpr (std::is_same_v<Short, Totals>) message.bytes = body.number<std::uint64_t>();
   if constexpr (std::is_same_v<Short, Whole>) message.digest = body.array<kDigestBytes>();
   if constexpr (std::is_same_v<Short, Have>)
     if (body.rest_bytes() > 0) message.digest = body.array<kDigestBytes>();
@@ -265,6 +272,8 @@ Result<Message> decode_type(MessageType type, BodyReader body) {
       return decode_short<Dropped>(body);
     case MessageType::end:
       return decode_short<End>(body);
+    case MessageType::totals:
+      return decode_short<Totals>(body);
     case MessageType::have:
       return decode_short<Have>(body);
     case MessageType::want:

@@ -36,6 +36,7 @@ enum class Role : std::uint8_t { sends = 1, receives = 2 };
 struct Hello {
   Role role = Role::sends;  ///< the connector's
   bool keeps_owners = false;
+  bool wants_totals = false;
   std::array<std::byte, 16> job{};  ///< names the transfer, so that the receiver finds what the same one has left
   std::string place;
   std::vector<std::string> paths;
@@ -98,6 +99,12 @@ struct End {
   std::uint64_t entries = 0;
 };
 
+/// For progress.
+struct Totals {
+  std::uint64_t entries = 0;
+  std::uint64_t bytes = 0;  ///< of files, holes included
+};
+
 struct Have {
   EntryId entry = 0;
   std::optional<files::Digest> digest;
@@ -124,8 +131,8 @@ struct Failed {
   std::string reason;
 };
 
-using Message =
-    std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Have, Want, Hashes, Refused, Done, Failed>;
+using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Totals, Have, Want, Hashes, Refused,
+                             Done, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);

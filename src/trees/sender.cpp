@@ -39,8 +39,15 @@ Error unexpected_answer() {
 
 Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   std::thread reading([&] { read_answers(reader); });
+  if (counts_)
+    census_.emplace(source_, [this](const Totals& totals) {
+      account_.all_entries = totals.entries;
+      account_.all_bytes = totals.bytes;
+      std::ignore = writer_.put(totals);  // a wire that is broken is found by those who need it
+    });
   Status over = hello ? writer_.put(*hello) : Status();
   if (over) over = exchange();
+  census_.reset();
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
   wire_.finish(kPatience);
@@ -65,6 +72,7 @@ Status Sender::exchange() {
     UDTCAT_TRY(const Message answer, answers_.take());
     UDTCAT_CHECK(handle(answer));
   }
+  census_.reset();
   UDTCAT_CHECK(writer_.put(End{next_id_}));
   UDTCAT_CHECK(writer_.flush());
   return await_done();

@@ -16,6 +16,7 @@
 
 #include "trees/account.hpp"
 #include "trees/answers.hpp"
+#include "trees/census.hpp"
 #include "trees/comparison.hpp"
 #include "trees/manifest_log.hpp"
 #include "trees/message.hpp"
@@ -32,6 +33,9 @@ class Sender {
   /// manifest   null: none is written.  `source`, `wire`, `manifest` and `account` outlive this
   Sender(Source& source, Wire& wire, ManifestLog* manifest, Account& account)
       : source_(source), wire_(wire), writer_(wire), manifest_(manifest), account_(account) {}
+
+  /// Before run(): somebody watches how much there is, here or there.
+  void count() { counts_ = true; }
 
   /// Whole but for the names that `account` has complained of.
   /// reader   of the wire, behind what was read before.  hello   of a connector
@@ -72,12 +76,14 @@ class Sender {
   ManifestLog* const manifest_;
   Account& account_;
   Answers answers_;
+  bool counts_ = false;
   EntryId next_id_ = 0;
   bool all_announced_ = false;
   std::map<EntryId, Announced> unsettled_;
   std::size_t unsettled_bytes_ = 0;
   std::map<std::pair<dev_t, ino_t>, FirstName> linkable_;  // files with several names, by their inodes
   std::vector<std::byte> leaf_;
+  std::optional<Census> census_;  // writes to writer_ and account_
 };
 
 }  // namespace udtcat::trees

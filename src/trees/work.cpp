@@ -75,12 +75,13 @@ Result<Source> source_of(const Selection& selection) {
 }
 
 Status send(Wire& wire, MessageReader& reader, Source source, const std::optional<Hello>& hello,
-            const std::optional<std::string>& manifest_path, Account& account) {
+            const std::optional<std::string>& manifest_path, bool counts, Account& account) {
   std::optional<ManifestLog> manifest;
   if (manifest_path) {
     UDTCAT_TRY(manifest, ManifestLog::create(*manifest_path));
   }
   Sender sender(source, wire, manifest ? &*manifest : nullptr, account);
+  if (counts) sender.count();
   UDTCAT_CHECK(sender.run(reader, hello));
   return manifest ? manifest->finish() : Status();
 }
@@ -153,16 +154,24 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
   words.push_back(place);
-  const Hello hello{
-      .role = Role::sends, .keeps_owners = wishes.keeps_owners, .job = job_of(words), .place = place, .paths = {}};
+  const Hello hello{.role = Role::sends,
+                    .keeps_owners = wishes.keeps_owners,
+                    .wants_totals = false,
+                    .job = job_of(words),
+                    .place = place,
+                    .paths = {}};
   MessageReader reader(wire);
-  return send(wire, reader, std::move(source), hello, wishes.manifest, account);
+  return send(wire, reader, std::move(source), hello, wishes.manifest, wishes.wants_totals, account);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
                             const Wishes& wishes, Account& account) {
-  const Hello hello{
-      .role = Role::receives, .keeps_owners = wishes.keeps_owners, .job = job_of(paths), .place = {}, .paths = paths};
+  const Hello hello{.role = Role::receives,
+                    .keeps_owners = wishes.keeps_owners,
+                    .wants_totals = wishes.wants_totals,
+                    .job = job_of(paths),
+                    .place = {},
+                    .paths = paths};
   MessageReader reader(wire);
   return receive(wire, reader, directory, name_of(hello.job), hello, wishes, account);
 }
@@ -191,7 +200,7 @@ Status send_as_listener(Wire& wire, const std::string& directory, Account& accou
   auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   if (!source) return tell_refusal(wire, tl::unexpected(source.error()));
-  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, account);
+  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, hello.wants_totals, account);
 }
 
 Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
@@ -204,7 +213,7 @@ Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   auto source = Source::of_arguments(hello.paths);
   if (!source) return tell_refusal(wire, tl::unexpected(source.error()));
-  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, account);
+  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, hello.wants_totals, account);
 }
 
 }  // namespace udtcat::trees

@@ -21,6 +21,7 @@ struct Wishes {
   bool keeps_owners = false;
   std::optional<std::uint64_t> limit_bytes{};  ///< of what a receiver writes; none: what the disk has
   std::optional<std::string> manifest{};       ///< a file to write; none: no manifest
+  bool wants_totals = false;                   ///< somebody watches
   bool is_sealed = false;                      ///< the session proves every byte: leaves that come are not hashed again
   bool waits = false;                          ///< for another process that has the same transfer under way
   std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered

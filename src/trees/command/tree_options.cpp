@@ -150,6 +150,8 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (options.role == Role::sends && options.listens)
     for (const char* name : {"--owner", "--manifest"})
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
+  if (options.role == Role::receives && line.has("--rate"))
+    return misplaced("--rate", "it limits what is sent: give it to the end that sends");
   if (options.role == Role::receives && !fits_hello(options.selection.paths))
     return misplaced(fmt::format("{} paths", options.selection.paths.size()),
                      "at most 65536 can be asked for, of 4096 bytes each, and 1 MiB in all");

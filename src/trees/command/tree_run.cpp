@@ -46,6 +46,7 @@ std::string sentence_of(const Account& account) {
 Wishes wishes_of(const TreeOptions& options, Connection* connection) {
   Wishes wishes = options.wishes;
   wishes.is_sealed = connection != nullptr && connection->stats().protection >= Protection::safe;
+  wishes.wants_totals = options.progress.value_or(tool::SessionRun::person_watches(options));
   wishes.books = tool::user_cache("trees");
   return wishes;
 }

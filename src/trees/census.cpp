@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/census.hpp"
+
+#include <set>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace udtcat::trees {
+
+Census::Census(Source source, std::function<void(const Totals&)> on_counted) {
+  thread_ = std::thread([this, source = std::move(source), on_counted = std::move(on_counted)]() mutable {
+    Totals totals;
+    std::set<std::pair<dev_t, ino_t>> linked;  // files with several names count once
+    for (auto item = source.next(); item && !stopping_; item = source.next()) {
+      if (!*item) continue;
+      const struct stat& status = (*item)->visited.status;
+      ++totals.entries;
+      const bool is_file = S_ISREG(status.st_mode);
+      const bool is_first = status.st_nlink < 2 || !is_file || linked.insert({status.st_dev, status.st_ino}).second;
+      if (is_file && is_first) totals.bytes += static_cast<std::uint64_t>(status.st_size);
+    }
+    if (!stopping_) on_counted(totals);
+  });
+}
+
+Census::~Census() {
+  stopping_ = true;
+  thread_.join();
+}
+
+}  // namespace udtcat::trees
