@@ -86,7 +86,8 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   // Of an end that receives they are a few of its own, and say little.
   if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
     parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
-  if (picture.extent && !picture.extent->about.empty()) parts.push_back({7, picture.extent->about});
+  if (picture.extent && !picture.extent->count.empty()) parts.push_back({7, picture.extent->count});
+  if (picture.extent && !picture.extent->name.empty()) parts.push_back({8, picture.extent->name});
   return fitted(std::move(parts), columns);
 }
 

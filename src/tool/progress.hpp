@@ -20,7 +20,8 @@ namespace udtcat::tool {
 struct Extent {
   std::uint64_t done_bytes = 0;
   std::uint64_t all_bytes = 0;  ///< 0: not known
-  std::string about{};          ///< what is just moving; empty: one thing
+  std::string count{};          ///< of the things that move, "12 of 81 names"; empty: one thing
+  std::string name{};           ///< of the one that is just moving
 };
 
 /// A transfer as a line of progress shows it.

@@ -26,6 +26,7 @@ enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
   dropped = 0x15,
   end = 0x16,
   totals = 0x17,
+  missed = 0x18,
   have = 0x20,
   want = 0x21,
   hashes = 0x22,
@@ -39,10 +40,10 @@ constexpr std::size_t kDigestBytes = std::tuple_size_v<files::Digest>;
 constexpr std::size_t kDataHeadBytes = 8 + 8 + kDigestBytes;  // spec: docs/spec/trees.md §1
 constexpr std::size_t kExtentHeadBytes = 4 + 4;               // spec: docs/spec/trees.md §1
 
-constexpr std::array kTypes{MessageType::hello,   MessageType::entry, MessageType::data,    MessageType::zeros,
-                            MessageType::same,    MessageType::whole, MessageType::dropped, MessageType::end,
-                            MessageType::totals,  MessageType::have,  MessageType::want,    MessageType::hashes,
-                            MessageType::refused, MessageType::done,  MessageType::failed};
+constexpr std::array kTypes{MessageType::hello,  MessageType::entry,   MessageType::data,    MessageType::zeros,
+                            MessageType::same,   MessageType::whole,   MessageType::dropped, MessageType::end,
+                            MessageType::totals, MessageType::missed,  MessageType::have,    MessageType::want,
+                            MessageType::hashes, MessageType::refused, MessageType::done,    MessageType::failed};
 
 struct NumberedCause {
   std::uint8_t number;  // spec: docs/spec/stream.md §2
@@ -135,6 +136,10 @@ MessageType encode_body(const Totals& totals, BodyWriter& body) {
   body.number(totals.bytes);
   return MessageType::totals;
 }
+MessageType encode_body(const Missed& missed, BodyWriter& body) {
+  body.sized_text<std::uint16_t>(core::printable(missed.reason, kMaxReasonBytes));
+  return MessageType::missed;
+}
 MessageType encode_body(const Done& done, BodyWriter& body) {
   body.number(done.entries);
   return MessageType::done;
@@ -223,6 +228,12 @@ Result<Message> decode_hashes(BodyReader body) {
   return hashes;
 }
 
+Result<Message> decode_missed(BodyReader body) {
+  const std::string reason = body.sized_text<std::uint16_t>();
+  if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("MISSED of another length");
+  return Missed{core::printable(reason, kMaxReasonBytes)};
+}
+
 Result<Message> decode_failed(BodyReader body) {
   const auto number = body.number<std::uint8_t>();
   std::string reason = body.sized_text<std::uint16_t>();
@@ -274,6 +285,8 @@ Result<Message> decode_type(MessageType type, BodyReader body) {
       return decode_short<End>(body);
     case MessageType::totals:
       return decode_short<Totals>(body);
+    case MessageType::missed:
+      return decode_missed(body);
     case MessageType::have:
       return decode_short<Have>(body);
     case MessageType::want:

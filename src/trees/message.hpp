@@ -99,6 +99,10 @@ struct End {
   std::uint64_t entries = 0;
 };
 
+/// A name that could not be announced.
+struct Missed {
+  std::string reason;
+};
 /// For progress.
 struct Totals {
   std::uint64_t entries = 0;
@@ -131,8 +135,8 @@ struct Failed {
   std::string reason;
 };
 
-using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Totals, Have, Want, Hashes, Refused,
-                             Done, Failed>;
+using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Totals, Missed, Have, Want, Hashes,
+                             Refused, Done, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);

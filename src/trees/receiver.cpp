@@ -81,6 +81,10 @@ Status Receiver::take(const Message& message, std::size_t body_bytes) {
   if (const auto* dropped = std::get_if<Dropped>(&message)) return take_dropped(*dropped);
   if (const auto* end = std::get_if<End>(&message)) return complete(*end);
   if (const auto* failed = std::get_if<Failed>(&message)) return tl::unexpected(error_of(*failed));
+  if (const auto* missed = std::get_if<Missed>(&message)) {
+    reception_.account().complain("the other end: " + missed->reason);
+    return {};
+  }
   if (const auto* totals = std::get_if<Totals>(&message)) {
     reception_.account().all_entries = totals->entries;
     reception_.account().all_bytes = totals->bytes;

@@ -89,17 +89,18 @@ Status Sender::announce_next() {
     all_announced_ = true;
     return {};
   }
-  if (*item) return announce(std::move(**item), 1);
-  account_.complain(item->error().message());
-  return {};
+  return *item ? announce(std::move(**item), 1) : miss(item->error());
+}
+
+/// A name that cannot be announced: both ends are to know.
+Status Sender::miss(const Error& error) {
+  account_.complain(error.message());
+  return writer_.put(Missed{error.message()});
 }
 
 Status Sender::announce(SourceItem item, int attempt) {
   auto entry = entry_of(item);
-  if (!entry) {
-    account_.complain(entry.error().message());
-    return {};
-  }
+  if (!entry) return miss(entry.error());
   if (!*entry) return {};
   const bool is_file = (*entry)->kind == EntryKind::file;
   if (is_file && (*entry)->may_be_linked) {
@@ -171,7 +172,7 @@ void Sender::as_file(const SourceItem& item, Entry& entry) const {
 Status Sender::handle(const Message& answer) {
   if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
   if (const auto* refused = std::get_if<Refused>(&answer)) {
-    account_.complain(core::printable(refused->reason, kMaxReasonBytes));
+    account_.complain("the other end: " + refused->reason);
     settle(refused->entry);
     return {};
   }

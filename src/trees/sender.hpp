@@ -61,6 +61,7 @@ class Sender {
   [[nodiscard]] bool may_announce() const;
   [[nodiscard]] Status announce_next();
   [[nodiscard]] Status announce(SourceItem item, int attempt);
+  [[nodiscard]] Status miss(const Error& error);
   [[nodiscard]] Result<std::optional<Entry>> entry_of(const SourceItem& item) const;
   void as_file(const SourceItem& item, Entry& entry) const;
   [[nodiscard]] Status handle(const Message& answer);

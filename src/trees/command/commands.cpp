@@ -12,6 +12,7 @@
 
 #include "files/manifest.hpp"
 #include "lib/bridge/relay.hpp"
+#include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -155,7 +156,9 @@ class ServerJob final : public tool::Job {
     std::optional<Status> worked;
     bool is_sent = false;
     const auto finish_if_over = [&] {
-      if (worked && is_sent) run.finish(*worked ? std::nullopt : std::optional(worked->error()));
+      if (!worked || !is_sent) return;
+      if (!*worked) core::log().info("{}", worked->error().message());  // the near end says it
+      run.finish_as(*worked ? ExitStatus::success : tool::exit_status_of(worked->error().code));
     };
     Transfer transfer(
         run.io(), [&](Wire& wire) { return serve_account(wire, wishes, account); },

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/printable.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/user_files.hpp"
 
@@ -52,11 +53,12 @@ Wishes wishes_of(const TreeOptions& options, Connection* connection) {
 }
 
 std::optional<tool::Extent> extent_of(Account& account) {
-  tool::Extent extent{.done_bytes = account.bytes, .all_bytes = account.all_bytes, .about = {}};
-  extent.about = core::format_count(account.entries, "name");
+  tool::Extent extent{.done_bytes = account.bytes,
+                      .all_bytes = account.all_bytes,
+                      .count = core::format_count(account.entries, "name"),
+                      .name = core::printable(account.current_file(), core::kShownBytes)};
   if (account.all_entries > 0)
-    extent.about = fmt::format("{} of {} names", account.entries.load(), account.all_entries.load());
-  if (const std::string file = account.current_file(); !file.empty()) extent.about += "  " + file;
+    extent.count = fmt::format("{} of {} names", account.entries.load(), account.all_entries.load());
   return extent;
 }
 
