@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxBodyBytes = 1'249'280;    // spec: docs/spec/tr
 inline constexpr std::size_t kMaxPaths = 65'536;           // spec: docs/spec/trees.md §1
 inline constexpr std::size_t kMaxReasonBytes = 1'024;      // spec: docs/spec/trees.md §1
 inline constexpr std::size_t kMaxAttributeBytes = 65'536;  // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxUnsettled = 4'096;        // spec: docs/spec/trees.md §4
+inline constexpr std::size_t kMaxUnsettled = 32'768;       // spec: docs/spec/trees.md §4
 inline constexpr std::size_t kMaxUnsettledBytes = 16'777'216;  // spec: docs/spec/trees.md §4
 inline constexpr std::size_t kMaxDigests = 32'768;  // guess: of a HASHES message of ours: 1 MiB, 32 GiB of a file
 
