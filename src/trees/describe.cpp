@@ -52,14 +52,14 @@ class RunWriter {
 
 Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
                                       std::vector<std::byte>& memory, Account& account) {
-  memory.resize(files::kLeafBytes);
   files::TreeHash tree;
   files::SparseMap map(file.file, file.bytes);
   RunWriter run(file.id, writer);
   const std::uint64_t leaves = files::leaves_of(file.bytes);
   for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
     const std::uint64_t offset = leaf * files::kLeafBytes;
-    const auto bytes = std::span(memory).first(std::min<std::uint64_t>(files::kLeafBytes, file.bytes - offset));
+    memory.resize(std::min<std::uint64_t>(files::kLeafBytes, file.bytes - offset));
+    const auto bytes = std::span(memory);
     std::optional<files::Digest> theirs;
     if (comparison != nullptr) {
       UDTCAT_TRY(theirs, comparison->next());
@@ -84,7 +84,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
     } else {
       UDTCAT_CHECK(run.end());
       for (const Extent& extent : extents) account.moved_bytes += extent.bytes.size();
-      UDTCAT_CHECK(writer.put_leaf({file.id, leaf, digest, std::move(extents)}));
+      UDTCAT_CHECK(writer.put_leaf({file.id, leaf, digest, std::move(extents)}, memory));
     }
   }
   UDTCAT_CHECK(run.end());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 namespace udtcat::trees {
 
 namespace {
+
+constexpr std::uint64_t kWriteBehindBytes = 8'388'608;  // guess: a disk's stripe or two
 
 tl::unexpected<Error> out_of_order(const Entry& entry, const char* cause) {
   return fail(Errc::protocol_violated, "take leaves of " + entry.path, cause);
@@ -136,7 +139,13 @@ Status IncomingFile::take(const Whole& whole) {
 
 Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
   UDTCAT_CHECK(destination_.limit().charge(from.size(), entry_.path));
-  return files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path));
+  UDTCAT_CHECK(files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path)));
+  unsent_bytes_ += from.size();
+  if (unsent_bytes_ < kWriteBehindBytes) return {};
+  // The disk begins now, so that the last sync has little to wait for; where it cannot, that sync says so.
+  std::ignore = ::sync_file_range(part_.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
+  unsent_bytes_ = 0;
+  return {};
 }
 
 /// Zeros, where an earlier transfer may have left something.

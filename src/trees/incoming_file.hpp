@@ -61,8 +61,9 @@ class IncomingFile {
   const Entry entry_;
   const bool is_sealed_;
   std::optional<Candidate> candidate_;
-  bridge::Descriptor part_;       // not open: nothing has been written yet
-  std::uint64_t part_bytes_ = 0;  // that were there when it was opened
+  bridge::Descriptor part_;         // not open: nothing has been written yet
+  std::uint64_t part_bytes_ = 0;    // that were there when it was opened
+  std::uint64_t unsent_bytes_ = 0;  // written, and not given to the disk yet
   std::uint64_t next_leaf_ = 0;
   std::uint64_t same_so_far_ = 0;  // leaves of a candidate that has the name, of which there is no part
   files::TreeHash tree_;

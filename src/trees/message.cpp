@@ -325,11 +325,7 @@ void encode_head(const Data& data, std::vector<std::byte>& to) {
   encode_header(MessageType::data, body_bytes_of(data), std::span(to).subspan(begin));
   BodyWriter body(to);
   encode_data_head(data, body);
-}
-
-void encode_head(const Extent& extent, std::vector<std::byte>& to) {
-  BodyWriter body(to);
-  encode_extent_head(extent, body);
+  encode_extent_head(data.extents.front(), body);
 }
 
 Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) {

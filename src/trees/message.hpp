@@ -144,9 +144,8 @@ using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, En
 /// Appends the message to `to`. Its parts keep the limits; reasons are cut to theirs.
 void encode(const Message& message, std::vector<std::byte>& to);
 
-/// The same of Data without its extents' bytes: each extent's head follows, and then its bytes, which need no copy so.
+/// The same of Data with one extent, but for its bytes, which follow from where they are.
 void encode_head(const Data& data, std::vector<std::byte>& to);
-void encode_head(const Extent& extent, std::vector<std::byte>& to);
 
 /// How many bytes of a message follow its header.  errors: Errc::protocol_violated
 [[nodiscard]] Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header);

@@ -29,20 +29,16 @@ Status MessageWriter::put(const Message& message) {
   return gathered_.size() < kGatheredBytes ? Status() : write_out();
 }
 
-Status MessageWriter::put_leaf(const Data& data) {
+Status MessageWriter::put_leaf(const Data& data, std::vector<std::byte>& leaf) {
   const core::MutexLock lock(mutex_);
-  encode_head(data, gathered_);
-  for (const Extent& extent : data.extents) {
-    encode_head(extent, gathered_);
-    if (extent.bytes.size() < kGatheredBytes) {
-      gathered_.insert(gathered_.end(), extent.bytes.begin(), extent.bytes.end());
-      if (gathered_.size() >= kGatheredBytes) UDTCAT_CHECK(write_out());
-      continue;
-    }
-    UDTCAT_CHECK(write_out());
-    UDTCAT_CHECK(wire_.write(extent.bytes));
+  const bool is_full = data.extents.size() == 1 && data.extents.front().bytes.size() == leaf.size();
+  if (!is_full || leaf.size() < kGatheredBytes) {
+    encode(data, gathered_);
+    return gathered_.size() < kGatheredBytes ? Status() : write_out();
   }
-  return {};
+  encode_head(data, gathered_);
+  UDTCAT_CHECK(write_out());
+  return wire_.give(leaf);
 }
 
 Result<std::size_t> MessageWriter::put_entry(const Entry& entry) {

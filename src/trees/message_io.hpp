@@ -22,8 +22,8 @@ class MessageWriter {
 
   /// Writes what has been gathered once it is much; else it waits for flush().  errors: those of Wire::write()
   [[nodiscard]] Status put(const Message& message);
-  /// Large extents are written from where they are.
-  [[nodiscard]] Status put_leaf(const Data& data);
+  /// leaf   the memory of the data's extents; a large one without holes is taken, and other memory left in its place
+  [[nodiscard]] Status put_leaf(const Data& data, std::vector<std::byte>& leaf);
   /// returns  the bytes of its body
   [[nodiscard]] Result<std::size_t> put_entry(const Entry& entry);
   [[nodiscard]] Status flush();

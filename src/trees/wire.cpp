@@ -13,6 +13,7 @@
 #include "lib/bridge/byte_ring.hpp"
 #include "lib/bridge/pending_call.hpp"
 #include "lib/core/mutex.hpp"
+#include "trees/chunk_queue.hpp"
 
 namespace udtcat::trees {
 
@@ -28,8 +29,7 @@ tl::unexpected<Error> wire_broken(const char* doing, std::string cause = "the tr
 /// Threads: internally synchronised; the second half of the functions is the io_context thread's.
 class WireQueues {
  public:
-  explicit WireQueues(boost::asio::io_context& io)
-      : readable_(io), writable_(io), outgoing_(Wire::kRingBytes), incoming_(Wire::kRingBytes) {}
+  explicit WireQueues(boost::asio::io_context& io) : readable_(io), writable_(io), incoming_(Wire::kRingBytes) {}
 
   // For the threads.
 
@@ -56,20 +56,10 @@ class WireQueues {
   }
 
   Status write(std::span<const std::byte> from) {
-    core::MutexLock lock(mutex_);
-    while (!from.empty()) {
-      while (outgoing_.free_bytes() == 0 && !is_cut_) changed_.wait(mutex_);
-      if (is_cut_) return wire_broken("write to the other end");
-      const auto space = outgoing_.writable();
-      const std::size_t bytes = std::min(space.size(), from.size());
-      lock.unlock();
-      std::memcpy(space.data(), from.data(), bytes);
-      lock.lock();
-      outgoing_.commit(bytes);
-      from = from.subspan(bytes);
-      if (std::exchange(reader_waits_, false)) readable_.complete();
-    }
-    return {};
+    return put([&]() UDTCAT_REQUIRES(mutex_) { outgoing_.add(from); });
+  }
+  Status give(ChunkQueue::Chunk& chunk) {
+    return put([&]() UDTCAT_REQUIRES(mutex_) { outgoing_.give(chunk); });
   }
 
   void finish() {
@@ -96,9 +86,9 @@ class WireQueues {
     core::MutexLock lock(mutex_);
     std::size_t taken = 0;
     while (taken < into.size() && outgoing_.size_bytes() > 0) {
-      const auto oldest = outgoing_.readable();
+      const auto oldest = outgoing_.front();
       const std::size_t bytes = std::min(oldest.size(), into.size() - taken);
-      lock.unlock();
+      lock.unlock();  // the thread goes on writing; it does not touch these bytes
       std::memcpy(into.data() + taken, oldest.data(), bytes);
       lock.lock();
       outgoing_.consume(bytes);
@@ -148,6 +138,16 @@ class WireQueues {
   }
 
  private:
+  template <typename Put>
+  Status put(Put put_bytes) {
+    const core::MutexLock lock(mutex_);
+    while (outgoing_.size_bytes() >= Wire::kRingBytes && !is_cut_) changed_.wait(mutex_);
+    if (is_cut_) return wire_broken("write to the other end");
+    put_bytes();
+    if (outgoing_.size_bytes() > 0 && std::exchange(reader_waits_, false)) readable_.complete();
+    return {};
+  }
+
   /// By the thread that has made room, or the io_context's: as much as fits.
   void take_held_back() UDTCAT_REQUIRES(mutex_) {
     std::size_t taken = 0;
@@ -168,7 +168,7 @@ class WireQueues {
   bridge::PendingCall<std::error_code, std::size_t> writable_;
   core::Mutex mutex_;
   core::Condition changed_;
-  bridge::ByteRing outgoing_ UDTCAT_GUARDED_BY(mutex_);             // but for the bytes it lends
+  ChunkQueue outgoing_ UDTCAT_GUARDED_BY(mutex_);                   // but for the bytes it lends
   bridge::ByteRing incoming_ UDTCAT_GUARDED_BY(mutex_);             // likewise
   std::span<const std::byte> held_back_ UDTCAT_GUARDED_BY(mutex_);  // of a write for which there was no room
   bool reader_waits_ UDTCAT_GUARDED_BY(mutex_) = false;
@@ -225,6 +225,7 @@ std::span<const std::byte> Wire::peek(std::size_t bytes, std::vector<std::byte>&
 }
 void Wire::consume(std::size_t bytes) { queues_->consume(bytes); }
 Status Wire::write(std::span<const std::byte> from) { return queues_->write(from); }
+Status Wire::give(std::vector<std::byte>& bytes) { return queues_->give(bytes); }
 void Wire::cut() { queues_->cut(); }
 bool Wire::is_cut() const { return queues_->is_cut(); }
 

@@ -19,7 +19,7 @@ class WireQueues;
 
 /// Stands between threads and a LocalStream, which a connection drives, or a relay to pipes.
 ///
-///   write() ──► ring (kRingBytes; full: the thread waits) ──► the stream's source
+///   write() ──► chunks (kRingBytes and one; full: the thread waits) ──► the stream's source
 ///   the stream's sink ──► ring (full: its writer waits, and a connection's credit is used up) ──► peek()
 ///
 /// Threads: one that reads, one that writes; cut() is for any; stream() is the io_context's.
@@ -45,6 +45,8 @@ class Wire {
   void consume(std::size_t bytes);
   /// Returns when all bytes are on their way.  errors: Errc::connection_broken
   [[nodiscard]] Status write(std::span<const std::byte> from);
+  /// The same, without a copy: the memory is taken, and other memory, of any bytes, left in its place.
+  [[nodiscard]] Status give(std::vector<std::byte>& bytes);
   /// No more is written. The wire is cut where the other end has not ended its direction within `patience`.
   void finish(std::chrono::milliseconds patience);
   /// Both directions fail from now on, also for threads that wait in them.
