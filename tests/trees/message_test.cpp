@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/message.hpp"
+#include "files/entry_path.hpp"
 
 #include <limits>
 
@@ -83,6 +84,8 @@ std::vector<Message> each_message() {
           Whole{7, digest(2)},
           Dropped{7, "it has become shorter"},
           End{12},
+          Totals{12, 5'000'000'000},
+          Missed{"look at x: it is not there"},
           Have{7, digest(3)},
           Have{8, std::nullopt},
           Want{7},
@@ -183,7 +186,7 @@ TEST(TreeMessages, WithAnyByteChangedAreRefusedOrEncodeAgainToTheSame) {
         changed ^= std::byte(flip);
         if (const auto got = read(bytes)) {
           const bool has_reason = std::holds_alternative<Dropped>(*got) || std::holds_alternative<Refused>(*got) ||
-                                  std::holds_alternative<Failed>(*got);
+                                  std::holds_alternative<Failed>(*got) || std::holds_alternative<Missed>(*got);
           if (has_reason)
             EXPECT_TRUE(survives(*got)) << test::to_hex(bytes);  // its reason was made printable
           else
@@ -215,7 +218,7 @@ TEST(TreeHellos, OfAnotherVersionRoleOrFlagAreRefused) {
   EXPECT_TRUE(is_refused(hello(), 0, "02"));
   EXPECT_TRUE(is_refused(hello(), 1, "00"));
   EXPECT_TRUE(is_refused(hello(), 1, "03"));
-  EXPECT_TRUE(is_refused(hello(), 2, "02"));
+  EXPECT_TRUE(is_refused(hello(), 2, "04"));
 }
 
 TEST(TreeHellos, NameAPlaceOrPathsByTheirRole) {
@@ -233,7 +236,8 @@ TEST(TreeHellos, HaveLimitsOfTheirPaths) {
   EXPECT_TRUE(survives(most));
   most.paths.emplace_back("p");
   EXPECT_FALSE(survives(most));
-  for (const std::string& each : {std::string(), std::string(kMaxPathBytes + 1, 'p'), std::string("p\0q", 3)}) {
+  for (const std::string& each :
+       {std::string(), std::string(files::kMaxEntryPathBytes + 1, 'p'), std::string("p\0q", 3)}) {
     Hello wrong = hello();
     wrong.paths = {each};
     EXPECT_FALSE(survives(wrong));
@@ -286,9 +290,9 @@ TEST(TreeEntries, HaveTargetsThatALinkMayHave) {
     return survives(made);
   };
   EXPECT_TRUE(with("/"));
-  EXPECT_TRUE(with(std::string(kMaxTargetBytes, 't')));
+  EXPECT_TRUE(with(std::string(files::kMaxLinkTargetBytes, 't')));
   EXPECT_FALSE(with(""));
-  EXPECT_FALSE(with(std::string(kMaxTargetBytes + 1, 't')));
+  EXPECT_FALSE(with(std::string(files::kMaxLinkTargetBytes + 1, 't')));
   EXPECT_FALSE(with(std::string("a\0b", 3)));
 }
 
