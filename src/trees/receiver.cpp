@@ -2,7 +2,6 @@
 #include "trees/receiver.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <ranges>
 #include <thread>
 #include <tuple>
@@ -14,9 +13,6 @@
 namespace udtcat::trees {
 
 namespace {
-
-// guess: the other end has heard that we end, and why
-constexpr std::chrono::milliseconds kEndPatience{2'000};
 
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
 

@@ -28,6 +28,7 @@ void Reception::fail(const Error& error) {
   failed_ = true;
   failing_.notify_all();
   tell_failure(error, writer_);
+  wire_.finish(kEndPatience);  // the thread that reads may wait for a sender who says nothing more
 }
 
 std::optional<Error> Reception::failure() {
