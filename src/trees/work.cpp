@@ -125,12 +125,12 @@ Result<Hello> read_hello(MessageReader& reader) {
   return std::move(*hello);
 }
 
-/// What a peer asks for is not to be had here: it is told so.
+/// The peer is told that what it asks for is not to be had here.
 Status tell_refusal(Wire& wire, Status refused) {
   if (refused) return refused;
   MessageWriter writer(wire);
   tell_failure(refused.error(), writer);
-  wire.finish(std::chrono::seconds(2));  // guess: the peer has heard it
+  wire.finish_within(std::chrono::seconds(2));  // guess: the peer has heard it
   return refused;
 }
 
