@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
@@ -44,6 +45,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   judging.join();
   committer_->stop();
   if (!is_done_) write_book();
+  if (!is_done_) reception_.parts().tidy();
   if (is_done_)
     wire_.finish();
   else
@@ -97,6 +99,10 @@ Status Receiver::take(const Message& message, std::size_t body_bytes) {
 }
 
 Status Receiver::take_entry(const Entry& entry, std::size_t body_bytes) {
+  const auto& asked = reception_.options().asked;
+  if (asked && !asked->contains(entry.path.substr(0, entry.path.find('/'))))
+    return fail(Errc::protocol_violated, "take " + core::printable(entry.path, core::kShownBytes),
+                "it was not asked for");
   UDTCAT_CHECK(reception_.announce(body_bytes));
   std::ignore = entries_.give({next_id_++, entry, body_bytes});  // closed by this thread alone
   return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -95,7 +96,20 @@ std::optional<files::FileLocation> book_of(const files::FileTree& tree, const st
   path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", (*root)->number()), unknown).string();
   std::filesystem::create_directories(*books, unknown);
   if (unknown || path.empty()) return std::nullopt;
+  std::filesystem::permissions(*books, std::filesystem::perms::owner_all,
+                               unknown);  // names of files are the user's own
   return files::FileLocation(*books + '/' + files::to_hex(files::digest_of(std::as_bytes(std::span(path)))));
+}
+
+/// The first words of entries that a sender may announce, as Source gives them; none: any.
+std::optional<std::set<std::string>> asked_by(const Hello& hello) {
+  std::set<std::string> words;
+  for (const std::string& path : hello.paths) {
+    const std::string last = last_word(path);
+    if (last.empty() || last == "." || last == ".." || last == "~") return std::nullopt;
+    words.insert(last);
+  }
+  return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
 Status receive(Wire& wire, MessageReader& reader, const std::string& directory, const std::string& job,
@@ -111,6 +125,7 @@ Status receive(Wire& wire, MessageReader& reader, const std::string& directory, 
                           .keeps_owners = wishes.keeps_owners,
                           .is_sealed = wishes.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
+                          .asked = hello ? asked_by(*hello) : std::nullopt,
                           .book = book_of(tree, wishes.books)};
   UDTCAT_TRY(const auto receiver, Receiver::make(std::move(options), wire, manifest ? &*manifest : nullptr, account));
   UDTCAT_CHECK(receiver->run(reader, hello));

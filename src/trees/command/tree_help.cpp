@@ -41,7 +41,7 @@ constexpr const char* kReceive = R"(udtcat receive: files and directories from a
 They come into DIRECTORY (here), and nowhere else; what is not whole yet is in its .udtcat-parts. See udtcat send --help
 for what is kept, and what exit status 0 says.
 
-      --into DIRECTORY       without -l: not into the current directory
+      --into DIRECTORY       not into the current directory
       --limit SIZE           write so much at most in a transfer, as in 100GB; each name counts 4 KiB
       --owner                keep owners, and security.* and trusted.* attributes; for root
       --manifest FILE        write down what was proved, for udtcat verify
