@@ -19,9 +19,10 @@ class LeafRuns {
     ++leaves_;
   }
   [[nodiscard]] std::uint64_t leaves() const { return leaves_; }
-  /// None: there is no such leaf.  number   not below the last call's
+  /// None: there is no such leaf. Quick where the calls' numbers rise.
   [[nodiscard]] std::optional<files::Digest> at(std::uint64_t number) {
     if (number >= leaves_) return std::nullopt;
+    if (runs_[at_].first > number) at_ = 0;
     while (at_ + 1 < runs_.size() && runs_[at_ + 1].first <= number) ++at_;
     return runs_[at_].digest;
   }
