@@ -24,6 +24,9 @@
 
 namespace udtcat::trees {
 
+/// The sender has heard within it that we end, and why.
+inline constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
+
 /// The wishes of a transfer at its receiver.
 struct ReceiverOptions {
   files::FileTree tree;
