@@ -34,9 +34,9 @@ struct ReceiverOptions {
   files::Parts::Held held = files::Parts::Held::refuse;
   bool keeps_owners = false;
   bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
-  std::optional<std::uint64_t> limit_bytes;
-  std::optional<std::set<std::string>> asked;  ///< first words of the paths that were asked for; none: any may come
-  std::optional<files::FileLocation> book;     ///< none: nothing is remembered
+  std::optional<std::uint64_t> limit_bytes{};
+  std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
+  std::optional<files::FileLocation> book;       ///< none: nothing is remembered
 };
 
 /// A file that was proved, and waits to be written into the book.
