@@ -334,7 +334,7 @@ TEST_F(Senders, SayHowMuchThereIsWhereSomebodyWatches) {
   EXPECT_EQ(totals.entries, 3U);
   EXPECT_EQ(totals.bytes, 2 * kContent.size());
   EXPECT_EQ(end->account.all_bytes, totals.bytes);
-  EXPECT_EQ(peer().hear_one<End>().entries, 3U);  // behind entries, which may come before or after the totals
+  EXPECT_EQ(peer().hear_one<End>().entries, 3U);
   peer().say(Done{3});
   EXPECT_TRUE(end->over());
 }
