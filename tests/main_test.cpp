@@ -17,6 +17,7 @@
 #include "tool/commands.hpp"
 #include "tool/completion.hpp"
 #include "tool/support/source_file.hpp"
+#include "trees/command/commands.hpp"
 
 namespace udtcat {
 namespace {
@@ -31,6 +32,9 @@ const std::map<std::string, Words> kCommandLines{
     {"rsh", {"h", "true"}},
     {"rsh-server", {}},
     {"bench", {"h", "1"}},
+    {"send", {"path", "h", "1"}},
+    {"receive", {"h", "1"}},
+    {"verify", {"manifest"}},
     {"rsh-daemon", {"-l", "1", "--allow", "list"}},
     {"gridftp get", {"ftp://h/f", "/tmp/f"}},
     {"gridftp put", {"/tmp/f", "ftp://h/f"}},
@@ -41,17 +45,20 @@ const std::map<std::string, Words> kCommandLines{
 
 const Names kClients{"gridftp get", "gridftp put", "gridftp copy"};
 const Names kGridftp{"gridftp get", "gridftp put", "gridftp copy", "gridftp serve", "gridftp gateway"};
-const Names kListeners{"", "rsh-daemon", "gridftp serve", "gridftp gateway"};
+const Names kTrees{"send", "receive"};
+const Names kListeners{"", "rsh-daemon", "send", "receive", "gridftp serve", "gridftp gateway"};
 
 Names and_also(Names names, const Names& more) {
   names.insert(more.begin(), more.end());
   return names;
 }
-const Names kAll = and_also({"", "rsh", "rsh-server", "rsh-daemon", "bench"}, kGridftp);
-const Names kKeyed = and_also({"", "rsh", "rsh-daemon", "bench"}, kGridftp);
-const Names kWatched = and_also({"", "rsh", "bench"}, kGridftp);
+const Names kAll = and_also({"", "rsh", "rsh-server", "rsh-daemon", "bench", "send", "receive"}, kGridftp);
+const Names kLogging = and_also(kAll, {"verify"});
+const Names kKeyed = and_also({"", "rsh", "rsh-daemon", "bench", "send", "receive"}, kGridftp);
+const Names kDialling = and_also({"", "rsh", "bench", "send", "receive"}, kGridftp);
+const Names kWatched = and_also(kDialling, {"verify"});
 const Names kChecked = and_also(kListeners, {"bench"});
-const Names kBySsh{"rsh", "bench"};
+const Names kBySsh{"rsh", "bench", "send", "receive"};
 
 struct Option {
   std::string name;
@@ -69,21 +76,21 @@ const std::vector<Option> kOptions{
     {"--congestion", "bbr", kAll},
     {"--memory", "1MiB", kAll},
     {"--idle-timeout", "5s", kAll},
-    {"--verbose", "", kAll},
-    {"--quiet", "", kAll},
-    {"--stats", "json", kAll},
+    {"--verbose", "", kLogging},
+    {"--quiet", "", kLogging},
+    {"--stats", "json", kLogging},
     {"--check", "", kChecked},
     {"--config", "f", {""}},
     {"--rate",
      "1M",
-     {"", "rsh", "rsh-server", "rsh-daemon", "bench", "gridftp put", "gridftp serve", "gridftp gateway"}},
+     {"", "rsh", "rsh-server", "rsh-daemon", "bench", "send", "gridftp put", "gridftp serve", "gridftp gateway"}},
     {"--key-file", "f", kKeyed},
     {"--as", "a", kKeyed},
     {"--peer", "b", kKeyed},
-    {"--connect-timeout", "1s", kWatched},
+    {"--connect-timeout", "1s", kDialling},
     {"--progress", "", kWatched},
     {"--no-progress", "", kWatched},
-    {"--accept-timeout", "1s", {"", "rsh-server"}},
+    {"--accept-timeout", "1s", {"", "rsh-server", "send", "receive"}},
     {"--listen", "", kListeners},
     {"-4", "", kChecked},
     {"-6", "", kChecked},
@@ -95,12 +102,18 @@ const std::vector<Option> kOptions{
     {"--send-only", "", {""}},
     {"--recv-only", "", {""}},
     {"--version", "", {""}},
-    {"--port", "1", {"rsh", "rsh-server", "bench"}},
+    {"--port", "1", {"rsh", "rsh-server", "bench", "send", "receive"}},
     {"--udp-host", "h", kBySsh},
     {"--remote-udtcat", "p", kBySsh},
     {"--ssh", "s", kBySsh},
-    {"--require-udp", "", {"rsh"}},
+    {"--require-udp", "", {"rsh", "send", "receive"}},
     {"--push", "", kBySsh},
+    {"--serve", "d", {"send"}},
+    {"--files-from", "f", {"send"}},
+    {"--into", "d", {"receive"}},
+    {"--limit", "1GB", {"receive"}},
+    {"--owner", "", kTrees},
+    {"--manifest", "f", kTrees},
     {"--daemon", "", {"rsh"}},
     {"--bench", "", {"rsh-server"}},
     {"--seconds", "1", {"bench"}},
@@ -129,7 +142,7 @@ std::string joined(const Words& words) {
 const std::map<std::string, tool::Command>& commands() {
   static const auto all = [] {
     std::map<std::string, tool::Command> found;
-    for (const auto& wing : {tool::commands(), rsh::commands(), gridftp::commands()})
+    for (const auto& wing : {tool::commands(), rsh::commands(), trees::commands(), gridftp::commands()})
       for (const tool::Command& command : wing) found.emplace(joined(command.words), command);
     return found;
   }();
@@ -178,9 +191,11 @@ TEST_P(OptionOfCommands, StandsInTheManPages) {
   if (GetParam().commands == std::set<std::string>{"rsh-server"}) return;  // which users do not run
   const bool common = GetParam().commands.contains("");
   const bool of_rsh = GetParam().commands.contains("rsh") || GetParam().commands.contains("rsh-daemon");
+  const bool of_trees = GetParam().commands.contains("send") || GetParam().commands.contains("receive");
   const std::string page = tool::source_file(common                                  ? "docs/man/udtcat.1"
                                              : of_rsh                                ? "docs/man/udtcat-rsh.1"
                                              : GetParam().commands.contains("bench") ? "docs/man/udtcat-bench.1"
+                                             : of_trees                              ? "docs/man/udtcat-send.1"
                                                                                      : "docs/man/udtcat-gridftp.1");
   EXPECT_THAT(page, testing::ContainsRegex("\n\\.It [^\n]*Fl [^\n]*" + GetParam().name.substr(1)));
 }

@@ -83,6 +83,10 @@ void Parts::remove() const {
   const auto names = tree_.names(std::string(kPartsName) + '/' + job_);
   if (names)
     for (const std::string& name : *names) std::ignore = ::unlinkat(own_->number(), name.c_str(), 0);
+  tidy();
+}
+
+void Parts::tidy() const {
   std::ignore = ::unlinkat(all_->number(), job_.c_str(), AT_REMOVEDIR);
   const auto root = tree_.enter("", Errc::local_write_failed);
   // Others' parts keep it.

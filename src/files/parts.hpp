@@ -34,6 +34,8 @@ class Parts {
   [[nodiscard]] Result<bridge::Descriptor> take(const std::string& path) const;
   /// Removes this transfer's folder with all that is left in it, and the folder of all where that is empty then.
   void remove() const;
+  /// Removes both folders where they are empty.
+  void tidy() const;
 
  private:
   Parts(FileTree tree, std::shared_ptr<const bridge::Descriptor> all, std::shared_ptr<const bridge::Descriptor> own,

@@ -21,7 +21,7 @@ class SparseMap {
  private:
   const bridge::Descriptor& file_;
   const std::uint64_t end_;
-  // The piece of data that was found last, or the end of the file; nothing but a hole from where it was asked for to it.
+  // Of the piece of data that was found last, or the end of the file. Before it, from the last offset on, is a hole.
   std::uint64_t data_begin_ = 0;
   std::uint64_t data_end_ = 0;
 };

@@ -101,6 +101,15 @@ std::string kind_of(std::string_view placeholder) {
   return "";
 }
 
+/// Likewise of an operand: its PATH is one here, that of an option's value one at the far side.
+std::string kind_of_operand(std::string_view placeholder) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 3> kKinds{
+      {{"HOST", ":host"}, {"PATH", ":file"}, {"MANIFEST", ":file"}}};
+  for (const auto& [word, kind] : kKinds)
+    if (placeholder.find(word) != std::string_view::npos) return kind;
+  return kind_of(placeholder);
+}
+
 /// The command line up to the word that is being written.
 class Writing {
  public:
@@ -150,6 +159,12 @@ class Writing {
     return found != options_.end() ? &*found : nullptr;
   }
 
+  /// An option that is not declared counts as one with a value.
+  [[nodiscard]] bool takes_value(const std::string& name) const {
+    const DeclaredOption* option = find_option(name);
+    return option == nullptr || option->takes_value;
+  }
+
   /// Which of the words are operands, and whether the last option still wants its value.
   void read_before() {
     for (std::size_t i = command_->words.size(); i < before_.size(); ++i) {
@@ -188,7 +203,7 @@ class Writing {
       for (const std::string& word : words_of(rest.substr(0, rest.find("   ")))) {
         const bool is_option = word.starts_with('-') || word.starts_with("[-");
         if (!is_option && !is_value && is_placeholder(word)) operands.push_back(word);
-        is_value = is_option && !word.ends_with(']');
+        is_value = is_option && !word.ends_with(']') && takes_value(word);
       }
       all.push_back(std::move(operands));
     }
@@ -250,7 +265,7 @@ class Writing {
     for (const Words& usage : usages()) {
       for (std::size_t i = 0; i < usage.size(); ++i) {
         const bool repeats = usage[i].find("...") != std::string::npos && i < operands_;
-        const std::string kind = i == operands_ || repeats ? kind_of(usage[i]) : "";
+        const std::string kind = i == operands_ || repeats ? kind_of_operand(usage[i]) : "";
         if (!kind.empty()) offer(kind);
       }
     }

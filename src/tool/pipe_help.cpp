@@ -19,6 +19,9 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
                                           (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
   udtcat keygen --pair [FILE]             make a key pair of your own, and print what others know you by
   udtcat --config FILE                    the same from a file: an option a line, and listen, or host and port
+  udtcat send PATH... HOST PORT           files and directories, to udtcat receive -l PORT; or, by ssh, to
+                                          HOST:DIRECTORY; udtcat send --help, udtcat receive --help
+  udtcat verify MANIFEST [DIRECTORY]      hold what was received against a list of it; udtcat verify --help
   udtcat bench [USER@]HOST [PORT]         measure the path both ways, and what limits it; udtcat bench --help
   udtcat status                           who is connected to the udtcats of this host; udtcat status --help
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udr PROGRAM... puts it under

@@ -64,12 +64,14 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   add(picture);
   const ConnectionStats& stats = picture.now.stats;
   const auto percent = picture.extent ? per_cent(*picture.extent) : std::nullopt;
+  // Bytes of things are not those that went over the path.
+  const bool is_of_many = picture.extent && !picture.extent->count.empty();
   std::vector<Part> parts;
   if (percent) parts.push_back({1, fmt::format("[{:3} %]", *percent)});
-  parts.push_back({2, percent          ? fmt::format("{} of {}", core::format_size(picture.extent->done_bytes),
-                                                     core::format_size(picture.extent->all_bytes))
-                      : picture.extent ? core::format_size(picture.extent->done_bytes)
-                                       : payload_text(stats)});
+  parts.push_back({2, percent      ? fmt::format("{} of {}", core::format_size(picture.extent->done_bytes),
+                                                 core::format_size(picture.extent->all_bytes))
+                      : is_of_many ? core::format_size(picture.extent->done_bytes)
+                                   : payload_text(stats)});
   if (stats.silence.count() > 0) {
     parts.push_back({0, outage_text(picture)});
     return fitted(std::move(parts), columns);
@@ -86,7 +88,7 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   // Of an end that receives they are a few of its own, and say little.
   if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
     parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
-  if (picture.extent && !picture.extent->count.empty()) parts.push_back({7, picture.extent->count});
+  if (is_of_many) parts.push_back({7, picture.extent->count});
   if (picture.extent && !picture.extent->name.empty()) parts.push_back({8, picture.extent->name});
   return fitted(std::move(parts), columns);
 }

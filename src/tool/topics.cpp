@@ -12,10 +12,12 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. Five things that one does:
+constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. Six things that one does:
 
   a pipe       udtcat -l 9000 > file                         here: it shows a key, and the command for the other host
                udtcat HOST:9000 < file                       there
+  files        udtcat receive -l 9000                        here, into this directory: shows a key likewise
+               udtcat send DIRECTORY HOST 9000               there; or by ssh's login: udtcat send DIRECTORY HOST:
   a command    udr rsync -a src/ HOST:dst/                   scp, sftp, git, borg, restic likewise, by ssh's login
                udtcat rsh HOST 'tar c /data' > data.tar
   a forward    udtcat -l 9000 --to localhost:5432            beside the service

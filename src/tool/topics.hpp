@@ -8,7 +8,7 @@
 
 namespace udtcat::tool {
 
-/// The five things that one does, a line to copy each.
+/// The six things that one does, a line to copy each.
 [[nodiscard]] std::string first_steps_text();
 
 inline constexpr const char* kHelpWord = "help";

@@ -25,7 +25,7 @@ class Answers {
   /// Waits for one.  errors: those of end(), which counts as one where more was to come
   [[nodiscard]] Result<Message> take();
   [[nodiscard]] bool empty();
-  /// Nobody takes any more.
+  /// Answers are not taken any more.
   void close();
 
  private:

@@ -7,6 +7,19 @@
 
 namespace udtcat::trees {
 
+std::vector<Proved> note(const std::vector<Proved>& proved, Destination& destination, Reception& reception) {
+  std::vector<Proved> later;
+  for (const Proved& each : proved) {
+    const auto status = destination.look(each.path);
+    const auto own = status && *status ? files::stamp_of(**status) : std::nullopt;
+    if (own)
+      reception.note(each, *own);
+    else
+      later.push_back(each);
+  }
+  return later;
+}
+
 Committer::Committer(Reception& reception) : reception_(reception), thread_([this] { work(); }) {}
 
 void Committer::stop() {
@@ -42,9 +55,12 @@ void Committer::work() {
 Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
   if (reception_.has_failed()) return {};
   UDTCAT_CHECK(destination.sync());
+  // Those before are old enough to be told from what changes now.
+  proved_ = note(proved_, destination, reception_);
   for (Taken& file : batch) {
     if (file.is_part)
       if (auto published = destination.publish(file.entry.path); !published) {
+        reception_.miss(file.id, file.entry);
         reception_.refuse(file.id, published.error().message());
         continue;
       }

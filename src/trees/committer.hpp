@@ -23,6 +23,10 @@ struct Taken {
   bool is_part = false;  ///< it waits for its name; else it has it already
 };
 
+/// Writes files that have their names into the book.  returns  those that have changed too lately for that
+[[nodiscard]] std::vector<Proved> note(const std::vector<Proved>& proved, Destination& destination,
+                                       Reception& reception);
+
 /// Files are gathered while the disk stores those before: one sync for all of a batch.
 ///
 ///   add() ──► batch (kMaxFiles, kMaxBytes: add() waits for the disk) ──► a thread: syncfs(2), rename(2)
@@ -47,7 +51,7 @@ class Committer {
   void finish();
   /// Nothing more is given a name; those that have none stay parts.
   void stop();
-  /// After finish() or stop(): those that were proved.
+  /// After finish() or stop(): those that were proved, and are not in the book.
   [[nodiscard]] const std::vector<Proved>& proved() const { return proved_; }
 
  private:

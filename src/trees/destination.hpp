@@ -34,8 +34,8 @@ class Limit {
   std::atomic<std::uint64_t> charged_{0};
 };
 
-/// Every call may wait for the disk. Errors: Errc::local_write_failed and Errc::local_read_failed, of one name; those of
-/// Limit, of the transfer.
+/// Every call may wait for the disk.
+/// Errors: Errc::local_write_failed and Errc::local_read_failed, of one name; those of Limit, of the transfer.
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:

@@ -17,6 +17,8 @@ namespace udtcat::trees {
 
 namespace {
 
+constexpr std::uint64_t kQuickBytes = 16'777'216;  // guess: hashed within 10 ms
+
 /// An error of one name, as opposed to those of the transfer.
 bool is_of_name(const Error& error) {
   return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
@@ -28,6 +30,7 @@ void Judge::judge(Numbered numbered) {
   const Status answered = answer(numbered);
   if (answered) return;
   if (!is_of_name(answered.error())) return reception_.fail(answered.error());
+  reception_.miss(numbered.id, numbered.entry);
   reception_.settle(numbered.body_bytes);
   reception_.refuse(numbered.id, answered.error().message());
 }
@@ -53,6 +56,7 @@ Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>&
 }
 
 Status Judge::answer_directory(const Numbered& numbered) {
+  UDTCAT_CHECK(reception_.remember_one_more());
   UDTCAT_CHECK(destination_.make_directory(numbered.entry.path));
   reception_.directories.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
   return have(numbered, std::nullopt);
@@ -62,37 +66,32 @@ Status Judge::answer_directory(const Numbered& numbered) {
 Status Judge::answer_link(const Numbered& numbered) {
   if (!reception_.linkable.contains(numbered.entry.of))
     return fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links");
+  UDTCAT_CHECK(reception_.remember_one_more());
   reception_.links.push_back({numbered.id, numbered.entry.path, numbered.entry.of});
   return have(numbered, std::nullopt);
 }
 
 Status Judge::answer_file(const Numbered& numbered) {
   const Entry& entry = numbered.entry;
+  if (entry.may_be_linked) UDTCAT_CHECK(reception_.remember_one_more());
   if (entry.may_be_linked) reception_.expect_links_to(numbered.id, entry.path);
   UDTCAT_TRY(const auto status, destination_.look(entry.path));
   if (status && S_ISDIR(status->st_mode))
     return fail(Errc::local_write_failed, "write " + destination_.tree().shown(entry.path), "there is a directory");
   if (status)
-    if (const auto digest = proof_of(entry, *status)) return have_proved(numbered, *status, *digest);
+    if (const auto digest = reception_.find_proof(entry, *status)) return have_proved(numbered, *status, *digest);
   // The file is expected before its answer is on its way.
   auto candidate = find_candidate(entry, status);
   if (!candidate) {
     reception_.expect(numbered.id, {entry, std::nullopt, numbered.body_bytes});
     return reception_.writer().put(Want{numbered.id});
   }
+  // Answers before this one need not wait until it is hashed.
+  if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(reception_.writer().flush());
   hash_leaves(entry, *candidate);
   LeafRuns leaves = candidate->leaves;
   reception_.expect(numbered.id, {entry, std::move(candidate), numbered.body_bytes});
   return tell_leaves(numbered.id, std::move(leaves));
-}
-
-/// The book's, where neither the source nor the file here has changed since it was proved.
-std::optional<files::Digest> Judge::proof_of(const Entry& entry, const struct stat& status) const {
-  if (!reception_.book || !entry.stamp || !S_ISREG(status.st_mode) ||
-      static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
-    return std::nullopt;
-  const auto own = files::stamp_of(status);
-  return own ? reception_.book->find(entry.path, *entry.stamp, *own) : std::nullopt;
 }
 
 Status Judge::have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest) {

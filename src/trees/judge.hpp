@@ -38,7 +38,6 @@ class Judge {
   [[nodiscard]] Status answer_link(const Numbered& numbered);
   [[nodiscard]] Status answer_file(const Numbered& numbered);
   [[nodiscard]] Status have(const Numbered& numbered, const std::optional<files::Digest>& digest);
-  [[nodiscard]] std::optional<files::Digest> proof_of(const Entry& entry, const struct stat& status) const;
   [[nodiscard]] Status have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest);
   [[nodiscard]] std::optional<Candidate> find_candidate(const Entry& entry, const std::optional<struct stat>& status);
   void hash_leaves(const Entry& entry, Candidate& candidate);

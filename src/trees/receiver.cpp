@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
@@ -40,7 +41,8 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   judging.join();
   committer_->stop();
   if (!is_done_) write_book();
-  wire_.finish(kEndPatience);
+  if (!is_done_) reception_.parts().tidy();
+  if (is_done_) wire_.finish();  // else it has ended with the failure
   // The sender is heard to the end, so that it hears ours.
   for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
   }
@@ -90,6 +92,10 @@ Status Receiver::take(const Message& message, std::size_t body_bytes) {
 }
 
 Status Receiver::take_entry(const Entry& entry, std::size_t body_bytes) {
+  const auto& asked = reception_.options().asked;
+  if (asked && !asked->contains(entry.path.substr(0, entry.path.find('/'))))
+    return fail(Errc::protocol_violated, "take " + core::printable(entry.path, core::kShownBytes),
+                "it was not asked for");
   UDTCAT_CHECK(reception_.announce(body_bytes));
   std::ignore = entries_.give({next_id_++, entry, body_bytes});  // closed by this thread alone
   return {};
@@ -125,10 +131,12 @@ Status Receiver::take_whole(const Whole& whole) {
   const bool is_of_name = !taken && taken.error().code == Errc::local_write_failed;
   if (!taken && !is_of_name) return taken;
   const Entry& entry = current_->file.entry();
-  if (is_of_name)
+  if (is_of_name) {
+    reception_.miss(whole.entry, entry);
     reception_.refuse(whole.entry, taken.error().message());
-  else
+  } else {
     committer_->add({whole.entry, entry, whole.digest, current_->file.is_part()});
+  }
   settle_current();
   return {};
 }
@@ -136,7 +144,7 @@ Status Receiver::take_whole(const Whole& whole) {
 Status Receiver::take_dropped(const Dropped& dropped) {
   UDTCAT_CHECK(describe(dropped.entry));
   core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
-  reception_.miss(dropped.entry);
+  reception_.miss(dropped.entry, current_->file.entry());
   reception_.account().complain("the other end: " + dropped.reason);
   settle_current();
   return {};
@@ -181,30 +189,16 @@ void Receiver::set_directories() {
       reception_.refuse(directory.id, set.error().message());
 }
 
-/// returns  those that have changed too lately to be noted
-std::vector<Proved> Receiver::note(const std::vector<Proved>& proved) {
-  std::vector<Proved> later;
-  for (const Proved& each : proved) {
-    const auto status = destination_.look(each.path);
-    const auto own = status && *status ? files::stamp_of(**status) : std::nullopt;
-    if (own)
-      reception_.book->note(each.path, each.source, *own, each.digest);
-    else
-      later.push_back(each);
-  }
-  return later;
-}
-
 void Receiver::write_book() {
-  if (!reception_.book) return;
-  auto later = note(reception_.proved);
-  const auto committed = note(committer_->proved());
+  if (!reception_.options().book) return;
+  auto later = note(reception_.proved, destination_, reception_);
+  const auto committed = note(committer_->proved(), destination_, reception_);
   later.insert(later.end(), committed.begin(), committed.end());
   if (!later.empty() && !reception_.should_stop()) {
     reception_.pause(files::kLately);
-    std::ignore = note(later);  // the rest is hashed the next time
+    std::ignore = note(later, destination_, reception_);  // the rest is hashed the next time
   }
-  if (auto saved = reception_.book->save(); !saved) core::log().info("{}", saved.error().message());
+  reception_.save_book();
 }
 
 }  // namespace udtcat::trees

@@ -55,7 +55,6 @@ class Receiver {
   void make_links();
   void set_directories();
   void write_book();
-  [[nodiscard]] std::vector<Proved> note(const std::vector<Proved>& proved);
 
   Wire& wire_;
   Reception reception_;

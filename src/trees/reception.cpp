@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 
 namespace udtcat::trees {
@@ -16,7 +17,7 @@ Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, Ma
       account_(account),
       limit_(options_.limit_bytes),
       manifest_(manifest) {
-  if (options_.book) book = files::ProofBook::load(*options_.book);
+  if (options_.book) book_ = files::ProofBook::load(*options_.book);
 }
 
 void Reception::fail(const Error& error) {
@@ -28,7 +29,7 @@ void Reception::fail(const Error& error) {
   failed_ = true;
   failing_.notify_all();
   tell_failure(error, writer_);
-  wire_.finish(kEndPatience);  // the thread that reads may wait for a sender who says nothing more
+  wire_.finish_within(kEndPatience);  // the thread that reads may wait for a sender who says nothing more
 }
 
 std::optional<Error> Reception::failure() {
@@ -55,7 +56,6 @@ void Reception::settle(std::size_t body_bytes) {
 }
 
 void Reception::refuse(EntryId id, const std::string& reason) {
-  miss(id);
   account_.complain(core::printable(reason, kMaxReasonBytes));
   if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
 }
@@ -65,9 +65,34 @@ bool Reception::is_missing(EntryId id) {
   return missing_.contains(id);
 }
 
-void Reception::miss(EntryId id) {
+void Reception::miss(EntryId id, const Entry& entry) {
+  if (!entry.may_be_linked) return;
   const core::MutexLock lock(mutex_);
   missing_.insert(id);
+}
+
+Status Reception::remember_one_more() const {
+  if (directories.size() + links.size() + linkable.size() < kMaxRemembered) return {};
+  return udtcat::fail(Errc::local_write_failed, "take one more directory or link", "there are 8388608 already");
+}
+
+std::optional<files::Digest> Reception::find_proof(const Entry& entry, const struct stat& status) {
+  if (!entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
+    return std::nullopt;
+  const auto own = files::stamp_of(status);
+  const core::MutexLock lock(mutex_);
+  return book_ && own ? book_->find(entry.path, *entry.stamp, *own) : std::nullopt;
+}
+
+void Reception::note(const Proved& file, const files::Stamp& own) {
+  const core::MutexLock lock(mutex_);
+  if (book_) book_->note(file.path, file.source, own, file.digest);
+}
+
+void Reception::save_book() {
+  const core::MutexLock lock(mutex_);
+  if (!book_) return;
+  if (auto saved = book_->save(); !saved) core::log().info("{}", saved.error().message());
 }
 
 void Reception::prove(const Entry& entry, const std::optional<files::Digest>& digest) {

@@ -27,15 +27,16 @@ namespace udtcat::trees {
 /// The sender has heard within it that we end, and why.
 inline constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
-/// What a transfer is given at its receiver.
+/// The wishes of a transfer at its receiver.
 struct ReceiverOptions {
   files::FileTree tree;
   std::string job;  ///< names the parts of this transfer
   files::Parts::Held held = files::Parts::Held::refuse;
   bool keeps_owners = false;
   bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
-  std::optional<std::uint64_t> limit_bytes;
-  std::optional<files::FileLocation> book;  ///< none: nothing is remembered
+  std::optional<std::uint64_t> limit_bytes{};
+  std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
+  std::optional<files::FileLocation> book;       ///< none: nothing is remembered
 };
 
 /// A file that was proved, and waits to be written into the book.
@@ -73,14 +74,22 @@ class Reception {
   /// Waits, unless the transfer fails meanwhile.
   void pause(std::chrono::milliseconds time);
 
-  /// This name cannot be had, or stays as it was: nothing links to it.
+  /// This name cannot be had, or stays as it was.
   void refuse(EntryId id, const std::string& reason);
+  /// The file is not there as it should be: nothing is to link to it.
+  void miss(EntryId id, const Entry& entry);
   [[nodiscard]] bool is_missing(EntryId id);
-  void miss(EntryId id);
   /// A later entry may be a hard link to it.
   void expect_links_to(EntryId id, const std::string& path);
   /// It stands, or will once its batch is on the disk.
   void prove(const Entry& entry, const std::optional<files::Digest>& digest);
+
+  /// The hash of a file that was proved, where neither the source nor the file here has changed since.
+  [[nodiscard]] std::optional<files::Digest> find_proof(const Entry& entry, const struct stat& status);
+  /// Writes into the book.  own   of the file here
+  void note(const Proved& file, const files::Stamp& own);
+  /// Stores the book.
+  void save_book();
 
   /// A file that the sender is going to describe, from the thread that asks for it to the one that takes it.
   struct Expected {
@@ -91,6 +100,11 @@ class Reception {
   void expect(EntryId id, Expected file);
   /// None: it is not expected.
   [[nodiscard]] std::optional<Expected> take_expected(EntryId id);
+
+  // guess: some 2 GB; more cannot be told of here than that
+  static constexpr std::size_t kMaxRemembered = 8'388'608;
+  /// Of directories and links, which wait for the end.  errors: Errc::local_write_failed: there are too many
+  [[nodiscard]] Status remember_one_more() const;
 
   // Written by the thread that judges entries, read by the one that ends the transfer, after it.
   struct Link {
@@ -106,8 +120,7 @@ class Reception {
     files::Attributes attributes;
   };
   std::vector<Directory> directories;
-  std::vector<Proved> proved;            // of files whose attributes it has changed
-  std::optional<files::ProofBook> book;  // none: nothing is remembered
+  std::vector<Proved> proved;  // of files whose attributes it has changed
 
  private:
   const ReceiverOptions options_;
@@ -121,6 +134,7 @@ class Reception {
   std::atomic<std::size_t> unsettled_bytes_{0};
   core::Mutex mutex_;
   core::Condition failing_;
+  std::optional<files::ProofBook> book_ UDTCAT_GUARDED_BY(mutex_);  // none: nothing is remembered
   ManifestLog* const manifest_ UDTCAT_GUARDED_BY(mutex_);
   std::optional<Error> failure_ UDTCAT_GUARDED_BY(mutex_);
   std::set<EntryId> missing_ UDTCAT_GUARDED_BY(mutex_);

@@ -50,7 +50,10 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   census_.reset();
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
-  wire_.finish(kPatience);
+  if (over)
+    wire_.finish();
+  else
+    wire_.finish_within(kPatience);
   reading.join();
   return over;
 }

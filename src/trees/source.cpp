@@ -42,6 +42,8 @@ std::string without_idle_words(const std::string& path) {
 
 }  // namespace
 
+std::string last_word(const std::string& argument) { return split_last(argument).second; }
+
 Result<Source> Source::of_arguments(const std::vector<std::string>& arguments) {
   Source source;
   for (const std::string& argument : arguments) {

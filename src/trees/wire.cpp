@@ -229,7 +229,9 @@ Status Wire::give(std::vector<std::byte>& bytes) { return queues_->give(bytes); 
 void Wire::cut() { queues_->cut(); }
 bool Wire::is_cut() const { return queues_->is_cut(); }
 
-void Wire::finish(std::chrono::milliseconds patience) {
+void Wire::finish() { queues_->finish(); }
+
+void Wire::finish_within(std::chrono::milliseconds patience) {
   queues_->finish();
   boost::asio::post(io_, [this_io = &io_, queues = std::weak_ptr<WireQueues>(queues_), patience] {
     const auto timer = std::make_shared<boost::asio::steady_timer>(*this_io, patience);

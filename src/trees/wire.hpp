@@ -47,8 +47,10 @@ class Wire {
   [[nodiscard]] Status write(std::span<const std::byte> from);
   /// The same, without a copy: the memory is taken, and other memory, of any bytes, left in its place.
   [[nodiscard]] Status give(std::vector<std::byte>& bytes);
-  /// No more is written. The wire is cut where the other end has not ended its direction within `patience`.
-  void finish(std::chrono::milliseconds patience);
+  /// No more is written.
+  void finish();
+  /// The same after an error: the wire is cut unless the other end has ended its direction within `patience`.
+  void finish_within(std::chrono::milliseconds patience);
   /// Both directions fail from now on, also for threads that wait in them.
   void cut();
   [[nodiscard]] bool is_cut() const;

@@ -7,18 +7,19 @@ namespace {
 
 constexpr const char* kSend = R"(udtcat send: files and directories to another host, proved to be the same there
 
-  udtcat send PATH... HOST PORT                 the other end: udtcat receive -l PORT
-  udtcat send PATH... [USER@]HOST:DIRECTORY     the other end: a udtcat that ssh starts there
-  udtcat send --serve DIRECTORY -l [ADDR:]PORT  read-only, to those that come: udtcat receive PATH... HOST PORT
+  udtcat send PATH... HOST PORT                  the other end: udtcat receive -l PORT
+  udtcat send PATH... [USER@]HOST:DIRECTORY      the other end: a udtcat that ssh starts there
+  udtcat send --serve DIRECTORY -l [ADDR:]PORT   read-only, to those that come: udtcat receive PATH... HOST PORT
 
 Each PATH stands there under its last name, with all that is below it; of PATH/. what is in it. Kept are names, content,
-holes, modes, times, symbolic links (as links), hard links, FIFOs and user's attributes. What is there already is not
-sent again, and after a cut the same command goes on. Exit status 0 says that all of it stands there, proved, on the
-disk. Nothing is ever deleted there.
+holes, modes, times, symbolic links (as links), hard links, FIFOs, devices (by root) and user.* attributes. What is
+there already is not sent again; after a cut the same command, from the same directory, goes on. Exit status 0 says that
+all of it stands there, proved, on the disk. Nothing is ever deleted there.
 
+      --serve DIRECTORY      with -l: send what is below it, to any number of peers, until stopped
       --files-from FILE      the names that FILE ("-": stdin) has, each ended by NUL, as of find -print0, and not what
                              is below them; they stand there with their paths
-      --owner                keep owners and the system's attributes too; the receiver is root
+      --owner                keep owners, and security.* and trusted.* attributes; the receiver is root
       --manifest FILE        write down what was proved, for udtcat verify
       --once                 with -l: end with the first transfer
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
@@ -33,16 +34,16 @@ Exit status: as udtcat's; 7 where some names could not be had, which are named, 
 
 constexpr const char* kReceive = R"(udtcat receive: files and directories from another host, proved to be the same
 
-  udtcat receive -l [ADDR:]PORT [DIRECTORY]     from udtcat send PATH... HOST PORT, until it is stopped
-  udtcat receive PATH... HOST PORT              of udtcat send --serve, paths below its directory; none: all
-  udtcat receive [USER@]HOST:PATH...            of a udtcat that ssh starts there
+  udtcat receive -l [ADDR:]PORT [DIRECTORY]      from udtcat send PATH... HOST PORT, until it is stopped
+  udtcat receive PATH... HOST PORT               of udtcat send --serve, paths below its directory; none: all
+  udtcat receive [USER@]HOST:PATH...             of a udtcat that ssh starts there
 
 They come into DIRECTORY (here), and nowhere else; what is not whole yet is in its .udtcat-parts. See udtcat send --help
 for what is kept, and what exit status 0 says.
 
-      --into DIRECTORY       without -l: not into the current directory
-      --limit SIZE           take so much at most, names included, as in 100GB
-      --owner                keep owners and the system's attributes too; for root
+      --into DIRECTORY       not into the current directory
+      --limit SIZE           write so much at most in a transfer, as in 100GB; each name counts 4 KiB
+      --owner                keep owners, and security.* and trusted.* attributes; for root
       --manifest FILE        write down what was proved, for udtcat verify
       --once                 with -l: end with the first transfer
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
@@ -57,10 +58,10 @@ Exit status: as udtcat's; 7 where some names could not be had, which are named, 
 
 constexpr const char* kVerify = R"(udtcat verify: holds a directory against a manifest that send or receive has written
 
-  udtcat verify MANIFEST [DIRECTORY]            DIRECTORY (here) is the one that they were received into
+  udtcat verify MANIFEST [DIRECTORY]             DIRECTORY (here) is the one that they were received into
 
-Names each difference: what is missing, and whose content, mode, time or target is another. What is not in the manifest
-is not looked at.
+Reads all of it, and names each difference: what is missing, and whose content, mode, time or target is another. What is
+not in the manifest is not looked at.
 
   -v, --verbose, -q, --quiet, --stats, --progress, --no-progress
                              see udtcat --help

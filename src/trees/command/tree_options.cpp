@@ -32,9 +32,9 @@ constexpr const char* kReceiveForms =
 constexpr std::array<const char*, 4> kRshValues{"--port", "--udp-host", "--remote-udtcat", "--ssh"};
 constexpr std::array<const char*, 2> kRshFlags{"--push", "--require-udp"};
 /// Options of the session and its transport, which `udtcat rsh` has then.
-constexpr std::array<const char*, 11> kSessionValues{"--protect", "--cipher",       "--block",     "--lanes",
-                                                     "--threads", "--flows",        "--transport", "--congestion",
-                                                     "--memory",  "--idle-timeout", "--rate"};
+constexpr std::array<const char*, 10> kSessionValues{"--protect", "--cipher",      "--block",     "--lanes",
+                                                     "--threads", "--flows",       "--transport", "--congestion",
+                                                     "--memory",  "--idle-timeout"};
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
 
 /// Whether the paths can be asked for at once.  spec: docs/spec/trees.md §1
@@ -57,13 +57,14 @@ std::size_t colon_of(const std::string& word) {
   return colon == 0 || colon > word.find('/') ? std::string::npos : colon;
 }
 
-Words handed_on(const CommandLine& line) {
+Words handed_on(const CommandLine& line, bool sends) {
   Words words;
   const auto hand_on = [&](const char* name) {
     if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
   };
   std::ranges::for_each(kRshValues, hand_on);
   std::ranges::for_each(kSessionValues, hand_on);
+  if (sends) hand_on("--rate");
   for (const char* name : kRshFlags)
     if (line.has(name)) words.emplace_back(name);
   if (const auto text = line.text("--connect-timeout")) words.push_back("--connect-timeout=" + *text);
@@ -106,7 +107,7 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
   if (options.listens) {
     options.way = Way::listen;
-    if (words.empty() || words.size() > 2 || line.has("--into"))
+    if (words.empty() || words.size() + (line.has("--into") ? 1 : 0) > 2)
       return misplaced("receive -l", "needs [ADDR:]PORT, and may have DIRECTORY behind it");
     if (words.size() == 2) options.directory = words[1];
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
@@ -150,8 +151,6 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (options.role == Role::sends && options.listens)
     for (const char* name : {"--owner", "--manifest"})
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
-  if (options.role == Role::receives && line.has("--rate"))
-    return misplaced("--rate", "it limits what is sent: give it to the end that sends");
   if (options.role == Role::receives && !fits_hello(options.selection.paths))
     return misplaced(fmt::format("{} paths", options.selection.paths.size()),
                      "at most 65536 can be asked for, of 4096 bytes each, and 1 MiB in all");
@@ -172,7 +171,6 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   add_protection_options(line, options);
   add_session_options(line, options);
   add_transport_options(line, options);
-  add_rate_option(line, options);
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
   add_accept_timeout_option(line, options);
@@ -186,7 +184,8 @@ void add_last_checks(CommandLine& line, TreeOptions& options) {
   line.check([&] { return check_places(line, options); });
   line.check([&]() -> Status {
     options.shows_new_key = options.listens;
-    options.rsh_words = handed_on(line);
+    options.rsh_words = handed_on(line, options.role == Role::sends);
+    if (options.verbosity < 0) options.rsh_words.emplace_back("--quiet");
     for (int i = 0; i < options.verbosity; ++i) options.rsh_words.emplace_back("--verbose");
     return {};
   });
@@ -196,6 +195,7 @@ void add_send_options(CommandLine& line, TreeOptions& options) {
   options.role = Role::sends;
   options.counterpart = "udtcat receive {host} {port}{options}";
   add_common_options(line, options);
+  add_rate_option(line, options);
   line.value("--serve", options.directory);
   line.value("--files-from", options.selection.list);
   line.check([&] { return read_send_operands(line, options); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the commands of trees share: what they say of a transfer, while it runs and at its end.
+/// Shared by the commands of trees: their words about a transfer, while it runs and at its end.
 #pragma once
 
 #include <memory>
