@@ -71,6 +71,7 @@ Status Receiver::receive(MessageReader& reader) {
 }
 
 Status Receiver::take(const Message& message, std::size_t body_bytes) {
+  settle_dropped(message);
   if (const auto* data = std::get_if<Data>(&message)) return take_leaves(*data, 1);
   if (const auto* zeros = std::get_if<Zeros>(&message)) return take_leaves(*zeros, zeros->count);
   if (const auto* same = std::get_if<Same>(&message)) return take_leaves(*same, same->count);
@@ -152,9 +153,17 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   UDTCAT_CHECK(describe(dropped.entry));
   core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
   reception_.miss(dropped.entry, current_->file.entry());
-  reception_.account().complain("the other end: " + dropped.reason);
+  dropped_.emplace(LastDropped{current_->file.entry().path, "the other end: " + dropped.reason});
   settle_current();
   return {};
+}
+
+/// A file that has changed comes again at once, and is missing otherwise.
+void Receiver::settle_dropped(const Message& next) {
+  if (!dropped_ || std::holds_alternative<Totals>(next)) return;
+  const auto* entry = std::get_if<Entry>(&next);
+  if (entry == nullptr || entry->path != dropped_->path) reception_.account().complain(dropped_->reason);
+  dropped_.reset();
 }
 
 /// This file cannot be had here; its leaves are passed over.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <udtcat/result.hpp>
@@ -49,6 +50,7 @@ class Receiver {
   [[nodiscard]] Status take_leaves(const Leaves& leaves, std::uint64_t count);
   [[nodiscard]] Status take_whole(const Whole& whole);
   [[nodiscard]] Status take_dropped(const Dropped& dropped);
+  void settle_dropped(const Message& next);
   [[nodiscard]] Status describe(EntryId id);
   [[nodiscard]] Status give_up(const Error& error);
   void settle_current();
@@ -72,6 +74,12 @@ class Receiver {
     bool is_given_up;
   };
   std::optional<Current> current_;
+  /// The last message told of a file that was dropped, unless the next one brings it again.
+  struct LastDropped {
+    std::string path;
+    std::string reason;
+  };
+  std::optional<LastDropped> dropped_;
   bool is_done_ = false;
 };
 
