@@ -114,18 +114,21 @@ TEST_F(FileAttributes, KeepTheModeThatAChangeOfOwnerTakesAway) {
   EXPECT_EQ(read("a").owner.gid, 54'321U);
 }
 
-class FileStamps : public FileAttributes {};
+class FileStamps : public FileAttributes {
+ protected:
+  [[nodiscard]] std::optional<Stamp> stamp(const struct stat& status) const { return stamp_of(at("a"), status); }
+};
 
 TEST_F(FileStamps, AreNoneOfAFileThatHasJustChanged) {
   folder.write("a", {});
   const auto now = status("a");
   struct stat future = now;
   future.st_ctim.tv_sec += 1'000;
-  EXPECT_FALSE(stamp_of(future));
+  EXPECT_FALSE(stamp(future));
   struct stat old = now;
   old.st_ctim.tv_sec -= 1;
-  EXPECT_TRUE(stamp_of(old));
-  EXPECT_EQ(stamp_of(old), stamp_of(old));
+  EXPECT_TRUE(stamp(old));
+  EXPECT_EQ(stamp(old), stamp(old));
 }
 
 TEST_F(FileStamps, OfAFileSystemThatCountsSecondsNeedTwoOfThem) {
@@ -133,20 +136,20 @@ TEST_F(FileStamps, OfAFileSystemThatCountsSecondsNeedTwoOfThem) {
   struct stat by_seconds = status("a");
   by_seconds.st_ctim = {by_seconds.st_ctim.tv_sec, 0};
   by_seconds.st_mtim = by_seconds.st_ctim;
-  EXPECT_FALSE(stamp_of(by_seconds));
+  EXPECT_FALSE(stamp(by_seconds));
   by_seconds.st_ctim.tv_sec -= 10;
-  EXPECT_TRUE(stamp_of(by_seconds));
+  EXPECT_TRUE(stamp(by_seconds));
 }
 
 TEST_F(FileStamps, DifferWithAllThatTellsAChange) {
   folder.write("a", {});
   struct stat old = status("a");
   old.st_ctim.tv_sec -= 10;
-  const auto stamp = stamp_of(old);
+  const auto first = stamp(old);
   const auto differs = [&](auto change) {
     struct stat other = old;
     change(other);
-    return stamp_of(other) != stamp;
+    return stamp(other) != first;
   };
   EXPECT_TRUE(differs([](auto& other) { other.st_ino ^= 1U; }));
   EXPECT_TRUE(differs([](auto& other) { other.st_dev ^= 1U; }));
