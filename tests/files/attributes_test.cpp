@@ -132,7 +132,6 @@ TEST_F(FileStamps, AreNoneOfAFileThatHasJustChanged) {
 }
 
 TEST_F(FileStamps, OfAFileSystemThatCountsSecondsNeedTwoOfThem) {
-  folder.write("a", {});
   struct stat by_seconds = status("a");
   by_seconds.st_ctim = {by_seconds.st_ctim.tv_sec, 0};
   by_seconds.st_mtim = by_seconds.st_ctim;
@@ -157,6 +156,14 @@ TEST_F(FileStamps, DifferWithAllThatTellsAChange) {
   EXPECT_TRUE(differs([](auto& other) { other.st_mtim.tv_nsec ^= 1; }));
   EXPECT_TRUE(differs([](auto& other) { other.st_ctim.tv_nsec ^= 1; }));
   EXPECT_FALSE(differs([](auto& other) { other.st_atim.tv_sec += 1; })) << "reading changes nothing";
+}
+
+TEST_F(FileStamps, AreNoneWhereNobodyKnowsThatChangesAreTold) {
+  const auto location = FileTree::open("/proc").value().locate("version", Errc::local_read_failed).value();
+  struct stat old = location.look().value().value();
+  old.st_ctim.tv_sec -= 1'000;
+  EXPECT_FALSE(files::stamp_of(location, old));
+  EXPECT_FALSE(files::stamp_of(FileLocation(folder / "a"), status("a", 10))) << "in no opened directory";
 }
 
 }  // namespace

@@ -113,6 +113,15 @@ TEST_F(Receivers, TakeNoPathThatLeadsElsewhere) {
   }
 }
 
+TEST_F(Receivers, TakeNothingThatWasNotAskedFor) {
+  begin([](ReceiverOptions& options) { options.asked = {"d"}; });
+  announce(directory_at("d"));
+  announce(directory_at("d/below"));
+  for (EntryId id = 0; id < 2; ++id) EXPECT_EQ(peer().hear<Have>().entry, id);
+  announce(symbolic_link_at("dd", "x"));
+  expect_violation("it was not asked for", {"d"});
+}
+
 TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   begin();
   announce(directory_at("d"));
