@@ -56,5 +56,52 @@ TEST_F(FileTrees, NameWhatIsInTheWay) {
   EXPECT_EQ(FileTree::make(folder / "none/none").error().code, Errc::local_write_failed);
 }
 
+TEST_F(FileTrees, HaveTreesBelowThemThatAreNotLeftEither) {
+  std::filesystem::create_directories(folder / "a/b");
+  std::filesystem::create_directory_symlink(outside.path(), folder / "a/link");
+  const auto tree = FileTree::open(folder.path()).value();
+  const auto below = tree.below("a/b", Errc::local_read_failed).value();
+  EXPECT_EQ(below.shown("x"), folder / "a/b/x");
+  EXPECT_TRUE(below.make_directory("c"));
+  EXPECT_TRUE(folder.has("a/b/c"));
+  EXPECT_FALSE(below.enter("..", Errc::local_read_failed)) << "above it is nothing";
+  EXPECT_FALSE(tree.below("a/link", Errc::local_read_failed));
+  EXPECT_FALSE(tree.enter("/", Errc::local_read_failed));
+}
+
+TEST_F(FileTrees, NameTheirFilesAsTheUserDoes) {
+  EXPECT_EQ(FileTree::open("/")->shown("etc"), "/etc");
+  EXPECT_EQ(FileTree::open(".")->shown("a/b"), "a/b");
+}
+
+class TreeCursors : public FileTrees {};
+
+TEST_F(TreeCursors, StayInADirectoryThatWasMovedUntilTheyForgetIt) {
+  std::filesystem::create_directory(folder / "d");
+  TreeCursor cursor(FileTree::open(folder.path()).value());
+  EXPECT_TRUE(cursor.locate("d/a", Errc::local_write_failed)->make_directory(0700));
+  std::filesystem::rename(folder / "d", folder / "moved");
+  std::filesystem::create_directory_symlink(outside.path(), folder / "d");
+  EXPECT_TRUE(cursor.locate("d/b", Errc::local_write_failed)->make_directory(0700));
+  EXPECT_TRUE(folder.has("moved/b"));
+  cursor.forget();
+  EXPECT_EQ(cursor.locate("d/c", Errc::local_write_failed).error().code, Errc::local_write_failed);
+  EXPECT_TRUE(std::filesystem::is_empty(outside.path()));
+}
+
+TEST_F(TreeCursors, FindFilesOfOneDirectoryAfterAnother) {
+  std::filesystem::create_directories(folder / "a/b");
+  folder.write("a/f", bytes_of("1"));
+  folder.write("a/b/f", bytes_of("22"));
+  folder.write("f", bytes_of("333"));
+  TreeCursor cursor(FileTree::open(folder.path()).value());
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(cursor.locate("a/f", Errc::local_read_failed)->size(), 1U);
+    EXPECT_EQ(cursor.locate("f", Errc::local_read_failed)->size(), 3U);
+    EXPECT_EQ(cursor.locate("a/b/f", Errc::local_read_failed)->size(), 2U);
+    EXPECT_FALSE(cursor.locate("none/f", Errc::local_read_failed));
+  }
+}
+
 }  // namespace
 }  // namespace udtcat::files

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/attributes.hpp"
+
+#include <array>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "files/file_tree.hpp"
+#include "files/words.hpp"
+#include "support/deadline.hpp"
+
+namespace udtcat::files {
+namespace {
+
+class FileAttributes : public testing::Test {
+ protected:
+  [[nodiscard]] FileLocation at(const std::string& name) const {
+    return FileTree::open(folder.path()).value().locate(name, Errc::local_read_failed).value();
+  }
+  [[nodiscard]] struct stat status(const std::string& name) const { return at(name).look().value().value(); }
+  [[nodiscard]] Attributes read(const std::string& name) const {
+    return read_attributes(at(name), status(name)).value();
+  }
+  [[nodiscard]] Status write(const std::string& name, const Attributes& attributes, AttributeWishes wishes = {}) const {
+    const auto opened = at(name).open(O_PATH, Errc::local_write_failed).value();
+    return write_attributes(opened, attributes, wishes, name);
+  }
+  [[nodiscard]] bool set_extended(const std::string& name, const char* attribute, const std::string& value) const {
+    return ::setxattr((folder / name).c_str(), attribute, value.data(), value.size(), 0) == 0;
+  }
+
+  Folder folder;
+};
+
+TEST_F(FileAttributes, SurviveTheirWay) {
+  folder.write("a", bytes_of("a"));
+  folder.write("b", bytes_of("b"));
+  Attributes attributes = read("a");
+  attributes.mode = 06751;
+  attributes.changed = {-17, 999'999'999};
+  ASSERT_TRUE(write("b", attributes));
+  EXPECT_EQ(read("b").mode, 06751U);
+  EXPECT_EQ(read("b").changed, attributes.changed);
+  EXPECT_EQ(read("b").owner.uid, ::geteuid());
+  EXPECT_EQ(folder.read("b"), bytes_of("b"));
+}
+
+TEST_F(FileAttributes, OfAUsersNamespaceAreThoseThatAreWanted) {
+  folder.write("a", {});
+  if (!set_extended("a", "user.old", "x")) GTEST_SKIP() << "this file system has no extended attributes";
+  ASSERT_TRUE(set_extended("a", "user.kept", "1"));
+  Attributes attributes = read("a");
+  ASSERT_EQ(attributes.extended.size(), 2U);
+  EXPECT_EQ(attributes.extended[0], (ExtendedAttribute{"user.kept", "1"}));
+  attributes.extended = {{"user.kept", "2"}, {"user.new", std::string("\0b", 2)}};
+  ASSERT_TRUE(write("a", attributes));
+  EXPECT_EQ(read("a").extended, attributes.extended);
+}
+
+TEST_F(FileAttributes, OfTheSystemGoOnlyWithTheOwner) {
+  folder.write("a", {});
+  Attributes attributes = read("a");
+  attributes.extended.push_back({"trusted.x", "1"});
+  ASSERT_TRUE(write("a", attributes)) << "which is passed over";
+  EXPECT_TRUE(read("a").extended.empty());
+}
+
+TEST_F(FileAttributes, OfASymbolicLinkAreItsOwn) {
+  folder.write("target", {});
+  std::filesystem::create_symlink("target", folder / "link");
+  const auto before = status("target");
+  Attributes attributes = read("link");
+  attributes.changed = {5, 6};
+  attributes.mode = 0;
+  attributes.extended = {{"user.x", "1"}};
+  ASSERT_TRUE(write("link", attributes));
+  EXPECT_EQ(read("link").changed, (FileTime{5, 6}));
+  EXPECT_EQ(status("target").st_mtim.tv_sec, before.st_mtim.tv_sec);
+  EXPECT_EQ(status("target").st_mode, before.st_mode);
+  EXPECT_TRUE(read("target").extended.empty());
+}
+
+TEST_F(FileAttributes, ThatAreSoAlreadyLeaveTheStateAsItIs) {
+  folder.write("a", {});
+  const Attributes attributes = read("a");
+  const auto before = status("a");
+  test::let_pass(kLately);
+  ASSERT_TRUE(write("a", attributes, {.keeps_owner = true, .is_new = false}));
+  EXPECT_EQ(status("a").st_ctim.tv_nsec, before.st_ctim.tv_nsec);
+  EXPECT_EQ(status("a").st_ctim.tv_sec, before.st_ctim.tv_sec);
+}
+
+TEST_F(FileAttributes, HaveNoOwnerThatTheSystemTakesForNone) {
+  folder.write("a", {});
+  Attributes attributes = read("a");
+  attributes.owner = {0xffffffff, 0, "", ""};
+  EXPECT_TRUE(write("a", attributes)) << "it is not wanted";
+  EXPECT_EQ(write("a", attributes, {.keeps_owner = true, .is_new = false}).error().code, Errc::local_write_failed);
+}
+
+TEST_F(FileAttributes, KeepTheModeThatAChangeOfOwnerTakesAway) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  folder.write("a", {});
+  Attributes attributes = read("a");
+  attributes.mode = 06755;
+  attributes.owner = {12'345, 54'321, "no user of this name", ""};
+  ASSERT_TRUE(write("a", attributes, {.keeps_owner = true, .is_new = true}));
+  EXPECT_EQ(read("a").mode, 06755U);
+  EXPECT_EQ(read("a").owner.uid, 12'345U);
+  EXPECT_EQ(read("a").owner.gid, 54'321U);
+}
+
+class FileStamps : public FileAttributes {};
+
+TEST_F(FileStamps, AreNoneOfAFileThatHasJustChanged) {
+  folder.write("a", {});
+  const auto now = status("a");
+  struct stat future = now;
+  future.st_ctim.tv_sec += 1'000;
+  EXPECT_FALSE(stamp_of(future));
+  struct stat old = now;
+  old.st_ctim.tv_sec -= 1;
+  EXPECT_TRUE(stamp_of(old));
+  EXPECT_EQ(stamp_of(old), stamp_of(old));
+}
+
+TEST_F(FileStamps, OfAFileSystemThatCountsSecondsNeedTwoOfThem) {
+  folder.write("a", {});
+  struct stat by_seconds = status("a");
+  by_seconds.st_ctim = {by_seconds.st_ctim.tv_sec, 0};
+  by_seconds.st_mtim = by_seconds.st_ctim;
+  EXPECT_FALSE(stamp_of(by_seconds));
+  by_seconds.st_ctim.tv_sec -= 10;
+  EXPECT_TRUE(stamp_of(by_seconds));
+}
+
+TEST_F(FileStamps, DifferWithAllThatTellsAChange) {
+  folder.write("a", {});
+  struct stat old = status("a");
+  old.st_ctim.tv_sec -= 10;
+  const auto stamp = stamp_of(old);
+  const auto differs = [&](auto change) {
+    struct stat other = old;
+    change(other);
+    return stamp_of(other) != stamp;
+  };
+  EXPECT_TRUE(differs([](auto& other) { other.st_ino ^= 1U; }));
+  EXPECT_TRUE(differs([](auto& other) { other.st_dev ^= 1U; }));
+  EXPECT_TRUE(differs([](auto& other) { other.st_size += 1; }));
+  EXPECT_TRUE(differs([](auto& other) { other.st_mtim.tv_nsec ^= 1; }));
+  EXPECT_TRUE(differs([](auto& other) { other.st_ctim.tv_nsec ^= 1; }));
+  EXPECT_FALSE(differs([](auto& other) { other.st_atim.tv_sec += 1; })) << "reading changes nothing";
+}
+
+}  // namespace
+}  // namespace udtcat::files

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/sparse.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "files/whole_io.hpp"
+#include "files/words.hpp"
+
+namespace udtcat::files {
+namespace {
+
+constexpr std::uint64_t kStep = 1'048'576;
+
+class Holes : public testing::Test {
+ protected:
+  /// A file of ten steps, with a byte in each of these.
+  bridge::Descriptor file_with(const std::vector<std::uint64_t>& steps) const {
+    bridge::Descriptor file(::open((folder / "f").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    EXPECT_EQ(::ftruncate(file.number(), 10 * kStep), 0);
+    for (const std::uint64_t step : steps)
+      EXPECT_TRUE(write_whole_at(file, step * kStep + kStep / 2, bytes_of("x"), "f"));
+    return file;
+  }
+  static std::vector<std::uint64_t> data_of(const bridge::Descriptor& file, std::uint64_t steps = 10) {
+    SparseMap map(file, steps * kStep);
+    std::vector<std::uint64_t> data;
+    for (std::uint64_t step = 0; step < steps; ++step)
+      if (!map.is_hole(step * kStep, kStep)) data.push_back(step);
+    return data;
+  }
+
+  Folder folder;
+};
+
+TEST_F(Holes, AreAllThatWasNeverWritten) {
+  using Steps = std::vector<std::uint64_t>;
+  for (const Steps& steps : {Steps{}, Steps{0}, Steps{9}, Steps{3, 4, 8}, Steps{0, 2, 4, 6, 8}}) {
+    const auto file = file_with(steps);
+    EXPECT_EQ(data_of(file), steps);
+  }
+}
+
+TEST_F(Holes, AreNotBelievedWhereOneByteOfDataIs) {
+  const auto file = file_with({5});
+  SparseMap map(file, 10 * kStep);
+  EXPECT_TRUE(map.is_hole(0, kStep));
+  EXPECT_FALSE(map.is_hole(4 * kStep, 2 * kStep));
+  EXPECT_FALSE(map.is_hole(5 * kStep, kStep));
+  EXPECT_TRUE(map.is_hole(6 * kStep, 4 * kStep));
+}
+
+TEST_F(Holes, AreNoneOfAPipe) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const bridge::Descriptor reads(ends[0]);
+  const bridge::Descriptor writes(ends[1]);
+  EXPECT_EQ(data_of(reads, 2), (std::vector<std::uint64_t>{0, 1}));
+}
+
+}  // namespace
+}  // namespace udtcat::files

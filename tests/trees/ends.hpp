@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One end of a transfer, real, with its threads, and the other end's words for a test to say.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "files/words.hpp"
+#include "lib/bridge/relay.hpp"
+#include "support/run_until.hpp"
+#include "trees/message_io.hpp"
+#include "trees/receiver.hpp"
+#include "trees/sender.hpp"
+
+namespace udtcat::trees {
+
+using files::Bytes;
+using files::bytes_of;
+using files::Folder;
+
+/// Two wires, each of which brings the bytes of the other. Where one of them breaks, or after kWatchdog, both do.
+class JoinedWires {
+ public:
+  JoinedWires() {
+    watchdog_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) cut();
+    });
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  JoinedWires(const JoinedWires&) = delete;
+  JoinedWires& operator=(const JoinedWires&) = delete;
+  ~JoinedWires() {
+    cut();
+    io_.stop();
+    thread_.join();
+  }
+
+  void cut() {
+    here.cut();
+    there.cut();
+  }
+
+ private:
+  void end(const bridge::Relay::Outcome& outcome) {
+    if (outcome.read_error || outcome.write_error) cut();
+  }
+
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> busy_{io_.get_executor()};
+  boost::asio::steady_timer watchdog_{io_, test::kWatchdog};
+
+ public:
+  Wire here{io_};
+  Wire there{io_};
+
+ private:
+  std::unique_ptr<LocalStream> from_here_ = here.stream();
+  std::unique_ptr<LocalStream> from_there_ = there.stream();
+  bridge::Relay onward_{*from_here_, *from_there_, [this](const auto& outcome) { end(outcome); }};
+  bridge::Relay back_{*from_there_, *from_here_, [this](const auto& outcome) { end(outcome); }};
+  std::thread thread_;
+};
+
+/// The words of an end that is played by a test; they may come too late, as the other end may be over.
+class Peer {
+ public:
+  explicit Peer(Wire& wire) : wire_(wire), writer_(wire), reader_(wire) {}
+
+  void say(const Message& message) {
+    gather(message);
+    std::ignore = writer_.flush();
+  }
+  /// It goes with the next that is said.
+  void gather(const Message& message) { std::ignore = writer_.put(message); }
+  void say_bytes(std::span<const std::byte> bytes) { std::ignore = wire_.write(bytes); }
+  void end() { wire_.finish(test::kWatchdog); }
+
+  /// The next message, of that kind.
+  template <typename Kind>
+  Kind hear() {
+    const auto message = reader_.next();
+    const bool is_there = message && *message;
+    EXPECT_TRUE(is_there) << (message ? "the end" : message.error().message());
+    const auto* kind = is_there ? std::get_if<Kind>(&**message) : nullptr;
+    EXPECT_TRUE(!is_there || kind != nullptr) << "a message of another kind: " << (*message)->index();
+    return kind != nullptr ? *kind : Kind{};
+  }
+  /// All that comes until the end.  returns  the last of that kind
+  template <typename Kind>
+  std::optional<Kind> hear_out() {
+    std::optional<Kind> last;
+    for (auto message = reader_.next(); message && *message; message = reader_.next())
+      if (const auto* kind = std::get_if<Kind>(&**message)) last = *kind;
+    return last;
+  }
+
+ private:
+  Wire& wire_;
+  MessageWriter writer_;
+  MessageReader reader_;
+};
+
+/// An account, and what it has complained of.
+class Troubles {
+ public:
+  Account account{[this](const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(line);
+  }};
+  [[nodiscard]] std::vector<std::string> lines() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+/// An end that runs on a thread, while a test plays the other one.
+class End : public Troubles {
+ public:
+  End() = default;
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+  ~End() { join(); }
+
+  Peer peer{wires_.there};
+
+  /// Waits for its result. The peer ends when it has heard all.
+  [[nodiscard]] Status over() {
+    failed = peer.hear_out<Failed>();
+    join();
+    return result_;
+  }
+  /// Its last word, once it is over; none: it had no need of that.
+  std::optional<Failed> failed;
+
+ protected:
+  void begin(std::function<Status(MessageReader&)> run) {
+    thread_ = std::thread([this, run = std::move(run)] {
+      MessageReader reader(wires_.here);
+      result_ = run(reader);
+    });
+  }
+  [[nodiscard]] Wire& wire() { return wires_.here; }
+  void join() {
+    peer.end();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  JoinedWires wires_;
+  Status result_;
+  std::thread thread_;
+};
+
+inline constexpr const char* kJob = "0123456789abcdef";
+
+class ReceivingEnd : public End {
+ public:
+  using Change = std::function<void(ReceiverOptions&)>;
+
+  explicit ReceivingEnd(const std::string& directory, const Change& change = {}) {
+    ReceiverOptions options{.tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .book = {}};
+    if (change) change(options);
+    begin([this, receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, account).value())](
+              MessageReader& reader) mutable {
+      const auto own = std::exchange(receiver, nullptr);  // its parts are let go of with it
+      return own->run(reader, std::nullopt);
+    });
+  }
+  ~ReceivingEnd() { join(); }
+};
+
+class SendingEnd : public End {
+ public:
+  explicit SendingEnd(Source source, bool counts = false) : source_(std::move(source)) {
+    if (counts) sender_.count();
+    begin([this](MessageReader& reader) { return sender_.run(reader, std::nullopt); });
+  }
+  ~SendingEnd() { join(); }
+
+ private:
+  Source source_;
+  Sender sender_{source_, wire(), nullptr, account};
+};
+
+inline Entry entry_at(EntryKind kind, std::string path) {
+  Entry entry{.kind = kind, .attributes = {}, .path = std::move(path), .stamp = {}, .target = {}};
+  entry.attributes.mode = kind == EntryKind::directory ? 0755 : 0644;
+  entry.attributes.changed = {1'000'000'000, 5};
+  return entry;
+}
+inline Entry directory_at(std::string path) { return entry_at(EntryKind::directory, std::move(path)); }
+inline Entry file_at(std::string path, std::uint64_t bytes) {
+  Entry entry = entry_at(EntryKind::file, std::move(path));
+  entry.size_bytes = bytes;
+  return entry;
+}
+inline Entry linkable_at(std::string path, std::uint64_t bytes) {
+  Entry entry = file_at(std::move(path), bytes);
+  entry.may_be_linked = true;
+  return entry;
+}
+inline Entry symbolic_link_at(std::string path, std::string target) {
+  Entry entry = entry_at(EntryKind::symbolic_link, std::move(path));
+  entry.target = std::move(target);
+  return entry;
+}
+inline Entry hard_link_at(std::string path, EntryId of) {
+  Entry entry = entry_at(EntryKind::hard_link, std::move(path));
+  entry.of = of;
+  return entry;
+}
+
+/// A leaf of a content, with its digest and all of its bytes.
+inline Data leaf_of(EntryId id, std::span<const std::byte> content, std::uint64_t leaf) {
+  const std::size_t offset = leaf * files::kLeafBytes;
+  const auto bytes = content.subspan(offset, std::min(files::kLeafBytes, content.size() - offset));
+  return {id, leaf, files::hash_of_leaf(bytes), {{0, bytes}}};
+}
+inline files::Digest hash_of_content(std::span<const std::byte> content) {
+  files::TreeHash tree;
+  for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
+    tree.add(leaf_of(0, content, leaf).digest);
+  return tree.root();
+}
+
+}  // namespace udtcat::trees

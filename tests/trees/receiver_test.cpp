@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/receiver.hpp"
+
+#include <filesystem>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "trees/ends.hpp"
+
+namespace udtcat::trees {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Bytes kContent = test::random_bytes(2 * files::kLeafBytes + 777);
+constexpr std::uint64_t kLeaves = 3;
+
+class Receivers : public testing::Test {
+ protected:
+  void begin(const ReceivingEnd::Change& change = {}) { end.emplace(in, change); }
+  Peer& peer() { return end->peer; }
+  EntryId announce(const Entry& entry) {
+    peer().say(entry);
+    return next_id++;
+  }
+  /// A file that the receiver asks for.
+  EntryId begin_file(const std::string& path = "f", std::uint64_t bytes = kContent.size()) {
+    const EntryId id = announce(file_at(path, bytes));
+    EXPECT_EQ(peer().hear<Want>().entry, id);
+    return id;
+  }
+  void describe(EntryId id, std::span<const std::byte> content = kContent) {
+    for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
+      peer().gather(leaf_of(id, content, leaf));
+    peer().say(Whole{id, hash_of_content(content)});
+  }
+  void give_file(const std::string& path, std::span<const std::byte> content = kContent) {
+    describe(begin_file(path, content.size()), content);
+  }
+  void expect_done() {
+    peer().say(trees::End{next_id});
+    EXPECT_EQ(peer().hear<Done>().entries, next_id);
+    const Status over = end->over();
+    EXPECT_TRUE(over) << over.error().message();
+  }
+  /// The receiver says that it is over, and why; no name is there but those.
+  void expect_violation(const std::string& cause, const std::vector<std::string>& names = {}) {
+    const Status over = end->over();
+    ASSERT_FALSE(over);
+    EXPECT_EQ(over.error().code, Errc::protocol_violated);
+    EXPECT_THAT(over.error().message(), HasSubstr(cause));
+    ASSERT_TRUE(end->failed) << "the sender hears of it";
+    EXPECT_EQ(end->failed->cause, Errc::stream_refused);
+    EXPECT_EQ(names_in(in), names);
+  }
+  static std::vector<std::string> names_in(const std::string& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+      if (entry.path().filename() != files::kPartsName) names.push_back(entry.path().filename());
+    std::ranges::sort(names);
+    return names;
+  }
+  [[nodiscard]] std::string made_in(const std::string& name) const {
+    std::filesystem::create_directory(folder / name);
+    return folder / name;
+  }
+  [[nodiscard]] struct stat status_of(const std::string& path) const {
+    struct stat status {};
+    EXPECT_EQ(::lstat((in + '/' + path).c_str(), &status), 0) << path;
+    return status;
+  }
+
+  Folder folder;
+  const std::string in = made_in("in");
+  const std::string outside = made_in("outside");
+  std::optional<ReceivingEnd> end;
+  EntryId next_id = 0;
+};
+
+TEST_F(Receivers, MakeWhatIsAnnounced) {
+  begin();
+  announce(directory_at("."));
+  announce(directory_at("d"));
+  announce(symbolic_link_at("d/link", "../nowhere"));
+  announce(entry_at(EntryKind::fifo, "d/pipe"));
+  for (EntryId id = 0; id < next_id; ++id) EXPECT_EQ(peer().hear<Have>().entry, id);
+  give_file("d/f");
+  give_file("empty", {});
+  expect_done();
+  EXPECT_EQ(folder.read("in/d/f"), kContent);
+  EXPECT_EQ(std::filesystem::file_size(folder / "in/empty"), 0U);
+  EXPECT_EQ(std::filesystem::read_symlink(folder / "in/d/link"), "../nowhere");
+  EXPECT_TRUE(S_ISFIFO(status_of("d/pipe").st_mode));
+  EXPECT_EQ(status_of("d").st_mode & 07777U, 0755U);
+  for (const char* path : {".", "d", "d/link", "d/f"}) EXPECT_EQ(status_of(path).st_mtim.tv_sec, 1'000'000'000) << path;
+  EXPECT_EQ(status_of("d/f").st_mode & 07777U, 0644U);
+  EXPECT_FALSE(std::filesystem::exists(folder / "in/.udtcat-parts"));
+  EXPECT_EQ(end->account.entries, 6U);
+  EXPECT_EQ(end->account.files, 2U);
+  EXPECT_EQ(end->account.bytes, kContent.size());
+  EXPECT_THAT(end->lines(), IsEmpty());
+}
+
+TEST_F(Receivers, TakeNoPathThatLeadsElsewhere) {
+  for (const char* path : {".udtcat-parts", ".udtcat-parts/x", "..", "../outside/x", "a/../../outside/x", "/tmp/x", "",
+                           "a//b", "a/./b", "a/"}) {
+    next_id = 0;
+    begin();
+    announce(symbolic_link_at(path, "x"));
+    expect_violation("a path that no entry may have");
+    EXPECT_THAT(names_in(outside), IsEmpty()) << path;
+  }
+}
+
+TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
+  begin();
+  announce(directory_at("d"));
+  std::ignore = peer().hear<Have>();
+  const EntryId described = begin_file("d/described");
+  std::filesystem::rename(folder / "in/d", folder / "in/old");
+  std::filesystem::create_directory_symlink(outside, folder / "in/d");
+  const EntryId link = announce(symbolic_link_at("e", "x"));
+  EXPECT_EQ(peer().hear<Have>().entry, link);
+  const EntryId late = announce(file_at("d/late", 5));
+  EXPECT_EQ(peer().hear<Refused>().entry, late);
+  describe(described);
+  peer().say(trees::End{next_id});
+  std::vector<EntryId> refused{peer().hear<Refused>().entry, peer().hear<Refused>().entry};
+  std::ranges::sort(refused);
+  EXPECT_THAT(refused, ElementsAre(0U, described)) << "neither the directory nor its file is there";
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_THAT(names_in(outside), IsEmpty());
+  EXPECT_EQ(end->account.troubles, 3U);
+}
+
+TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {
+  folder.write("outside/target", bytes_of("untouched"));
+  std::filesystem::create_symlink(outside + "/target", folder / "in/f");
+  begin();
+  give_file("f");
+  expect_done();
+  EXPECT_TRUE(S_ISREG(status_of("f").st_mode));
+  EXPECT_EQ(folder.read("outside/target"), bytes_of("untouched"));
+}
+
+TEST_F(Receivers, RefuseALeafWhoseHashIsWrong) {
+  begin();
+  const EntryId id = begin_file();
+  Data wrong = leaf_of(id, kContent, 0);
+  wrong.digest[0] ^= std::byte{1};
+  peer().say(wrong);
+  expect_violation("one is not what its hash says");
+}
+
+TEST_F(Receivers, BelieveASealedLeafAndNotAWrongRoot) {
+  begin([](ReceiverOptions& options) { options.is_sealed = true; });
+  const EntryId id = begin_file();
+  Data other = leaf_of(id, kContent, 0);
+  other.digest[0] ^= std::byte{1};
+  peer().gather(other);
+  for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) peer().gather(leaf_of(id, kContent, leaf));
+  peer().say(Whole{id, hash_of_content(kContent)});
+  expect_violation("together they are not what their hash says");
+}
+
+TEST_F(Receivers, RefuseAWrongRoot) {
+  begin();
+  const EntryId id = begin_file("small", 5);
+  peer().say(leaf_of(id, bytes_of("12345"), 0));
+  peer().say(Whole{id, hash_of_content(bytes_of("1234"))});
+  expect_violation("together they are not what their hash says");
+}
+
+TEST_F(Receivers, TakeEachLeafOnceAndInOrder) {
+  const std::vector<std::vector<Message>> wrong{
+      {leaf_of(0, kContent, 1)},
+      {leaf_of(0, kContent, 0), leaf_of(0, kContent, 0)},
+      {leaf_of(0, kContent, 0), leaf_of(0, kContent, 2)},
+      {Zeros{0, 0, kLeaves + 1}},
+      {Zeros{0, 1, 1}},
+      {Zeros{0, 0, kLeaves}, Zeros{0, kLeaves, 1}},
+      {Zeros{0, 0, kLeaves}, leaf_of(0, test::random_bytes(4 * files::kLeafBytes), 3)},
+      {Same{0, 1, 1}},
+  };
+  for (const auto& messages : wrong) {
+    next_id = 0;
+    begin();
+    begin_file();
+    for (const Message& each : messages) peer().say(each);
+    expect_violation("they are not the next ones");
+  }
+}
+
+TEST_F(Receivers, TakeNoFileWithLeavesMissing) {
+  begin();
+  const EntryId id = begin_file();
+  peer().gather(leaf_of(id, kContent, 0));
+  peer().say(Whole{id, hash_of_content(std::span(kContent).first(files::kLeafBytes))});
+  expect_violation("some are missing");
+}
+
+TEST_F(Receivers, TakeNoBytesBehindTheEndOfAFile) {
+  begin();
+  const EntryId id = begin_file("f", 4);
+  peer().say(leaf_of(id, bytes_of("12345"), 0));
+  expect_violation("the file ends within them");
+}
+
+TEST_F(Receivers, KeepNothingOfLeavesThatTheyWereNotToldToHave) {
+  begin();
+  const EntryId id = begin_file();
+  peer().say(Same{id, 0, 1});
+  expect_violation("it was not told of such ones");
+}
+
+TEST_F(Receivers, AreToldOfOneFileAtATime) {
+  begin();
+  const EntryId first = begin_file("first");
+  const EntryId second = begin_file("second");
+  peer().say(leaf_of(first, kContent, 0));
+  peer().say(leaf_of(second, kContent, 0));
+  expect_violation("it describes two files at a time");
+}
+
+TEST_F(Receivers, AreToldOfNothingThatTheyDidNotAskFor) {
+  const auto begin_directory = [&] {
+    next_id = 0;
+    begin();
+    announce(directory_at("d"));
+    std::ignore = peer().hear<Have>();
+  };
+  for (const Message& unasked : {Message(leaf_of(0, kContent, 0)), Message(Zeros{7, 0, 1}), Message(Same{1, 0, 1}),
+                                 Message(Whole{0, {}}), Message(Dropped{0, "gone"})}) {
+    begin_directory();
+    peer().say(unasked);
+    expect_violation("it describes what nobody asked for", {"d"});
+  }
+  next_id = 0;
+  begin();
+  describe(begin_file("f", 0), {});
+  peer().say(Whole{0, hash_of_content({})});
+  expect_violation("it describes what nobody asked for", {"d"});
+}
+
+TEST_F(Receivers, HearNoMoreEntriesAheadThanMayBe) {
+  begin();
+  for (std::size_t i = 0; i <= kMaxUnsettled; ++i) peer().gather(file_at("f" + std::to_string(i), 1));
+  peer().say(trees::End{});
+  expect_violation("it sends too many ahead");
+}
+
+TEST_F(Receivers, HearNoMoreBytesOfEntriesAheadThanMayBe) {
+  begin();
+  Entry large = file_at("f", 1);
+  for (int i = 0; i < 16; ++i)
+    large.attributes.extended.push_back({"user." + std::to_string(i), std::string(kMaxAttributeBytes, 'v')});
+  for (int i = 0; i < 17; ++i) {
+    large.path = "f" + std::to_string(i);
+    peer().say(large);
+  }
+  expect_violation("it sends too many ahead");
+}
+
+TEST_F(Receivers, EndWhenAllIsSettled) {
+  begin();
+  begin_file();
+  peer().say(trees::End{1});
+  expect_violation("it ends before all is settled");
+  for (const std::uint64_t entries : {0U, 2U}) {
+    next_id = 0;
+    begin();
+    announce(directory_at("d"));
+    peer().say(trees::End{entries});
+    expect_violation("it ends before all is settled", {"d"});
+  }
+}
+
+TEST_F(Receivers, LinkToNothingButFilesThatMayHaveLinks) {
+  for (const EntryId of : {0U, 1U, 2U, 3U, 99U}) {
+    next_id = 0;
+    begin();
+    announce(directory_at("d"));
+    announce(file_at("f", 0));
+    announce(hard_link_at("link", of));
+    announce(linkable_at("later", 0));
+    expect_violation("it leads to no file that can have links", {"d"});
+  }
+}
+
+TEST_F(Receivers, LinkToNoFileThatWasDropped) {
+  begin();
+  const EntryId file = announce(linkable_at("f", kContent.size()));
+  std::ignore = peer().hear<Want>();
+  const EntryId link = announce(hard_link_at("link", file));
+  EXPECT_EQ(peer().hear<Have>().entry, link);
+  peer().gather(leaf_of(file, kContent, 0));
+  peer().say(Dropped{file, "read f: it has changed"});
+  peer().say(trees::End{next_id});
+  const auto refused = peer().hear<Refused>();
+  EXPECT_EQ(refused.entry, link);
+  EXPECT_THAT(refused.reason, HasSubstr("is missing"));
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_THAT(names_in(in), IsEmpty());
+  EXPECT_THAT(end->lines(), ElementsAre("the other end: read f: it has changed", HasSubstr("is missing")));
+}
+
+TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {
+  begin();
+  const EntryId id = begin_file();
+  Bytes message;
+  encode(leaf_of(id, kContent, 0), message);
+  peer().say_bytes(std::span(message).first(message.size() / 2));
+  peer().end();
+  expect_violation("the stream ends within one");
+  for (const std::size_t bytes : {0U, 2U}) {
+    next_id = 0;
+    begin();
+    peer().say_bytes(std::span(message).first(bytes));
+    peer().end();
+    expect_violation(bytes == 0 ? "it has ended before its last word" : "the stream ends within one");
+  }
+}
+
+TEST_F(Receivers, TakeNoWordsOfAReceiverOrOfABeginning) {
+  for (const Message& word : {Message(Hello{}), Message(Want{0}), Message(Have{0, std::nullopt}), Message(Done{0}),
+                              Message(Refused{0, ""}), Message(Hashes{0, true, 0, {}})}) {
+    begin();
+    peer().say(word);
+    expect_violation("");
+  }
+}
+
+TEST_F(Receivers, FailAsTheSenderSays) {
+  begin();
+  begin_file();
+  peer().say(Failed{Errc::interrupted, "SIGINT"});
+  const Status over = end->over();
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Errc::peer_interrupted);
+  EXPECT_FALSE(end->failed) << "it knows already";
+}
+
+TEST_F(Receivers, WriteNoMoreNamesThanTheirLimit) {
+  begin([](ReceiverOptions& options) { options.limit_bytes = 3 * Limit::kNameBytes; });
+  for (int i = 0; i < 4; ++i) announce(directory_at("d" + std::to_string(i)));
+  const Status over = end->over();
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Errc::stream_refused);
+  EXPECT_EQ(end->failed.value().cause, Errc::stream_refused);
+  EXPECT_THAT(names_in(in), ElementsAre("d0", "d1", "d2"));
+}
+
+TEST_F(Receivers, WriteNoMoreDataThanTheirLimit) {
+  begin([](ReceiverOptions& options) { options.limit_bytes = files::kLeafBytes + 2 * Limit::kNameBytes; });
+  describe(begin_file());
+  const Status over = end->over();
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Errc::stream_refused);
+  EXPECT_THAT(over.error().message(), HasSubstr("--limit"));
+  EXPECT_THAT(names_in(in), IsEmpty());
+}
+
+TEST_F(Receivers, RefuseAFileWhereADirectoryIsAndGoOn) {
+  std::filesystem::create_directories(folder / "in/f/below");
+  begin();
+  announce(file_at("f", 1));
+  EXPECT_THAT(peer().hear<Refused>().reason, HasSubstr("there is a directory"));
+  announce(symbolic_link_at("f", "x"));
+  EXPECT_EQ(peer().hear<Refused>().entry, 1U);
+  give_file("g");
+  expect_done();
+  EXPECT_EQ(folder.read("in/g"), kContent);
+  EXPECT_TRUE(folder.has("in/f/below"));
+}
+
+TEST_F(Receivers, RefuseAFileWhoseNameHasBecomeADirectory) {
+  begin();
+  const EntryId id = begin_file("f");
+  announce(directory_at("f"));
+  EXPECT_EQ(peer().hear<Have>().entry, 1U);
+  describe(id);
+  peer().say(trees::End{next_id});
+  EXPECT_EQ(peer().hear<Refused>().entry, id);
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_TRUE(S_ISDIR(status_of("f").st_mode));
+}
+
+TEST_F(Receivers, LinkToNothingThatHasTakenAFilesName) {
+  folder.write("outside/target", bytes_of("untouched"));
+  begin();
+  const EntryId file = announce(linkable_at("f", 0));
+  std::ignore = peer().hear<Want>();
+  peer().say(Dropped{file, "gone"});
+  announce(symbolic_link_at("f", outside + "/target"));
+  std::ignore = peer().hear<Have>();
+  const EntryId link = announce(hard_link_at("link", file));
+  std::ignore = peer().hear<Have>();
+  peer().say(trees::End{next_id});
+  EXPECT_EQ(peer().hear<Refused>().entry, link);
+  std::ignore = peer().hear<Done>();
+  EXPECT_TRUE(end->over());
+  EXPECT_EQ(std::filesystem::hard_link_count(outside + "/target"), 1U);
+}
+
+TEST_F(Receivers, NoteTotalsAndNamesThatWereMissed) {
+  begin();
+  peer().say(Totals{12, 3'000});
+  peer().say(Missed{"look at x: permission denied"});
+  expect_done();
+  EXPECT_EQ(end->account.all_entries, 12U);
+  EXPECT_EQ(end->account.all_bytes, 3'000U);
+  EXPECT_THAT(end->lines(), ElementsAre("the other end: look at x: permission denied"));
+}
+
+TEST_F(Receivers, KeepPartsOfATransferThatWasCut) {
+  begin();
+  const EntryId id = begin_file();
+  peer().say(leaf_of(id, kContent, 0));
+  peer().say(leaf_of(id, kContent, 1));
+  peer().end();
+  expect_violation("it has ended before its last word");
+  next_id = 0;
+  begin();
+  announce(file_at("f", kContent.size()));
+  const auto hashes = peer().hear<Hashes>();
+  EXPECT_TRUE(hashes.last);
+  EXPECT_THAT(hashes.digests, ElementsAre(leaf_of(0, kContent, 0).digest, leaf_of(0, kContent, 1).digest));
+  peer().say(Same{0, 0, 2});
+  peer().say(leaf_of(0, kContent, 2));
+  peer().say(Whole{0, hash_of_content(kContent)});
+  expect_done();
+  EXPECT_EQ(folder.read("in/f"), kContent);
+}
+
+TEST_F(Receivers, KeepNoMoreLeavesThanTheyHave) {
+  begin();
+  peer().say(leaf_of(begin_file(), kContent, 0));
+  peer().end();
+  expect_violation("");
+  next_id = 0;
+  begin();
+  announce(file_at("f", kContent.size()));
+  EXPECT_EQ(peer().hear<Hashes>().digests.size(), 1U);
+  peer().say(Same{0, 0, 2});
+  expect_violation("it was not told of such ones");
+}
+
+}  // namespace
+}  // namespace udtcat::trees
