@@ -175,7 +175,8 @@ class ReceivingEnd : public End {
   using Change = std::function<void(ReceiverOptions&)>;
 
   explicit ReceivingEnd(const std::string& directory, const Change& change = {}) {
-    ReceiverOptions options{.tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .book = {}};
+    ReceiverOptions options{
+        .tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .book = {}};
     if (change) change(options);
     begin([this, receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, account).value())](
               MessageReader& reader) mutable {
