@@ -19,7 +19,12 @@ namespace udtcat::trees {
 class Comparison {
  public:
   /// `answers` outlives this, which takes those that belong to the first.
-  Comparison(Answers& answers, Hashes first) : answers_(answers), now_(std::move(first)) {}
+  /// leaves   of the file, at most.  errors: Errc::protocol_violated: there are more already
+  [[nodiscard]] static Result<Comparison> begin(Answers& answers, Hashes first, std::uint64_t leaves) {
+    Comparison comparison(answers, leaves);
+    UDTCAT_CHECK(comparison.accept(std::move(first)));
+    return comparison;
+  }
 
   /// The next leaf's; none: the receiver has no more. Waits for the receiver.
   /// errors: Errc::protocol_violated; as Failed says
@@ -42,18 +47,27 @@ class Comparison {
   }
 
  private:
+  Comparison(Answers& answers, std::uint64_t leaves) : answers_(answers), left_(leaves) {}
+
+  [[nodiscard]] Status accept(Hashes hashes) {
+    if (hashes.zeros > left_ || hashes.digests.size() > left_ - hashes.zeros)
+      return fail(Errc::protocol_violated, "read the receiver's hashes", "they are of more leaves than the file has");
+    left_ -= hashes.zeros + hashes.digests.size();
+    now_ = std::move(hashes);
+    at_ = 0;
+    return {};
+  }
   [[nodiscard]] Status take_next() {
     UDTCAT_TRY(Message answer, answers_.take());
     if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
     auto* hashes = std::get_if<Hashes>(&answer);
     if (hashes == nullptr || hashes->entry != now_.entry)
       return fail(Errc::protocol_violated, "read the receiver's hashes", "something else came between them");
-    now_ = std::move(*hashes);
-    at_ = 0;
-    return {};
+    return accept(std::move(*hashes));
   }
 
   Answers& answers_;
+  std::uint64_t left_;  // leaves that may still come
   Hashes now_;
   std::size_t at_ = 0;  // of its digests
 };

@@ -17,6 +17,8 @@ namespace udtcat::trees {
 
 namespace {
 
+constexpr std::uint64_t kQuickBytes = 16'777'216;  // guess: hashed within 10 ms
+
 /// An error of one name, as opposed to those of the transfer.
 bool is_of_name(const Error& error) {
   return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
@@ -84,6 +86,8 @@ Status Judge::answer_file(const Numbered& numbered) {
     reception_.expect(numbered.id, {entry, std::nullopt, numbered.body_bytes});
     return reception_.writer().put(Want{numbered.id});
   }
+  // Answers before this one need not wait until it is hashed.
+  if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(reception_.writer().flush());
   hash_leaves(entry, *candidate);
   LeafRuns leaves = candidate->leaves;
   reception_.expect(numbered.id, {entry, std::move(candidate), numbered.body_bytes});

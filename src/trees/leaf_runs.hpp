@@ -2,8 +2,9 @@
 /// The hashes of a file's leaves, in order; those that are equal and follow each other cost one.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -19,12 +20,10 @@ class LeafRuns {
     ++leaves_;
   }
   [[nodiscard]] std::uint64_t leaves() const { return leaves_; }
-  /// None: there is no such leaf. Quick where the calls' numbers rise.
-  [[nodiscard]] std::optional<files::Digest> at(std::uint64_t number) {
+  /// None: there is no such leaf.
+  [[nodiscard]] std::optional<files::Digest> at(std::uint64_t number) const {
     if (number >= leaves_) return std::nullopt;
-    if (runs_[at_].first > number) at_ = 0;
-    while (at_ + 1 < runs_.size() && runs_[at_ + 1].first <= number) ++at_;
-    return runs_[at_].digest;
+    return std::prev(std::ranges::upper_bound(runs_, number, {}, &Run::first))->digest;
   }
 
  private:
@@ -34,7 +33,6 @@ class LeafRuns {
   };
   std::vector<Run> runs_;
   std::uint64_t leaves_ = 0;
-  std::size_t at_ = 0;  // the run that at() gave last
 };
 
 }  // namespace udtcat::trees

@@ -2,7 +2,6 @@
 #include "trees/receiver.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <ranges>
 #include <thread>
 #include <tuple>
@@ -15,9 +14,6 @@
 namespace udtcat::trees {
 
 namespace {
-
-// guess: the other end has heard that we end, and why
-constexpr std::chrono::milliseconds kEndPatience{2'000};
 
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
 
@@ -46,10 +42,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   committer_->stop();
   if (!is_done_) write_book();
   if (!is_done_) reception_.parts().tidy();
-  if (is_done_)
-    wire_.finish();
-  else
-    wire_.finish_within(kEndPatience);
+  if (is_done_) wire_.finish();  // else it has ended with the failure
   // The sender is heard to the end, so that it hears ours.
   for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
   }

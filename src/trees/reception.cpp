@@ -29,6 +29,7 @@ void Reception::fail(const Error& error) {
   failed_ = true;
   failing_.notify_all();
   tell_failure(error, writer_);
+  wire_.finish_within(kEndPatience);  // the thread that reads may wait for a sender who says nothing more
 }
 
 std::optional<Error> Reception::failure() {

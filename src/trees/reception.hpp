@@ -24,6 +24,9 @@
 
 namespace udtcat::trees {
 
+/// The sender has heard within it that we end, and why.
+inline constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
+
 /// The wishes of a transfer at its receiver.
 struct ReceiverOptions {
   files::FileTree tree;
@@ -31,9 +34,9 @@ struct ReceiverOptions {
   files::Parts::Held held = files::Parts::Held::refuse;
   bool keeps_owners = false;
   bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
-  std::optional<std::uint64_t> limit_bytes;
-  std::optional<std::set<std::string>> asked;  ///< first words of the paths that were asked for; none: any may come
-  std::optional<files::FileLocation> book;     ///< none: nothing is remembered
+  std::optional<std::uint64_t> limit_bytes{};
+  std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
+  std::optional<files::FileLocation> book;       ///< none: nothing is remembered
 };
 
 /// A file that was proved, and waits to be written into the book.

@@ -175,6 +175,7 @@ void Sender::as_file(const SourceItem& item, Entry& entry) const {
 Status Sender::handle(const Message& answer) {
   if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
   if (const auto* refused = std::get_if<Refused>(&answer)) {
+    if (refused->entry >= next_id_) return tl::unexpected(unexpected_answer());
     account_.complain("the other end: " + refused->reason);
     settle(refused->entry);
     return {};
@@ -190,7 +191,9 @@ Status Sender::handle(const Message& answer) {
   const auto* hashes = std::get_if<Hashes>(&answer);
   if (hashes == nullptr) return tl::unexpected(unexpected_answer());
   const EntryId id = hashes->entry;
-  Comparison comparison(answers_, *hashes);
+  const auto found = unsettled_.find(id);
+  const std::uint64_t leaves = found == unsettled_.end() ? 0 : files::leaves_of(found->second.entry.size_bytes);
+  UDTCAT_TRY(Comparison comparison, Comparison::begin(answers_, *hashes, leaves));
   UDTCAT_CHECK(describe(id, &comparison));
   return comparison.drain();
 }

@@ -2,6 +2,7 @@
 #include "trees/work.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -25,6 +26,8 @@ namespace udtcat::trees {
 namespace {
 
 constexpr std::size_t kMaxListBytes = 1'073'741'824;  // guess: ten million paths
+
+constexpr std::chrono::milliseconds kRefusalPatience{2'000};  // guess: the peer has heard it
 
 std::string current_directory() {
   std::error_code unknown;
@@ -112,10 +115,21 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
   return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
-Status receive(Wire& wire, MessageReader& reader, const std::string& directory, const std::string& job,
-               const std::optional<Hello>& hello, const Wishes& wishes, Account& account) {
+/// The peer is told that what it asks for is not to be had here.
+Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
+  MessageWriter writer(wire);
+  tell_failure(refused.error(), writer);
+  wire.finish_within(kRefusalPatience);
+  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
+  }
+  return refused;
+}
+
+/// With all that it needs: its directory, its parts and its manifest.
+Result<std::unique_ptr<Receiver>> receiver_for(Wire& wire, const std::string& directory, const std::string& job,
+                                               const std::optional<Hello>& hello, const Wishes& wishes,
+                                               std::optional<ManifestLog>& manifest, Account& account) {
   UDTCAT_TRY(auto tree, files::FileTree::make(directory));
-  std::optional<ManifestLog> manifest;
   if (wishes.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*wishes.manifest));
   }
@@ -127,8 +141,16 @@ Status receive(Wire& wire, MessageReader& reader, const std::string& directory, 
                           .limit_bytes = wishes.limit_bytes,
                           .asked = hello ? asked_by(*hello) : std::nullopt,
                           .book = book_of(tree, wishes.books)};
-  UDTCAT_TRY(const auto receiver, Receiver::make(std::move(options), wire, manifest ? &*manifest : nullptr, account));
-  UDTCAT_CHECK(receiver->run(reader, hello));
+  return Receiver::make(std::move(options), wire, manifest ? &*manifest : nullptr, account);
+}
+
+/// hello   of a connector
+Status receive(Wire& wire, MessageReader& reader, const std::string& directory, const std::string& job,
+               const std::optional<Hello>& hello, const Wishes& wishes, Account& account) {
+  std::optional<ManifestLog> manifest;
+  const auto receiver = receiver_for(wire, directory, job, hello, wishes, manifest, account);
+  if (!receiver) return tell_refusal(wire, reader, tl::unexpected(receiver.error()));
+  UDTCAT_CHECK((*receiver)->run(reader, hello));
   return manifest ? manifest->finish() : Status();
 }
 
@@ -138,15 +160,6 @@ Result<Hello> read_hello(MessageReader& reader) {
   if (hello == nullptr)
     return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
   return std::move(*hello);
-}
-
-/// The peer is told that what it asks for is not to be had here.
-Status tell_refusal(Wire& wire, Status refused) {
-  if (refused) return refused;
-  MessageWriter writer(wire);
-  tell_failure(refused.error(), writer);
-  wire.finish_within(std::chrono::seconds(2));  // guess: the peer has heard it
-  return refused;
 }
 
 Wishes with(const Wishes& wishes, const Hello& hello) {
@@ -162,6 +175,12 @@ std::string in_account(const std::string& path) {
 }
 
 }  // namespace
+
+Status check_selection(const Selection& selection) {
+  if (selection.list) return {};
+  UDTCAT_CHECK(Source::of_arguments(selection.paths));
+  return {};
+}
 
 Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
                          Account& account) {
@@ -196,25 +215,26 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   MessageReader reader(wire);
   UDTCAT_TRY(const Hello hello, read_hello(reader));
   if (hello.role != Role::sends)
-    return tell_refusal(wire, fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
+    return tell_refusal(wire, reader,
+                        fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
   if (!hello.place.empty())
-    return tell_refusal(wire,
+    return tell_refusal(wire, reader,
                         fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                              "this end has a directory of its own"));
   const std::string job = name_of(hello.job);
   const auto claim = jobs.claim(job, wire);
-  return tell_refusal(wire, receive(wire, reader, directory, job, std::nullopt, with(wishes, hello), account));
+  return receive(wire, reader, directory, job, std::nullopt, with(wishes, hello), account);
 }
 
 Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {
   MessageReader reader(wire);
   UDTCAT_TRY(const Hello hello, read_hello(reader));
   if (hello.role != Role::receives)
-    return tell_refusal(wire,
+    return tell_refusal(wire, reader,
                         fail(Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"));
   auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
-  if (!source) return tell_refusal(wire, tl::unexpected(source.error()));
+  if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
   return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, hello.wants_totals, account);
 }
 
@@ -222,12 +242,12 @@ Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
   MessageReader reader(wire);
   UDTCAT_TRY(Hello hello, read_hello(reader));
   if (hello.role == Role::sends)
-    return tell_refusal(wire, receive(wire, reader, in_account(hello.place), name_of(hello.job), std::nullopt,
-                                      with(wishes, hello), account));
+    return receive(wire, reader, in_account(hello.place), name_of(hello.job), std::nullopt, with(wishes, hello),
+                   account);
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   auto source = Source::of_arguments(hello.paths);
-  if (!source) return tell_refusal(wire, tl::unexpected(source.error()));
+  if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
   return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, hello.wants_totals, account);
 }
 

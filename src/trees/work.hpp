@@ -33,6 +33,9 @@ struct Selection {
   std::optional<std::string> list{};  ///< a file that names them, "-": stdin; none: `paths`
 };
 
+/// Whether the paths can be sent, before anybody is dialled.  errors: those of Source::of_arguments()
+[[nodiscard]] Status check_selection(const Selection& selection);
+
 // Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `account` outlives them.
 
 /// A connector that sends.  place   as Hello has it

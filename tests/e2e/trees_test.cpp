@@ -96,7 +96,8 @@ TEST_F(TreesTest, OfSeveralPathsStandBesideEachOther) {
   EXPECT_EQ(read_file(here("dst/d/file")), "c/d");
   EXPECT_EQ(read_file(here("dst/file")), "alone");
   fs::create_directory(here("c/a"));
-  expect_statuses({"a", "c/a"}, kUsage, kPeerLost);
+  Process sender = send({"a", "c/a"});
+  expect_exit(sender, kUsage, kAtOnce);
 }
 
 TEST_F(TreesTest, ThatAreUnchangedAreNotSentAgain) {

@@ -86,7 +86,7 @@ class Peer {
   /// It goes with the next that is said.
   void gather(const Message& message) { std::ignore = writer_.put(message); }
   void say_bytes(std::span<const std::byte> bytes) { std::ignore = wire_.write(bytes); }
-  void end() { wire_.finish(test::kWatchdog); }
+  void end() { wire_.finish_within(test::kWatchdog); }
 
   /// The next message, of that kind.
   template <typename Kind>
@@ -97,6 +97,14 @@ class Peer {
     const auto* kind = is_there ? std::get_if<Kind>(&**message) : nullptr;
     EXPECT_TRUE(!is_there || kind != nullptr) << "a message of another kind: " << (*message)->index();
     return kind != nullptr ? *kind : Kind{};
+  }
+  /// The next message of that kind; others are passed over.
+  template <typename Kind>
+  Kind hear_one() {
+    for (auto message = reader_.next(); message && *message; message = reader_.next())
+      if (const auto* kind = std::get_if<Kind>(&**message)) return *kind;
+    ADD_FAILURE() << "no such message";
+    return {};
   }
   /// All that comes until the end.  returns  the last of that kind
   template <typename Kind>
@@ -131,13 +139,17 @@ class Troubles {
 };
 
 /// An end that runs on a thread, while a test plays the other one.
-class End : public Troubles {
+class RunningEnd : public Troubles {
  public:
-  End() = default;
-  End(const End&) = delete;
-  End& operator=(const End&) = delete;
-  ~End() { join(); }
+  RunningEnd() = default;
+  RunningEnd(const RunningEnd&) = delete;
+  RunningEnd& operator=(const RunningEnd&) = delete;
+  ~RunningEnd() { join(); }
 
+ private:
+  JoinedWires wires_;
+
+ public:
   Peer peer{wires_.there};
 
   /// Waits for its result. The peer ends when it has heard all.
@@ -163,14 +175,17 @@ class End : public Troubles {
   }
 
  private:
-  JoinedWires wires_;
   Status result_;
   std::thread thread_;
 };
 
+/// The content of a file, and its leaves.
+inline const Bytes kContent = test::random_bytes(2 * files::kLeafBytes + 777);
+inline constexpr std::uint64_t kLeaves = 3;
+
 inline constexpr const char* kJob = "0123456789abcdef";
 
-class ReceivingEnd : public End {
+class ReceivingEnd : public RunningEnd {
  public:
   using Change = std::function<void(ReceiverOptions&)>;
 
@@ -187,7 +202,7 @@ class ReceivingEnd : public End {
   ~ReceivingEnd() { join(); }
 };
 
-class SendingEnd : public End {
+class SendingEnd : public RunningEnd {
  public:
   explicit SendingEnd(Source source, bool counts = false) : source_(std::move(source)) {
     if (counts) sender_.count();
@@ -234,7 +249,7 @@ inline Data leaf_of(EntryId id, std::span<const std::byte> content, std::uint64_
   const auto bytes = content.subspan(offset, std::min(files::kLeafBytes, content.size() - offset));
   return {id, leaf, files::hash_of_leaf(bytes), {{0, bytes}}};
 }
-inline files::Digest hash_of_content(std::span<const std::byte> content) {
+inline files::Digest root_of(std::span<const std::byte> content) {
   files::TreeHash tree;
   for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
     tree.add(leaf_of(0, content, leaf).digest);

@@ -70,6 +70,9 @@ class TreeJob final : public tool::Job {
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
+    if (options_.role == Role::sends)
+      if (auto checked = check_selection(options_.selection); !checked)
+        return run.fail_to_start(std::move(checked.error()));
     Connector connector(run, options_);
     auto started = options_.way == Way::ssh ? connector.start_ssh(context.core_limit_bytes)
                                             : connector.dial(std::move(found.credentials));
