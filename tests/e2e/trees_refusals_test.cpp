@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "e2e/support/trees_test.hpp"
 #include "support/ordinary_user.hpp"
@@ -14,9 +14,6 @@ namespace udtcat::test::e2e {
 namespace {
 
 namespace fs = std::filesystem;
-
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class TreesRefusals : public TreesTest {
  protected:
@@ -71,7 +68,7 @@ TEST_F(TreesRefusals, OfASymbolicLinkToOutsideWriteNothingThere) {
   fs::create_directories(here("dst/src"));
   fs::create_directory_symlink("../../outside", here("dst/src/below"));
   expect_both_say("src/below");
-  EXPECT_THAT(fs::directory_iterator(here("outside")), SizeIs(0)) << "something has come to it";
+  EXPECT_TRUE(fs::is_empty(here("outside"))) << "something has come to it";
   EXPECT_EQ(read_file(here("dst/src/first")), "stands");
   EXPECT_TRUE(fs::is_symlink(here("dst/src/below")));
 }

@@ -65,9 +65,10 @@ class TreesCutTest : public TreesTest {
     expect_exit(survivor, kPeerLost, kTransferLimit);
     EXPECT_GE(held(), before) << "what was there has been lost";
     expect_nothing_false();
-    if (victim == Victim::receiver)
+    if (victim == Victim::receiver) {
       EXPECT_LE(figures_of(survivor).value("bytes_sent", UINT64_MAX), held() - before + kAgain + total_ / 100)
           << survivor.errors();
+    }
   }
   /// What has a final name has the content of the source.
   void expect_nothing_false(std::source_location where = std::source_location::current()) const {
