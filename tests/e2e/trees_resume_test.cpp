@@ -29,6 +29,15 @@ TEST_F(TreesCutTest, SoakOfTwoHundredKills) {
   }
 }
 
+TEST_F(TreesCutTest, AreCountedByTheListenerToo) {
+  make_source();
+  Process receiver = receive_into("dst", {.args = {"--once", "--stats=json"}});
+  Process sender = send({"src"});
+  expect_exit(sender, kSuccess);
+  expect_exit(receiver, kSuccess, kAtOnce);
+  EXPECT_GE(figures_of(receiver).value("bytes_received", 0U), total_) << receiver.errors();
+}
+
 TEST_F(TreesCutTest, AreTakenAgainByTheListenerThatLivesOn) {
   make_source();
   Process receiver = receive_into("dst", {});
