@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <udtcat/result.hpp>
@@ -62,6 +64,7 @@ class Receiver {
   HandOver<Numbered> entries_{kMaxUnsettled};
   std::optional<Committer> committer_;
   EntryId next_id_ = 0;
+  std::map<std::string, std::string> dropped_;  ///< by path: what to say unless it comes again
   /// The file that the sender describes.
   struct Current {
     EntryId id;
