@@ -39,7 +39,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (over) over = reception_.writer().flush();
   if (over) over = receive(reader);
   if (!over) reception_.fail(over.error());
-  for (const auto& [path, complaint] : dropped_) reception_.account().complain(complaint);
+  complain_of_dropped();
   entries_.close();
   judging.join();
   committer_->stop();
@@ -158,6 +158,11 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   return {};
 }
 
+/// What was dropped and has not come again is not to be had.
+void Receiver::complain_of_dropped() {
+  for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.account().complain(complaint);
+}
+
 void Receiver::settle_current() {
   reception_.settle(current_->body_bytes);
   current_.reset();
@@ -169,6 +174,7 @@ Status Receiver::complete(const End& end) {
     return tl::unexpected(of_sender("it ends before all is settled"));
   committer_->finish();
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
+  complain_of_dropped();
   make_links();
   reception_.parts().remove();
   set_directories();

@@ -53,6 +53,7 @@ class Receiver {
   [[nodiscard]] Status take_dropped(const Dropped& dropped);
   [[nodiscard]] Status describe(EntryId id);
   void settle_current();
+  void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
   void make_links();
   void set_directories();
