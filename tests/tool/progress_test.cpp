@@ -127,5 +127,21 @@ TEST(Progress, SurvivesFiguresThatFall) {
   EXPECT_NE(progress.line(fewer, kWholeLine).find("  0 B/s  "), std::string::npos);
 }
 
+TEST(Progress, CountsAndNamesTheThingsThatMoveWhereThereIsRoom) {
+  const auto with = [](std::uint64_t all_bytes, std::size_t columns) {
+    Progress progress;
+    std::ignore = progress.line(at(0ms), columns);
+    ProgressPicture picture = at(2s);
+    picture.extent = Extent{824'000'000, all_bytes, "12 of 81 names", "data/a"};
+    return progress.line(picture, columns);
+  };
+  const std::string whole =
+      "[ 27 %] 824 MB of 3.00 GB  412 MB/s  0:02  RTT 75.1 ms  0.1 % lost  12 of 81 names  data/a";
+  EXPECT_EQ(with(kSize, kWholeLine), whole);
+  EXPECT_EQ(with(kSize, whole.size()), whole);
+  EXPECT_EQ(with(kSize, whole.size() - 1) + "  data/a", whole);
+  EXPECT_EQ(with(0, kWholeLine), "824 MB  412 MB/s  0:02  RTT 75.1 ms  0.1 % lost  12 of 81 names  data/a");
+}
+
 }  // namespace
 }  // namespace udtcat::tool

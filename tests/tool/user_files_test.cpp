@@ -30,6 +30,17 @@ TEST_F(UserFiles, AreWhereTheUserHasHisConfiguration) {
   ::unsetenv("XDG_CONFIG_HOME");
 }
 
+TEST_F(UserFiles, ThatCanBeMadeAnewAreInHisCache) {
+  ::setenv("HOME", "/home/alice", 1);
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(user_cache("proofs"), "/home/alice/.cache/udtcat/proofs");
+  ::setenv("XDG_CACHE_HOME", "/var/cache/alice", 1);
+  EXPECT_EQ(user_cache("proofs"), "/var/cache/alice/udtcat/proofs");
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(user_cache("proofs"), "/home/alice/.cache/udtcat/proofs");
+  ::unsetenv("XDG_CACHE_HOME");
+}
+
 TEST_F(UserFiles, HaveADirectoryForThisUserOnly) {
   const auto file = home_ / "a/b/peers";
   ASSERT_TRUE(make_private_directory_of(file));

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/jobs.hpp"
+
+#include <atomic>
+#include <future>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::trees {
+namespace {
+
+TEST(Jobs, OfAnotherNameAreLeftAlone) {
+  boost::asio::io_context io;
+  Jobs jobs;
+  Wire first(io);
+  Wire other(io);
+  const auto claim = jobs.claim("first", first);
+  { const auto ended = jobs.claim("other", other); }
+  const auto again = jobs.claim("other", other);
+  EXPECT_FALSE(first.is_cut());
+  EXPECT_FALSE(other.is_cut()) << "it had ended before";
+}
+
+TEST(Jobs, CutTheirEarlierWireAndWaitUntilItIsGone) {
+  boost::asio::io_context io;
+  Jobs jobs;
+  Wire first(io);
+  Wire again(io);
+  std::promise<void> claimed;
+  std::atomic<bool> is_over{false};
+  auto earlier = std::async(std::launch::async, [&] {
+    const auto claim = jobs.claim("same", first);
+    claimed.set_value();
+    const bool is_there = first.await(1).has_value();
+    is_over = true;
+    return is_there;
+  });
+  claimed.get_future().wait();
+  const auto later = jobs.claim("same", again);
+  EXPECT_TRUE(is_over);
+  EXPECT_TRUE(first.is_cut());
+  EXPECT_FALSE(again.is_cut());
+  EXPECT_FALSE(earlier.get());
+}
+
+}  // namespace
+}  // namespace udtcat::trees
