@@ -26,9 +26,12 @@ namespace {
 constexpr std::uint32_t kModeBits = 07777;  // spec: chmod(2)
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
-constexpr std::size_t kMaxListBytes = 65'536;             // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
-constexpr std::size_t kMaxExtendedBytes = 1'048'576;      // spec: docs/spec/trees.md §1: what a message has room for
-constexpr std::size_t kEachBytes = 5;                     // spec: docs/spec/trees.md §3: the lengths of both
+// spec: statfs(2): they change st_ctim with each change, and no user can set it
+constexpr std::array<std::uint64_t, 7> kTellingSystems{0xEF53,     0x58465342, 0x9123683E, 0x01021994,
+                                                       0x2FC12FC1, 0xF2F52010, 0xCA451A4E};
+constexpr std::size_t kMaxListBytes = 65'536;         // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
+constexpr std::size_t kMaxExtendedBytes = 1'048'576;  // spec: docs/spec/trees.md §1: what a message has room for
+constexpr std::size_t kEachBytes = 5;                 // spec: docs/spec/trees.md §3: the lengths of both
 
 std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }
 
@@ -51,7 +54,7 @@ tl::unexpected<Error> cannot_set(const std::string& attribute, const std::string
 }
 
 /// A file system without extended attributes has none.
-bool has_no_attributes(ssize_t got) { return got < 0 && (errno == ENOTSUP || errno == ENODATA || errno == ENOENT); }
+bool has_no_attributes(ssize_t got) { return got < 0 && (errno == ENOTSUP || errno == ENODATA); }
 
 /// Whose attributes are meant where a path is that of a symbolic link.
 enum class AtLink { itself, followed };
@@ -128,13 +131,16 @@ struct StampParts {
 
 }  // namespace
 
-std::optional<Stamp> stamp_of(const struct stat& status) {
+std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status) {
   const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
   const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
-  if (nanoseconds_now() - state_changed < (by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count()))
-    return std::nullopt;
+  const auto lately = by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count();
+  if (nanoseconds_now() - state_changed < lately) return std::nullopt;
+  const auto system = location.file_system_of(status);
+  if (!system || std::ranges::find(kTellingSystems, system->type) == kTellingSystems.end()) return std::nullopt;
   StampParts parts;
   parts.add(this_machine());
+  parts.add(system->id);
   parts.add(status.st_dev);
   parts.add(status.st_ino);
   parts.add(static_cast<std::uint64_t>(status.st_size));
@@ -144,6 +150,21 @@ std::optional<Stamp> stamp_of(const struct stat& status) {
   Stamp stamp{};
   std::copy_n(digest.begin(), stamp.size(), stamp.begin());
   return stamp;
+}
+
+bool is_same_state(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_size == other.st_size &&
+         nanoseconds_of(one.st_mtim) == nanoseconds_of(other.st_mtim) &&
+         nanoseconds_of(one.st_ctim) == nanoseconds_of(other.st_ctim);
+}
+
+bool has_attributes(const struct stat& status, const Attributes& attributes, bool with_owner) {
+  const bool is_link = S_ISLNK(status.st_mode);
+  if (!is_link && (status.st_mode & kModeBits) != attributes.mode) return false;
+  if (changed_time_of(status) != attributes.changed) return false;
+  if (!with_owner) return true;
+  const auto ids = ids_of(attributes.owner);
+  return ids && status.st_uid == ids->uid && status.st_gid == ids->gid;
 }
 
 FileTime changed_time_of(const struct stat& status) {
@@ -164,27 +185,36 @@ Status write_attributes(const bridge::Descriptor& opened, const Attributes& attr
   struct stat status {};
   if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
   const bool is_link = S_ISLNK(status.st_mode);
-  const std::string path = path_to(opened);
-  bool had_owner = true;
+  // chown(2) takes mode bits and capabilities away, so it comes first.
   if (wishes.keeps_owner) {
     UDTCAT_TRY(const auto wanted, ids_of(attributes.owner));
-    had_owner = status.st_uid == wanted.uid && status.st_gid == wanted.gid;
-    if (!had_owner && ::fchownat(opened.number(), "", wanted.uid, wanted.gid, AT_EMPTY_PATH) != 0)
+    const bool has_owner = status.st_uid == wanted.uid && status.st_gid == wanted.gid;
+    if (!has_owner && ::fchownat(opened.number(), "", wanted.uid, wanted.gid, AT_EMPTY_PATH) != 0)
       return cannot_set("owner", shown);
   }
-  // chown(2) takes mode bits and capabilities away.
-  const bool has_mode = had_owner && (status.st_mode & kModeBits) == attributes.mode;
-  if (!is_link && !has_mode) UDTCAT_CHECK(set_mode(opened, attributes.mode, shown));
-  if (!is_link) UDTCAT_CHECK(write_extended(path, shown, attributes.extended, wishes.keeps_owner, wishes.is_new));
+  if (!is_link) {
+    // An owner without the right to write may not set them, either.
+    if (!attributes.extended.empty() && (status.st_mode & S_IWUSR) == 0)
+      UDTCAT_CHECK(set_mode(opened, (status.st_mode & kModeBits) | S_IRUSR | S_IWUSR, shown));
+    UDTCAT_CHECK(write_extended(path_to(opened), shown, attributes.extended, wishes.keeps_owner, wishes.is_new));
+    if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
+    if ((status.st_mode & kModeBits) != attributes.mode) UDTCAT_CHECK(set_mode(opened, attributes.mode, shown));
+  }
   const std::array<timespec, 2> times{
       timespec{0, UTIME_OMIT}, timespec{attributes.changed.seconds, static_cast<long>(attributes.changed.nanoseconds)}};
-  if (changed_time_of(status) == attributes.changed && !wishes.is_new) return {};
-  if (::utimensat(opened.number(), "", times.data(), AT_EMPTY_PATH) != 0) return cannot_set("time", shown);
-  return {};
+  if (changed_time_of(status) != attributes.changed &&
+      ::utimensat(opened.number(), "", times.data(), AT_EMPTY_PATH) != 0)
+    return cannot_set("time", shown);
+  if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
+  if (has_attributes(status, attributes, wishes.keeps_owner)) return {};
+  return fail(Errc::local_write_failed, "give " + shown + " its attributes",
+              "its file system keeps another mode, time or owner than it was given");
 }
 
 Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown) {
-  if (::chmod(path_to(opened).c_str(), mode) != 0) return cannot_set("mode", shown);
+  // fchmod(2) takes no O_PATH.
+  if (::fchmod(opened.number(), mode) != 0 && ::chmod(path_to(opened).c_str(), mode) != 0)
+    return cannot_set("mode", shown);
   return {};
 }
 

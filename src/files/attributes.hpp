@@ -58,8 +58,16 @@ using Stamp = std::array<std::byte, 16>;
 // guess: two ticks of a slow kernel's clock, by which a file system tells the time
 inline constexpr std::chrono::milliseconds kLately{20};
 
-/// None where it changed so lately that another change could leave its times as they are.
-[[nodiscard]] std::optional<Stamp> stamp_of(const struct stat& status);
+/// None where it changed so lately that another change could leave its times as they are, and on a file system that is
+/// not known to tell of each change (a picture that is mounted, another host's disk).
+/// location   of the file, in an opened directory
+[[nodiscard]] std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status);
+
+/// Whether both are of one file, that has not changed in between.
+[[nodiscard]] bool is_same_state(const struct stat& one, const struct stat& other);
+
+/// Whether a file has these attributes already, but for the extended ones.
+[[nodiscard]] bool has_attributes(const struct stat& status, const Attributes& attributes, bool with_owner);
 
 /// The attributes at a name, whose status the caller has; a symbolic link's are its own.
 /// errors: Errc::local_read_failed
@@ -73,7 +81,7 @@ struct AttributeWishes {
 
 /// Gives what is open, also by O_PATH, its attributes; a symbolic link has no mode. Nothing is changed that is so
 /// already.
-/// errors: Errc::local_write_failed
+/// errors: Errc::local_write_failed, also where the file system keeps something else than it was given
 [[nodiscard]] Status write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
                                       const AttributeWishes& wishes, const std::string& shown);
 

@@ -5,12 +5,14 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/core/user_text.hpp"
@@ -71,6 +73,18 @@ Result<std::optional<struct stat>> FileLocation::look() const {
   if (::fstatat(directory(), name_.c_str(), &status, directory_ ? AT_SYMLINK_NOFOLLOW : 0) == 0) return status;
   if (errno == ENOENT) return std::nullopt;
   return fail(Errc::local_read_failed, "look at " + shown_, core::errno_text(errno));
+}
+
+std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struct stat& status) const {
+  struct stat above {};
+  struct statfs system {};
+  if (!directory_ || ::fstat(directory_->number(), &above) != 0 || above.st_dev != status.st_dev ||
+      ::fstatfs(directory_->number(), &system) != 0)
+    return std::nullopt;
+  std::uint64_t id = 0;
+  static_assert(sizeof system.f_fsid == sizeof id);
+  std::memcpy(&id, &system.f_fsid, sizeof id);
+  return FileSystem{static_cast<std::uint64_t>(system.f_type), id};
 }
 
 bool FileLocation::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }

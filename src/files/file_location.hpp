@@ -33,6 +33,13 @@ class FileLocation {
   /// Of the name itself where it is in an opened directory, be it a symbolic link; none: nothing is there.
   /// errors: Errc::local_read_failed
   [[nodiscard]] Result<std::optional<struct stat>> look() const;
+  /// The file system of a directory, as statfs(2) has it.
+  struct FileSystem {
+    std::uint64_t type = 0;
+    std::uint64_t id = 0;
+  };
+  /// Of the file whose status this is; none: it cannot be told, or is not that of its opened directory.
+  [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
   [[nodiscard]] bool exists() const;
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.

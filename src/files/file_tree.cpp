@@ -22,6 +22,8 @@ namespace {
 
 constexpr mode_t kTreeDirectoryMode = 0777;  // spec: POSIX: the umask takes from it
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+// Of one that is passed through only: who may not list it may still know a name in it.
+constexpr int kPassingFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 tl::unexpected<Error> tree_failed(Errc code, const char* doing, const std::string& shown) {
   return fail(code, std::string(doing) + ' ' + shown, core::errno_text(errno));
@@ -37,7 +39,7 @@ std::pair<std::string, std::string> parted(const std::string& path) {
 /// In one call; a kernel before 5.6, or one whose sandbox does not know it, refuses with ENOSYS or EPERM.
 bridge::Descriptor open_beneath(const bridge::Descriptor& root, const std::string& path) {
   open_how how{};
-  how.flags = kDirectoryFlags;
+  how.flags = kPassingFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   return bridge::Descriptor(static_cast<int>(::syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how)));
 }
@@ -81,7 +83,7 @@ Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter_by_words(const
   for (std::string_view rest = path; !rest.empty();) {
     const auto slash = rest.find('/');
     const std::string word(rest.substr(0, slash));
-    bridge::Descriptor next(::openat(at->number(), word.c_str(), kDirectoryFlags | O_NOFOLLOW));
+    bridge::Descriptor next(::openat(at->number(), word.c_str(), kPassingFlags | O_NOFOLLOW));
     if (!next.is_open()) return tree_failed(code, "open the directory", shown(path));
     at = std::make_shared<const bridge::Descriptor>(std::move(next));
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);

@@ -2,6 +2,7 @@
 #include "files/manifest.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <span>
 #include <tuple>
@@ -78,8 +79,13 @@ void ManifestWriter::Discard::operator()(State* state) const {
 }
 
 Result<ManifestWriter> ManifestWriter::create(const FileLocation& location) {
-  FileLocation next = location.with_suffix(kNextManifestSuffix);
-  UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_TRUNC, Errc::local_write_failed));
+  if (location.is_special() || location.is_directory())
+    return fail(Errc::local_write_failed, "write the manifest " + location.shown(),
+                "there is something that is no file");
+  // Of this process and this manifest alone: others may write one of that name meanwhile.
+  static std::atomic<unsigned> number{0};
+  FileLocation next = location.with_suffix(fmt::format(".{}-{}{}", ::getpid(), ++number, kNextManifestSuffix));
+  UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, Errc::local_write_failed));
   auto state = std::make_unique<State>(State{.location = location,
                                              .next = std::move(next),
                                              .file = std::move(file),

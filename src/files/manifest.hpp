@@ -20,7 +20,7 @@
 
 namespace udtcat::files {
 
-/// Writes a manifest as NAME.new, which gets its name when it is whole, and is removed otherwise.
+/// Writes a manifest beside its name as NAME.PID-N.new, which gets its name when it is whole, and is removed otherwise.
 /// Every call may wait for the disk. After an error each later call gives the same one.
 /// Threads: unsynchronised.
 class ManifestWriter {

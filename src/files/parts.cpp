@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/attributes.hpp"
 #include "files/tree_hash.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -65,7 +66,17 @@ FileLocation Parts::of(const std::string& path) const {
   return {own_, to_hex(digest_of(std::as_bytes(std::span(path)))), tree_.shown(path)};
 }
 
+/// One that was cut when it was whole has its own mode already.
+void Parts::make_writable(const std::string& path) const {
+  const auto part = of(path).open(O_PATH, Errc::local_write_failed);
+  struct stat status {};
+  if (part && ::fstat(part->number(), &status) == 0 && S_ISREG(status.st_mode) &&
+      (status.st_mode & kPartMode) != kPartMode)
+    std::ignore = set_mode(*part, kPartMode, path);  // else its opening says so
+}
+
 Result<bridge::Descriptor> Parts::take(const std::string& path) const {
+  make_writable(path);
   const FileLocation location = of(path);
   bridge::Descriptor part(::openat(own_->number(), to_hex(digest_of(std::as_bytes(std::span(path)))).c_str(),
                                    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kPartMode));

@@ -42,6 +42,8 @@ class Parts {
         std::string job)
       : tree_(std::move(tree)), all_(std::move(all)), own_(std::move(own)), job_(std::move(job)) {}
 
+  void make_writable(const std::string& path) const;
+
   FileTree tree_;
   std::shared_ptr<const bridge::Descriptor> all_;
   std::shared_ptr<const bridge::Descriptor> own_;  // holds the lock

@@ -5,10 +5,20 @@
 
 namespace udtcat::trees {
 
+namespace {
+
+std::size_t digests_of(const Message& answer) {
+  const auto* hashes = std::get_if<Hashes>(&answer);
+  return hashes != nullptr ? hashes->digests.size() : 0;
+}
+
+}  // namespace
+
 bool Answers::give(Message answer) {
   const core::MutexLock lock(mutex_);
-  while (waiting_.size() >= kMaxWaiting && !closed_) changed_.wait(mutex_);
+  while ((waiting_.size() >= kMaxWaiting || digests_ >= kMaxWaitingDigests) && !closed_) changed_.wait(mutex_);
   if (closed_) return false;
+  digests_ += digests_of(answer);
   waiting_.push_back(std::move(answer));
   changed_.notify_all();
   return true;
@@ -27,6 +37,7 @@ Result<Message> Answers::take() {
   if (waiting_.empty()) return tl::unexpected(*over_);
   Message answer = std::move(waiting_.front());
   waiting_.pop_front();
+  digests_ -= digests_of(answer);
   changed_.notify_all();
   return answer;
 }

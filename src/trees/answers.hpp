@@ -16,7 +16,9 @@ namespace udtcat::trees {
 /// Threads: internally synchronised.
 class Answers {
  public:
-  static constexpr std::size_t kMaxWaiting = 2 * kMaxUnsettled;  // guess: full: the receiver's stream waits
+  // Full, by either: the receiver's stream waits.
+  static constexpr std::size_t kMaxWaiting = 2 * kMaxUnsettled;  // guess: no honest receiver has more to say
+  static constexpr std::size_t kMaxWaitingDigests = 1'048'576;   // guess: 32 MiB: of 1 TiB
 
   /// Waits for room.  returns  false: nobody takes any more
   [[nodiscard]] bool give(Message answer);
@@ -31,6 +33,7 @@ class Answers {
  private:
   core::Mutex mutex_;
   core::Condition changed_;
+  std::size_t digests_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of those that wait
   std::deque<Message> waiting_ UDTCAT_GUARDED_BY(mutex_);
   std::optional<Error> over_ UDTCAT_GUARDED_BY(mutex_);
   bool closed_ UDTCAT_GUARDED_BY(mutex_) = false;

@@ -10,9 +10,11 @@ namespace udtcat::trees {
 std::vector<Proved> note(const std::vector<Proved>& proved, Destination& destination, Reception& reception) {
   std::vector<Proved> later;
   for (const Proved& each : proved) {
-    const auto status = destination.look(each.path);
-    const auto own = status && *status ? files::stamp_of(**status) : std::nullopt;
-    if (own)
+    const auto location = destination.locate(each.path);
+    const auto status = location ? location->look() : tl::unexpected(location.error());
+    // One that somebody has changed since is not the one that was proved.
+    if (!status || !*status || !files::is_same_state(**status, each.status)) continue;
+    if (const auto own = files::stamp_of(*location, **status))
       reception.note(each, *own);
     else
       later.push_back(each);
@@ -30,6 +32,7 @@ void Committer::stop() {
 void Committer::add(Taken file) {
   if (batch_.empty()) batch_began_ = Clock::now();
   batch_bytes_ += file.entry.size_bytes;
+  if (file.is_part) pending_.insert(file.entry.path);
   batch_.push_back(std::move(file));
   const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes;
   const bool is_worth_it = batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
@@ -44,6 +47,7 @@ void Committer::hand_over() {
 void Committer::finish() {
   hand_over();
   batches_.wait_until_idle();
+  pending_.clear();
 }
 
 void Committer::work() {
@@ -58,14 +62,14 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
   // Those before are old enough to be told from what changes now.
   proved_ = note(proved_, destination, reception_);
   for (Taken& file : batch) {
-    if (file.is_part)
-      if (auto published = destination.publish(file.entry.path); !published) {
-        reception_.miss(file.id, file.entry);
-        reception_.refuse(file.id, published.error().message());
-        continue;
-      }
+    const Result<struct stat> stands = file.is_part ? destination.publish(file.entry.path) : file.status;
+    if (!stands) {
+      reception_.miss(file.id, file.entry);
+      reception_.refuse(file.id, stands.error().message(), Reception::When::later);
+      continue;
+    }
     reception_.prove(file.entry, file.digest);
-    if (file.entry.stamp) proved_.push_back({std::move(file.entry.path), *file.entry.stamp, file.digest});
+    if (file.entry.stamp) proved_.push_back({std::move(file.entry.path), *file.entry.stamp, file.digest, *stands});
   }
   return {};
 }

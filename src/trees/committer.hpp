@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,7 +22,8 @@ struct Taken {
   EntryId id = 0;
   Entry entry;
   files::Digest digest{};
-  bool is_part = false;  ///< it waits for its name; else it has it already
+  bool is_part = false;   ///< it waits for its name; else it has it already
+  struct stat status {};  ///< of one that has it, when that was proved
 };
 
 /// Writes files that have their names into the book.  returns  those that have changed too lately for that
@@ -49,6 +52,8 @@ class Committer {
   void add(Taken file);
   /// Returns when all files so far have their names, or were refused.
   void finish();
+  /// Whether a part of that path may still wait for its name.
+  [[nodiscard]] bool is_pending(const std::string& path) const { return pending_.contains(path); }
   /// Nothing more is given a name; those that have none stay parts.
   void stop();
   /// After finish() or stop(): those that were proved, and are not in the book.
@@ -64,6 +69,7 @@ class Committer {
   Reception& reception_;
   std::vector<Taken> batch_;
   std::uint64_t batch_bytes_ = 0;
+  std::set<std::string> pending_;  // of the files since finish()
   Clock::time_point batch_began_;
   HandOver<std::vector<Taken>> batches_{1};
   std::vector<Proved> proved_;  // the thread's, until finish()

@@ -88,8 +88,9 @@ Status Destination::make(const Entry& entry) {
   const auto part = parts_.of(entry.path);
   UDTCAT_CHECK(make_part(entry, part));
   UDTCAT_TRY(const auto opened, part.open(O_PATH, Errc::local_write_failed));
-  UDTCAT_CHECK(set_part_attributes(opened, entry));
-  return publish(entry.path);
+  UDTCAT_CHECK(set_part_attributes(opened, entry, true));
+  UDTCAT_CHECK(publish(entry.path));
+  return {};
 }
 
 Status Destination::make_hard_link(const std::string& path, const std::string& of) {
@@ -104,17 +105,24 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
   const auto part = parts_.of(path);
   part.remove();
   UDTCAT_CHECK(part.make_hard_link(original));
-  return publish(path);
+  UDTCAT_CHECK(publish(path));
+  return {};
 }
 
 Status Destination::set_attributes(const std::string& path, const files::Attributes& attributes) {
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
-  return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false}, location.shown());
+  return set_attributes_of(opened, path, attributes);
 }
 
-Status Destination::set_part_attributes(const bridge::Descriptor& part, const Entry& entry) const {
-  return files::write_attributes(part, entry.attributes, {.keeps_owner = keeps_owners_, .is_new = true},
+Status Destination::set_attributes_of(const bridge::Descriptor& opened, const std::string& path,
+                                      const files::Attributes& attributes) const {
+  return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false},
+                                 tree().shown(path));
+}
+
+Status Destination::set_part_attributes(const bridge::Descriptor& part, const Entry& entry, bool is_new) const {
+  return files::write_attributes(part, entry.attributes, {.keeps_owner = keeps_owners_, .is_new = is_new},
                                  tree().shown(entry.path));
 }
 
@@ -124,9 +132,13 @@ Status Destination::sync() const {
   return fail(Errc::local_write_failed, "store what was written to " + tree().shown("."), core::errno_text(errno));
 }
 
-Status Destination::publish(const std::string& path) {
+Result<struct stat> Destination::publish(const std::string& path) {
   UDTCAT_TRY(const auto location, locate(path));
-  return parts_.of(path).rename_to(location);
+  UDTCAT_TRY(const auto part, parts_.of(path).look());
+  UDTCAT_CHECK(parts_.of(path).rename_to(location));
+  UDTCAT_TRY(const auto now, location.look());
+  if (part && now && part->st_ino == now->st_ino) return *now;
+  return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
 }
 
 }  // namespace udtcat::trees

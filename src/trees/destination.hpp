@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
 #include "files/attributes.hpp"
@@ -57,12 +59,19 @@ class Destination {
   [[nodiscard]] Status make_hard_link(const std::string& path, const std::string& of);
   /// Gives what is at a path, be it so already, the attributes of the entry.
   [[nodiscard]] Status set_attributes(const std::string& path, const files::Attributes& attributes);
-  /// The same of a part that is open, or of one just made.
-  [[nodiscard]] Status set_part_attributes(const bridge::Descriptor& part, const Entry& entry) const;
+  /// The same of what is open.  path   for messages
+  [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const std::string& path,
+                                         const files::Attributes& attributes) const;
+  /// The same of a part.  is_new   it was just made
+  [[nodiscard]] Status set_part_attributes(const bridge::Descriptor& part, const Entry& entry, bool is_new) const;
+  /// Whether a file has them, but for the extended ones.
+  [[nodiscard]] bool has_attributes(const struct stat& status, const files::Attributes& attributes) const {
+    return files::has_attributes(status, attributes, keeps_owners_);
+  }
   /// Returns when all that was written to its file system is on the disk.
   [[nodiscard]] Status sync() const;
-  /// The part gets its name.
-  [[nodiscard]] Status publish(const std::string& path);
+  /// The part gets its name.  returns  its state then
+  [[nodiscard]] Result<struct stat> publish(const std::string& path);
 
  private:
   [[nodiscard]] Result<bool> is_there(const Entry& entry, const files::FileLocation& location);

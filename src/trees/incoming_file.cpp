@@ -43,17 +43,38 @@ Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
   return {};
 }
 
-/// A part that is no candidate is not believed: it is emptied.
+/// As it was when its leaves were told of, or not at all.
+Status IncomingFile::open_candidate() {
+  if (standing_.is_open() || part_.is_open()) return {};
+  const std::string shown = destination_.tree().shown(entry_.path);
+  bridge::Descriptor file;
+  if (candidate_->is_part) {
+    UDTCAT_TRY(file, destination_.parts().take(entry_.path));
+  } else {
+    UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
+    UDTCAT_TRY(file, location.open(O_RDONLY, Errc::local_read_failed));
+  }
+  struct stat now {};
+  const bool is_same = ::fstat(file.number(), &now) == 0 && now.st_ino == candidate_->status.st_ino &&
+                       (candidate_->is_part || files::is_same_state(now, candidate_->status));
+  if (!is_same) return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
+  if (candidate_->is_part) {
+    part_ = std::move(file);
+    part_bytes_ = static_cast<std::uint64_t>(candidate_->status.st_size);
+  } else {
+    standing_ = std::move(file);
+  }
+  return {};
+}
+
+/// A part that is no candidate is not believed: another one takes its place.
 Status IncomingFile::open_part() {
   if (part_.is_open()) return {};
-  if (candidate_ && candidate_->is_part) {
-    part_ = std::move(candidate_->file);
-    part_bytes_ = candidate_->bytes;
-    return {};
-  }
+  if (candidate_) UDTCAT_CHECK(open_candidate());
+  if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.limit().charge(Limit::kNameBytes, entry_.path));
+  destination_.parts().of(entry_.path).remove();
   UDTCAT_TRY(part_, destination_.parts().take(entry_.path));
-  if (::ftruncate(part_.number(), 0) != 0) return tl::unexpected(failed("empty the part of"));
   for (std::uint64_t leaf = 0; leaf < same_so_far_; ++leaf) UDTCAT_CHECK(copy_same(leaf));
   return {};
 }
@@ -106,9 +127,13 @@ Status IncomingFile::take(const Same& same) {
   if (!candidate_ || same.count > candidate_->leaves.leaves() || same.leaf > candidate_->leaves.leaves() - same.count)
     return out_of_order(entry_, "it was not told of such ones");
   if (candidate_->is_part) UDTCAT_CHECK(open_part());
-  for (std::uint64_t leaf = same.leaf; leaf < same.leaf + same.count; ++leaf) {
-    tree_.add(*candidate_->leaves.at(leaf));
-    if (!candidate_->is_part && part_.is_open()) UDTCAT_CHECK(copy_same(leaf));
+  for (std::uint64_t leaf = same.leaf; leaf < same.leaf + same.count;) {
+    const auto run = candidate_->leaves.run_at(leaf);
+    const std::uint64_t count = std::min(run.leaves, same.leaf + same.count - leaf);
+    tree_.add(run.digest, count);
+    for (std::uint64_t each = leaf; each < leaf + count && !candidate_->is_part && part_.is_open(); ++each)
+      UDTCAT_CHECK(copy_same(each));
+    leaf += count;
   }
   if (!part_.is_open()) same_so_far_ += same.count;
   next_leaf_ += same.count;
@@ -120,21 +145,38 @@ Status IncomingFile::copy_same(std::uint64_t leaf) {
   memory_.resize(bytes_of(leaf));
   const std::uint64_t offset = leaf * files::kLeafBytes;
   const std::string shown = destination_.tree().shown(entry_.path);
-  UDTCAT_CHECK(files::read_leaf(candidate_->file, offset, memory_, shown));
+  UDTCAT_CHECK(files::read_leaf(standing_, offset, memory_, shown));
   if (files::hash_of_leaf(memory_) != candidate_->leaves.at(leaf))
-    return fail(Errc::local_write_failed, "replace " + shown, "somebody else is writing it");
+    return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
   return write(offset, memory_);
 }
 
 Status IncomingFile::take(const Whole& whole) {
   if (next_leaf_ != files::leaves_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
   if (tree_.root() != whole.digest) return out_of_order(entry_, "together they are not what their hash says");
-  if (candidate_ && !candidate_->is_part && !part_.is_open())
-    return destination_.set_attributes(entry_.path, entry_.attributes);
+  if (candidate_ && !candidate_->is_part && !part_.is_open()) {
+    UDTCAT_TRY(const bool stands, take_standing());
+    if (stands) return {};
+  }
   UDTCAT_CHECK(open_part());
   if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
     return tl::unexpected(failed("set the size of"));
-  return destination_.set_part_attributes(part_, entry_);
+  const bool is_new = !candidate_ || !candidate_->is_part;
+  return destination_.set_part_attributes(part_, entry_, is_new);
+}
+
+/// The file that has the name is the one that is wanted, and gets its attributes.
+/// returns  false: it has other names here, which are not to get them, too: a part takes its place
+Result<bool> IncomingFile::take_standing() {
+  UDTCAT_CHECK(open_candidate());
+  const bool is_shared = candidate_->status.st_nlink > 1;
+  if (is_shared && !destination_.has_attributes(candidate_->status, entry_.attributes)) return false;
+  UDTCAT_CHECK(destination_.set_attributes_of(standing_, entry_.path, entry_.attributes));
+  UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
+  if (::fstat(standing_.number(), &candidate_->status) != 0) return tl::unexpected(failed("look at"));
+  if (!location.leads_to(standing_))
+    return fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it");
+  return true;
 }
 
 Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
 #include "files/tree_hash.hpp"
@@ -20,15 +22,14 @@ namespace udtcat::trees {
 
 /// A file that may have leaves of the one that is wanted.
 struct Candidate {
-  bridge::Descriptor file;
-  bool is_part = false;  ///< what an earlier transfer has left; else the file that has the name
-  std::uint64_t bytes = 0;
-  LeafRuns leaves;  ///< that the sender was told of
+  bool is_part = false;   ///< an earlier transfer has left it; else the file that has the name
+  struct stat status {};  ///< when it was looked at
+  LeafRuns leaves;        ///< that the sender was told of
 };
 
 /// The leaves come in order; each is compared with its hash before it is written, unless that is proved.
 /// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::local_write_failed and
-/// Errc::stream_refused, of the transfer.
+/// Errc::stream_refused, of the transfer; Errc::local_read_failed, of this file: somebody else is writing it.
 /// Threads: unsynchronised. Every call may wait for the disk.
 class IncomingFile {
  public:
@@ -46,12 +47,17 @@ class IncomingFile {
   [[nodiscard]] Status take(const Whole& whole);
   /// Of a whole one: it is a part, which waits for its name.
   [[nodiscard]] bool is_part() const { return part_.is_open(); }
+  /// Of a whole one that has its name: as it was when that was proved.
+  [[nodiscard]] bool has_status() const { return candidate_.has_value(); }
+  [[nodiscard]] const struct stat& status() const { return candidate_->status; }
 
  private:
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t leaf) const;
   [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
   [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
+  [[nodiscard]] Status open_candidate();
   [[nodiscard]] Status open_part();
+  [[nodiscard]] Result<bool> take_standing();
   [[nodiscard]] Status copy_same(std::uint64_t leaf);
   [[nodiscard]] Status write(std::uint64_t offset, std::span<const std::byte> from);
   [[nodiscard]] Status clear(std::uint64_t offset, std::uint64_t bytes);
@@ -61,6 +67,7 @@ class IncomingFile {
   const Entry entry_;
   const bool is_sealed_;
   std::optional<Candidate> candidate_;
+  bridge::Descriptor standing_;     // of a candidate that has the name; not open: not needed yet
   bridge::Descriptor part_;         // not open: nothing has been written yet
   std::uint64_t part_bytes_ = 0;    // that were there when it was opened
   std::uint64_t unsent_bytes_ = 0;  // written, and not given to the disk yet

@@ -32,7 +32,7 @@ void Judge::judge(Numbered numbered) {
   if (!is_of_name(answered.error())) return reception_.fail(answered.error());
   reception_.miss(numbered.id, numbered.entry);
   reception_.settle(numbered.body_bytes);
-  reception_.refuse(numbered.id, answered.error().message());
+  reception_.refuse(numbered.id, answered.error().message(), Reception::When::now);
 }
 
 Status Judge::answer(const Numbered& numbered) {
@@ -56,7 +56,7 @@ Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>&
 }
 
 Status Judge::answer_directory(const Numbered& numbered) {
-  UDTCAT_CHECK(reception_.remember_one_more());
+  UDTCAT_CHECK(reception_.remember(numbered.entry));
   UDTCAT_CHECK(destination_.make_directory(numbered.entry.path));
   reception_.directories.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
   return have(numbered, std::nullopt);
@@ -66,20 +66,24 @@ Status Judge::answer_directory(const Numbered& numbered) {
 Status Judge::answer_link(const Numbered& numbered) {
   if (!reception_.linkable.contains(numbered.entry.of))
     return fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links");
-  UDTCAT_CHECK(reception_.remember_one_more());
+  UDTCAT_CHECK(reception_.remember(numbered.entry));
   reception_.links.push_back({numbered.id, numbered.entry.path, numbered.entry.of});
   return have(numbered, std::nullopt);
 }
 
 Status Judge::answer_file(const Numbered& numbered) {
   const Entry& entry = numbered.entry;
-  if (entry.may_be_linked) UDTCAT_CHECK(reception_.remember_one_more());
+  if (entry.may_be_linked) UDTCAT_CHECK(reception_.remember(numbered.entry));
   if (entry.may_be_linked) reception_.expect_links_to(numbered.id, entry.path);
-  UDTCAT_TRY(const auto status, destination_.look(entry.path));
+  UDTCAT_TRY(const auto location, destination_.locate(entry.path));
+  UDTCAT_TRY(const auto status, location.look());
   if (status && S_ISDIR(status->st_mode))
     return fail(Errc::local_write_failed, "write " + destination_.tree().shown(entry.path), "there is a directory");
-  if (status)
-    if (const auto digest = reception_.find_proof(entry, *status)) return have_proved(numbered, *status, *digest);
+  // One with other names here is not to give them its attributes, too.
+  const bool may_stay = status && (status->st_nlink < 2 || destination_.has_attributes(*status, entry.attributes));
+  if (may_stay)
+    if (const auto digest = reception_.find_proof(entry, location, *status))
+      return have_proved(numbered, *status, *digest);
   // The file is expected before its answer is on its way.
   auto candidate = find_candidate(entry, status);
   if (!candidate) {
@@ -98,9 +102,10 @@ Status Judge::have_proved(const Numbered& numbered, const struct stat& status, c
   const Entry& entry = numbered.entry;
   UDTCAT_CHECK(destination_.set_attributes(entry.path, entry.attributes));
   UDTCAT_TRY(const auto now, destination_.look(entry.path));
-  const bool has_same_stamp =
-      now && now->st_ctim.tv_sec == status.st_ctim.tv_sec && now->st_ctim.tv_nsec == status.st_ctim.tv_nsec;
-  if (!has_same_stamp) reception_.proved.push_back({entry.path, *entry.stamp, digest});
+  if (!now || now->st_ino != status.st_ino || now->st_size != status.st_size)
+    return fail(Errc::local_write_failed, "keep " + destination_.tree().shown(entry.path),
+                "somebody else is writing it");
+  if (!files::is_same_state(*now, status)) reception_.proved.push_back({entry.path, *entry.stamp, digest, *now});
   reception_.account().bytes += entry.size_bytes;
   return have(numbered, digest);
 }
@@ -110,47 +115,52 @@ std::optional<Candidate> Judge::find_candidate(const Entry& entry, const std::op
   if (entry.size_bytes == 0) return std::nullopt;
   const auto part = destination_.parts().of(entry.path).look();
   if (part && *part && S_ISREG((*part)->st_mode) && (*part)->st_size > 0 && (*part)->st_nlink == 1)
-    if (auto file = destination_.parts().take(entry.path))
-      return Candidate{std::move(*file), true, static_cast<std::uint64_t>((*part)->st_size), {}};
+    return Candidate{true, **part, {}};
   const bool may_be_equal =
       status && S_ISREG(status->st_mode) && static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
-  if (!may_be_equal) return std::nullopt;
-  const auto location = destination_.locate(entry.path);
-  if (!location) return std::nullopt;
-  auto file = location->open(O_RDONLY, Errc::local_read_failed);
-  if (!file) return std::nullopt;  // it is sent anew
-  return Candidate{std::move(*file), false, entry.size_bytes, {}};
+  return may_be_equal ? std::optional(Candidate{false, *status, {}}) : std::nullopt;
 }
 
-/// Leaves that cannot be read are none.
+Result<bridge::Descriptor> Judge::open(const Entry& entry, const Candidate& candidate) {
+  if (candidate.is_part) return destination_.parts().take(entry.path);
+  UDTCAT_TRY(const auto location, destination_.locate(entry.path));
+  return location.open(O_RDONLY, Errc::local_read_failed);
+}
+
+/// Leaves that cannot be read are none. One that is read is that of the state in `candidate`, or is not believed later.
 void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
+  const auto file = open(entry, candidate);
+  if (!file || ::fstat(file->number(), &candidate.status) != 0) return;
+  const auto there = static_cast<std::uint64_t>(candidate.status.st_size);
   const std::uint64_t leaves = files::leaves_of(entry.size_bytes);
-  files::SparseMap map(candidate.file, candidate.bytes);
+  files::SparseMap map(*file, there);
   memory_.resize(files::kLeafBytes);
   for (std::uint64_t leaf = 0; leaf < leaves && !reception_.should_stop(); ++leaf) {
     const std::uint64_t offset = leaf * files::kLeafBytes;
     const auto bytes = std::span(memory_).first(std::min<std::uint64_t>(files::kLeafBytes, entry.size_bytes - offset));
-    if (offset + bytes.size() > candidate.bytes) return;
+    if (offset + bytes.size() > there) return;
     const bool is_zero_leaf = bytes.size() == files::kLeafBytes && map.is_hole(offset, bytes.size());
-    if (!is_zero_leaf && !files::read_leaf(candidate.file, offset, bytes, entry.path)) return;
+    if (!is_zero_leaf && !files::read_leaf(*file, offset, bytes, entry.path)) return;
     candidate.leaves.add(is_zero_leaf ? files::hash_of_zeros() : files::hash_of_leaf(bytes));
   }
 }
 
-Status Judge::tell_leaves(EntryId id, LeafRuns leaves) {
+Status Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
   Hashes hashes{.entry = id, .last = false, .zeros = 0, .digests = {}};
-  for (std::uint64_t leaf = 0; leaf < leaves.leaves(); ++leaf) {
-    const files::Digest digest = *leaves.at(leaf);
-    const bool is_zero_leaf = digest == files::hash_of_zeros();
-    if (hashes.digests.size() == kMaxDigests || (is_zero_leaf && !hashes.digests.empty())) {
+  for (std::uint64_t leaf = 0; leaf < leaves.leaves();) {
+    const auto run = leaves.run_at(leaf);
+    const bool is_zero_run = run.digest == files::hash_of_zeros();
+    const std::uint64_t count = is_zero_run ? run.leaves : 1;
+    if (hashes.digests.size() == kMaxDigests || (is_zero_run && !hashes.digests.empty())) {
       UDTCAT_CHECK(reception_.writer().put(hashes));
       hashes.zeros = 0;
       hashes.digests.clear();
     }
-    if (is_zero_leaf)
-      ++hashes.zeros;
+    if (is_zero_run)
+      hashes.zeros += count;
     else
-      hashes.digests.push_back(digest);
+      hashes.digests.push_back(run.digest);
+    leaf += count;
   }
   hashes.last = true;
   return reception_.writer().put(hashes);

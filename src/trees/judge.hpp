@@ -40,8 +40,9 @@ class Judge {
   [[nodiscard]] Status have(const Numbered& numbered, const std::optional<files::Digest>& digest);
   [[nodiscard]] Status have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest);
   [[nodiscard]] std::optional<Candidate> find_candidate(const Entry& entry, const std::optional<struct stat>& status);
+  [[nodiscard]] Result<bridge::Descriptor> open(const Entry& entry, const Candidate& candidate);
   void hash_leaves(const Entry& entry, Candidate& candidate);
-  [[nodiscard]] Status tell_leaves(EntryId id, LeafRuns leaves);
+  [[nodiscard]] Status tell_leaves(EntryId id, const LeafRuns& leaves);
 
   Reception& reception_;
   Destination destination_;

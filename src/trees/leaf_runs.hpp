@@ -15,11 +15,21 @@ namespace udtcat::trees {
 /// Threads: unsynchronised.
 class LeafRuns {
  public:
-  void add(const files::Digest& leaf) {
+  void add(const files::Digest& leaf, std::uint64_t count = 1) {
     if (runs_.empty() || runs_.back().digest != leaf) runs_.push_back({leaf, leaves_});
-    ++leaves_;
+    leaves_ += count;
   }
   [[nodiscard]] std::uint64_t leaves() const { return leaves_; }
+  /// Equal leaves, from one on.
+  struct Equal {
+    files::Digest digest;
+    std::uint64_t leaves;
+  };
+  /// number   of a leaf that there is
+  [[nodiscard]] Equal run_at(std::uint64_t number) const {
+    const auto next = std::ranges::upper_bound(runs_, number, {}, &Run::first);
+    return {std::prev(next)->digest, (next == runs_.end() ? leaves_ : next->first) - number};
+  }
   /// None: there is no such leaf.
   [[nodiscard]] std::optional<files::Digest> at(std::uint64_t number) const {
     if (number >= leaves_) return std::nullopt;

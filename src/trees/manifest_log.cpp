@@ -52,4 +52,9 @@ Status ManifestLog::add(const Entry& entry, const std::optional<files::Digest>& 
   return writer_.add(line);
 }
 
+Status ManifestLog::finish() {
+  if (is_spoilt_) return fail(Errc::local_write_failed, "write the manifest", "names in it could not be had after all");
+  return writer_.finish();
+}
+
 }  // namespace udtcat::trees

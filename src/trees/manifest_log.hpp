@@ -24,12 +24,15 @@ class ManifestLog {
   void expect_links_to(EntryId id, std::string path) { linkable_[id] = std::move(path); }
   /// digest   of a file
   [[nodiscard]] Status add(const Entry& entry, const std::optional<files::Digest>& digest);
-  [[nodiscard]] Status finish() { return writer_.finish(); }
+  /// A name in it could not be had after all: finish() fails.
+  void spoil() { is_spoilt_ = true; }
+  [[nodiscard]] Status finish();
 
  private:
   explicit ManifestLog(files::ManifestWriter writer) : writer_(std::move(writer)) {}
 
   files::ManifestWriter writer_;
+  bool is_spoilt_ = false;
   std::map<EntryId, std::string> linkable_;  // paths of files with several names
 };
 

@@ -27,6 +27,8 @@ class MessageWriter {
   /// returns  the bytes of its body
   [[nodiscard]] Result<std::size_t> put_entry(const Entry& entry);
   [[nodiscard]] Status flush();
+  /// Nobody hears any more.
+  [[nodiscard]] bool is_cut() const { return wire_.is_cut(); }
 
  private:
   [[nodiscard]] Status write_out() UDTCAT_REQUIRES(mutex_);

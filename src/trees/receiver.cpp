@@ -111,17 +111,23 @@ Status Receiver::describe(EntryId id) {
   if (current_) return tl::unexpected(of_sender("it describes two files at a time"));
   auto expected = reception_.take_expected(id);
   if (!expected) return tl::unexpected(of_sender("it describes what nobody asked for"));
+  // Its part is not to be another's, which waits for the same name.
+  if (committer_->is_pending(expected->entry.path)) committer_->finish();
   reception_.account().begin_file(expected->entry.path);
   current_.emplace(Current{id, expected->body_bytes,
                            IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate),
-                                        reception_.options().is_sealed)});
+                                        reception_.options().is_sealed),
+                           false});
   return {};
 }
 
 template <typename Leaves>
 Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
   UDTCAT_CHECK(describe(leaves.entry));
-  UDTCAT_CHECK(current_->file.take(leaves));
+  if (current_->is_given_up) return {};
+  const Status taken = current_->file.take(leaves);
+  if (!taken && taken.error().code == Errc::local_read_failed) return give_up(taken.error());
+  UDTCAT_CHECK(taken);
   const std::uint64_t bytes = bytes_between(current_->file.entry(), leaves.leaf, count);
   reception_.account().bytes += bytes;
   if constexpr (std::is_same_v<Leaves, Data>)
@@ -131,15 +137,16 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
 
 Status Receiver::take_whole(const Whole& whole) {
   UDTCAT_CHECK(describe(whole.entry));
-  const Status taken = current_->file.take(whole);
-  const bool is_of_name = !taken && taken.error().code == Errc::local_write_failed;
+  const Status taken = current_->is_given_up ? Status() : current_->file.take(whole);
+  const bool is_of_name =
+      !taken && (taken.error().code == Errc::local_write_failed || taken.error().code == Errc::local_read_failed);
   if (!taken && !is_of_name) return taken;
   const Entry& entry = current_->file.entry();
-  if (is_of_name) {
-    reception_.miss(whole.entry, entry);
-    reception_.refuse(whole.entry, taken.error().message());
-  } else {
-    committer_->add({whole.entry, entry, whole.digest, current_->file.is_part()});
+  if (is_of_name) UDTCAT_CHECK(give_up(taken.error()));
+  if (!current_->is_given_up) {
+    Taken file{whole.entry, entry, whole.digest, current_->file.is_part(), {}};
+    if (!file.is_part && current_->file.has_status()) file.status = current_->file.status();
+    committer_->add(std::move(file));
   }
   settle_current();
   return {};
@@ -163,6 +170,14 @@ void Receiver::complain_of_dropped() {
   for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.account().complain(complaint);
 }
 
+/// This file cannot be had here; its leaves are passed over.
+Status Receiver::give_up(const Error& error) {
+  current_->is_given_up = true;
+  reception_.miss(current_->id, current_->file.entry());
+  reception_.refuse(current_->id, error.message(), Reception::When::later);
+  return {};
+}
+
 void Receiver::settle_current() {
   reception_.settle(current_->body_bytes);
   current_.reset();
@@ -180,10 +195,17 @@ Status Receiver::complete(const End& end) {
   set_directories();
   UDTCAT_CHECK(destination_.sync());
   write_book();
+  reception_.tell_refusals();
   UDTCAT_CHECK(reception_.writer().put(Done{next_id_}));
   UDTCAT_CHECK(reception_.writer().flush());
   is_done_ = true;
   return {};
+}
+
+/// Of a name that was proved.
+void Receiver::refuse_after_all(EntryId id, const Error& error) {
+  reception_.spoil_manifest();
+  reception_.refuse(id, error.message(), Reception::When::later);
 }
 
 void Receiver::make_links() {
@@ -192,7 +214,7 @@ void Receiver::make_links() {
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
                             : destination_.make_hard_link(link.path, reception_.linkable.at(link.of));
-    if (!made) reception_.refuse(link.id, made.error().message());
+    if (!made) refuse_after_all(link.id, made.error());
   }
 }
 
@@ -200,7 +222,7 @@ void Receiver::make_links() {
 void Receiver::set_directories() {
   for (const auto& directory : std::views::reverse(reception_.directories))
     if (auto set = destination_.set_attributes(directory.path, directory.attributes); !set)
-      reception_.refuse(directory.id, set.error().message());
+      refuse_after_all(directory.id, set.error());
 }
 
 void Receiver::write_book() {

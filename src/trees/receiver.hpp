@@ -52,9 +52,11 @@ class Receiver {
   [[nodiscard]] Status take_whole(const Whole& whole);
   [[nodiscard]] Status take_dropped(const Dropped& dropped);
   [[nodiscard]] Status describe(EntryId id);
+  [[nodiscard]] Status give_up(const Error& error);
   void settle_current();
   void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
+  void refuse_after_all(EntryId id, const Error& error);
   void make_links();
   void set_directories();
   void write_book();
@@ -71,6 +73,7 @@ class Receiver {
     EntryId id;
     std::size_t body_bytes;
     IncomingFile file;
+    bool is_given_up;
   };
   std::optional<Current> current_;
   bool is_done_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/reception.hpp"
 
+#include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -55,14 +57,28 @@ void Reception::settle(std::size_t body_bytes) {
   --unsettled_;
 }
 
-void Reception::refuse(EntryId id, const std::string& reason) {
+void Reception::refuse(EntryId id, const std::string& reason, When when) {
   account_.complain(core::printable(reason, kMaxReasonBytes));
+  if (when == When::later) {
+    const core::MutexLock lock(mutex_);
+    return refusals_.push_back({id, reason});
+  }
   if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
 }
 
-bool Reception::is_missing(EntryId id) {
+void Reception::tell_refusals() {
+  std::vector<Refused> refusals;
+  {
+    const core::MutexLock lock(mutex_);
+    refusals.swap(refusals_);
+  }
+  for (const Refused& each : refusals)
+    if (auto told = writer_.put(each); !told) return fail(told.error());
+}
+
+void Reception::spoil_manifest() {
   const core::MutexLock lock(mutex_);
-  return missing_.contains(id);
+  if (manifest_ != nullptr) manifest_->spoil();
 }
 
 void Reception::miss(EntryId id, const Entry& entry) {
@@ -71,22 +87,44 @@ void Reception::miss(EntryId id, const Entry& entry) {
   missing_.insert(id);
 }
 
-Status Reception::remember_one_more() const {
-  if (directories.size() + links.size() + linkable.size() < kMaxRemembered) return {};
-  return udtcat::fail(Errc::local_write_failed, "take one more directory or link", "there are 8388608 already");
+bool Reception::is_missing(EntryId id) {
+  const core::MutexLock lock(mutex_);
+  return missing_.contains(id);
 }
 
-std::optional<files::Digest> Reception::find_proof(const Entry& entry, const struct stat& status) {
+Status Reception::remember(const Entry& entry) {
+  constexpr std::size_t kEachBytes = 256;  // guess: of the memory around it
+  remembered_bytes_ += kEachBytes + entry.path.size();
+  for (const auto& each : entry.attributes.extended) remembered_bytes_ += each.name.size() + each.value.size();
+  if (remembered_bytes_ <= kMaxRememberedBytes) return {};
+  return udtcat::fail(Errc::stream_refused, "take one more directory or link", "there are more than 2 GiB of them");
+}
+
+std::optional<files::Digest> Reception::find_proof(const Entry& entry, const files::FileLocation& location,
+                                                   const struct stat& status) {
   if (!entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
     return std::nullopt;
-  const auto own = files::stamp_of(status);
+  const auto own = files::stamp_of(location, status);
+  if (!own) return std::nullopt;
   const core::MutexLock lock(mutex_);
-  return book_ && own ? book_->find(entry.path, *entry.stamp, *own) : std::nullopt;
+  return book_ ? book_->find(entry.path, of_peer(*entry.stamp), *own) : std::nullopt;
+}
+
+/// Stamps are the sender's word, which counts for itself only.
+files::Stamp Reception::of_peer(const files::Stamp& stamp) const {
+  if (options_.peer.empty()) return stamp;
+  std::vector<std::byte> bytes(stamp.begin(), stamp.end());
+  const auto peer = std::as_bytes(std::span(options_.peer));
+  bytes.insert(bytes.end(), peer.begin(), peer.end());
+  const files::Digest digest = files::digest_of(bytes);
+  files::Stamp own{};
+  std::copy_n(digest.begin(), own.size(), own.begin());
+  return own;
 }
 
 void Reception::note(const Proved& file, const files::Stamp& own) {
   const core::MutexLock lock(mutex_);
-  if (book_) book_->note(file.path, file.source, own, file.digest);
+  if (book_) book_->note(file.path, of_peer(file.source), own, file.digest);
 }
 
 void Reception::save_book() {

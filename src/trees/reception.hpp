@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
 #include "files/proof_book.hpp"
@@ -33,6 +35,7 @@ struct ReceiverOptions {
   std::string job;  ///< names the parts of this transfer
   files::Parts::Held held = files::Parts::Held::refuse;
   bool keeps_owners = false;
+  std::string peer{};      ///< the sender's key, by which its stamps are not another's; empty: all have the same key
   bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
   std::optional<std::uint64_t> limit_bytes{};
   std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
@@ -44,6 +47,7 @@ struct Proved {
   std::string path;
   files::Stamp source;
   files::Digest digest;
+  struct stat status {};  ///< of the file here, at the moment of the proof
 };
 
 /// The first error of the transfer is told to the sender, and ends it. An error of one name is told, and counts.
@@ -74,8 +78,14 @@ class Reception {
   /// Waits, unless the transfer fails meanwhile.
   void pause(std::chrono::milliseconds time);
 
-  /// This name cannot be had, or stays as it was.
-  void refuse(EntryId id, const std::string& reason);
+  /// This name cannot be had, or stays as it was. The sender is told at once, or, so that nobody waits who is waited
+  /// for, at the end.
+  enum class When { now, later };
+  void refuse(EntryId id, const std::string& reason, When when);
+  /// Tells of those that were refused for later.
+  void tell_refusals();
+  /// A name that was proved cannot be had after all: no manifest is right.
+  void spoil_manifest();
   /// The file is not there as it should be: nothing is to link to it.
   void miss(EntryId id, const Entry& entry);
   [[nodiscard]] bool is_missing(EntryId id);
@@ -85,7 +95,9 @@ class Reception {
   void prove(const Entry& entry, const std::optional<files::Digest>& digest);
 
   /// The hash of a file that was proved, where neither the source nor the file here has changed since.
-  [[nodiscard]] std::optional<files::Digest> find_proof(const Entry& entry, const struct stat& status);
+  /// location   of the file here
+  [[nodiscard]] std::optional<files::Digest> find_proof(const Entry& entry, const files::FileLocation& location,
+                                                        const struct stat& status);
   /// Writes into the book.  own   of the file here
   void note(const Proved& file, const files::Stamp& own);
   /// Stores the book.
@@ -101,10 +113,10 @@ class Reception {
   /// None: it is not expected.
   [[nodiscard]] std::optional<Expected> take_expected(EntryId id);
 
-  // guess: some 2 GB; more cannot be told of here than that
-  static constexpr std::size_t kMaxRemembered = 8'388'608;
+  // guess: ten million directories
+  static constexpr std::size_t kMaxRememberedBytes = 2'147'483'648;
   /// Of directories and links, which wait for the end.  errors: Errc::local_write_failed: there are too many
-  [[nodiscard]] Status remember_one_more() const;
+  [[nodiscard]] Status remember(const Entry& entry);
 
   // Written by the thread that judges entries, read by the one that ends the transfer, after it.
   struct Link {
@@ -123,6 +135,8 @@ class Reception {
   std::vector<Proved> proved;  // of files whose attributes it has changed
 
  private:
+  [[nodiscard]] files::Stamp of_peer(const files::Stamp& stamp) const;
+
   const ReceiverOptions options_;
   const files::Parts parts_;
   Wire& wire_;
@@ -131,12 +145,14 @@ class Reception {
   Limit limit_;
   std::atomic<bool> failed_{false};
   std::atomic<std::size_t> unsettled_{0};
+  std::size_t remembered_bytes_ = 0;  // the judging thread's
   std::atomic<std::size_t> unsettled_bytes_{0};
   core::Mutex mutex_;
   core::Condition failing_;
   std::optional<files::ProofBook> book_ UDTCAT_GUARDED_BY(mutex_);  // none: nothing is remembered
   ManifestLog* const manifest_ UDTCAT_GUARDED_BY(mutex_);
   std::optional<Error> failure_ UDTCAT_GUARDED_BY(mutex_);
+  std::vector<Refused> refusals_ UDTCAT_GUARDED_BY(mutex_);  // for later
   std::set<EntryId> missing_ UDTCAT_GUARDED_BY(mutex_);
   std::map<EntryId, Expected> expected_ UDTCAT_GUARDED_BY(mutex_);
 };

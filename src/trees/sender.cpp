@@ -24,13 +24,6 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{2'000};
 constexpr int kMaxAttempts = 3;  // guess: a file that changes at each of these is one that is being written
 
-/// Whether it is the file that was announced, as it was.
-bool is_unchanged(const struct stat& now, const struct stat& then) {
-  return now.st_dev == then.st_dev && now.st_ino == then.st_ino && now.st_size == then.st_size &&
-         files::changed_time_of(now) == files::changed_time_of(then) && now.st_ctim.tv_sec == then.st_ctim.tv_sec &&
-         now.st_ctim.tv_nsec == then.st_ctim.tv_nsec;
-}
-
 Error unexpected_answer() {
   return {Errc::protocol_violated, "read the receiver's answer", "it is none to what was announced"};
 }
@@ -169,7 +162,7 @@ void Sender::as_file(const SourceItem& item, Entry& entry) const {
   entry.kind = EntryKind::file;
   entry.may_be_linked = status.st_nlink > 1;
   entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
-  entry.stamp = files::stamp_of(status);
+  entry.stamp = files::stamp_of(item.visited.location, status);
 }
 
 Status Sender::handle(const Message& answer) {
@@ -211,7 +204,7 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
   std::ignore = ::posix_fadvise(file->number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
   struct stat status {};
   const auto is_as_announced = [&] {
-    return ::fstat(file->number(), &status) == 0 && is_unchanged(status, announced.status);
+    return ::fstat(file->number(), &status) == 0 && files::is_same_state(status, announced.status);
   };
   if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
   const Described described{id, announced.entry.size_bytes, *file, path};

@@ -134,14 +134,13 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
         break;
       }
     if (next == path) list_.pop_back();
+    if (next == path && !listed_.insert(path).second) continue;  // it has come already
     const Place place{name.starts_with('/') ? 1U : 0U, next == "." ? "" : next};
     if (next != path) listed_.insert(next);
     auto visited = look(place);
     if (!visited) return tl::unexpected(std::move(visited.error()));
     if (!*visited)
       return fail(Errc::local_read_failed, "look at " + roots_[place.root].tree.shown(next), "it is not there");
-    const bool is_directory = S_ISDIR((*visited)->status.st_mode);
-    if (next == path && is_directory && !listed_.insert(path).second) continue;  // it has come already
     return SourceItem{next, place, std::move(**visited)};
   }
   return std::nullopt;

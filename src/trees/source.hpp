@@ -72,7 +72,7 @@ class Source {
   std::size_t next_root_ = 0;
   std::optional<files::TreeWalk> walk_;
   std::vector<std::string> list_;            // of names that are still to come, the next one last
-  std::set<std::string> listed_;             // directories that have come
+  std::set<std::string> listed_;             // names that have come
   std::optional<files::TreeCursor> cursor_;  // of the root that was asked for last
   std::size_t cursor_root_ = 0;
 };

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "files/accounts.hpp"
@@ -36,7 +38,9 @@ std::string current_directory() {
 
 /// The same for a transfer that begins again, and for no other.
 std::array<std::byte, 16> job_of(const std::vector<std::string>& words) {
-  std::string text = fmt::format("{:016x}", files::this_machine()) + current_directory();
+  utsname system{};
+  std::ignore = ::uname(&system);  // fails for no valid argument
+  std::string text = fmt::format("{:016x}{}\n", files::this_machine(), system.nodename) + current_directory();
   for (const std::string& word : words) text += '\0' + word;
   const files::Digest digest = files::digest_of(std::as_bytes(std::span(text)));
   std::array<std::byte, 16> job{};
@@ -137,6 +141,7 @@ Result<std::unique_ptr<Receiver>> receiver_for(Wire& wire, const std::string& di
                           .job = job,
                           .held = wishes.waits ? files::Parts::Held::wait : files::Parts::Held::refuse,
                           .keeps_owners = wishes.keeps_owners,
+                          .peer = wishes.peer,
                           .is_sealed = wishes.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
                           .asked = hello ? asked_by(*hello) : std::nullopt,
@@ -213,7 +218,9 @@ Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, c
 Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, Jobs& jobs,
                            Account& account) {
   MessageReader reader(wire);
-  UDTCAT_TRY(const Hello hello, read_hello(reader));
+  const auto heard = read_hello(reader);
+  if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
+  const Hello& hello = *heard;
   if (hello.role != Role::sends)
     return tell_refusal(wire, reader,
                         fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
@@ -228,7 +235,9 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
 
 Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {
   MessageReader reader(wire);
-  UDTCAT_TRY(const Hello hello, read_hello(reader));
+  const auto heard = read_hello(reader);
+  if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
+  const Hello& hello = *heard;
   if (hello.role != Role::receives)
     return tell_refusal(wire, reader,
                         fail(Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"));
@@ -240,7 +249,9 @@ Status send_as_listener(Wire& wire, const std::string& directory, Account& accou
 
 Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
   MessageReader reader(wire);
-  UDTCAT_TRY(Hello hello, read_hello(reader));
+  auto heard = read_hello(reader);
+  if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
+  Hello& hello = *heard;
   if (hello.role == Role::sends)
     return receive(wire, reader, in_account(hello.place), name_of(hello.job), std::nullopt, with(wishes, hello),
                    account);

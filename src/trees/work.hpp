@@ -22,6 +22,7 @@ struct Wishes {
   std::optional<std::uint64_t> limit_bytes{};  ///< of what a receiver writes; none: what the disk has
   std::optional<std::string> manifest{};       ///< a file to write; none: no manifest
   bool wants_totals = false;                   ///< somebody watches
+  std::string peer{};                          ///< the other end's key; empty: it has none of its own
   bool is_sealed = false;                      ///< the session proves every byte: leaves that come are not hashed again
   bool waits = false;                          ///< for another process that has the same transfer under way
   std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered

@@ -121,7 +121,8 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
       if (at == std::string::npos || word.substr(0, at) != options.destination)
         return misplaced(fmt::format("\"{}\"", word),
                          fmt::format("allowed: paths of one host, as in {}:PATH", options.destination));
-      options.selection.paths.push_back(word.substr(at + 1));
+      const std::string path = word.substr(at + 1);
+      options.selection.paths.push_back(path.empty() ? "." : path);
     }
     return {};
   }

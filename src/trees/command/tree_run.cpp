@@ -47,6 +47,10 @@ std::string sentence_of(const Account& account) {
 Wishes wishes_of(const TreeOptions& options, Connection* connection) {
   Wishes wishes = options.wishes;
   wishes.is_sealed = connection != nullptr && connection->stats().protection >= Protection::safe;
+  if (connection != nullptr)
+    if (const auto identity = connection->peer_identity())
+      wishes.peer.assign(reinterpret_cast<const char*>(identity->key.bytes().data()),  // SAFETY: any byte is a char
+                         identity->key.bytes().size());
   wishes.wants_totals = options.progress.value_or(tool::SessionRun::person_watches(options));
   wishes.books = tool::user_cache("trees");
   return wishes;
