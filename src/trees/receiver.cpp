@@ -15,6 +15,8 @@ namespace udtcat::trees {
 
 namespace {
 
+constexpr std::size_t kMaxDropped = 1024;  // guess: files that change at a time; more are named at once
+
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
 
 std::uint64_t bytes_between(const Entry& entry, std::uint64_t leaf, std::uint64_t count) {
@@ -37,6 +39,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (over) over = reception_.writer().flush();
   if (over) over = receive(reader);
   if (!over) reception_.fail(over.error());
+  complain_of_dropped();
   entries_.close();
   judging.join();
   committer_->stop();
@@ -97,6 +100,7 @@ Status Receiver::take_entry(const Entry& entry, std::size_t body_bytes) {
     return fail(Errc::protocol_violated, "take " + core::printable(entry.path, core::kShownBytes),
                 "it was not asked for");
   UDTCAT_CHECK(reception_.announce(body_bytes));
+  dropped_.erase(entry.path);  // it comes again, and what becomes of it now is what counts
   std::ignore = entries_.give({next_id_++, entry, body_bytes});  // closed by this thread alone
   return {};
 }
@@ -152,9 +156,18 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   UDTCAT_CHECK(describe(dropped.entry));
   core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
   reception_.miss(dropped.entry, current_->file.entry());
-  reception_.account().complain("the other end: " + dropped.reason);
+  const std::string complaint = "the other end: " + dropped.reason;
+  if (dropped_.size() < kMaxDropped)
+    dropped_.insert_or_assign(current_->file.entry().path, complaint);
+  else
+    reception_.account().complain(complaint);
   settle_current();
   return {};
+}
+
+/// What was dropped and has not come again is not to be had.
+void Receiver::complain_of_dropped() {
+  for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.account().complain(complaint);
 }
 
 /// This file cannot be had here; its leaves are passed over.
@@ -176,6 +189,7 @@ Status Receiver::complete(const End& end) {
     return tl::unexpected(of_sender("it ends before all is settled"));
   committer_->finish();
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
+  complain_of_dropped();
   make_links();
   reception_.parts().remove();
   set_directories();

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <udtcat/result.hpp>
@@ -52,6 +54,7 @@ class Receiver {
   [[nodiscard]] Status describe(EntryId id);
   [[nodiscard]] Status give_up(const Error& error);
   void settle_current();
+  void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
   void refuse_after_all(EntryId id, const Error& error);
   void make_links();
@@ -64,6 +67,7 @@ class Receiver {
   HandOver<Numbered> entries_{kMaxUnsettled};
   std::optional<Committer> committer_;
   EntryId next_id_ = 0;
+  std::map<std::string, std::string> dropped_;  ///< by path: what to say unless it comes again
   /// The file that the sender describes.
   struct Current {
     EntryId id;

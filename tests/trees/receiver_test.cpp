@@ -317,6 +317,20 @@ TEST_F(Receivers, LinkToNoFileThatWasDropped) {
   EXPECT_THAT(end->lines(), ElementsAre("the other end: read f: it has changed", HasSubstr("is missing")));
 }
 
+TEST_F(Receivers, ForgetThatAFileWasDroppedOnceItComesAgain) {
+  begin();
+  const EntryId first = begin_file();
+  peer().say(Dropped{first, "read f: it has changed"});
+  const EntryId again = announce(file_at("f", 0));
+  std::ignore = peer().hear<Want>();
+  peer().say(Whole{again, root_of({})});
+  peer().say(End{next_id});
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_THAT(end->lines(), IsEmpty());
+  EXPECT_EQ(end->account.troubles, 0U);
+}
+
 TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {
   begin();
   const EntryId id = begin_file();

@@ -98,8 +98,9 @@ void TreeListener::finish_if_over(Guest& guest) {
     run_.console().line(fmt::format("udtcat: {}: {}", guest.name, result.error().message()), tool::LineLevel::error);
   const bool is_last = options_.once || run_.signal() != 0;
   boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
+    // The last one stays: the run's last figures are its own.
+    if (is_last && guests_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
     guests_.remove_if([number](const Guest& each) { return each.number == number; });
-    if (is_last && guests_.empty()) run_.finish(result ? std::nullopt : std::optional(result.error()));
   });
 }
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What trees do not take: it is named at both ends, the rest stands, and nothing is written outside the directory.
+#include <csignal>
+#include <regex>
+
+#include <sys/stat.h>
+
+#include <gtest/gtest.h>
+
+#include "e2e/support/trees_test.hpp"
+#include "support/ordinary_user.hpp"
+
+namespace udtcat::test::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TreesRefusals : public TreesTest {
+ protected:
+  void SetUp() override {
+    TreesTest::SetUp();
+    fs::create_directories(here("src/below"));
+    home_.write("src/first", "stands");
+    home_.write("src/below/second", "stands too");
+  }
+  /// Both end with 7, and both say `text`.
+  void expect_both_say(const std::string& text, std::source_location where = std::source_location::current()) const {
+    Process receiver = receive_into("dst");
+    Process sender = send({"src"});
+    expect_exit(sender, kReadOrWriteFailed, kTransferLimit, where);
+    expect_exit(receiver, kReadOrWriteFailed, kAtOnce, where);
+    for (const Process* process : {&sender, &receiver}) expect_says(*process, text, where);
+  }
+  void expect_the_rest_stands() const {
+    EXPECT_EQ(read_file(here("dst/src/first")), "stands");
+    EXPECT_EQ(read_file(here("dst/src/below/second")), "stands too");
+  }
+};
+
+TEST_F(TreesRefusals, OfADirectoryInAFilesPlaceLeaveTheRestStanding) {
+  home_.write("src/taken", "has no place");
+  fs::create_directories(here("dst/src/taken"));
+  home_.write("dst/src/taken/of somebody", "stays");
+  expect_both_say("src/taken");
+  expect_the_rest_stands();
+  EXPECT_EQ(read_file(here("dst/src/taken/of somebody")), "stays");
+}
+
+TEST_F(TreesRefusals, OfAFileThatCannotBeReadLeaveTheRestStanding) {
+  home_.write("src/secret", "of another", 0000);
+  for (const char* path : {"", "src", "src/below"}) fs::permissions(here(path), fs::perms(0755));
+  for (const char* file : {"src/first", "src/below/second"}) fs::permissions(here(file), fs::perms(0644));
+  Process receiver = receive_into("dst");
+  std::optional<Process> sender;
+  {
+    const OrdinaryUser user;
+    sender.emplace(send({"src"}));
+  }
+  expect_exit(*sender, kReadOrWriteFailed);
+  expect_exit(receiver, kReadOrWriteFailed, kAtOnce);
+  for (const Process* process : {&*sender, &receiver}) expect_says(*process, "src/secret");
+  expect_the_rest_stands();
+  EXPECT_FALSE(fs::exists(here("dst/src/secret")));
+}
+
+TEST_F(TreesRefusals, OfASymbolicLinkToOutsideWriteNothingThere) {
+  fs::create_directories(here("outside"));
+  fs::create_directories(here("dst/src"));
+  fs::create_directory_symlink("../../outside", here("dst/src/below"));
+  expect_both_say("src/below");
+  EXPECT_TRUE(fs::is_empty(here("outside"))) << "something has come to it";
+  EXPECT_EQ(read_file(here("dst/src/first")), "stands");
+  EXPECT_TRUE(fs::is_symlink(here("dst/src/below")));
+}
+
+TEST_F(TreesRefusals, OfPathsOutsideWhatIsServedAreSaidAndNothingComes) {
+  home_.write("outside", "of the server's");
+  Process server = serve("src", {});
+  for (const std::string& path :
+       {std::string("../outside"), here("outside").string(), std::string("below/../../outside")}) {
+    Process receiver = receive({path}, "dst");
+    expect_exit(receiver, kReadOrWriteFailed);
+    expect_says(receiver, "paths are those below the directory that is served");
+    EXPECT_FALSE(fs::exists(here("dst/outside"))) << path;
+  }
+  Process allowed = receive({"first"}, "dst");
+  expect_exit(allowed, kSuccess);
+  EXPECT_EQ(read_file(here("dst/first")), "stands");
+}
+
+TEST_F(TreesRefusals, OfASymbolicLinkThatLeadsOutOfWhatIsServed) {
+  fs::create_directory(here("outside"));
+  home_.write("outside/file", "of the server's");
+  fs::create_directory_symlink("../outside", here("src/leads out"));
+  Process server = serve("src", {});
+  Process receiver = receive({"leads out/file"}, "dst");
+  expect_exit(receiver, kReadOrWriteFailed);
+  EXPECT_FALSE(fs::exists(here("dst/file")));
+}
+
+TEST_F(TreesRefusals, OfAPipesConnectorAreSaidAndTheListenerLivesOn) {
+  Process receiver = receive_into("dst", {});
+  Process pipe = connect();
+  expect_exit(pipe, kRefused);
+  expect_says(pipe, "the listener is for trees, the connector for pipe");
+  Process sender = send({"src"});
+  expect_exit(sender, kSuccess);
+  expect_the_rest_stands();
+}
+
+TEST_F(TreesRefusals, OfASenderThatDialsASenderAreSaid) {
+  Process server = serve("src");
+  Process sender = send({"src"});
+  expect_exit(sender, kReadOrWriteFailed);
+  expect_exit(server, kReadOrWriteFailed, kAtOnce);
+  expect_says(sender, "this end sends; udtcat receive -l receives");
+}
+
+TEST_F(TreesRefusals, OfAReceiverThatDialsAReceiverAreSaid) {
+  Process listener = receive_into("dst");
+  Process receiver = receive({"src"}, "other");
+  expect_exit(receiver, kReadOrWriteFailed);
+  expect_exit(listener, kReadOrWriteFailed, kAtOnce);
+  expect_says(receiver, "this end receives");
+}
+
+// ---- Manifests -----------------------------------------------------------------------------------------------------
+
+class TreesManifest : public TreesRefusals {
+ protected:
+  void SetUp() override {
+    TreesRefusals::SetUp();
+    write_random(here("src/big"), 1, 3 * kMiB);
+    transfer({"src"}, {"--manifest", "of sender"}, {"--manifest", "of receiver"});
+  }
+  [[nodiscard]] Process verify(const std::string& manifest) const { return udtcat({"verify", manifest, "dst"}); }
+  void expect_difference(const std::string& name, std::source_location where = std::source_location::current()) const {
+    for (const char* manifest : {"of sender", "of receiver"}) {
+      Process verifier = verify(manifest);
+      expect_exit(verifier, kReadOrWriteFailed, kTransferLimit, where);
+      expect_says(verifier, name, where);
+    }
+  }
+};
+
+TEST_F(TreesManifest, OfEitherEndIsWhatStandsThere) {
+  for (const char* manifest : {"of sender", "of receiver"}) {
+    Process verifier = verify(manifest);
+    expect_exit(verifier, kSuccess);
+    expect_says(verifier, "all as the manifest has it");
+  }
+}
+
+TEST_F(TreesManifest, NamesWhatHasAnotherByte) {
+  change_byte(here("dst/src/big"), kMiB + 1);
+  fs::last_write_time(here("dst/src/big"), fs::last_write_time(here("src/big")));
+  expect_difference("src/big: its content has changed");
+}
+
+TEST_F(TreesManifest, NamesWhatHasAnotherMode) {
+  fs::permissions(here("dst/src/first"), fs::perms(0640));
+  expect_difference("src/first: its mode is 0640");
+}
+
+TEST_F(TreesManifest, NamesWhatIsMissing) {
+  fs::remove(here("dst/src/below/second"));
+  expect_difference("src/below/second: it is missing");
+}
+
+TEST_F(TreesManifest, IsRefusedWithAForgedLine) {
+  for (const char* manifest : {"of sender", "of receiver"}) {
+    std::string text = read_file(here(manifest));
+    const std::size_t mode = text.find(" 0600 ");
+    ASSERT_NE(mode, std::string::npos) << text;
+    home_.write("forged mode", text.substr(0, mode) + " 0644 " + text.substr(mode + 6));
+    home_.write("forged kind", std::regex_replace(text, std::regex("\nfile "), "\nvile "));
+    home_.write("cut", text.substr(0, text.rfind("\nend ") + 1));
+    for (const char* forged : {"forged mode", "forged kind", "cut"}) {
+      Process verifier = verify(forged);
+      expect_exit(verifier, kReadOrWriteFailed);
+      expect_says(verifier, std::string("read ") + forged);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::test::e2e

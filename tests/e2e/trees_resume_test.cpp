@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Transfers of trees that are cut go on: nothing false gets a name, and little goes again.
+#include <csignal>
+
+#include <sys/mount.h>
+
+#include "e2e/support/trees_cut_test.hpp"
+
+namespace udtcat::test::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_F(TreesCutTest, GoOnAfterAnEndWasKilledAtAnyMoment) {
+  make_source();
+  expect_survives(6, 1);
+}
+
+TEST_F(TreesCutTest, GoOnAfterAnEndWasKilledAtAnyOtherMoment) {
+  make_source();
+  expect_survives(6, 2);
+}
+
+TEST_F(TreesCutTest, SoakOfTwoHundredKills) {
+  make_source();
+  for (unsigned seed = 100; seed < 120 && !HasFailure(); ++seed) {
+    fs::remove_all(here("dst"));
+    expect_survives(10, seed);
+  }
+}
+
+TEST_F(TreesCutTest, AreCountedByTheListenerToo) {
+  make_source();
+  Process receiver = receive_into("dst", {.args = {"--once", "--stats=json"}});
+  Process sender = send({"src"});
+  expect_exit(sender, kSuccess);
+  expect_exit(receiver, kSuccess, kAtOnce);
+  EXPECT_GE(figures_of(receiver).value("bytes_received", 0U), total_) << receiver.errors();
+}
+
+TEST_F(TreesCutTest, AreTakenAgainByTheListenerThatLivesOn) {
+  make_source();
+  Process receiver = receive_into("dst", {});
+  Process first = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, first, receiver)) << first.errors() << receiver.errors();
+  first.send_signal(SIGKILL);
+  Process second = send({"src"}, {.args = {"--stats=json"}});
+  expect_exit(second, kSuccess, kTransferLimit);
+  EXPECT_LE(figures_of(second).value("bytes_sent", UINT64_MAX), total_ * 3 / 4 + total_ / 100 + kAgain);
+  expect_same(here("src"), here("dst/src"));
+  EXPECT_FALSE(has_parts());
+  EXPECT_TRUE(receiver.running()) << receiver.errors();
+}
+
+TEST_F(TreesCutTest, BySigtermOfTheSenderKeepTheirPartsAndGoOn) {
+  make_source();
+  Process receiver = receive_into("dst");
+  Process sender = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, sender, receiver)) << sender.errors() << receiver.errors();
+  sender.send_signal(SIGTERM);
+  expect_exit(sender, kTerminated, kAtOnce);
+  expect_exit(receiver, kPeerLost, kAtOnce);
+  expect_says(receiver, "SIGTERM");
+  EXPECT_TRUE(has_parts());
+  expect_nothing_false();
+  expect_goes_on();
+}
+
+TEST_F(TreesCutTest, BySigtermOfTheReceiverKeepTheirPartsAndGoOn) {
+  make_source();
+  Process receiver = receive_into("dst");
+  Process sender = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, sender, receiver)) << sender.errors() << receiver.errors();
+  receiver.send_signal(SIGTERM);
+  expect_exit(receiver, kTerminated, kAtOnce);
+  expect_exit(sender, kPeerLost, kAtOnce);
+  expect_says(sender, "SIGTERM");
+  EXPECT_TRUE(has_parts());
+  expect_nothing_false();
+  expect_goes_on();
+}
+
+/// A source that somebody writes to while it is read: either of its contents, or named; never a mix.
+TEST_F(TreesCutTest, OfAFileThatChangesHaveTheNewContentOrNameIt) {
+  make_source();
+  Process receiver = receive_into("dst");
+  Process sender = send_slowly();
+  ASSERT_TRUE(grows_by(scaled(16 * kMiB), sender, receiver)) << sender.errors() << receiver.errors();
+  for (const char* file : {"src/big1", "src/big2"})
+    for (const std::uint64_t at : {std::uint64_t{0}, scaled(64 * kMiB) - 1}) change_byte(here(file), at);
+  const auto ending = sender.wait(kTransferLimit);
+  ASSERT_TRUE(ending) << sender.errors();
+  expect_exit(receiver, ending->status, kAtOnce);
+  expect_nothing_false();
+  if (ending->status != kSuccess) {
+    EXPECT_EQ(ending->status, kReadOrWriteFailed) << sender.errors();
+    for (const Process* process : {&sender, &receiver}) expect_says(*process, "src/big");
+  }
+  transfer({"src"});
+  expect_same(here("src"), here("dst/src"));
+}
+
+TEST_F(TreesCutTest, ByALimitNameItAndGoOnUnderAHigherOne) {
+  make_source();
+  Process receiver = receive_into("dst", {.args = {"--once", "--limit", std::to_string(total_ / 2)}});
+  Process sender = send({"src"});
+  expect_exit(sender, kReadOrWriteFailed);
+  expect_exit(receiver, kReadOrWriteFailed, kAtOnce);
+  for (const Process* process : {&sender, &receiver}) expect_says(*process, "--limit");
+  EXPECT_LE(held(), total_ / 2);
+  expect_nothing_false();
+  expect_goes_on();
+}
+
+/// A small file system of the test's own at "dst".
+class TreesOnASmallDisk : public TreesCutTest {
+ protected:
+  void SetUp() override {
+    TreesCutTest::SetUp();
+    if (IsSkipped()) return;
+    fs::create_directory(here("dst"));
+    if (::mount("tmpfs", here("dst").c_str(), "tmpfs", 0, "size=16m") != 0)
+      GTEST_SKIP() << "this user may not mount a small disk";
+    is_mounted_ = true;
+  }
+  void TearDown() override {
+    if (!is_mounted_) return;
+    EXPECT_EQ(::umount2(here("dst").c_str(), MNT_DETACH), 0);
+  }
+  void make_room() const { ASSERT_EQ(::mount("tmpfs", here("dst").c_str(), "tmpfs", MS_REMOUNT, "size=512m"), 0); }
+
+ private:
+  bool is_mounted_ = false;
+};
+
+TEST_F(TreesOnASmallDisk, EndBothWithItsReasonAndGoOnOnceThereIsRoom) {
+  fs::create_directory(here("src"));
+  write_random(here("src/big"), 1, total_ = 48 * kMiB);
+  Process receiver = receive_into("dst");
+  Process sender = send({"src"});
+  expect_exit(sender, kReadOrWriteFailed);
+  expect_exit(receiver, kReadOrWriteFailed, kAtOnce);
+  for (const Process* process : {&sender, &receiver}) expect_says(*process, "no space left on device");
+  EXPECT_FALSE(fs::exists(here("dst/src/big")));
+  make_room();
+  expect_goes_on();
+}
+
+}  // namespace
+}  // namespace udtcat::test::e2e

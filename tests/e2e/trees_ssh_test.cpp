@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Trees to and from an account on another host: ssh's login, real sshd, and what stands there is the same.
+#include <gmock/gmock.h>
+
+#include "e2e/support/rsh_test.hpp"
+#include "e2e/support/trees_test.hpp"
+
+namespace udtcat::test::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::HasSubstr;
+
+class TreesBySsh : public RshTest {
+ protected:
+  void SetUp() override {
+    RshTest::SetUp();
+    if (IsSkipped()) return;
+    if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the judge of trees, is not here";
+    make_tree_of_everything(home_ / "src");
+  }
+  /// `udtcat ARGUMENTS` at the near host, with our configuration of ssh.
+  [[nodiscard]] Ran trees(const std::string& arguments) const {
+    return near("$UDTCAT " + arguments + " --ssh \"ssh -F $CONFIG\"");
+  }
+  [[nodiscard]] fs::path far(const std::string& name) const { return ssh_->far_home() / name; }
+};
+
+TEST_F(TreesBySsh, AreSentToAHostsDirectory) {
+  const Ran sent = trees("send src far:dst");
+  EXPECT_EQ(sent.status, kSuccess) << sent.errors;
+  expect_same(home_ / "src", far("dst/src"));
+  EXPECT_FALSE(fs::exists(far("dst/.udtcat-parts")));
+  const Ran again = trees("send src far:dst");
+  EXPECT_EQ(again.status, kSuccess) << again.errors;
+  expect_same(home_ / "src", far("dst/src"));
+}
+
+TEST_F(TreesBySsh, AreReceivedFromAHostsPath) {
+  fs::rename(home_ / "src", far("src"));
+  const Ran received = trees("receive far:src --into dst");
+  EXPECT_EQ(received.status, kSuccess) << received.errors;
+  expect_same(far("src"), home_ / "dst/src");
+  EXPECT_FALSE(fs::exists(home_ / "dst/.udtcat-parts"));
+}
+
+TEST_F(TreesBySsh, AreSentToAHostWithoutUdtcat) {
+  const Ran refused = trees("send src far:dst --remote-udtcat /no/such/udtcat");
+  EXPECT_NE(refused.status, kSuccess) << "nobody is there to take it";
+  EXPECT_THAT(refused.errors, HasSubstr("--push"));
+  EXPECT_FALSE(fs::exists(far("dst/src")));
+  const Ran pushed = trees("send src far:dst --push --remote-udtcat /no/such/udtcat");
+  EXPECT_EQ(pushed.status, kSuccess) << pushed.errors;
+  expect_same(home_ / "src", far("dst/src"));
+}
+
+TEST_F(TreesBySsh, GoOverSshItselfWhereUdpIsBlocked) {
+  block_udp();
+  const Ran sent = trees("send src far:dst");
+  EXPECT_EQ(sent.status, kSuccess) << sent.errors;
+  EXPECT_THAT(sent.errors, HasSubstr("going on over ssh itself"));
+  expect_same(home_ / "src", far("dst/src"));
+  const Ran received = trees("receive far:dst/src --into back");
+  EXPECT_EQ(received.status, kSuccess) << received.errors;
+  expect_same(home_ / "src", home_ / "back/src");
+}
+
+TEST_F(TreesBySsh, NameARemotePathThatIsMissingAndTheRestStands) {
+  fs::rename(home_ / "src", far("src"));
+  const Ran missing = trees("receive far:nowhere far:src --into dst");
+  EXPECT_EQ(missing.status, kReadOrWriteFailed);
+  EXPECT_THAT(missing.errors, HasSubstr("nowhere"));
+  expect_same(far("src"), home_ / "dst/src");
+}
+
+}  // namespace
+}  // namespace udtcat::test::e2e
