@@ -165,7 +165,7 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   return {};
 }
 
-/// What was dropped and has not come again is not to be had.
+/// Files that were dropped and have not come again are not to be had.
 void Receiver::complain_of_dropped() {
   for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.account().complain(complaint);
 }
@@ -190,7 +190,7 @@ Status Receiver::complete(const End& end) {
   committer_->finish();
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
   complain_of_dropped();
-  make_links();
+  UDTCAT_CHECK(make_links());
   reception_.parts().remove();
   set_directories();
   UDTCAT_CHECK(destination_.sync());
@@ -208,14 +208,17 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
   reception_.refuse(id, error.message(), Reception::When::later);
 }
 
-void Receiver::make_links() {
+/// errors: those of the transfer
+Status Receiver::make_links() {
   for (const auto& link : reception_.links) {
     const Status made = reception_.is_missing(link.of)
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
                             : destination_.make_hard_link(link.path, reception_.linkable.at(link.of));
+    if (!made && made.error().code == Errc::stream_refused) return made;
     if (!made) refuse_after_all(link.id, made.error());
   }
+  return {};
 }
 
 /// Those within come first, since making a name in a directory changes its time.

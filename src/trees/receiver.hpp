@@ -57,7 +57,7 @@ class Receiver {
   void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
   void refuse_after_all(EntryId id, const Error& error);
-  void make_links();
+  [[nodiscard]] Status make_links();
   void set_directories();
   void write_book();
 

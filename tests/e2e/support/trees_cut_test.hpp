@@ -14,7 +14,7 @@
 
 namespace udtcat::test::e2e {
 
-/// What a directory's files take of the disk. They may come and go meanwhile.
+/// The bytes that a directory's files take of the disk. They may come and go meanwhile.
 [[nodiscard]] inline std::uint64_t held_bytes(const std::filesystem::path& directory) {
   namespace fs = std::filesystem;
   std::uint64_t bytes = 0;
