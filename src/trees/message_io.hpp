@@ -27,7 +27,7 @@ class MessageWriter {
   /// returns  the bytes of its body
   [[nodiscard]] Result<std::size_t> put_entry(const Entry& entry);
   [[nodiscard]] Status flush();
-  /// Nobody hears any more.
+  /// Whether the wire is: then it is no use to say more.
   [[nodiscard]] bool is_cut() const { return wire_.is_cut(); }
 
  private:

@@ -2,7 +2,6 @@
 #include "trees/receiver.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -14,6 +13,8 @@
 namespace udtcat::trees {
 
 namespace {
+
+constexpr std::size_t kMaxDropped = 1024;  // guess: files that change at a time; more are named at once
 
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
 
@@ -37,6 +38,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (over) over = reception_.writer().flush();
   if (over) over = receive(reader);
   if (!over) reception_.fail(over.error());
+  complain_of_dropped();
   entries_.close();
   judging.join();
   committer_->stop();
@@ -71,7 +73,6 @@ Status Receiver::receive(MessageReader& reader) {
 }
 
 Status Receiver::take(const Message& message, std::size_t body_bytes) {
-  settle_dropped(message);
   if (const auto* data = std::get_if<Data>(&message)) return take_leaves(*data, 1);
   if (const auto* zeros = std::get_if<Zeros>(&message)) return take_leaves(*zeros, zeros->count);
   if (const auto* same = std::get_if<Same>(&message)) return take_leaves(*same, same->count);
@@ -98,6 +99,7 @@ Status Receiver::take_entry(const Entry& entry, std::size_t body_bytes) {
     return fail(Errc::protocol_violated, "take " + core::printable(entry.path, core::kShownBytes),
                 "it was not asked for");
   UDTCAT_CHECK(reception_.announce(body_bytes));
+  dropped_.erase(entry.path);  // it comes again, and what becomes of it now is what counts
   std::ignore = entries_.give({next_id_++, entry, body_bytes});  // closed by this thread alone
   return {};
 }
@@ -153,17 +155,18 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   UDTCAT_CHECK(describe(dropped.entry));
   core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
   reception_.miss(dropped.entry, current_->file.entry());
-  dropped_.emplace(LastDropped{current_->file.entry().path, "the other end: " + dropped.reason});
+  const std::string complaint = "the other end: " + dropped.reason;
+  if (dropped_.size() < kMaxDropped)
+    dropped_.insert_or_assign(current_->file.entry().path, complaint);
+  else
+    reception_.account().complain(complaint);
   settle_current();
   return {};
 }
 
-/// A file that has changed comes again at once, and is missing otherwise.
-void Receiver::settle_dropped(const Message& next) {
-  if (!dropped_ || std::holds_alternative<Totals>(next)) return;
-  const auto* entry = std::get_if<Entry>(&next);
-  if (entry == nullptr || entry->path != dropped_->path) reception_.account().complain(dropped_->reason);
-  dropped_.reset();
+/// Files that were dropped and have not come again are not to be had.
+void Receiver::complain_of_dropped() {
+  for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.account().complain(complaint);
 }
 
 /// This file cannot be had here; its leaves are passed over.
@@ -185,7 +188,8 @@ Status Receiver::complete(const End& end) {
     return tl::unexpected(of_sender("it ends before all is settled"));
   committer_->finish();
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
-  make_links();
+  complain_of_dropped();
+  UDTCAT_CHECK(make_links());
   reception_.parts().remove();
   set_directories();
   UDTCAT_CHECK(destination_.sync());
@@ -203,21 +207,25 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
   reception_.refuse(id, error.message(), Reception::When::later);
 }
 
-void Receiver::make_links() {
+/// errors: those of the transfer
+Status Receiver::make_links() {
   for (const auto& link : reception_.links) {
     const Status made = reception_.is_missing(link.of)
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
                             : destination_.make_hard_link(link.path, reception_.linkable.at(link.of));
+    if (!made && made.error().code == Errc::stream_refused) return made;
     if (!made) refuse_after_all(link.id, made.error());
   }
+  return {};
 }
 
 /// Those within come first, since making a name in a directory changes its time.
 void Receiver::set_directories() {
-  for (const auto& directory : std::views::reverse(reception_.directories))
-    if (auto set = destination_.set_attributes(directory.path, directory.attributes); !set)
-      refuse_after_all(directory.id, set.error());
+  const auto& all = reception_.directories;
+  for (auto directory = all.rbegin(); directory != all.rend(); ++directory)
+    if (auto set = destination_.set_attributes(directory->path, directory->attributes); !set)
+      refuse_after_all(directory->id, set.error());
 }
 
 void Receiver::write_book() {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,13 +51,13 @@ class Receiver {
   [[nodiscard]] Status take_leaves(const Leaves& leaves, std::uint64_t count);
   [[nodiscard]] Status take_whole(const Whole& whole);
   [[nodiscard]] Status take_dropped(const Dropped& dropped);
-  void settle_dropped(const Message& next);
   [[nodiscard]] Status describe(EntryId id);
   [[nodiscard]] Status give_up(const Error& error);
   void settle_current();
+  void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
   void refuse_after_all(EntryId id, const Error& error);
-  void make_links();
+  [[nodiscard]] Status make_links();
   void set_directories();
   void write_book();
 
@@ -66,6 +67,7 @@ class Receiver {
   HandOver<Numbered> entries_{kMaxUnsettled};
   std::optional<Committer> committer_;
   EntryId next_id_ = 0;
+  std::map<std::string, std::string> dropped_;  ///< by path: what to say unless it comes again
   /// The file that the sender describes.
   struct Current {
     EntryId id;
@@ -74,12 +76,6 @@ class Receiver {
     bool is_given_up;
   };
   std::optional<Current> current_;
-  /// The last message told of a file that was dropped, unless the next one brings it again.
-  struct LastDropped {
-    std::string path;
-    std::string reason;
-  };
-  std::optional<LastDropped> dropped_;
   bool is_done_ = false;
 };
 

@@ -2,10 +2,12 @@
 #include "files/manifest.hpp"
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "files/whole_io.hpp"
@@ -77,7 +79,9 @@ TEST_F(Manifests, ThatAreNotFinishedLeaveNothing) {
     auto writer = ManifestWriter::create(location).value();
     auto moved = std::move(writer);
     EXPECT_TRUE(moved.add(some_entries().front()));
-    EXPECT_TRUE(folder.has("manifest.new"));
+    ASSERT_EQ(folder.files().size(), 1U);
+    const std::string name = folder.files().front().filename();
+    EXPECT_TRUE(name.starts_with("manifest.") && name.ends_with(".new")) << name;
   }
   EXPECT_TRUE(folder.files().empty());
   EXPECT_EQ(ManifestWriter::create(FileLocation("/no/such/place")).error().code, Errc::local_write_failed);
@@ -91,10 +95,27 @@ TEST_F(Manifests, TakeNoEntryBeyondTheLimits) {
 }
 
 TEST_F(Manifests, TellThatTheDiskIsFull) {
-  const FileLocation full(folder / "full");
-  std::filesystem::create_symlink("/dev/full", folder / "full.new");
-  auto writer = ManifestWriter::create(full).value();
-  EXPECT_EQ(writer.finish().error().code, Errc::local_write_failed);
+  auto writer = ManifestWriter::create(location).value();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const Status finished = writer.finish();
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::ignore = std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().code, Errc::local_write_failed);
+}
+
+TEST_F(Manifests, HaveWritersThatKnowNothingOfEachOther) {
+  auto one = ManifestWriter::create(location).value();
+  auto other = ManifestWriter::create(location).value();
+  EXPECT_TRUE(one.add(some_entries().front()));
+  EXPECT_TRUE(one.finish());
+  EXPECT_TRUE(other.finish());
+  EXPECT_EQ(folder.files().size(), 1U) << "the last one's";
+  EXPECT_TRUE(read());
 }
 
 TEST_F(Manifests, ThatAreCutAreDamaged) {

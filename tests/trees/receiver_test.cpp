@@ -113,6 +113,15 @@ TEST_F(Receivers, TakeNoPathThatLeadsElsewhere) {
   }
 }
 
+TEST_F(Receivers, TakeNothingThatWasNotAskedFor) {
+  begin([](ReceiverOptions& options) { options.asked = {"d"}; });
+  announce(directory_at("d"));
+  announce(directory_at("d/below"));
+  for (EntryId id = 0; id < 2; ++id) EXPECT_EQ(peer().hear<Have>().entry, id);
+  announce(symbolic_link_at("dd", "x"));
+  expect_violation("it was not asked for", {"d"});
+}
+
 TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   begin();
   announce(directory_at("d"));
@@ -306,6 +315,20 @@ TEST_F(Receivers, LinkToNoFileThatWasDropped) {
   EXPECT_TRUE(end->over());
   EXPECT_THAT(names_in(in), IsEmpty());
   EXPECT_THAT(end->lines(), ElementsAre("the other end: read f: it has changed", HasSubstr("is missing")));
+}
+
+TEST_F(Receivers, ForgetThatAFileWasDroppedOnceItComesAgain) {
+  begin();
+  const EntryId first = begin_file();
+  peer().say(Dropped{first, "read f: it has changed"});
+  const EntryId again = announce(file_at("f", 0));
+  std::ignore = peer().hear<Want>();
+  peer().say(Whole{again, root_of({})});
+  peer().say(End{next_id});
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_THAT(end->lines(), IsEmpty());
+  EXPECT_EQ(end->account.troubles, 0U);
 }
 
 TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {

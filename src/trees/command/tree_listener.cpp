@@ -61,7 +61,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   });
   guest.connection->on_stream([this, &guest](StreamId id) { on_stream(guest, id); });
   if (guests_.size() > 1) return;
-  run_.watch([this] { return guests_.empty() ? last_stats_ : guests_.front().connection->stats(); });
+  run_.watch([this] { return guests_.empty() ? ConnectionStats() : guests_.front().connection->stats(); });
   run_.measure([this](const ConnectionStats& /*of the stream*/) {
     return guests_.empty() ? std::nullopt : extent_of(*guests_.front().account);
   });
@@ -97,10 +97,10 @@ void TreeListener::finish_if_over(Guest& guest) {
   else if (!options_.once)
     run_.console().line(fmt::format("udtcat: {}: {}", guest.name, result.error().message()), tool::LineLevel::error);
   const bool is_last = options_.once || run_.signal() != 0;
-  boost::asio::post(run_.io(), [this, number = guest.number, stats = guest.connection->stats(), result, is_last] {
-    last_stats_ = stats;
+  boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
+    // The last one stays: the run's last figures are its own.
+    if (is_last && guests_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
     guests_.remove_if([number](const Guest& each) { return each.number == number; });
-    if (is_last && guests_.empty()) run_.finish(result ? std::nullopt : std::optional(result.error()));
   });
 }
 

@@ -44,7 +44,6 @@ class TreeListener {
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
   std::list<Guest> guests_;
-  ConnectionStats last_stats_;  ///< of the guest that has left last
 };
 
 }  // namespace udtcat::trees
