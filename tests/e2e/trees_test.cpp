@@ -165,10 +165,8 @@ TEST_F(TreesTest, OfSeveralSendersComeAtTheSameTime) {
   EXPECT_TRUE(eventually(kAtOnce, [&] {
     return fs::exists(here("dst/a")) && fs::exists(here("dst/b")) && fs::exists(here("dst/c"));
   })) << receiver.errors();
-  for (Process& sender : senders) {
-    EXPECT_TRUE(sender.running()) << "each has two seconds of work";
-    expect_exit(sender, kSuccess);
-  }
+  for (Process& sender : senders) EXPECT_TRUE(sender.running()) << "each has two seconds of work";
+  for (Process& sender : senders) expect_exit(sender, kSuccess);
   for (const char* name : {"a", "b", "c"}) expect_same(here(name), here("dst") / name);
   EXPECT_FALSE(has_parts());
 }

@@ -19,6 +19,15 @@ std::string advertised(const std::vector<std::string>& locals, const std::vector
   return advertised_host(endpoints(locals), endpoints(interfaces));
 }
 
+TEST(ListenRequests, OfAPipeTakeOneSessionAndOfAForwardMany) {
+  const auto limits_of = [](const Words& words) {
+    return make_listen_request(parse_pipe_options(words).value(), std::nullopt).value().limits;
+  };
+  EXPECT_EQ(limits_of({"-l", "127.0.0.1:9000"}).peers, 1U);
+  EXPECT_EQ(limits_of({"-l", "127.0.0.1:9000"}).sessions_per_peer, 1U);
+  EXPECT_GT(limits_of({"-l", "127.0.0.1:9000", "--to", "localhost:80"}).sessions_per_peer, 1U);
+}
+
 TEST(Invitation, NamesTheAddressThatIsBound) {
   EXPECT_EQ(advertised({"127.0.0.1"}, {"192.0.2.1"}), "127.0.0.1");
   EXPECT_EQ(advertised({"2001:db8::1"}, {"192.0.2.1"}), "2001:db8::1");

@@ -40,6 +40,13 @@ TEST(SendOptions, DialAListener) {
   EXPECT_FALSE(options.wishes.keeps_owners);
 }
 
+TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
+  const auto limits_of = [](const Words& words) { return parse_receive_options(words).value().limits; };
+  EXPECT_EQ(limits_of({"-l", "9000"}).peers, kMaxTransfers);
+  EXPECT_EQ(limits_of({"-l", "9000"}).sessions_per_peer, kMaxTransfers);
+  EXPECT_EQ(limits_of({"-l", "9000", "--once"}).sessions_per_peer, 1U);
+}
+
 TEST(SendOptions, GoToAPlaceBySsh) {
   const TreeOptions options = send({"a", "user@host:some/place", "--push", "--port=9000-9010", "-v"});
   EXPECT_EQ(options.way, Way::ssh);
