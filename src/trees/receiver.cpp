@@ -2,7 +2,6 @@
 #include "trees/receiver.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -223,9 +222,10 @@ Status Receiver::make_links() {
 
 /// Those within come first, since making a name in a directory changes its time.
 void Receiver::set_directories() {
-  for (const auto& directory : std::views::reverse(reception_.directories))
-    if (auto set = destination_.set_attributes(directory.path, directory.attributes); !set)
-      refuse_after_all(directory.id, set.error());
+  const auto& all = reception_.directories;
+  for (auto directory = all.rbegin(); directory != all.rend(); ++directory)
+    if (auto set = destination_.set_attributes(directory->path, directory->attributes); !set)
+      refuse_after_all(directory->id, set.error());
 }
 
 void Receiver::write_book() {
