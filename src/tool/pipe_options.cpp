@@ -132,7 +132,10 @@ void add_forward_options(CommandLine& line, PipeOptions& options) {
     // At clear nobody proves anything: strangers could have us send.
     options.session.takes_bench = options.form == Form::listen && options.session.protection != Protection::clear;
     options.socket_family = options.family;
-    if (!forward) return {};
+    if (!forward) {
+      options.limits.peers = options.limits.sessions_per_peer = 1;
+      return {};
+    }
     options.session.purpose = Purpose::forward;
     for (const ServiceOption& each : options.services) options.session.services.push_back(each.name);
     options.counterpart += counterparts(options);

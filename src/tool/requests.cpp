@@ -92,8 +92,7 @@ Result<ListenRequest> make_listen_request(const Options& options, std::optional<
                         .session = options.session,
                         .transport = options.transport,
                         .limits = options.limits};
-  if (options.session.one_stream || options.transport.single_use)
-    request.limits.peers = request.limits.sessions_per_peer = 1;
+  if (options.transport.single_use) request.limits.peers = request.limits.sessions_per_peer = 1;
   return request;
 }
 

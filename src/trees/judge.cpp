@@ -32,7 +32,11 @@ void Judge::judge(Numbered numbered) {
   if (!is_of_name(answered.error())) return reception_.fail(answered.error());
   reception_.miss(numbered.id, numbered.entry);
   reception_.settle(numbered.body_bytes);
-  reception_.refuse(numbered.id, answered.error().message(), Reception::When::now);
+  // An error of a directory above it does not name it.
+  std::string reason = answered.error().message();
+  if (reason.find(numbered.entry.path) == std::string::npos)
+    reason = destination_.tree().shown(numbered.entry.path) + ": " + reason;
+  reception_.refuse(numbered.id, reason, Reception::When::now);
 }
 
 Status Judge::answer(const Numbered& numbered) {

@@ -52,6 +52,52 @@ TEST_F(TreesCutTest, AreTakenAgainByTheListenerThatLivesOn) {
   EXPECT_TRUE(receiver.running()) << receiver.errors();
 }
 
+/// The listener learns of a silent sender late, and takes its transfer from another all the same.
+TEST_F(TreesCutTest, AreTakenAgainWhileTheOldSenderHasOnlyFallenSilent) {
+  make_source();
+  Process receiver = receive_into("dst", {});
+  Process silent = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, silent, receiver)) << silent.errors() << receiver.errors();
+  silent.send_signal(SIGSTOP);
+  Process again = send({"src"}, {.args = {"--stats=json"}});
+  expect_exit(again, kSuccess);
+  EXPECT_LE(figures_of(again).value("bytes_sent", UINT64_MAX), total_ * 3 / 4 + total_ / 100 + kAgain);
+  expect_same(here("src"), here("dst/src"));
+  EXPECT_FALSE(has_parts());
+  silent.send_signal(SIGCONT);
+  EXPECT_NE(silent.wait(kTransferLimit).value_or(Ending()).status, kSuccess) << "its place was taken";
+  expect_same(here("src"), here("dst/src"));
+}
+
+TEST_F(TreesCutTest, OfAServedDirectoryGoOnToo) {
+  make_source();
+  Process server = serve(".", {.args = {"--rate", kSlowly}});
+  Process receiver = receive({"src"}, "dst");
+  ASSERT_TRUE(grows_by(total_ / 4, receiver, server)) << receiver.errors() << server.errors();
+  receiver.send_signal(SIGKILL);
+  expect_exit(receiver, 128 + SIGKILL, kAtOnce);
+  expect_nothing_false();
+  Process again = receive({"src"}, "dst", {.args = {"--stats=json"}});
+  expect_exit(again, kSuccess);
+  EXPECT_LE(figures_of(again).value("bytes_received", UINT64_MAX), total_ * 3 / 4 + total_ / 100 + kAgain);
+  expect_same(here("src"), here("dst/src"));
+  EXPECT_FALSE(has_parts());
+}
+
+/// A part is never believed: what somebody else has written there is sent again.
+TEST_F(TreesCutTest, DoNotBelieveWhatLiesThere) {
+  make_source();
+  Process receiver = receive_into("dst");
+  Process sender = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, sender, receiver)) << sender.errors() << receiver.errors();
+  sender.send_signal(SIGKILL);
+  expect_exit(receiver, kPeerLost, kTransferLimit);
+  for (const auto& entry : fs::recursive_directory_iterator(here("dst/.udtcat-parts")))
+    if (entry.is_regular_file() && entry.file_size() > 0) change_byte(entry.path(), 0);
+  transfer({"src"});
+  expect_same(here("src"), here("dst/src"));
+}
+
 TEST_F(TreesCutTest, BySigtermOfTheSenderKeepTheirPartsAndGoOn) {
   make_source();
   Process receiver = receive_into("dst");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Trees to and from an account on another host: ssh's login, real sshd, and what stands there is the same.
+#include <csignal>
+
 #include <gmock/gmock.h>
 
 #include "e2e/support/rsh_test.hpp"
-#include "e2e/support/trees_test.hpp"
+#include "e2e/support/trees_cut_test.hpp"
 
 namespace udtcat::test::e2e {
 namespace {
@@ -72,6 +74,43 @@ TEST_F(TreesBySsh, NameARemotePathThatIsMissingAndTheRestStands) {
   EXPECT_EQ(missing.status, kReadOrWriteFailed);
   EXPECT_THAT(missing.errors, HasSubstr("nowhere"));
   expect_same(far("src"), home_ / "dst/src");
+}
+
+TEST_F(TreesBySsh, GoToTheHomeWhereNoDirectoryIsNamed) {
+  const Ran sent = trees("send src/sizes far:");
+  EXPECT_EQ(sent.status, kSuccess) << sent.errors;
+  expect_same(home_ / "src/sizes", far("sizes"));
+}
+
+TEST_F(TreesBySsh, FailWhereOnlyUdpWillDo) {
+  block_udp();
+  EXPECT_EQ(trees("send --require-udp src far:dst").status, kUnreachable);
+  EXPECT_FALSE(fs::exists(far("dst")));
+}
+
+TEST_F(TreesBySsh, KeepAManifestAtTheNearEnd) {
+  const Ran sent = trees("send --manifest proved src far:dst");
+  EXPECT_EQ(sent.status, kSuccess) << sent.errors;
+  const Ran verified = near("$UDTCAT verify proved $FAR/dst");
+  EXPECT_EQ(verified.status, kSuccess) << verified.errors;
+}
+
+/// The far end of a sender that was killed may still be there: it is waited for.
+TEST_F(TreesBySsh, GoOnAfterADeath) {
+  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+  fs::create_directory(home_ / "big");
+  write_random(home_ / "big/file", 1, kBytes);
+  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
+                           "big", "far:dst"},
+                  .environment = environment(),
+                  .working_directory = home_.path(),
+                  .network_namespace = hosts_->near_host().file});
+  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  sender.send_signal(SIGKILL);
+  const Ran again = trees("send --stats=json big far:dst");
+  EXPECT_EQ(again.status, kSuccess) << again.errors;
+  expect_same(home_ / "big", far("dst/big"));
+  EXPECT_FALSE(fs::exists(far("dst/.udtcat-parts")));
 }
 
 }  // namespace

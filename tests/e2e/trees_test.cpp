@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `udtcat send` and `udtcat receive`: trees arrive as they are, and what is there is not sent again.
 #include <array>
+#include <vector>
 
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -141,6 +142,35 @@ TEST_F(TreesTest, ThatWereChangedAtTheReceiverAreMendedThere) {
   fs::last_write_time(here("dst/src/big"), fs::last_write_time(here("src/big")));
   transfer({"src"});
   expect_same(here("src"), here("dst/src"));
+}
+
+TEST_F(TreesTest, HaveTheSameFiguresAtBothEnds) {
+  fs::create_directory(here("src"));
+  write_random(here("src/file"), 1, kMiB);
+  Process receiver = receive_into("dst", {.args = {"--once", "--stats=json"}});
+  Process sender = send({"src"}, {.args = {"--stats=json"}});
+  expect_exit(sender, kSuccess);
+  expect_exit(receiver, kSuccess, kAtOnce);
+  EXPECT_EQ(figures_of(receiver).value("bytes_received", 0U), figures_of(sender).value("bytes_sent", 1U));
+}
+
+TEST_F(TreesTest, OfSeveralSendersComeAtTheSameTime) {
+  const Process receiver = receive_into("dst", {});
+  std::vector<Process> senders;
+  for (const std::string name : {"a", "b", "c"}) {
+    fs::create_directory(here(name));
+    write_random(here(name + "/file"), name[0], 16 * kMiB);
+    senders.push_back(send({name}, {.args = {"--rate=50M"}}));
+  }
+  EXPECT_TRUE(eventually(kAtOnce, [&] {
+    return fs::exists(here("dst/a")) && fs::exists(here("dst/b")) && fs::exists(here("dst/c"));
+  })) << receiver.errors();
+  for (Process& sender : senders) {
+    EXPECT_TRUE(sender.running()) << "each has two seconds of work";
+    expect_exit(sender, kSuccess);
+  }
+  for (const char* name : {"a", "b", "c"}) expect_same(here(name), here("dst") / name);
+  EXPECT_FALSE(has_parts());
 }
 
 TEST_F(TreesTest, LeaveAloneWhatTheyDoNotHave) {

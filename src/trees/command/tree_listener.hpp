@@ -22,8 +22,6 @@ namespace udtcat::trees {
 /// Threads: confined to the main thread.
 class TreeListener {
  public:
-  static constexpr std::size_t kMaxTransfers = 16;  // guess: three threads each, and a disk
-
   /// `run` and `options` must outlive this. Its end is that of `run`.
   TreeListener(tool::SessionRun& run, const TreeOptions& options);
   TreeListener(const TreeListener&) = delete;

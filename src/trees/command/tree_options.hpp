@@ -2,6 +2,7 @@
 /// The command lines of `udtcat send`, `udtcat receive` and `udtcat verify`. No input or output here.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "trees/work.hpp"
 
 namespace udtcat::trees {
+
+inline constexpr std::size_t kMaxTransfers = 16;  // guess: of a listener; three threads each, and a disk
 
 /// The way to the other end.
 enum class Way {

@@ -47,7 +47,7 @@ class TreesTest : public UdtcatTest {
   /// As transfer(), with these statuses.
   void expect_statuses(const Arguments& paths, int sender_status, int receiver_status,
                        std::source_location where = std::source_location::current()) const;
-  /// The object that the last line of stderr is.
+  /// The object that the last line of stderr is; an empty one where it is none.
   [[nodiscard]] static nlohmann::json figures_of(const Process& process);
   /// Lets so much time pass that what was made before is known to be unchanged.  spec: docs/spec/trees.md §3
   static void let_stamps_come();
