@@ -97,9 +97,9 @@ Status Judge::answer_file(const Numbered& numbered) {
   // Answers before this one need not wait until it is hashed.
   if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(reception_.writer().flush());
   hash_leaves(entry, *candidate);
-  LeafRuns leaves = candidate->leaves;
+  const LeafRuns leaves = candidate->leaves;
   reception_.expect(numbered.id, {entry, std::move(candidate), numbered.body_bytes});
-  return tell_leaves(numbered.id, std::move(leaves));
+  return tell_leaves(numbered.id, leaves);
 }
 
 Status Judge::have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest) {

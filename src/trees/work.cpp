@@ -82,15 +82,22 @@ Result<Source> source_of(const Selection& selection) {
   return Source::of_list(std::move(names));
 }
 
-Status send(Wire& wire, MessageReader& reader, Source source, const std::optional<Hello>& hello,
-            const std::optional<std::string>& manifest_path, bool counts, Account& account) {
+/// One end's side of the talk.
+struct Talk {
+  Wire& wire;
+  MessageReader& reader;
+  Account& account;
+  std::optional<Hello> hello = {};  // of a connector
+};
+
+Status send(const Talk& talk, Source source, const std::optional<std::string>& manifest_path, bool counts) {
   std::optional<ManifestLog> manifest;
   if (manifest_path) {
     UDTCAT_TRY(manifest, ManifestLog::create(*manifest_path));
   }
-  Sender sender(source, wire, manifest ? &*manifest : nullptr, account);
+  Sender sender(source, talk.wire, manifest ? &*manifest : nullptr, talk.account);
   if (counts) sender.count();
-  UDTCAT_CHECK(sender.run(reader, hello));
+  UDTCAT_CHECK(sender.run(talk.reader, talk.hello));
   return manifest ? manifest->finish() : Status();
 }
 
@@ -130,9 +137,8 @@ Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
 }
 
 /// With all that it needs: its directory, its parts and its manifest.
-Result<std::unique_ptr<Receiver>> receiver_for(Wire& wire, const std::string& directory, const std::string& job,
-                                               const std::optional<Hello>& hello, const Wishes& wishes,
-                                               std::optional<ManifestLog>& manifest, Account& account) {
+Result<std::unique_ptr<Receiver>> receiver_for(const Talk& talk, const std::string& directory, const std::string& job,
+                                               const Wishes& wishes, std::optional<ManifestLog>& manifest) {
   UDTCAT_TRY(auto tree, files::FileTree::make(directory));
   if (wishes.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*wishes.manifest));
@@ -144,18 +150,16 @@ Result<std::unique_ptr<Receiver>> receiver_for(Wire& wire, const std::string& di
                           .peer = wishes.peer,
                           .is_sealed = wishes.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
-                          .asked = hello ? asked_by(*hello) : std::nullopt,
+                          .asked = talk.hello ? asked_by(*talk.hello) : std::nullopt,
                           .book = book_of(tree, wishes.books)};
-  return Receiver::make(std::move(options), wire, manifest ? &*manifest : nullptr, account);
+  return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.account);
 }
 
-/// hello   of a connector
-Status receive(Wire& wire, MessageReader& reader, const std::string& directory, const std::string& job,
-               const std::optional<Hello>& hello, const Wishes& wishes, Account& account) {
+Status receive(const Talk& talk, const std::string& directory, const std::string& job, const Wishes& wishes) {
   std::optional<ManifestLog> manifest;
-  const auto receiver = receiver_for(wire, directory, job, hello, wishes, manifest, account);
-  if (!receiver) return tell_refusal(wire, reader, tl::unexpected(receiver.error()));
-  UDTCAT_CHECK((*receiver)->run(reader, hello));
+  const auto receiver = receiver_for(talk, directory, job, wishes, manifest);
+  if (!receiver) return tell_refusal(talk.wire, talk.reader, tl::unexpected(receiver.error()));
+  UDTCAT_CHECK((*receiver)->run(talk.reader, talk.hello));
   return manifest ? manifest->finish() : Status();
 }
 
@@ -200,7 +204,7 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
                     .place = place,
                     .paths = {}};
   MessageReader reader(wire);
-  return send(wire, reader, std::move(source), hello, wishes.manifest, wishes.wants_totals, account);
+  return send({wire, reader, account, hello}, std::move(source), wishes.manifest, wishes.wants_totals);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
@@ -212,7 +216,7 @@ Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, c
                     .place = {},
                     .paths = paths};
   MessageReader reader(wire);
-  return receive(wire, reader, directory, name_of(hello.job), hello, wishes, account);
+  return receive({wire, reader, account, hello}, directory, name_of(hello.job), wishes);
 }
 
 Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, Jobs& jobs,
@@ -230,7 +234,7 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
                              "this end has a directory of its own"));
   const std::string job = name_of(hello.job);
   const auto claim = jobs.claim(job, wire);
-  return receive(wire, reader, directory, job, std::nullopt, with(wishes, hello), account);
+  return receive({wire, reader, account}, directory, job, with(wishes, hello));
 }
 
 Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {
@@ -244,7 +248,7 @@ Status send_as_listener(Wire& wire, const std::string& directory, Account& accou
   auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
-  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, hello.wants_totals, account);
+  return send({wire, reader, account}, std::move(*source), std::nullopt, hello.wants_totals);
 }
 
 Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
@@ -253,13 +257,12 @@ Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
   if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
   Hello& hello = *heard;
   if (hello.role == Role::sends)
-    return receive(wire, reader, in_account(hello.place), name_of(hello.job), std::nullopt, with(wishes, hello),
-                   account);
+    return receive({wire, reader, account}, in_account(hello.place), name_of(hello.job), with(wishes, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   auto source = Source::of_arguments(hello.paths);
   if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
-  return send(wire, reader, std::move(*source), std::nullopt, std::nullopt, hello.wants_totals, account);
+  return send({wire, reader, account}, std::move(*source), std::nullopt, hello.wants_totals);
 }
 
 }  // namespace udtcat::trees

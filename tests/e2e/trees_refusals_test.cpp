@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What trees do not take: it is named at both ends, the rest stands, and nothing is written outside the directory.
+/// Refusals of trees: each is named at both ends, the rest stands, and nothing is written outside the directory.
 #include <csignal>
 #include <regex>
 

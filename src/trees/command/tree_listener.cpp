@@ -49,8 +49,9 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   if (guests_.size() >= kMaxTransfers)
     return connection->abort({Errc::stream_refused, "serve one more transfer", "there are 16 already"});
   if (options_.once) listener_->stop();
+  std::string name = tool::peer_text(*connection);
   Guest& guest = guests_.emplace_back(Guest{.number = ++last_number_,
-                                            .name = tool::peer_text(*connection),
+                                            .name = std::move(name),
                                             .account = make_account(run_.console()),
                                             .connection = std::move(connection)});
   core::log().info("connected to {}", guest.name);

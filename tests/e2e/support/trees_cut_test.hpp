@@ -70,7 +70,7 @@ class TreesCutTest : public TreesTest {
           << survivor.errors();
     }
   }
-  /// What has a final name has the content of the source.
+  /// Each file with a final name has the content of the source.
   void expect_nothing_false(std::source_location where = std::source_location::current()) const {
     const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expected to be true");
     if (!std::filesystem::exists(here("dst/src"))) return;
