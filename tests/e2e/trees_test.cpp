@@ -159,16 +159,14 @@ TEST_F(TreesTest, OfSeveralSendersComeAtTheSameTime) {
   std::vector<Process> senders;
   for (const std::string name : {"a", "b", "c"}) {
     fs::create_directory(here(name));
-    write_random(here(name + "/file"), name[0], 16 * kMiB);
+    write_random(here(name + "/file"), static_cast<std::uint64_t>(senders.size()), 16 * kMiB);
     senders.push_back(send({name}, {.args = {"--rate=50M"}}));
   }
   EXPECT_TRUE(eventually(kAtOnce, [&] {
     return fs::exists(here("dst/a")) && fs::exists(here("dst/b")) && fs::exists(here("dst/c"));
   })) << receiver.errors();
-  for (Process& sender : senders) {
-    EXPECT_TRUE(sender.running()) << "each has two seconds of work";
-    expect_exit(sender, kSuccess);
-  }
+  for (Process& sender : senders) EXPECT_TRUE(sender.running()) << "each has two seconds of work";
+  for (Process& sender : senders) expect_exit(sender, kSuccess);
   for (const char* name : {"a", "b", "c"}) expect_same(here(name), here("dst") / name);
   EXPECT_FALSE(has_parts());
 }
