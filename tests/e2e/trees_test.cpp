@@ -159,7 +159,7 @@ TEST_F(TreesTest, OfSeveralSendersComeAtTheSameTime) {
   std::vector<Process> senders;
   for (const std::string name : {"a", "b", "c"}) {
     fs::create_directory(here(name));
-    write_random(here(name + "/file"), name[0], 16 * kMiB);
+    write_random(here(name + "/file"), static_cast<std::uint64_t>(senders.size()), 16 * kMiB);
     senders.push_back(send({name}, {.args = {"--rate=50M"}}));
   }
   EXPECT_TRUE(eventually(kAtOnce, [&] {
