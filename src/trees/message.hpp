@@ -130,8 +130,7 @@ struct Done {
   std::uint64_t entries = 0;
 };
 struct Failed {
-  Errc cause =
-      Errc::remote_write_failed;  ///< one of local_read_failed, local_write_failed, stream_refused, interrupted
+  Errc cause = Errc::local_write_failed;  ///< one of local_read_failed, local_write_failed, stream_refused, interrupted
   std::string reason;
 };
 

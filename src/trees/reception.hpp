@@ -115,7 +115,7 @@ class Reception {
 
   // guess: ten million directories
   static constexpr std::size_t kMaxRememberedBytes = 2'147'483'648;
-  /// Of directories and links, which wait for the end.  errors: Errc::local_write_failed: there are too many
+  /// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
   [[nodiscard]] Status remember(const Entry& entry);
 
   // Written by the thread that judges entries, read by the one that ends the transfer, after it.

@@ -169,6 +169,8 @@ Status Sender::handle(const Message& answer) {
   if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
   if (const auto* refused = std::get_if<Refused>(&answer)) {
     if (refused->entry >= next_id_) return tl::unexpected(unexpected_answer());
+    // A line of it may stand in the manifest already.
+    if (manifest_ != nullptr && !unsettled_.contains(refused->entry)) manifest_->spoil();
     account_.complain("the other end: " + refused->reason);
     settle(refused->entry);
     return {};

@@ -11,7 +11,6 @@
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/core/lifetime.hpp"
 #include "trees/wire.hpp"
 
 namespace udtcat::trees {

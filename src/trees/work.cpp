@@ -40,7 +40,8 @@ std::string current_directory() {
 std::array<std::byte, 16> job_of(const std::vector<std::string>& words) {
   utsname system{};
   std::ignore = ::uname(&system);  // fails for no valid argument
-  std::string text = fmt::format("{:016x}{}\n", files::this_machine(), system.nodename) + current_directory();
+  std::string text =
+      fmt::format("{:016x}{}\n{}\n", files::this_machine(), system.nodename, ::getuid()) + current_directory();
   for (const std::string& word : words) text += '\0' + word;
   const files::Digest digest = files::digest_of(std::as_bytes(std::span(text)));
   std::array<std::byte, 16> job{};
@@ -52,6 +53,16 @@ std::string name_of(const std::array<std::byte, 16>& job) {
   std::string name;
   for (const std::byte each : job) name += fmt::format("{:02x}", std::to_integer<unsigned>(each));
   return name;
+}
+
+/// Where ends have key pairs one's transfer is no other's, whatever it calls it.
+std::array<std::byte, 16> job_of_peer(const Hello& hello, const Wishes& wishes) {
+  std::string text = wishes.peer;
+  for (const std::byte each : hello.job) text += static_cast<char>(each);
+  const files::Digest digest = files::digest_of(std::as_bytes(std::span(text)));
+  std::array<std::byte, 16> job{};
+  std::copy_n(digest.begin(), job.size(), job.begin());
+  return job;
 }
 
 Result<std::string> read_list(const std::string& path) {
@@ -232,7 +243,7 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
     return tell_refusal(wire, reader,
                         fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                              "this end has a directory of its own"));
-  const std::string job = name_of(hello.job);
+  const std::string job = name_of(job_of_peer(hello, wishes));
   const auto claim = jobs.claim(job, wire);
   return receive({wire, reader, account}, directory, job, with(wishes, hello));
 }

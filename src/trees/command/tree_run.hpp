@@ -25,7 +25,7 @@ namespace udtcat::trees {
 [[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome,
                                const Account& account);
 
-/// "20000 files, 80.0 MB, of which 12.0 MB were sent".
+/// "20000 files, 80.0 MB, of which 12.0 MB went over the path".
 [[nodiscard]] std::string sentence_of(const Account& account);
 
 /// The wishes of the options, and where the user's books are.
