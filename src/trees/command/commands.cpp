@@ -187,7 +187,7 @@ class ServerJob final : public tool::Job {
   }
 
  private:
-  const TreeOptions options_;
+  const TreeOptions options_{};
 };
 
 Result<std::unique_ptr<tool::Job>> parse_server_job(const tool::Words& arguments) {
