@@ -66,28 +66,25 @@ FileLocation Parts::of(const std::string& path) const {
   return {own_, to_hex(digest_of(std::as_bytes(std::span(path)))), tree_.shown(path)};
 }
 
-/// One that was cut when it was whole has its own mode already.
-void Parts::make_writable(const std::string& path) const {
+/// A link or a device that a transfer was cut at goes away; a part that was cut when it was whole has its own mode.
+void Parts::make_usable(const std::string& path) const {
   const auto part = of(path).open(O_PATH, Errc::local_write_failed);
   struct stat status {};
-  if (part && ::fstat(part->number(), &status) == 0 && S_ISREG(status.st_mode) &&
-      (status.st_mode & kPartMode) != kPartMode)
-    std::ignore = set_mode(*part, kPartMode, path);  // else its opening says so
+  if (!part || ::fstat(part->number(), &status) != 0) return;  // its opening says so
+  if (!S_ISREG(status.st_mode) || status.st_nlink != 1) return of(path).remove();
+  if ((status.st_mode & kPartMode) != kPartMode) std::ignore = set_mode(*part, kPartMode, path);  // likewise
 }
 
 Result<bridge::Descriptor> Parts::take(const std::string& path) const {
-  make_writable(path);
+  make_usable(path);
   const FileLocation location = of(path);
   bridge::Descriptor part(::openat(own_->number(), to_hex(digest_of(std::as_bytes(std::span(path)))).c_str(),
                                    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kPartMode));
   struct stat status {};
   if (!part.is_open() || ::fstat(part.number(), &status) != 0)
     return fail(Errc::local_write_failed, "write " + location.shown(), core::errno_text(errno));
-  if (!S_ISREG(status.st_mode) || status.st_nlink != 1) {
-    location.remove();  // of a link or a device that a transfer was cut at
-    return take(path);
-  }
-  return part;
+  if (S_ISREG(status.st_mode) && status.st_nlink == 1) return part;
+  return fail(Errc::local_write_failed, "write " + location.shown(), "its part is no file");
 }
 
 void Parts::remove() const {

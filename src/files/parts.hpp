@@ -42,7 +42,7 @@ class Parts {
         std::string job)
       : tree_(std::move(tree)), all_(std::move(all)), own_(std::move(own)), job_(std::move(job)) {}
 
-  void make_writable(const std::string& path) const;
+  void make_usable(const std::string& path) const;
 
   FileTree tree_;
   std::shared_ptr<const bridge::Descriptor> all_;

@@ -32,7 +32,7 @@ void Committer::stop() {
 void Committer::add(Taken file) {
   if (batch_.empty()) batch_began_ = Clock::now();
   batch_bytes_ += file.entry.size_bytes;
-  if (file.is_part) pending_.insert(file.entry.path);
+  if (file.is_part) pending_.front().insert(file.entry.path);
   batch_.push_back(std::move(file));
   const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes;
   const bool is_worth_it = batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
@@ -41,13 +41,16 @@ void Committer::add(Taken file) {
 
 void Committer::hand_over() {
   batch_bytes_ = 0;
-  if (!batch_.empty()) batches_.give(std::exchange(batch_, {}));
+  if (batch_.empty()) return;
+  batches_.give(std::exchange(batch_, {}));
+  // It has waited until the one before was begun: then those before that have their names.
+  pending_ = {std::set<std::string>(), std::move(pending_[0]), std::move(pending_[1])};
 }
 
 void Committer::finish() {
   hand_over();
   batches_.wait_until_idle();
-  pending_.clear();
+  pending_ = {};
 }
 
 void Committer::work() {

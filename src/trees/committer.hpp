@@ -2,6 +2,8 @@
 /// Gives whole files their names, once their content is on the disk.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +55,9 @@ class Committer {
   /// Returns when all files so far have their names, or were refused.
   void finish();
   /// Whether a part of that path may still wait for its name.
-  [[nodiscard]] bool is_pending(const std::string& path) const { return pending_.contains(path); }
+  [[nodiscard]] bool is_pending(const std::string& path) const {
+    return std::ranges::any_of(pending_, [&](const auto& paths) { return paths.contains(path); });
+  }
   /// Nothing more is given a name; those that have none stay parts.
   void stop();
   /// After finish() or stop(): those that were proved, and are not in the book.
@@ -69,7 +73,8 @@ class Committer {
   Reception& reception_;
   std::vector<Taken> batch_;
   std::uint64_t batch_bytes_ = 0;
-  std::set<std::string> pending_;  // of the files since finish()
+  // Paths of parts: of the batch, of that which waits for the disk, and of that before it, which is being stored.
+  std::array<std::set<std::string>, 3> pending_;
   Clock::time_point batch_began_;
   HandOver<std::vector<Taken>> batches_{1};
   std::vector<Proved> proved_;  // the thread's, until finish()

@@ -49,11 +49,18 @@ Result<std::optional<struct stat>> Destination::look(const std::string& path) {
   return location.look();
 }
 
-Status Destination::make_directory(const std::string& path) {
+Status Destination::charge_name(const Entry& entry) {
+  std::uint64_t bytes = Limit::kNameBytes;
+  for (const auto& each : entry.attributes.extended) bytes += each.name.size() + each.value.size();
+  return limit_.charge(bytes, entry.path);
+}
+
+Status Destination::make_directory(const Entry& entry) {
+  const std::string& path = entry.path;
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto status, location.look());
   if (!status) {
-    UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, path));
+    UDTCAT_CHECK(charge_name(entry));
     return location.make_directory(kUnfinishedMode);
   }
   if (!S_ISDIR(status->st_mode))
@@ -84,7 +91,7 @@ Status Destination::make(const Entry& entry) {
   UDTCAT_TRY(const auto location, locate(entry.path));
   UDTCAT_TRY(const bool is_so, is_there(entry, location));
   if (is_so) return set_attributes(entry.path, entry.attributes);
-  UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, entry.path));
+  UDTCAT_CHECK(charge_name(entry));
   const auto part = parts_.of(entry.path);
   UDTCAT_CHECK(make_part(entry, part));
   UDTCAT_TRY(const auto opened, part.open(O_PATH, Errc::local_write_failed));

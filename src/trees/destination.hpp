@@ -47,12 +47,14 @@ class Destination {
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
   [[nodiscard]] const files::Parts& parts() const { return parts_; }
   [[nodiscard]] Limit& limit() { return limit_; }
+  /// A name is going to be made, with its attributes.  errors: those of Limit::charge()
+  [[nodiscard]] Status charge_name(const Entry& entry);
   [[nodiscard]] Result<files::FileLocation> locate(const std::string& path);
   /// None: nothing is there.
   [[nodiscard]] Result<std::optional<struct stat>> look(const std::string& path);
 
   /// Until it has its attributes only this account can use it.
-  [[nodiscard]] Status make_directory(const std::string& path);
+  [[nodiscard]] Status make_directory(const Entry& entry);
   /// A symbolic link, a FIFO or a device, with its attributes.
   [[nodiscard]] Status make(const Entry& entry);
   /// path   is another name of the file at `of`

@@ -72,7 +72,7 @@ Status IncomingFile::open_part() {
   if (part_.is_open()) return {};
   if (candidate_) UDTCAT_CHECK(open_candidate());
   if (part_.is_open()) return {};
-  UDTCAT_CHECK(destination_.limit().charge(Limit::kNameBytes, entry_.path));
+  UDTCAT_CHECK(destination_.charge_name(entry_));
   destination_.parts().of(entry_.path).remove();
   UDTCAT_TRY(part_, destination_.parts().take(entry_.path));
   for (std::uint64_t leaf = 0; leaf < same_so_far_; ++leaf) UDTCAT_CHECK(copy_same(leaf));

@@ -61,7 +61,7 @@ Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>&
 
 Status Judge::answer_directory(const Numbered& numbered) {
   UDTCAT_CHECK(reception_.remember(numbered.entry));
-  UDTCAT_CHECK(destination_.make_directory(numbered.entry.path));
+  UDTCAT_CHECK(destination_.make_directory(numbered.entry));
   reception_.directories.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
   return have(numbered, std::nullopt);
 }

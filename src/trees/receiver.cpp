@@ -63,7 +63,7 @@ void Receiver::judge_entries() {
 
 Status Receiver::receive(MessageReader& reader) {
   while (!is_done_) {
-    UDTCAT_TRY(const auto message, reader.next());
+    UDTCAT_TRY(auto message, reader.next());
     if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
     if (!message)
       return fail(Errc::protocol_violated, "take what the sender says", "it has ended before its last word");
@@ -72,11 +72,11 @@ Status Receiver::receive(MessageReader& reader) {
   return {};
 }
 
-Status Receiver::take(const Message& message, std::size_t body_bytes) {
+Status Receiver::take(Message& message, std::size_t body_bytes) {
   if (const auto* data = std::get_if<Data>(&message)) return take_leaves(*data, 1);
   if (const auto* zeros = std::get_if<Zeros>(&message)) return take_leaves(*zeros, zeros->count);
   if (const auto* same = std::get_if<Same>(&message)) return take_leaves(*same, same->count);
-  if (const auto* entry = std::get_if<Entry>(&message)) return take_entry(*entry, body_bytes);
+  if (auto* entry = std::get_if<Entry>(&message)) return take_entry(std::move(*entry), body_bytes);
   if (const auto* whole = std::get_if<Whole>(&message)) return take_whole(*whole);
   if (const auto* dropped = std::get_if<Dropped>(&message)) return take_dropped(*dropped);
   if (const auto* end = std::get_if<End>(&message)) return complete(*end);
@@ -93,14 +93,14 @@ Status Receiver::take(const Message& message, std::size_t body_bytes) {
   return tl::unexpected(of_sender("it is no sender's word"));
 }
 
-Status Receiver::take_entry(const Entry& entry, std::size_t body_bytes) {
+Status Receiver::take_entry(Entry entry, std::size_t body_bytes) {
   const auto& asked = reception_.options().asked;
   if (asked && !asked->contains(entry.path.substr(0, entry.path.find('/'))))
     return fail(Errc::protocol_violated, "take " + core::printable(entry.path, core::kShownBytes),
                 "it was not asked for");
   UDTCAT_CHECK(reception_.announce(body_bytes));
   dropped_.erase(entry.path);  // it comes again, and what becomes of it now is what counts
-  std::ignore = entries_.give({next_id_++, entry, body_bytes});  // closed by this thread alone
+  std::ignore = entries_.give({next_id_++, std::move(entry), body_bytes});  // closed by this thread alone
   return {};
 }
 

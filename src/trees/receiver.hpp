@@ -45,8 +45,8 @@ class Receiver {
 
   void judge_entries();
   [[nodiscard]] Status receive(MessageReader& reader);
-  [[nodiscard]] Status take(const Message& message, std::size_t body_bytes);
-  [[nodiscard]] Status take_entry(const Entry& entry, std::size_t body_bytes);
+  [[nodiscard]] Status take(Message& message, std::size_t body_bytes);
+  [[nodiscard]] Status take_entry(Entry entry, std::size_t body_bytes);
   template <typename Leaves>
   [[nodiscard]] Status take_leaves(const Leaves& leaves, std::uint64_t count);
   [[nodiscard]] Status take_whole(const Whole& whole);

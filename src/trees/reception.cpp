@@ -30,8 +30,9 @@ void Reception::fail(const Error& error) {
   }
   failed_ = true;
   failing_.notify_all();
+  wire_.cut_unless_ended(kEndPatience);
   tell_failure(error, writer_);
-  wire_.finish_within(kEndPatience);  // the thread that reads may wait for a sender who says nothing more
+  wire_.finish();  // the thread that reads may wait for a sender who says nothing more
 }
 
 std::optional<Error> Reception::failure() {

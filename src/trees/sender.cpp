@@ -41,12 +41,10 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   Status over = hello ? writer_.put(*hello) : Status();
   if (over) over = exchange();
   census_.reset();
+  if (!over) wire_.cut_unless_ended(kPatience);
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
-  if (over)
-    wire_.finish();
-  else
-    wire_.finish_within(kPatience);
+  wire_.finish();
   reading.join();
   return over;
 }

@@ -18,6 +18,10 @@ namespace {
 
 using files::FileTree;
 
+// The roots of a list, in their order.
+constexpr std::size_t kHere = 0;
+constexpr std::size_t kTop = 1;
+
 /// "a/b//": "a" and "b"; "b": "." and "b"; "/b": "/" and "b".
 std::pair<std::string, std::string> split_last(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -126,17 +130,15 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
       return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
                   "a path has no \"..\" in it, and at most 4096 bytes");
     }
-    // The directories that it is in come before it.
-    std::string next = path;
-    for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1))
-      if (!listed_.contains(path.substr(0, at))) {
-        next = path.substr(0, at);
-        break;
-      }
+    const std::size_t root = name.starts_with('/') ? kTop : kHere;
+    const std::string next = first_unlisted(path);
     if (next == path) list_.pop_back();
-    if (next == path && !listed_.insert(path).second) continue;  // it has come already
-    const Place place{name.starts_with('/') ? 1U : 0U, next == "." ? "" : next};
-    if (next != path) listed_.insert(next);
+    const auto [listed, is_new] = listed_.try_emplace(next, root);
+    if (!is_new && listed->second == root) continue;  // it has come already
+    if (!is_new)
+      return fail(Errc::local_read_failed, "send " + roots_[root].tree.shown(next),
+                  "the list has another of that name, from elsewhere");
+    const Place place{root, next == "." ? "" : next};
     auto visited = look(place);
     if (!visited) return tl::unexpected(std::move(visited.error()));
     if (!*visited)
@@ -144,6 +146,13 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
     return SourceItem{next, place, std::move(**visited)};
   }
   return std::nullopt;
+}
+
+/// The path, or the first of the directories that it is in that has not come: they come before it.
+std::string Source::first_unlisted(const std::string& path) const {
+  for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1))
+    if (std::string above = path.substr(0, at); !listed_.contains(above)) return above;
+  return path;
 }
 
 files::TreeCursor& Source::cursor_of(const Place& place) {

@@ -66,14 +66,15 @@ class Source {
   [[nodiscard]] Status add(files::FileTree tree, std::string begin);
   [[nodiscard]] std::optional<Result<SourceItem>> next_of_walk();
   [[nodiscard]] std::optional<Result<SourceItem>> next_of_list();
+  [[nodiscard]] std::string first_unlisted(const std::string& path) const;
   [[nodiscard]] files::TreeCursor& cursor_of(const Place& place);
 
   std::vector<Root> roots_;
   std::size_t next_root_ = 0;
   std::optional<files::TreeWalk> walk_;
-  std::vector<std::string> list_;            // of names that are still to come, the next one last
-  std::set<std::string> listed_;             // names that have come
-  std::optional<files::TreeCursor> cursor_;  // of the root that was asked for last
+  std::vector<std::string> list_;              // of names that are still to come, the next one last
+  std::map<std::string, std::size_t> listed_;  // names that have come
+  std::optional<files::TreeCursor> cursor_;    // of the root that was asked for last
   std::size_t cursor_root_ = 0;
 };
 

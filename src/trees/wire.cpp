@@ -231,8 +231,7 @@ bool Wire::is_cut() const { return queues_->is_cut(); }
 
 void Wire::finish() { queues_->finish(); }
 
-void Wire::finish_within(std::chrono::milliseconds patience) {
-  queues_->finish();
+void Wire::cut_unless_ended(std::chrono::milliseconds patience) {
   boost::asio::post(io_, [this_io = &io_, queues = std::weak_ptr<WireQueues>(queues_), patience] {
     const auto timer = std::make_shared<boost::asio::steady_timer>(*this_io, patience);
     timer->async_wait([timer, queues](const boost::system::error_code& /*never cancelled*/) {

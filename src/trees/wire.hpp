@@ -49,8 +49,14 @@ class Wire {
   [[nodiscard]] Status give(std::vector<std::byte>& bytes);
   /// No more is written.
   void finish();
-  /// The same after an error: the wire is cut unless the other end has ended its direction within `patience`.
-  void finish_within(std::chrono::milliseconds patience);
+  /// The wire is cut unless the other end has ended its direction within `patience`: for an end that has failed, and
+  /// before its last words, for which there may be no room.
+  void cut_unless_ended(std::chrono::milliseconds patience);
+  /// Both: nothing more is said.
+  void finish_within(std::chrono::milliseconds patience) {
+    cut_unless_ended(patience);
+    finish();
+  }
   /// Both directions fail from now on, also for threads that wait in them.
   void cut();
   [[nodiscard]] bool is_cut() const;

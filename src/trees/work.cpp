@@ -93,6 +93,17 @@ Result<Source> source_of(const Selection& selection) {
   return Source::of_list(std::move(names));
 }
 
+/// The peer is told that what it asks for is not to be had here.
+Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
+  MessageWriter writer(wire);
+  wire.cut_unless_ended(kRefusalPatience);
+  tell_failure(refused.error(), writer);
+  wire.finish();
+  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
+  }
+  return refused;
+}
+
 /// One end's side of the talk.
 struct Talk {
   Wire& wire;
@@ -104,7 +115,9 @@ struct Talk {
 Status send(const Talk& talk, Source source, const std::optional<std::string>& manifest_path, bool counts) {
   std::optional<ManifestLog> manifest;
   if (manifest_path) {
-    UDTCAT_TRY(manifest, ManifestLog::create(*manifest_path));
+    auto created = ManifestLog::create(*manifest_path);
+    if (!created) return tell_refusal(talk.wire, talk.reader, tl::unexpected(created.error()));
+    manifest = std::move(*created);
   }
   Sender sender(source, talk.wire, manifest ? &*manifest : nullptr, talk.account);
   if (counts) sender.count();
@@ -137,16 +150,6 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
   return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
-/// The peer is told that what it asks for is not to be had here.
-Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
-  MessageWriter writer(wire);
-  tell_failure(refused.error(), writer);
-  wire.finish_within(kRefusalPatience);
-  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
-  }
-  return refused;
-}
-
 /// With all that it needs: its directory, its parts and its manifest.
 Result<std::unique_ptr<Receiver>> receiver_for(const Talk& talk, const std::string& directory, const std::string& job,
                                                const Wishes& wishes, std::optional<ManifestLog>& manifest) {
@@ -176,6 +179,7 @@ Status receive(const Talk& talk, const std::string& directory, const std::string
 
 Result<Hello> read_hello(MessageReader& reader) {
   UDTCAT_TRY(auto message, reader.next());
+  if (const auto* failed = message ? std::get_if<Failed>(&*message) : nullptr) return tl::unexpected(error_of(*failed));
   auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
   if (hello == nullptr)
     return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
@@ -204,7 +208,9 @@ Status check_selection(const Selection& selection) {
 
 Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
                          Account& account) {
-  UDTCAT_TRY(auto source, source_of(selection));
+  MessageReader reader(wire);
+  auto source = source_of(selection);
+  if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
   words.push_back(place);
@@ -214,8 +220,7 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
                     .job = job_of(words),
                     .place = place,
                     .paths = {}};
-  MessageReader reader(wire);
-  return send({wire, reader, account, hello}, std::move(source), wishes.manifest, wishes.wants_totals);
+  return send({wire, reader, account, hello}, std::move(*source), wishes.manifest, wishes.wants_totals);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,

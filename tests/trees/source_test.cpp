@@ -94,6 +94,18 @@ TEST_F(Sources, OfAListStandAsTheyAreWithTheDirectoriesThatTheyAreIn) {
   EXPECT_THAT(all_of(Source::of_list({})), IsEmpty());
 }
 
+TEST_F(Sources, OfAListAreNotTwoOfOneName) {
+  const std::string path = at("h").substr(1);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::filesystem::create_directories(folder / std::filesystem::path(path).parent_path().string());
+  folder.write(path, bytes_of("another"));
+  const auto paths = all_of(Source::of_list({path, "./" + path, at("h")}));
+  std::filesystem::current_path(before);
+  EXPECT_EQ(std::ranges::count(paths, path), 1);
+  EXPECT_EQ(std::ranges::count(paths, "!"), 1) << "the other one would have the same place, and is named";
+}
+
 TEST_F(Sources, OfAListBringNothingThatIsBelowThem) {
   EXPECT_EQ(all_of(Source::of_list({at("a")})).back(), at("a").substr(1));
 }

@@ -110,9 +110,9 @@ void Connector::on_worked(const Status& worked) {
 void Connector::finish_if_over() {
   const bool is_over = child_ ? child_end_.has_value() : outcome_ && closed_;
   if (!is_over || !worked_) return;
-  // ssh, or `udtcat rsh`, has said why nothing came of it.
-  if (!*worked_ && child_end_ && child_end_->status == kSshFailed && account_->entries == 0)
-    return run_.finish_as(tool::ExitStatus::unreachable);
+  // ssh, or `udtcat rsh`, has said why nothing came of it, or no more.
+  if (!*worked_ && child_end_ && child_end_->status == kSshFailed)
+    return run_.finish_as(account_->entries == 0 ? tool::ExitStatus::unreachable : tool::ExitStatus::peer_lost);
   const Status result = result_of(*worked_, outcome_, *account_);
   if (!result) return run_.finish(result.error());
   if (options_.verbosity > 0 || tool::SessionRun::person_watches(options_)) run_.say(sentence_of(*account_));
