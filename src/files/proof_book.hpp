@@ -25,8 +25,8 @@ namespace udtcat::files {
 /// Threads: unsynchronised.
 class ProofBook {
  public:
-  static constexpr std::size_t kMaxEntries = 2'097'152;  // guess: half a GB of memory; the files beyond are hashed
-  static constexpr std::size_t kMaxBytes = 402'653'184;  // guess: kMaxEntries with paths of 125 bytes
+  static constexpr std::size_t kMaxEntries = 2'097'152;  // spec: docs/spec/trees.md §6
+  static constexpr std::size_t kMaxBytes = 402'653'184;  // spec: docs/spec/trees.md §6
   static constexpr std::size_t kMaxPathBytes = 4'096;    // spec: docs/spec/trees.md §3
 
   /// Waits for the disk. Without a book, or with a damaged one, an empty one.

@@ -103,11 +103,10 @@ class VerifyJob final : public tool::Job {
     Transfer transfer(
         run.io(), [&](Wire& wire) { return verify_all(*account, wire); },
         [&](const Status& verified) {
-          const Status result = result_of(verified, std::nullopt, *account);
-          if (result && options_.verbosity >= 0)
+          if (verified && options_.verbosity >= 0)
             run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(account->entries, "name"),
                                 core::format_size(account->bytes)));
-          run.finish(result ? std::nullopt : std::optional(result.error()));
+          run.finish(verified ? std::nullopt : std::optional(verified.error()));
         });
     run.on_interrupt([&run](const Error& why) { run.finish(why); });
     run.watch([] { return ConnectionStats(); });
@@ -131,7 +130,9 @@ class VerifyJob final : public tool::Job {
                                   .should_stop = [&] { return wire.is_cut(); }};
     UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
     account.entries = verified.entries;
-    return {};
+    if (verified.differing == 0) return {};
+    return fail(Errc::local_read_failed, "verify " + options_.directory,
+                fmt::format("{} of {} differ", verified.differing, core::format_count(verified.entries, "name")));
   }
 
   const VerifyOptions options_;
