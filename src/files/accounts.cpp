@@ -13,7 +13,7 @@
 #include <grp.h>
 #include <pwd.h>
 
-#include "files/tree_hash.hpp"
+#include "files/sha256.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/mutex.hpp"
 
@@ -118,7 +118,7 @@ std::uint64_t this_machine() {
         "/etc/machine-id");  // spec: machine-id(5); where there is none, stamps tell fewer machines apart
     std::string text;
     std::getline(file, text);
-    return core::load_be<std::uint64_t>(digest_of(std::as_bytes(std::span(text))));
+    return core::load_be<std::uint64_t>(digest_of({std::as_bytes(std::span(text))}));
   }();
   return machine;
 }

@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <span>
 #include <string_view>
-#include <tuple>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +12,6 @@
 #include <unistd.h>
 
 #include "files/accounts.hpp"
-#include "files/tree_hash.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -23,23 +19,9 @@ namespace udtcat::files {
 
 namespace {
 
-constexpr std::uint32_t kModeBits = 07777;  // spec: chmod(2)
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
-// spec: statfs(2): they change st_ctim with each change, and no user can set it
-constexpr std::array<std::uint64_t, 7> kTellingSystems{0xEF53,     0x58465342, 0x9123683E, 0x01021994,
-                                                       0x2FC12FC1, 0xF2F52010, 0xCA451A4E};
 constexpr std::size_t kMaxListBytes = 65'536;         // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
 constexpr std::size_t kMaxExtendedBytes = 1'048'576;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::size_t kEachBytes = 5;                 // spec: docs/spec/trees.md §3: the lengths of both
-
-std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }
-
-std::int64_t nanoseconds_now() {
-  timespec now{};
-  std::ignore = ::clock_gettime(CLOCK_REALTIME, &now);  // fails for no valid argument
-  return nanoseconds_of(now);
-}
 
 /// Of an attribute that goes along: a user's, and with the owner the system's, too. Access lists are of system.*.
 bool goes_along(std::string_view name, bool with_owner) {
@@ -120,43 +102,7 @@ Status write_extended(const std::string& path, const std::string& shown, const s
   return {};
 }
 
-/// The parts of a status that two stamps differ in, in order.
-struct StampParts {
-  std::array<std::byte, 80> bytes{};
-  std::size_t used = 0;
-  void add(std::uint64_t value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) bytes.at(used++) = static_cast<std::byte>(value >> (8 * i));
-  }
-};
-
 }  // namespace
-
-std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status) {
-  const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
-  const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
-  const auto lately = by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count();
-  if (nanoseconds_now() - state_changed < lately) return std::nullopt;
-  const auto system = location.file_system_of(status);
-  if (!system || std::ranges::find(kTellingSystems, system->type) == kTellingSystems.end()) return std::nullopt;
-  StampParts parts;
-  parts.add(this_machine());
-  parts.add(system->id);
-  parts.add(status.st_dev);
-  parts.add(status.st_ino);
-  parts.add(static_cast<std::uint64_t>(status.st_size));
-  parts.add(static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)));
-  parts.add(static_cast<std::uint64_t>(state_changed));
-  const Digest digest = digest_of(std::span(parts.bytes).first(parts.used));
-  Stamp stamp{};
-  std::copy_n(digest.begin(), stamp.size(), stamp.begin());
-  return stamp;
-}
-
-bool is_same_state(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_size == other.st_size &&
-         nanoseconds_of(one.st_mtim) == nanoseconds_of(other.st_mtim) &&
-         nanoseconds_of(one.st_ctim) == nanoseconds_of(other.st_ctim);
-}
 
 bool has_attributes(const struct stat& status, const Attributes& attributes, bool with_owner) {
   const bool is_link = S_ISLNK(status.st_mode);

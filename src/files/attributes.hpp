@@ -2,12 +2,9 @@
 /// All that a file system keeps of a name besides its content, as tar does: mode, time, owner, extended attributes.
 #pragma once
 
-#include <array>
-#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +16,8 @@
 struct stat;
 
 namespace udtcat::files {
+
+inline constexpr std::uint32_t kModeBits = 07777;  // spec: chmod(2)
 
 /// Nanoseconds since 1970, by its second.
 struct FileTime {
@@ -43,28 +42,13 @@ struct ExtendedAttribute {
 };
 
 struct Attributes {
-  std::uint32_t mode = 0;  ///< the twelve bits of chmod(2)
+  std::uint32_t mode = 0;  ///< of kModeBits
   FileTime changed;        ///< the content, by st_mtim
   Owner owner;
   std::vector<ExtendedAttribute> extended;  ///< in the order of their names
 };
 
-/// A file, unchanged: 16 bytes that are others once its content or its state has changed.
-/// spec: docs/spec/trees.md §3
-using Stamp = std::array<std::byte, 16>;
-
 [[nodiscard]] FileTime changed_time_of(const struct stat& status);
-
-// guess: two ticks of a slow kernel's clock, by which a file system tells the time
-inline constexpr std::chrono::milliseconds kLately{20};
-
-/// None where it changed so lately that another change could leave its times as they are, and on a file system that is
-/// not known to tell of each change (a picture that is mounted, another host's disk).
-/// location   of the file, in an opened directory
-[[nodiscard]] std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status);
-
-/// Whether both are of one file, that has not changed in between.
-[[nodiscard]] bool is_same_state(const struct stat& one, const struct stat& other);
 
 /// Whether a file has these attributes already, but for the extended ones.
 [[nodiscard]] bool has_attributes(const struct stat& status, const Attributes& attributes, bool with_owner);

@@ -64,8 +64,6 @@ class TreeCursor {
 
   /// As FileTree::locate().
   [[nodiscard]] Result<FileLocation> locate(const std::string& path, Errc code);
-  /// The directory that is kept may have been another's place since.
-  void forget() { directory_.reset(); }
   [[nodiscard]] const FileTree& tree() const { return tree_; }
 
  private:

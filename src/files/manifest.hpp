@@ -15,7 +15,7 @@
 
 #include "files/file_location.hpp"
 #include "files/manifest_line.hpp"
-#include "files/tree_hash.hpp"
+#include "files/sha256.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::files {

@@ -17,7 +17,6 @@ namespace udtcat::files {
 namespace {
 
 // spec: docs/spec/manifest.md, all of these
-constexpr std::uint32_t kMaxMode = 07777;
 constexpr std::size_t kModeDigits = 4;
 constexpr std::uint32_t kMaxNanoseconds = 999'999'999;
 constexpr std::size_t kNanosecondDigits = 9;
@@ -26,20 +25,18 @@ constexpr std::size_t kEscapeDigits = 3;
 constexpr const char* kEndWord = "end";
 
 struct KindWord {
-  ManifestKind kind;
+  EntryKind kind;
   std::string_view word;
 };
 /// A device's kind is told by a letter of its own.
-constexpr std::array<KindWord, 6> kKindWords{{{ManifestKind::file, "file"},
-                                              {ManifestKind::directory, "directory"},
-                                              {ManifestKind::symbolic_link, "link"},
-                                              {ManifestKind::hard_link, "hard-link"},
-                                              {ManifestKind::fifo, "fifo"},
-                                              {ManifestKind::character_device, "device"}}};
+constexpr std::array<KindWord, 6> kKindWords{{{EntryKind::file, "file"},
+                                              {EntryKind::directory, "directory"},
+                                              {EntryKind::symbolic_link, "link"},
+                                              {EntryKind::hard_link, "hard-link"},
+                                              {EntryKind::fifo, "fifo"},
+                                              {EntryKind::character_device, "device"}}};
 
-bool is_device(ManifestKind kind) {
-  return kind == ManifestKind::character_device || kind == ManifestKind::block_device;
-}
+bool is_device(EntryKind kind) { return kind == EntryKind::character_device || kind == EntryKind::block_device; }
 
 bool stands_for_itself(char letter) { return letter > ' ' && letter <= '~' && letter != '\\'; }
 
@@ -149,16 +146,16 @@ class LineFields {
   std::optional<std::string_view> rest_;  // none: the last field was taken
 };
 
-Result<ManifestKind> take_device_kind(LineFields& fields) {
+Result<EntryKind> take_device_kind(LineFields& fields) {
   UDTCAT_TRY(const auto letter, fields.take("kind of device"));
-  if (letter == "c") return ManifestKind::character_device;
-  if (letter == "b") return ManifestKind::block_device;
+  if (letter == "c") return EntryKind::character_device;
+  if (letter == "b") return EntryKind::block_device;
   return wrong("its kind of device is neither c nor b");
 }
 
 /// The fields before the path that only some kinds have.
 Status take_own_fields(LineFields& fields, ManifestEntry& entry) {
-  if (entry.kind == ManifestKind::file) {
+  if (entry.kind == EntryKind::file) {
     UDTCAT_TRY(entry.size_bytes, fields.take_number<std::uint64_t>("size", kMaxSizeBytes));
     UDTCAT_TRY(entry.digest, fields.take_digest());
   } else if (is_device(entry.kind)) {
@@ -175,21 +172,21 @@ std::string encode_line(const ManifestEntry& entry) {
   const auto time = [&] { return fmt::format("{}.{:09}", entry.changed.seconds, entry.changed.nanoseconds); };
   const std::string path = escaped(entry.path);
   switch (entry.kind) {
-    case ManifestKind::file:
+    case EntryKind::file:
       return fmt::format("file {:04o} {} {} {} {}", entry.mode, time(), entry.size_bytes, to_hex(entry.digest), path);
-    case ManifestKind::directory:
+    case EntryKind::directory:
       return fmt::format("directory {:04o} {} {}", entry.mode, time(), path);
-    case ManifestKind::symbolic_link:
+    case EntryKind::symbolic_link:
       return fmt::format("link {} {} {}", time(), path, escaped(entry.target));
-    case ManifestKind::hard_link:
+    case EntryKind::hard_link:
       return fmt::format("hard-link {} {}", path, escaped(entry.target));
-    case ManifestKind::fifo:
+    case EntryKind::fifo:
       return fmt::format("fifo {:04o} {} {}", entry.mode, time(), path);
-    case ManifestKind::character_device:
-    case ManifestKind::block_device:
+    case EntryKind::character_device:
+    case EntryKind::block_device:
       break;
   }
-  const char letter = entry.kind == ManifestKind::block_device ? 'b' : 'c';
+  const char letter = entry.kind == EntryKind::block_device ? 'b' : 'c';
   return fmt::format("device {:04o} {} {} {} {} {}", entry.mode, time(), letter, entry.major, entry.minor, path);
 }
 
@@ -198,10 +195,10 @@ std::string encode_line(const ManifestEnd& end) {
 }
 
 bool is_manifest_entry(const ManifestEntry& entry) {
-  const bool has_target = entry.kind == ManifestKind::symbolic_link ? is_link_target(entry.target)
-                          : entry.kind == ManifestKind::hard_link   ? is_entry_path(entry.target)
-                                                                    : true;
-  return has_target && is_entry_path(entry.path) && entry.mode <= kMaxMode && entry.size_bytes <= kMaxSizeBytes &&
+  const bool has_target = entry.kind == EntryKind::symbolic_link ? is_link_target(entry.target)
+                          : entry.kind == EntryKind::hard_link   ? is_entry_path(entry.target)
+                                                                 : true;
+  return has_target && is_entry_path(entry.path) && entry.mode <= kModeBits && entry.size_bytes <= kMaxSizeBytes &&
          entry.changed.nanoseconds <= kMaxNanoseconds;
 }
 
@@ -214,19 +211,19 @@ Result<ManifestEntry> parse_line(std::string_view line) {
   if (known == kKindWords.end()) return wrong("it is of no kind that is known");
   ManifestEntry entry;
   entry.kind = known->kind;
-  const bool is_link = entry.kind == ManifestKind::symbolic_link || entry.kind == ManifestKind::hard_link;
+  const bool is_link = entry.kind == EntryKind::symbolic_link || entry.kind == EntryKind::hard_link;
   if (!is_link) {
     UDTCAT_TRY(entry.mode, fields.take_mode());
   }
-  if (entry.kind != ManifestKind::hard_link) {
+  if (entry.kind != EntryKind::hard_link) {
     UDTCAT_TRY(entry.changed, fields.take_time());
   }
   UDTCAT_CHECK(take_own_fields(fields, entry));
   UDTCAT_TRY(entry.path, fields.take_path("path"));
-  if (entry.kind == ManifestKind::symbolic_link) {
+  if (entry.kind == EntryKind::symbolic_link) {
     UDTCAT_TRY(entry.target, fields.take_name("target"));
     if (!is_link_target(entry.target)) return wrong("its target is none that a link can have");
-  } else if (entry.kind == ManifestKind::hard_link) {
+  } else if (entry.kind == EntryKind::hard_link) {
     UDTCAT_TRY(entry.target, fields.take_path("other name"));
   }
   UDTCAT_CHECK(fields.end());

@@ -10,14 +10,13 @@
 #include <udtcat/result.hpp>
 
 #include "files/attributes.hpp"
-#include "files/tree_hash.hpp"
+#include "files/entry_kind.hpp"
+#include "files/sha256.hpp"
 
 namespace udtcat::files {
 
 struct ManifestEntry {
-  enum class Kind { file, directory, symbolic_link, hard_link, fifo, character_device, block_device };
-
-  Kind kind = Kind::file;
+  EntryKind kind = EntryKind::file;
   std::string path{};            ///< as is_entry_path() wants it
   std::uint32_t mode = 0;        ///< none of a link
   FileTime changed{};            ///< none of a hard link
@@ -28,8 +27,6 @@ struct ManifestEntry {
   std::uint32_t minor = 0;       ///< likewise
   friend bool operator==(const ManifestEntry&, const ManifestEntry&) = default;
 };
-
-using ManifestKind = ManifestEntry::Kind;
 
 /// Behind the last entry.
 struct ManifestEnd {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "files/attributes.hpp"
-#include "files/tree_hash.hpp"
+#include "files/sha256.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -26,6 +26,9 @@ constexpr mode_t kPartMode = 0600;          // spec: docs/spec/trees.md §5: its
 tl::unexpected<Error> no_place(const std::string& shown, std::string cause) {
   return fail(Errc::local_write_failed, "keep parts of files in " + shown, std::move(cause));
 }
+
+/// Of a part, whatever the path is.
+std::string name_of(const std::string& path) { return to_hex(digest_of({std::as_bytes(std::span(path))})); }
 
 /// A directory that nobody else can write to, made where it is not there.
 Result<bridge::Descriptor> open_own_directory(const bridge::Descriptor& above, const std::string& name,
@@ -62,9 +65,7 @@ Result<Parts> Parts::open(const FileTree& tree, const std::string& job, Held hel
   }
 }
 
-FileLocation Parts::of(const std::string& path) const {
-  return {own_, to_hex(digest_of(std::as_bytes(std::span(path)))), tree_.shown(path)};
-}
+FileLocation Parts::of(const std::string& path) const { return {own_, name_of(path), tree_.shown(path)}; }
 
 /// A link or a device that a transfer was cut at goes away; a part that was cut when it was whole has its own mode.
 void Parts::make_usable(const std::string& path) const {
@@ -78,7 +79,7 @@ void Parts::make_usable(const std::string& path) const {
 Result<bridge::Descriptor> Parts::take(const std::string& path) const {
   make_usable(path);
   const FileLocation location = of(path);
-  bridge::Descriptor part(::openat(own_->number(), to_hex(digest_of(std::as_bytes(std::span(path)))).c_str(),
+  bridge::Descriptor part(::openat(own_->number(), name_of(path).c_str(),
                                    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kPartMode));
   struct stat status {};
   if (!part.is_open() || ::fstat(part.number(), &status) != 0)

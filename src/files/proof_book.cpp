@@ -122,7 +122,7 @@ std::optional<ProofBook> ProofBook::parse(std::span<const std::byte> bytes, File
   if (bytes.size() < kBookHeadBytes + sizeof(Digest) || bytes.size() > kMaxBytes) return std::nullopt;
   const auto hashed = bytes.first(bytes.size() - sizeof(Digest));
   if (core::as_text(hashed.first(kBookMagic.size())) != kBookMagic) return std::nullopt;
-  if (!std::ranges::equal(digest_of(hashed), bytes.last(sizeof(Digest)))) return std::nullopt;
+  if (!std::ranges::equal(digest_of({hashed}), bytes.last(sizeof(Digest)))) return std::nullopt;
   BookBytes rest(hashed.subspan(kBookMagic.size()));
   const auto count = core::load_be<std::uint64_t>(rest.take(kBookCountBytes));
   if (count > kMaxEntries) return std::nullopt;

@@ -15,9 +15,9 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/attributes.hpp"
 #include "files/file_location.hpp"
-#include "files/tree_hash.hpp"
+#include "files/sha256.hpp"
+#include "files/stamp.hpp"
 
 namespace udtcat::files {
 

@@ -12,7 +12,6 @@
 #include "lib/core/try.hpp"
 #include "tool/picture.hpp"
 #include "tool/signal_watch.hpp"
-#include "tool/status_place.hpp"
 #include "tool/status_query.hpp"
 
 namespace udtcat::tool {
@@ -60,7 +59,7 @@ class StatusJob final : public Job {
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     const SignalsLetThrough meanwhile;
-    auto answers = ask_for_status(status_sockets());
+    auto answers = ask_host_for_status();
     std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });
     for (const StatusAnswer& answer : answers)
       if (!answer.picture) context.console.line("udtcat: " + answer.picture.error().message());

@@ -26,8 +26,6 @@ namespace fs = std::filesystem;
 constexpr const char* kStatusSuffix = ".sock";
 constexpr std::string_view kEverybodysPrefix = "udtcat-";  // and a user's number
 
-constexpr std::size_t kMaxSockets = 256;  // guess: far more than a host runs
-
 constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 constexpr mode_t kOpenToOthers = S_IRWXG | S_IRWXO;
 
@@ -70,7 +68,7 @@ void add_sockets(const fs::path& directory, bool below, std::vector<std::string>
   std::error_code unreadable;
   for (fs::directory_iterator entry(directory, unreadable), none; !unreadable && entry != none;
        entry.increment(unreadable)) {
-    if (found.size() >= kMaxSockets) return;
+    if (found.size() >= kMaxStatusSockets) return;
     std::error_code gone;
     if (below && entry->is_directory(gone)) add_sockets(entry->path(), false, found);
     if (entry->path().extension() == kStatusSuffix && entry->is_socket(gone)) found.push_back(entry->path());

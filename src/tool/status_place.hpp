@@ -2,6 +2,7 @@
 /// The directories in which processes of this host have their status sockets.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct StatusRoots {
 /// errors: Errc::cannot_bind: it cannot be made, or is another user's or open to others
 [[nodiscard]] Result<std::string> own_status_socket(const StatusRoots& roots = {});
 
-/// All that there are, of every service and every user, those in /tmp of this user, for root of all; some may be left
-/// over, or not for this user.
+inline constexpr std::size_t kMaxStatusSockets = 256;  // guess: far more than a host runs
+
+/// Those of every service and every user, those in /tmp of this user, for root of all, kMaxStatusSockets at most; some
+/// may be left over, or not for this user.
 [[nodiscard]] std::vector<std::string> status_sockets(const StatusRoots& roots = {});
 
 /// Removes a socket that is left over: its process has died. One that somebody listens at stays.

@@ -11,7 +11,6 @@
 
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/status_place.hpp"
 
 namespace udtcat::tool {
 
@@ -68,6 +67,15 @@ std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths, 
   for (StatusQuestion& question : questions)
     if (!question.is_left_over()) answers.push_back(question.take_answer());
   return answers;
+}
+
+std::vector<StatusAnswer> ask_host_for_status(const StatusRoots& roots) {
+  for (;;) {
+    const auto sockets = status_sockets(roots);
+    auto answers = ask_for_status(sockets);
+    const bool some_were_dead = answers.size() < sockets.size();
+    if (!some_were_dead || sockets.size() < kMaxStatusSockets) return answers;
+  }
 }
 
 }  // namespace udtcat::tool

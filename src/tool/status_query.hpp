@@ -9,6 +9,7 @@
 #include <udtcat/result.hpp>
 
 #include "tool/picture.hpp"
+#include "tool/status_place.hpp"
 
 namespace udtcat::tool {
 
@@ -26,5 +27,9 @@ struct StatusAnswer {
 /// give no answer.
 [[nodiscard]] std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths,
                                                        std::chrono::milliseconds patience = kStatusQueryPatience);
+
+/// Asks those of the host, and again where dead ones, which are removed then, were as many as status_sockets() gives:
+/// no living one is hidden by them. Blocks likewise.
+[[nodiscard]] std::vector<StatusAnswer> ask_host_for_status(const StatusRoots& roots = {});
 
 }  // namespace udtcat::tool

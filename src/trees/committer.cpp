@@ -7,21 +7,6 @@
 
 namespace udtcat::trees {
 
-std::vector<Proved> note(const std::vector<Proved>& proved, Destination& destination, Reception& reception) {
-  std::vector<Proved> later;
-  for (const Proved& each : proved) {
-    const auto location = destination.locate(each.path);
-    const auto status = location ? location->look() : tl::unexpected(location.error());
-    // One that somebody has changed since is not the one that was proved.
-    if (!status || !*status || !files::is_same_state(**status, each.status)) continue;
-    if (const auto own = files::stamp_of(*location, **status))
-      reception.note(each, *own);
-    else
-      later.push_back(each);
-  }
-  return later;
-}
-
 Committer::Committer(Reception& reception) : reception_(reception), thread_([this] { work(); }) {}
 
 void Committer::stop() {
@@ -32,7 +17,7 @@ void Committer::stop() {
 void Committer::add(Taken file) {
   if (batch_.empty()) batch_began_ = Clock::now();
   batch_bytes_ += file.entry.size_bytes;
-  if (file.is_part) pending_.front().insert(file.entry.path);
+  if (!file.standing) pending_.front().insert(file.entry.path);
   batch_.push_back(std::move(file));
   const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes;
   const bool is_worth_it = batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
@@ -63,9 +48,9 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
   if (reception_.has_failed()) return {};
   UDTCAT_CHECK(destination.sync());
   // Those before are old enough to be told from what changes now.
-  proved_ = note(proved_, destination, reception_);
+  proved_ = reception_.proofs().note(proved_, destination);
   for (Taken& file : batch) {
-    const Result<struct stat> stands = file.is_part ? destination.publish(file.entry.path) : file.status;
+    const Result<struct stat> stands = file.standing ? *file.standing : destination.publish(file.entry.path);
     if (!stands) {
       reception_.miss(file.id, file.entry);
       reception_.refuse(file.id, stands.error().message(), Reception::When::later);

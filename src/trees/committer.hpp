@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -24,13 +25,8 @@ struct Taken {
   EntryId id = 0;
   Entry entry;
   files::Digest digest{};
-  bool is_part = false;   ///< it waits for its name; else it has it already
-  struct stat status {};  ///< of one that has it, when that was proved
+  std::optional<struct stat> standing{};  ///< of one that has its name: its state when that was proved; none: a part
 };
-
-/// Writes files that have their names into the book.  returns  those that have changed too lately for that
-[[nodiscard]] std::vector<Proved> note(const std::vector<Proved>& proved, Destination& destination,
-                                       Reception& reception);
 
 /// Files are gathered while the disk stores those before: one sync for all of a batch.
 ///

@@ -18,19 +18,6 @@ namespace {
 
 constexpr mode_t kUnfinishedMode = 0700;  // spec: docs/spec/trees.md §5
 
-mode_t kind_bits_of(EntryKind kind) {
-  switch (kind) {
-    case EntryKind::fifo:
-      return S_IFIFO;
-    case EntryKind::character_device:
-      return S_IFCHR;
-    case EntryKind::block_device:
-      return S_IFBLK;
-    default:
-      return S_IFLNK;
-  }
-}
-
 }  // namespace
 
 Status Limit::charge(std::uint64_t bytes, const std::string& path) {
@@ -68,13 +55,13 @@ Status Destination::make_directory(const Entry& entry) {
   const bool is_usable = (status->st_mode & S_IRWXU) == S_IRWXU;
   if (is_usable || path == "." || status->st_uid != ::geteuid()) return {};
   UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
-  return files::set_mode(opened, (status->st_mode & 07777U) | S_IRWXU, location.shown());
+  return files::set_mode(opened, (status->st_mode & files::kModeBits) | S_IRWXU, location.shown());
 }
 
 /// Whether the very same is there, but for its attributes.
 Result<bool> Destination::is_there(const Entry& entry, const files::FileLocation& location) {
   UDTCAT_TRY(const auto status, location.look());
-  if (!status || (status->st_mode & S_IFMT) != kind_bits_of(entry.kind)) return false;
+  if (!status || (status->st_mode & S_IFMT) != files::format_of(entry.kind)) return false;
   if (entry.kind == EntryKind::fifo) return true;
   if (entry.kind != EntryKind::symbolic_link) return status->st_rdev == makedev(entry.major, entry.minor);
   UDTCAT_TRY(const std::string target, location.read_target());
@@ -84,7 +71,7 @@ Result<bool> Destination::is_there(const Entry& entry, const files::FileLocation
 Status Destination::make_part(const Entry& entry, const files::FileLocation& part) const {
   part.remove();
   if (entry.kind == EntryKind::symbolic_link) return part.make_symbolic_link(entry.target);
-  return part.make_node(kind_bits_of(entry.kind) | kUnfinishedMode, makedev(entry.major, entry.minor));
+  return part.make_node(files::format_of(entry.kind).value() | kUnfinishedMode, makedev(entry.major, entry.minor));
 }
 
 Status Destination::make(const Entry& entry) {
@@ -95,7 +82,7 @@ Status Destination::make(const Entry& entry) {
   const auto part = parts_.of(entry.path);
   UDTCAT_CHECK(make_part(entry, part));
   UDTCAT_TRY(const auto opened, part.open(O_PATH, Errc::local_write_failed));
-  UDTCAT_CHECK(set_part_attributes(opened, entry, true));
+  UDTCAT_CHECK(set_attributes_of(opened, entry, true));
   UDTCAT_CHECK(publish(entry.path));
   return {};
 }
@@ -119,17 +106,12 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
 Status Destination::set_attributes(const std::string& path, const files::Attributes& attributes) {
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
-  return set_attributes_of(opened, path, attributes);
-}
-
-Status Destination::set_attributes_of(const bridge::Descriptor& opened, const std::string& path,
-                                      const files::Attributes& attributes) const {
   return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false},
                                  tree().shown(path));
 }
 
-Status Destination::set_part_attributes(const bridge::Descriptor& part, const Entry& entry, bool is_new) const {
-  return files::write_attributes(part, entry.attributes, {.keeps_owner = keeps_owners_, .is_new = is_new},
+Status Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) const {
+  return files::write_attributes(opened, entry.attributes, {.keeps_owner = keeps_owners_, .is_new = is_new},
                                  tree().shown(entry.path));
 }
 

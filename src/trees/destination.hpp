@@ -36,6 +36,11 @@ class Limit {
   std::atomic<std::uint64_t> charged_{0};
 };
 
+/// An error of one name, as opposed to those of the transfer.
+[[nodiscard]] inline bool is_of_name(const Error& error) {
+  return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
+}
+
 /// Every call may wait for the disk.
 /// Errors: Errc::local_write_failed and Errc::local_read_failed, of one name; those of Limit, of the transfer.
 /// Threads: unsynchronised; each thread has one of its own.
@@ -61,11 +66,8 @@ class Destination {
   [[nodiscard]] Status make_hard_link(const std::string& path, const std::string& of);
   /// Gives what is at a path, be it so already, the attributes of the entry.
   [[nodiscard]] Status set_attributes(const std::string& path, const files::Attributes& attributes);
-  /// The same of what is open.  path   for messages
-  [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const std::string& path,
-                                         const files::Attributes& attributes) const;
-  /// The same of a part.  is_new   it was just made
-  [[nodiscard]] Status set_part_attributes(const bridge::Descriptor& part, const Entry& entry, bool is_new) const;
+  /// The same of what is open.  entry   its path is for messages.  is_new   it was just made
+  [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) const;
   /// Whether a file has them, but for the extended ones.
   [[nodiscard]] bool has_attributes(const struct stat& status, const files::Attributes& attributes) const {
     return files::has_attributes(status, attributes, keeps_owners_);

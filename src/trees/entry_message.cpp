@@ -13,7 +13,6 @@ namespace udtcat::trees {
 namespace {
 
 constexpr std::uint8_t kMayBeLinked = 0x01;            // spec: docs/spec/trees.md §3
-constexpr std::uint32_t kModeBits = 07777;             // spec: docs/spec/trees.md §3
 constexpr std::uint32_t kNanoseconds = 1'000'000'000;  // spec: docs/spec/trees.md §3
 constexpr std::uint64_t kSizes = 1ULL << 63;           // spec: docs/spec/trees.md §3
 constexpr std::size_t kMaxAttributeNameBytes = 255;    // spec: docs/spec/trees.md §3
@@ -27,7 +26,7 @@ bool is_attribute_name(std::string_view name) {
 Result<files::Attributes> decode_attributes(BodyReader& body) {
   files::Attributes attributes;
   attributes.mode = body.number<std::uint32_t>();
-  if ((attributes.mode & ~kModeBits) != 0) return message_violation("a mode of more than twelve bits");
+  if ((attributes.mode & ~files::kModeBits) != 0) return message_violation("a mode of more than twelve bits");
   attributes.changed.seconds = static_cast<std::int64_t>(body.number<std::uint64_t>());
   attributes.changed.nanoseconds = body.number<std::uint32_t>();
   if (attributes.changed.nanoseconds >= kNanoseconds) return message_violation("a second of nanoseconds");

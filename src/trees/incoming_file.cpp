@@ -44,20 +44,15 @@ Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
 }
 
 /// As it was when its leaves were told of, or not at all.
-Status IncomingFile::open_candidate() {
+Status IncomingFile::take_up_candidate() {
   if (standing_.is_open() || part_.is_open()) return {};
-  const std::string shown = destination_.tree().shown(entry_.path);
-  bridge::Descriptor file;
-  if (candidate_->is_part) {
-    UDTCAT_TRY(file, destination_.parts().take(entry_.path));
-  } else {
-    UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
-    UDTCAT_TRY(file, location.open(O_RDONLY, Errc::local_read_failed));
-  }
+  UDTCAT_TRY(bridge::Descriptor file, open_candidate(destination_, entry_.path, *candidate_));
   struct stat now {};
   const bool is_same = ::fstat(file.number(), &now) == 0 && now.st_ino == candidate_->status.st_ino &&
                        (candidate_->is_part || files::is_same_state(now, candidate_->status));
-  if (!is_same) return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
+  if (!is_same)
+    return fail(Errc::local_read_failed, "replace " + destination_.tree().shown(entry_.path),
+                "somebody else is writing it");
   if (candidate_->is_part) {
     part_ = std::move(file);
     part_bytes_ = static_cast<std::uint64_t>(candidate_->status.st_size);
@@ -70,7 +65,7 @@ Status IncomingFile::open_candidate() {
 /// A part that is no candidate is not believed: another one takes its place.
 Status IncomingFile::open_part() {
   if (part_.is_open()) return {};
-  if (candidate_) UDTCAT_CHECK(open_candidate());
+  if (candidate_) UDTCAT_CHECK(take_up_candidate());
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));
   destination_.parts().of(entry_.path).remove();
@@ -162,16 +157,16 @@ Status IncomingFile::take(const Whole& whole) {
   if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
     return tl::unexpected(failed("set the size of"));
   const bool is_new = !candidate_ || !candidate_->is_part;
-  return destination_.set_part_attributes(part_, entry_, is_new);
+  return destination_.set_attributes_of(part_, entry_, is_new);
 }
 
 /// The file that has the name is the one that is wanted, and gets its attributes.
 /// returns  false: it has other names here, which are not to get them, too: a part takes its place
 Result<bool> IncomingFile::take_standing() {
-  UDTCAT_CHECK(open_candidate());
+  UDTCAT_CHECK(take_up_candidate());
   const bool is_shared = candidate_->status.st_nlink > 1;
   if (is_shared && !destination_.has_attributes(candidate_->status, entry_.attributes)) return false;
-  UDTCAT_CHECK(destination_.set_attributes_of(standing_, entry_.path, entry_.attributes));
+  UDTCAT_CHECK(destination_.set_attributes_of(standing_, entry_, false));
   UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
   if (::fstat(standing_.number(), &candidate_->status) != 0) return tl::unexpected(failed("look at"));
   if (!location.leads_to(standing_))

@@ -14,20 +14,19 @@
 
 #include "files/tree_hash.hpp"
 #include "lib/bridge/descriptor.hpp"
+#include "trees/candidate.hpp"
 #include "trees/destination.hpp"
-#include "trees/leaf_runs.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
 
-/// A file that may have leaves of the one that is wanted.
-struct Candidate {
-  bool is_part = false;   ///< an earlier transfer has left it; else the file that has the name
-  struct stat status {};  ///< when it was looked at
-  LeafRuns leaves;        ///< that the sender was told of
-};
-
 /// The leaves come in order; each is compared with its hash before it is written, unless that is proved.
+///
+///   nothing open ──leaves, no candidate──► a new part ──────────────────────────────► whole, a part
+///        │  └─────leaves, the candidate is a part──► that part, leaf by leaf ───────► whole, a part
+///        └──only SAME, the candidate has the name: nothing is written ──────────────► whole, has its name
+///                 └──a leaf that differs──► a new part, with those so far ──────────► whole, a part
+///
 /// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::local_write_failed and
 /// Errc::stream_refused, of the transfer; Errc::local_read_failed, of this file: somebody else is writing it.
 /// Threads: unsynchronised. Every call may wait for the disk.
@@ -45,17 +44,16 @@ class IncomingFile {
   [[nodiscard]] Status take(const Same& same);
   /// It is whole: as a part with its attributes, or as the file that has the name.
   [[nodiscard]] Status take(const Whole& whole);
-  /// Of a whole one: it is a part, which waits for its name.
-  [[nodiscard]] bool is_part() const { return part_.is_open(); }
-  /// Of a whole one that has its name: as it was when that was proved.
-  [[nodiscard]] bool has_status() const { return candidate_.has_value(); }
-  [[nodiscard]] const struct stat& status() const { return candidate_->status; }
+  /// Of a whole one that has its name: its state when that was proved; none: it is a part, which waits for its name.
+  [[nodiscard]] std::optional<struct stat> standing() const {
+    return part_.is_open() ? std::nullopt : std::optional(candidate_->status);
+  }
 
  private:
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t leaf) const;
   [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
   [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
-  [[nodiscard]] Status open_candidate();
+  [[nodiscard]] Status take_up_candidate();
   [[nodiscard]] Status open_part();
   [[nodiscard]] Result<bool> take_standing();
   [[nodiscard]] Status copy_same(std::uint64_t leaf);

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -18,11 +17,6 @@ namespace udtcat::trees {
 namespace {
 
 constexpr std::uint64_t kQuickBytes = 16'777'216;  // guess: hashed within 10 ms
-
-/// An error of one name, as opposed to those of the transfer.
-bool is_of_name(const Error& error) {
-  return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
-}
 
 }  // namespace
 
@@ -60,25 +54,28 @@ Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>&
 }
 
 Status Judge::answer_directory(const Numbered& numbered) {
-  UDTCAT_CHECK(reception_.remember(numbered.entry));
+  UDTCAT_CHECK(remember(numbered.entry));
   UDTCAT_CHECK(destination_.make_directory(numbered.entry));
-  reception_.directories.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
+  directories_.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
   return have(numbered, std::nullopt);
 }
 
 /// The link itself comes when the file that it leads to has its name.
 Status Judge::answer_link(const Numbered& numbered) {
-  if (!reception_.linkable.contains(numbered.entry.of))
+  if (!linkable_.contains(numbered.entry.of))
     return fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links");
-  UDTCAT_CHECK(reception_.remember(numbered.entry));
-  reception_.links.push_back({numbered.id, numbered.entry.path, numbered.entry.of});
+  UDTCAT_CHECK(remember(numbered.entry));
+  links_.push_back({numbered.id, numbered.entry.path, numbered.entry.of});
   return have(numbered, std::nullopt);
 }
 
 Status Judge::answer_file(const Numbered& numbered) {
   const Entry& entry = numbered.entry;
-  if (entry.may_be_linked) UDTCAT_CHECK(reception_.remember(numbered.entry));
-  if (entry.may_be_linked) reception_.expect_links_to(numbered.id, entry.path);
+  if (entry.may_be_linked) {
+    UDTCAT_CHECK(remember(entry));
+    linkable_[numbered.id] = entry.path;
+    reception_.expect_links_to(numbered.id, entry.path);
+  }
   UDTCAT_TRY(const auto location, destination_.locate(entry.path));
   UDTCAT_TRY(const auto status, location.look());
   if (status && S_ISDIR(status->st_mode))
@@ -86,7 +83,7 @@ Status Judge::answer_file(const Numbered& numbered) {
   // One with other names here is not to give them its attributes, too.
   const bool may_stay = status && (status->st_nlink < 2 || destination_.has_attributes(*status, entry.attributes));
   if (may_stay)
-    if (const auto digest = reception_.find_proof(entry, location, *status))
+    if (const auto digest = reception_.proofs().find(entry, location, *status))
       return have_proved(numbered, *status, *digest);
   // The file is expected before its answer is on its way.
   auto candidate = find_candidate(entry, status);
@@ -109,7 +106,7 @@ Status Judge::have_proved(const Numbered& numbered, const struct stat& status, c
   if (!now || now->st_ino != status.st_ino || now->st_size != status.st_size)
     return fail(Errc::local_write_failed, "keep " + destination_.tree().shown(entry.path),
                 "somebody else is writing it");
-  if (!files::is_same_state(*now, status)) reception_.proved.push_back({entry.path, *entry.stamp, digest, *now});
+  if (!files::is_same_state(*now, status)) proved_.push_back({entry.path, *entry.stamp, digest, *now});
   reception_.account().bytes += entry.size_bytes;
   return have(numbered, digest);
 }
@@ -125,15 +122,9 @@ std::optional<Candidate> Judge::find_candidate(const Entry& entry, const std::op
   return may_be_equal ? std::optional(Candidate{false, *status, {}}) : std::nullopt;
 }
 
-Result<bridge::Descriptor> Judge::open(const Entry& entry, const Candidate& candidate) {
-  if (candidate.is_part) return destination_.parts().take(entry.path);
-  UDTCAT_TRY(const auto location, destination_.locate(entry.path));
-  return location.open(O_RDONLY, Errc::local_read_failed);
-}
-
 /// Leaves that cannot be read are none. One that is read is that of the state in `candidate`, or is not believed later.
 void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
-  const auto file = open(entry, candidate);
+  const auto file = open_candidate(destination_, entry.path, candidate);
   if (!file || ::fstat(file->number(), &candidate.status) != 0) return;
   const auto there = static_cast<std::uint64_t>(candidate.status.st_size);
   const std::uint64_t leaves = files::leaves_of(entry.size_bytes);
@@ -168,6 +159,15 @@ Status Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
   }
   hashes.last = true;
   return reception_.writer().put(hashes);
+}
+
+/// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
+Status Judge::remember(const Entry& entry) {
+  constexpr std::size_t kEachBytes = 256;  // guess: of the memory around it
+  remembered_bytes_ += kEachBytes + entry.path.size();
+  for (const auto& each : entry.attributes.extended) remembered_bytes_ += each.name.size() + each.value.size();
+  if (remembered_bytes_ <= kMaxRememberedBytes) return {};
+  return fail(Errc::stream_refused, "take one more directory or link", "there are more than 2 GiB of them");
 }
 
 }  // namespace udtcat::trees

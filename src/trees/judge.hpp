@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <sys/stat.h>
 
 #include <udtcat/result.hpp>
 
+#include "trees/candidate.hpp"
 #include "trees/destination.hpp"
 #include "trees/message.hpp"
 #include "trees/reception.hpp"
@@ -23,14 +26,38 @@ struct Numbered {
   std::size_t body_bytes = 0;  ///< of its message
 };
 
-/// Threads: unsynchronised. Every call may wait for the disk and for the sender.
+/// Every call may wait for the disk and for the sender.
+/// Threads: one judges; others read what that has left when it is idle.
 class Judge {
  public:
+  // guess: ten million directories
+  static constexpr std::size_t kMaxRememberedBytes = 2'147'483'648;
+
+  struct Link {
+    EntryId id;
+    std::string path;
+    EntryId of;  ///< of linkable()
+  };
+  struct Directory {
+    EntryId id;
+    std::string path;
+    files::Attributes attributes;
+  };
+
   /// `reception` outlives this.
   explicit Judge(Reception& reception) : reception_(reception), destination_(reception.destination()) {}
 
   /// Answers it; an error of the transfer goes to the reception.
   void judge(Numbered numbered);
+
+  /// Hard links, which are made when all files have their names.
+  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+  /// The paths of files that they may lead to.
+  [[nodiscard]] const std::map<EntryId, std::string>& linkable() const { return linkable_; }
+  /// In their order; they get their attributes when nothing more is made in them.
+  [[nodiscard]] const std::vector<Directory>& directories() const { return directories_; }
+  /// Files that were proved, and whose attributes have just been changed.
+  [[nodiscard]] const std::vector<Proved>& proved() const { return proved_; }
 
  private:
   [[nodiscard]] Status answer(const Numbered& numbered);
@@ -40,13 +67,18 @@ class Judge {
   [[nodiscard]] Status have(const Numbered& numbered, const std::optional<files::Digest>& digest);
   [[nodiscard]] Status have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest);
   [[nodiscard]] std::optional<Candidate> find_candidate(const Entry& entry, const std::optional<struct stat>& status);
-  [[nodiscard]] Result<bridge::Descriptor> open(const Entry& entry, const Candidate& candidate);
   void hash_leaves(const Entry& entry, Candidate& candidate);
   [[nodiscard]] Status tell_leaves(EntryId id, const LeafRuns& leaves);
+  [[nodiscard]] Status remember(const Entry& entry);
 
   Reception& reception_;
   Destination destination_;
   std::vector<std::byte> memory_;  // of a leaf
+  std::vector<Link> links_;
+  std::map<EntryId, std::string> linkable_;
+  std::vector<Directory> directories_;
+  std::size_t remembered_bytes_ = 0;  // of these three
+  std::vector<Proved> proved_;
 };
 
 }  // namespace udtcat::trees

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "files/tree_hash.hpp"
+#include "files/sha256.hpp"
 
 namespace udtcat::trees {
 

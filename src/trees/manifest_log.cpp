@@ -7,39 +7,13 @@
 
 namespace udtcat::trees {
 
-namespace {
-
-using ManifestKind = files::ManifestEntry::Kind;
-
-ManifestKind manifest_kind_of(EntryKind kind) {
-  switch (kind) {
-    case EntryKind::file:
-      return ManifestKind::file;
-    case EntryKind::directory:
-      return ManifestKind::directory;
-    case EntryKind::symbolic_link:
-      return ManifestKind::symbolic_link;
-    case EntryKind::hard_link:
-      return ManifestKind::hard_link;
-    case EntryKind::fifo:
-      return ManifestKind::fifo;
-    case EntryKind::character_device:
-      return ManifestKind::character_device;
-    case EntryKind::block_device:
-      return ManifestKind::block_device;
-  }
-  return ManifestKind::file;
-}
-
-}  // namespace
-
 Result<ManifestLog> ManifestLog::create(const std::string& path) {
   UDTCAT_TRY(auto writer, files::ManifestWriter::create(files::FileLocation(path)));
   return ManifestLog(std::move(writer));
 }
 
 Status ManifestLog::add(const Entry& entry, const std::optional<files::Digest>& digest) {
-  files::ManifestEntry line{.kind = manifest_kind_of(entry.kind),
+  files::ManifestEntry line{.kind = entry.kind,
                             .path = entry.path,
                             .mode = entry.attributes.mode,
                             .changed = entry.attributes.changed,

@@ -2,7 +2,6 @@
 /// The messages between the two ends of a transfer of trees. Bytes: docs/spec/trees.md. No input or output here.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,9 @@
 #include <udtcat/result.hpp>
 
 #include "files/attributes.hpp"
-#include "files/tree_hash.hpp"
+#include "files/entry_kind.hpp"
+#include "files/sha256.hpp"
+#include "files/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -37,20 +38,12 @@ struct Hello {
   Role role = Role::sends;  ///< the connector's
   bool keeps_owners = false;
   bool wants_totals = false;
-  std::array<std::byte, 16> job{};  ///< names the transfer, so that the receiver finds what the same one has left
+  files::ShortDigest job{};  ///< names the transfer, so that the receiver finds what the same one has left
   std::string place;
   std::vector<std::string> paths;
 };
 
-enum class EntryKind : std::uint8_t {
-  file = 1,
-  directory = 2,
-  symbolic_link = 3,
-  hard_link = 4,
-  fifo = 5,
-  character_device = 6,
-  block_device = 7,
-};
+using files::EntryKind;
 
 struct Entry {
   EntryKind kind = EntryKind::file;

@@ -15,7 +15,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/tree_hash.hpp"
+#include "files/sha256.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/invariant.hpp"
 

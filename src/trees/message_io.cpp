@@ -85,4 +85,9 @@ Result<std::optional<Message>> MessageReader::next() {
   return message;
 }
 
+void MessageReader::drain() {
+  for (auto rest = next(); rest && *rest; rest = next()) {
+  }
+}
+
 }  // namespace udtcat::trees

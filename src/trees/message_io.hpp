@@ -50,6 +50,8 @@ class MessageReader {
   /// Waits for a message, which is valid until the next call; none: the end, behind a whole one.
   /// errors: those of Wire::await(); Errc::protocol_violated
   [[nodiscard]] Result<std::optional<Message>> next();
+  /// Hears the other end to its end, so that it hears ours.
+  void drain();
   /// Of the message that next() gave.
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
 

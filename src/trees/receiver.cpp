@@ -45,17 +45,14 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (!is_done_) write_book();
   if (!is_done_) reception_.parts().tidy();
   if (is_done_) wire_.finish();  // else it has ended with the failure
-  // The sender is heard to the end, so that it hears ours.
-  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
-  }
+  reader.drain();
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
   return {};
 }
 
 void Receiver::judge_entries() {
-  Judge judge(reception_);
   while (auto numbered = entries_.take()) {
-    if (!reception_.has_failed()) judge.judge(std::move(*numbered));
+    if (!reception_.has_failed()) judge_.judge(std::move(*numbered));
     if (!entries_.empty()) continue;
     if (auto flushed = reception_.writer().flush(); !flushed) reception_.fail(flushed.error());
   }
@@ -137,16 +134,10 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
 Status Receiver::take_whole(const Whole& whole) {
   UDTCAT_CHECK(describe(whole.entry));
   const Status taken = current_->is_given_up ? Status() : current_->file.take(whole);
-  const bool is_of_name =
-      !taken && (taken.error().code == Errc::local_write_failed || taken.error().code == Errc::local_read_failed);
-  if (!taken && !is_of_name) return taken;
-  const Entry& entry = current_->file.entry();
-  if (is_of_name) UDTCAT_CHECK(give_up(taken.error()));
-  if (!current_->is_given_up) {
-    Taken file{whole.entry, entry, whole.digest, current_->file.is_part(), {}};
-    if (!file.is_part && current_->file.has_status()) file.status = current_->file.status();
-    committer_->add(std::move(file));
-  }
+  if (!taken && !is_of_name(taken.error())) return taken;
+  if (!taken) UDTCAT_CHECK(give_up(taken.error()));
+  if (!current_->is_given_up)
+    committer_->add({whole.entry, current_->file.entry(), whole.digest, current_->file.standing()});
   settle_current();
   return {};
 }
@@ -209,11 +200,11 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
 
 /// errors: those of the transfer
 Status Receiver::make_links() {
-  for (const auto& link : reception_.links) {
+  for (const auto& link : judge_.links()) {
     const Status made = reception_.is_missing(link.of)
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
-                            : destination_.make_hard_link(link.path, reception_.linkable.at(link.of));
+                            : destination_.make_hard_link(link.path, judge_.linkable().at(link.of));
     if (!made && made.error().code == Errc::stream_refused) return made;
     if (!made) refuse_after_all(link.id, made.error());
   }
@@ -222,7 +213,7 @@ Status Receiver::make_links() {
 
 /// Those within come first, since making a name in a directory changes its time.
 void Receiver::set_directories() {
-  const auto& all = reception_.directories;
+  const auto& all = judge_.directories();
   for (auto directory = all.rbegin(); directory != all.rend(); ++directory)
     if (auto set = destination_.set_attributes(directory->path, directory->attributes); !set)
       refuse_after_all(directory->id, set.error());
@@ -230,14 +221,15 @@ void Receiver::set_directories() {
 
 void Receiver::write_book() {
   if (!reception_.options().book) return;
-  auto later = note(reception_.proved, destination_, reception_);
-  const auto committed = note(committer_->proved(), destination_, reception_);
+  Proofs& proofs = reception_.proofs();
+  auto later = proofs.note(judge_.proved(), destination_);
+  const auto committed = proofs.note(committer_->proved(), destination_);
   later.insert(later.end(), committed.begin(), committed.end());
   if (!later.empty() && !reception_.should_stop()) {
     reception_.pause(files::kLately);
-    std::ignore = note(later, destination_, reception_);  // the rest is hashed the next time
+    std::ignore = proofs.note(later, destination_);  // the rest is hashed the next time
   }
-  reception_.save_book();
+  proofs.save();
 }
 
 }  // namespace udtcat::trees

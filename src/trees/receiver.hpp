@@ -63,6 +63,7 @@ class Receiver {
 
   Wire& wire_;
   Reception reception_;
+  Judge judge_{reception_};
   Destination destination_{reception_.destination()};
   HandOver<Numbered> entries_{kMaxUnsettled};
   std::optional<Committer> committer_;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/reception.hpp"
 
-#include <algorithm>
-#include <span>
 #include <tuple>
 #include <utility>
 
-#include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 
 namespace udtcat::trees {
@@ -18,9 +15,8 @@ Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, Ma
       writer_(wire),
       account_(account),
       limit_(options_.limit_bytes),
-      manifest_(manifest) {
-  if (options_.book) book_ = files::ProofBook::load(*options_.book);
-}
+      proofs_(options_.book, options_.peer),
+      manifest_(manifest) {}
 
 void Reception::fail(const Error& error) {
   {
@@ -30,7 +26,7 @@ void Reception::fail(const Error& error) {
   }
   failed_ = true;
   failing_.notify_all();
-  wire_.cut_unless_ended(kEndPatience);
+  wire_.cut_unless_ended();
   tell_failure(error, writer_);
   wire_.finish();  // the thread that reads may wait for a sender who says nothing more
 }
@@ -93,47 +89,6 @@ bool Reception::is_missing(EntryId id) {
   return missing_.contains(id);
 }
 
-Status Reception::remember(const Entry& entry) {
-  constexpr std::size_t kEachBytes = 256;  // guess: of the memory around it
-  remembered_bytes_ += kEachBytes + entry.path.size();
-  for (const auto& each : entry.attributes.extended) remembered_bytes_ += each.name.size() + each.value.size();
-  if (remembered_bytes_ <= kMaxRememberedBytes) return {};
-  return udtcat::fail(Errc::stream_refused, "take one more directory or link", "there are more than 2 GiB of them");
-}
-
-std::optional<files::Digest> Reception::find_proof(const Entry& entry, const files::FileLocation& location,
-                                                   const struct stat& status) {
-  if (!entry.stamp || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
-    return std::nullopt;
-  const auto own = files::stamp_of(location, status);
-  if (!own) return std::nullopt;
-  const core::MutexLock lock(mutex_);
-  return book_ ? book_->find(entry.path, of_peer(*entry.stamp), *own) : std::nullopt;
-}
-
-/// Stamps are the sender's word, which counts for itself only.
-files::Stamp Reception::of_peer(const files::Stamp& stamp) const {
-  if (options_.peer.empty()) return stamp;
-  std::vector<std::byte> bytes(stamp.begin(), stamp.end());
-  const auto peer = std::as_bytes(std::span(options_.peer));
-  bytes.insert(bytes.end(), peer.begin(), peer.end());
-  const files::Digest digest = files::digest_of(bytes);
-  files::Stamp own{};
-  std::copy_n(digest.begin(), own.size(), own.begin());
-  return own;
-}
-
-void Reception::note(const Proved& file, const files::Stamp& own) {
-  const core::MutexLock lock(mutex_);
-  if (book_) book_->note(file.path, of_peer(file.source), own, file.digest);
-}
-
-void Reception::save_book() {
-  const core::MutexLock lock(mutex_);
-  if (!book_) return;
-  if (auto saved = book_->save(); !saved) core::log().info("{}", saved.error().message());
-}
-
 void Reception::prove(const Entry& entry, const std::optional<files::Digest>& digest) {
   ++account_.entries;
   if (entry.kind == EntryKind::file) ++account_.files;
@@ -146,7 +101,6 @@ void Reception::prove(const Entry& entry, const std::optional<files::Digest>& di
 }
 
 void Reception::expect_links_to(EntryId id, const std::string& path) {
-  linkable[id] = path;
   const core::MutexLock lock(mutex_);
   if (manifest_ != nullptr) manifest_->expect_links_to(id, path);
 }

@@ -11,23 +11,18 @@
 #include <string>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include <udtcat/result.hpp>
 
-#include "files/proof_book.hpp"
 #include "lib/core/mutex.hpp"
 #include "trees/account.hpp"
 #include "trees/destination.hpp"
 #include "trees/incoming_file.hpp"
 #include "trees/manifest_log.hpp"
 #include "trees/message_io.hpp"
+#include "trees/proofs.hpp"
 #include "trees/wire.hpp"
 
 namespace udtcat::trees {
-
-/// The sender has heard within it that we end, and why.
-inline constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
 /// The wishes of a transfer at its receiver.
 struct ReceiverOptions {
@@ -42,16 +37,8 @@ struct ReceiverOptions {
   std::optional<files::FileLocation> book;       ///< none: nothing is remembered
 };
 
-/// A file that was proved, and waits to be written into the book.
-struct Proved {
-  std::string path;
-  files::Stamp source;
-  files::Digest digest;
-  struct stat status {};  ///< of the file here, at the moment of the proof
-};
-
 /// The first error of the transfer is told to the sender, and ends it. An error of one name is told, and counts.
-/// Threads: internally synchronised, but for what is said to be a thread's.
+/// Threads: internally synchronised.
 class Reception {
  public:
   Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account);
@@ -61,6 +48,7 @@ class Reception {
   [[nodiscard]] const files::Parts& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
   [[nodiscard]] Account& account() { return account_; }
+  [[nodiscard]] Proofs& proofs() { return proofs_; }
 
   /// The transfer cannot go on.
   void fail(const Error& error);
@@ -94,15 +82,6 @@ class Reception {
   /// It stands, or will once its batch is on the disk.
   void prove(const Entry& entry, const std::optional<files::Digest>& digest);
 
-  /// The hash of a file that was proved, where neither the source nor the file here has changed since.
-  /// location   of the file here
-  [[nodiscard]] std::optional<files::Digest> find_proof(const Entry& entry, const files::FileLocation& location,
-                                                        const struct stat& status);
-  /// Writes into the book.  own   of the file here
-  void note(const Proved& file, const files::Stamp& own);
-  /// Stores the book.
-  void save_book();
-
   /// A file that the sender is going to describe, from the thread that asks for it to the one that takes it.
   struct Expected {
     Entry entry;
@@ -113,43 +92,19 @@ class Reception {
   /// None: it is not expected.
   [[nodiscard]] std::optional<Expected> take_expected(EntryId id);
 
-  // guess: ten million directories
-  static constexpr std::size_t kMaxRememberedBytes = 2'147'483'648;
-  /// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
-  [[nodiscard]] Status remember(const Entry& entry);
-
-  // Written by the thread that judges entries, read by the one that ends the transfer, after it.
-  struct Link {
-    EntryId id;
-    std::string path;
-    EntryId of;
-  };
-  std::vector<Link> links;
-  std::map<EntryId, std::string> linkable;
-  struct Directory {
-    EntryId id;
-    std::string path;
-    files::Attributes attributes;
-  };
-  std::vector<Directory> directories;
-  std::vector<Proved> proved;  // of files whose attributes it has changed
-
  private:
-  [[nodiscard]] files::Stamp of_peer(const files::Stamp& stamp) const;
-
   const ReceiverOptions options_;
   const files::Parts parts_;
   Wire& wire_;
   MessageWriter writer_;
   Account& account_;
   Limit limit_;
+  Proofs proofs_;
   std::atomic<bool> failed_{false};
   std::atomic<std::size_t> unsettled_{0};
-  std::size_t remembered_bytes_ = 0;  // the judging thread's
   std::atomic<std::size_t> unsettled_bytes_{0};
   core::Mutex mutex_;
   core::Condition failing_;
-  std::optional<files::ProofBook> book_ UDTCAT_GUARDED_BY(mutex_);  // none: nothing is remembered
   ManifestLog* const manifest_ UDTCAT_GUARDED_BY(mutex_);
   std::optional<Error> failure_ UDTCAT_GUARDED_BY(mutex_);
   std::vector<Refused> refusals_ UDTCAT_GUARDED_BY(mutex_);  // for later

@@ -20,8 +20,6 @@ namespace udtcat::trees {
 
 namespace {
 
-// guess: the other end has heard that we end, and why
-constexpr std::chrono::milliseconds kPatience{2'000};
 constexpr int kMaxAttempts = 3;  // guess: a file that changes at each of these is one that is being written
 
 Error unexpected_answer() {
@@ -41,7 +39,7 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   Status over = hello ? writer_.put(*hello) : Status();
   if (over) over = exchange();
   census_.reset();
-  if (!over) wire_.cut_unless_ended(kPatience);
+  if (!over) wire_.cut_unless_ended();
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
   wire_.finish();

@@ -30,8 +30,6 @@ std::pair<std::string, std::string> split_last(std::string path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-bool means_content(const std::string& last) { return last.empty() || last == "." || last == ".."; }
-
 /// "./a//b/": "a/b", as an entry has it.
 std::string without_idle_words(const std::string& path) {
   std::string clean;
@@ -47,6 +45,8 @@ std::string without_idle_words(const std::string& path) {
 }  // namespace
 
 std::string last_word(const std::string& argument) { return split_last(argument).second; }
+
+bool means_content(const std::string& last_word) { return last_word.empty() || last_word == "." || last_word == ".."; }
 
 Result<Source> Source::of_arguments(const std::vector<std::string>& arguments) {
   Source source;

@@ -32,6 +32,7 @@ struct SourceItem {
 
 /// Of "a/b//": "b", the name under which an argument stands at the receiver; "", "." and "..": what is in it does.
 [[nodiscard]] std::string last_word(const std::string& argument);
+[[nodiscard]] bool means_content(const std::string& last_word);
 
 /// Arguments stand at the receiver under their last names, with all that is below them; those that end in "." give what
 /// is in them. Names of a list stand there as they are, and bring nothing that is below them, but the directories that

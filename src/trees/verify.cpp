@@ -25,10 +25,8 @@ namespace udtcat::trees {
 
 namespace {
 
+using files::EntryKind;
 using files::ManifestEntry;
-using files::ManifestKind;
-
-constexpr mode_t kPermissionBits = 07777;  // spec: chmod(2)
 
 std::string kind_name_of(mode_t mode) {
   switch (mode & S_IFMT) {
@@ -47,27 +45,6 @@ std::string kind_name_of(mode_t mode) {
     default:
       return "a socket";
   }
-}
-
-/// None: hard links are of any kind.
-std::optional<mode_t> format_of(ManifestKind kind) {
-  switch (kind) {
-    case ManifestKind::file:
-      return S_IFREG;
-    case ManifestKind::directory:
-      return S_IFDIR;
-    case ManifestKind::symbolic_link:
-      return S_IFLNK;
-    case ManifestKind::hard_link:
-      break;
-    case ManifestKind::fifo:
-      return S_IFIFO;
-    case ManifestKind::character_device:
-      return S_IFCHR;
-    case ManifestKind::block_device:
-      return S_IFBLK;
-  }
-  return std::nullopt;
 }
 
 std::string time_text(const files::FileTime& time) { return fmt::format("{}.{:09}", time.seconds, time.nanoseconds); }
@@ -107,7 +84,7 @@ class TreeVerifier {
       report(entry, "it is missing");
     } else if (!status) {
       report(entry, "it cannot be looked at: " + status.error().cause);
-    } else if (const auto format = format_of(entry.kind); format && *format != ((*status)->st_mode & S_IFMT)) {
+    } else if (const auto format = files::format_of(entry.kind); format && *format != ((*status)->st_mode & S_IFMT)) {
       report(entry, fmt::format("it is {}, not {}", kind_name_of((*status)->st_mode), kind_name_of(*format)));
     } else {
       compare_attributes(entry, **status);
@@ -117,9 +94,9 @@ class TreeVerifier {
   }
 
   void compare_attributes(const ManifestEntry& entry, const struct stat& status) {
-    if (entry.kind == ManifestKind::hard_link) return;
-    const auto mode = status.st_mode & kPermissionBits;
-    if (entry.kind != ManifestKind::symbolic_link && mode != entry.mode)
+    if (entry.kind == EntryKind::hard_link) return;
+    const auto mode = status.st_mode & files::kModeBits;
+    if (entry.kind != EntryKind::symbolic_link && mode != entry.mode)
       report(entry, fmt::format("its mode is {:04o}, not {:04o}", mode, entry.mode));
     const auto changed = files::changed_time_of(status);
     if (changed != entry.changed)
@@ -129,20 +106,20 @@ class TreeVerifier {
   [[nodiscard]] Status compare_content(const ManifestEntry& entry, const files::FileLocation& location,
                                        const struct stat& status) {
     switch (entry.kind) {
-      case ManifestKind::file:
+      case EntryKind::file:
         return compare_file(entry, location, status);
-      case ManifestKind::symbolic_link:
+      case EntryKind::symbolic_link:
         compare_target(entry, location);
         break;
-      case ManifestKind::hard_link:
+      case EntryKind::hard_link:
         compare_identity(entry, status);
         break;
-      case ManifestKind::character_device:
-      case ManifestKind::block_device:
+      case EntryKind::character_device:
+      case EntryKind::block_device:
         compare_device(entry, status);
         break;
-      case ManifestKind::directory:
-      case ManifestKind::fifo:
+      case EntryKind::directory:
+      case EntryKind::fifo:
         break;
     }
     return {};

@@ -27,6 +27,8 @@ class Wire {
  public:
   static constexpr std::size_t kRingBytes = 8'388'608;  // guess: eight leaves: a disk's hiccup of 10 ms at 10 Gbit/s
 
+  static constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
+
   explicit Wire(boost::asio::io_context& io);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
@@ -51,12 +53,7 @@ class Wire {
   void finish();
   /// The wire is cut unless the other end has ended its direction within `patience`: for an end that has failed, and
   /// before its last words, for which there may be no room.
-  void cut_unless_ended(std::chrono::milliseconds patience);
-  /// Both: nothing more is said.
-  void finish_within(std::chrono::milliseconds patience) {
-    cut_unless_ended(patience);
-    finish();
-  }
+  void cut_unless_ended(std::chrono::milliseconds patience = kEndPatience);
   /// Both directions fail from now on, also for threads that wait in them.
   void cut();
   [[nodiscard]] bool is_cut() const;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "files/accounts.hpp"
+#include "files/sha256.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
@@ -29,40 +30,24 @@ namespace {
 
 constexpr std::size_t kMaxListBytes = 1'073'741'824;  // guess: ten million paths
 
-constexpr std::chrono::milliseconds kRefusalPatience{2'000};  // guess: the peer has heard it
-
 std::string current_directory() {
   std::error_code unknown;
   return std::filesystem::current_path(unknown).string();
 }
 
 /// The same for a transfer that begins again, and for no other.
-std::array<std::byte, 16> job_of(const std::vector<std::string>& words) {
+files::ShortDigest job_of(const std::vector<std::string>& words) {
   utsname system{};
   std::ignore = ::uname(&system);  // fails for no valid argument
   std::string text =
       fmt::format("{:016x}{}\n{}\n", files::this_machine(), system.nodename, ::getuid()) + current_directory();
   for (const std::string& word : words) text += '\0' + word;
-  const files::Digest digest = files::digest_of(std::as_bytes(std::span(text)));
-  std::array<std::byte, 16> job{};
-  std::copy_n(digest.begin(), job.size(), job.begin());
-  return job;
-}
-
-std::string name_of(const std::array<std::byte, 16>& job) {
-  std::string name;
-  for (const std::byte each : job) name += fmt::format("{:02x}", std::to_integer<unsigned>(each));
-  return name;
+  return files::short_digest_of({std::as_bytes(std::span(text))});
 }
 
 /// Where ends have key pairs one's transfer is no other's, whatever it calls it.
-std::array<std::byte, 16> job_of_peer(const Hello& hello, const Wishes& wishes) {
-  std::string text = wishes.peer;
-  for (const std::byte each : hello.job) text += static_cast<char>(each);
-  const files::Digest digest = files::digest_of(std::as_bytes(std::span(text)));
-  std::array<std::byte, 16> job{};
-  std::copy_n(digest.begin(), job.size(), job.begin());
-  return job;
+files::ShortDigest job_of_peer(const Hello& hello, const OtherEnd& other) {
+  return files::short_digest_of({std::as_bytes(std::span(other.key)), hello.job});
 }
 
 Result<std::string> read_list(const std::string& path) {
@@ -96,11 +81,10 @@ Result<Source> source_of(const Selection& selection) {
 /// The peer is told that what it asks for is not to be had here.
 Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
   MessageWriter writer(wire);
-  wire.cut_unless_ended(kRefusalPatience);
+  wire.cut_unless_ended();
   tell_failure(refused.error(), writer);
   wire.finish();
-  for (auto rest = reader.next(); rest && *rest; rest = reader.next()) {
-  }
+  reader.drain();
   return refused;
 }
 
@@ -109,7 +93,8 @@ struct Talk {
   Wire& wire;
   MessageReader& reader;
   Account& account;
-  std::optional<Hello> hello = {};  // of a connector
+  OtherEnd other{};
+  std::optional<Hello> hello{};  // of a connector
 };
 
 Status send(const Talk& talk, Source source, const std::optional<std::string>& manifest_path, bool counts) {
@@ -136,7 +121,7 @@ std::optional<files::FileLocation> book_of(const files::FileTree& tree, const st
   if (unknown || path.empty()) return std::nullopt;
   std::filesystem::permissions(*books, std::filesystem::perms::owner_all,
                                unknown);  // names of files are the user's own
-  return files::FileLocation(*books + '/' + files::to_hex(files::digest_of(std::as_bytes(std::span(path)))));
+  return files::FileLocation(*books + '/' + files::to_hex(files::digest_of({std::as_bytes(std::span(path))})));
 }
 
 /// The first words of entries that a sender may announce, as Source gives them; none: any.
@@ -144,7 +129,7 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
   std::set<std::string> words;
   for (const std::string& path : hello.paths) {
     const std::string last = last_word(path);
-    if (last.empty() || last == "." || last == ".." || last == "~") return std::nullopt;
+    if (means_content(last) || last == "~") return std::nullopt;
     words.insert(last);
   }
   return words.empty() ? std::nullopt : std::optional(std::move(words));
@@ -161,8 +146,8 @@ Result<std::unique_ptr<Receiver>> receiver_for(const Talk& talk, const std::stri
                           .job = job,
                           .held = wishes.waits ? files::Parts::Held::wait : files::Parts::Held::refuse,
                           .keeps_owners = wishes.keeps_owners,
-                          .peer = wishes.peer,
-                          .is_sealed = wishes.is_sealed,
+                          .peer = talk.other.key,
+                          .is_sealed = talk.other.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
                           .asked = talk.hello ? asked_by(*talk.hello) : std::nullopt,
                           .book = book_of(tree, wishes.books)};
@@ -220,11 +205,11 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
                     .job = job_of(words),
                     .place = place,
                     .paths = {}};
-  return send({wire, reader, account, hello}, std::move(*source), wishes.manifest, wishes.wants_totals);
+  return send({wire, reader, account, {}, hello}, std::move(*source), wishes.manifest, wishes.wants_totals);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
-                            const Wishes& wishes, Account& account) {
+                            const Wishes& wishes, const OtherEnd& other, Account& account) {
   const Hello hello{.role = Role::receives,
                     .keeps_owners = wishes.keeps_owners,
                     .wants_totals = wishes.wants_totals,
@@ -232,11 +217,11 @@ Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, c
                     .place = {},
                     .paths = paths};
   MessageReader reader(wire);
-  return receive({wire, reader, account, hello}, directory, name_of(hello.job), wishes);
+  return receive({wire, reader, account, other, hello}, directory, files::to_hex(hello.job), wishes);
 }
 
-Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, Jobs& jobs,
-                           Account& account) {
+Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, const OtherEnd& other,
+                           Jobs& jobs, Account& account) {
   MessageReader reader(wire);
   const auto heard = read_hello(reader);
   if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
@@ -248,9 +233,9 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
     return tell_refusal(wire, reader,
                         fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                              "this end has a directory of its own"));
-  const std::string job = name_of(job_of_peer(hello, wishes));
+  const std::string job = files::to_hex(job_of_peer(hello, other));
   const auto claim = jobs.claim(job, wire);
-  return receive({wire, reader, account}, directory, job, with(wishes, hello));
+  return receive({wire, reader, account, other}, directory, job, with(wishes, hello));
 }
 
 Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {
@@ -273,7 +258,7 @@ Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
   if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
   Hello& hello = *heard;
   if (hello.role == Role::sends)
-    return receive({wire, reader, account}, in_account(hello.place), name_of(hello.job), with(wishes, hello));
+    return receive({wire, reader, account}, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   auto source = Source::of_arguments(hello.paths);

@@ -22,10 +22,14 @@ struct Wishes {
   std::optional<std::uint64_t> limit_bytes{};  ///< of what a receiver writes; none: what the disk has
   std::optional<std::string> manifest{};       ///< a file to write; none: no manifest
   bool wants_totals = false;                   ///< somebody watches
-  std::string peer{};                          ///< the other end's key; empty: it has none of its own
-  bool is_sealed = false;                      ///< the session proves every byte: leaves that come are not hashed again
   bool waits = false;                          ///< for another process that has the same transfer under way
   std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered
+};
+
+/// The other end, as the way to it knows it.
+struct OtherEnd {
+  std::string key{};       ///< empty: it has none of its own
+  bool is_sealed = false;  ///< the session proves every byte: leaves that come are not hashed again
 };
 
 /// The files of a sender.
@@ -44,11 +48,12 @@ struct Selection {
                                        const Wishes& wishes, Account& account);
 /// A connector that receives into a directory, which is made where it is not there.
 [[nodiscard]] Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths,
-                                          const std::string& directory, const Wishes& wishes, Account& account);
+                                          const std::string& directory, const Wishes& wishes, const OtherEnd& other,
+                                          Account& account);
 
 /// The other end of a connector that sends.
-[[nodiscard]] Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, Jobs& jobs,
-                                         Account& account);
+[[nodiscard]] Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes,
+                                         const OtherEnd& other, Jobs& jobs, Account& account);
 /// The other end of a connector that receives: what is below a directory, read-only.
 [[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Account& account);
 /// The other end of either, for the account whose processes may do as they like.

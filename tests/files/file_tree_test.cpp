@@ -76,7 +76,7 @@ TEST_F(FileTrees, NameTheirFilesAsTheUserDoes) {
 
 class TreeCursors : public FileTrees {};
 
-TEST_F(TreeCursors, StayInADirectoryThatWasMovedUntilTheyForgetIt) {
+TEST_F(TreeCursors, StayInADirectoryThatWasMoved) {
   std::filesystem::create_directory(folder / "d");
   TreeCursor cursor(FileTree::open(folder.path()).value());
   EXPECT_TRUE(cursor.locate("d/a", Errc::local_write_failed)->make_directory(0700));
@@ -84,8 +84,6 @@ TEST_F(TreeCursors, StayInADirectoryThatWasMovedUntilTheyForgetIt) {
   std::filesystem::create_directory_symlink(outside.path(), folder / "d");
   EXPECT_TRUE(cursor.locate("d/b", Errc::local_write_failed)->make_directory(0700));
   EXPECT_TRUE(folder.has("moved/b"));
-  cursor.forget();
-  EXPECT_EQ(cursor.locate("d/c", Errc::local_write_failed).error().code, Errc::local_write_failed);
   EXPECT_TRUE(std::filesystem::is_empty(outside.path()));
 }
 

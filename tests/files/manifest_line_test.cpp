@@ -22,9 +22,9 @@ TEST(ManifestLine, IsThatOfTheSpecification) {
   const test::SpecExample example("manifest.md", "entry");
   ManifestEntry file{.path = "a b/c\\", .mode = 0644, .changed = {1'700'000'000, 1}, .digest = digest_of({})};
   ManifestEntry link{
-      .kind = ManifestKind::symbolic_link, .path = "to-etc", .changed = {-1, 500'000'000}, .target = "/etc"};
-  ManifestEntry other{.kind = ManifestKind::hard_link, .path = "d", .target = "a b/c\\"};
-  ManifestEntry device{.kind = ManifestKind::character_device, .path = "null", .mode = 0666, .major = 1, .minor = 3};
+      .kind = EntryKind::symbolic_link, .path = "to-etc", .changed = {-1, 500'000'000}, .target = "/etc"};
+  ManifestEntry other{.kind = EntryKind::hard_link, .path = "d", .target = "a b/c\\"};
+  ManifestEntry device{.kind = EntryKind::character_device, .path = "null", .mode = 0666, .major = 1, .minor = 3};
   for (const auto& [name, entry] :
        std::map<std::string, ManifestEntry>{{"file", file}, {"link", link}, {"hard-link", other}, {"device", device}}) {
     EXPECT_EQ(encode_line(entry), example.text(name));
@@ -37,11 +37,10 @@ TEST(ManifestLine, KeepsEveryKindOfName) {
   for (int byte = 1; byte < 256; ++byte)
     if (byte != '/') every_byte += static_cast<char>(byte);
   for (const std::string& path : {std::string("."), every_byte, std::string("a/b"), std::string(" ")}) {
-    for (const ManifestKind kind :
-         {ManifestKind::file, ManifestKind::directory, ManifestKind::symbolic_link, ManifestKind::hard_link,
-          ManifestKind::fifo, ManifestKind::character_device, ManifestKind::block_device}) {
+    for (const EntryKind kind : {EntryKind::file, EntryKind::directory, EntryKind::symbolic_link, EntryKind::hard_link,
+                                 EntryKind::fifo, EntryKind::character_device, EntryKind::block_device}) {
       ManifestEntry entry{.kind = kind, .path = path};
-      if (kind == ManifestKind::symbolic_link || kind == ManifestKind::hard_link) entry.target = path;
+      if (kind == EntryKind::symbolic_link || kind == EntryKind::hard_link) entry.target = path;
       EXPECT_TRUE(is_manifest_entry(entry));
       EXPECT_EQ(parse_line(encode_line(entry)), entry) << encode_line(entry);
     }
@@ -55,7 +54,7 @@ TEST(ManifestLine, KeepsTheLargestNumbers) {
     EXPECT_TRUE(is_manifest_entry(file));
     EXPECT_EQ(parse_line(encode_line(file)), file);
   }
-  const ManifestEntry device{.kind = ManifestKind::block_device, .path = "a", .major = UINT32_MAX, .minor = UINT32_MAX};
+  const ManifestEntry device{.kind = EntryKind::block_device, .path = "a", .major = UINT32_MAX, .minor = UINT32_MAX};
   EXPECT_EQ(parse_line(encode_line(device)), device);
 }
 
@@ -103,8 +102,8 @@ TEST(ManifestLine, IsNotWrittenBeyondItsLimits) {
   EXPECT_FALSE(is_manifest_entry({.path = "a", .mode = 010000}));
   EXPECT_FALSE(is_manifest_entry({.path = "a", .changed = {0, 1'000'000'000}}));
   EXPECT_FALSE(is_manifest_entry({.path = "a", .size_bytes = UINT64_MAX}));
-  EXPECT_FALSE(is_manifest_entry({.kind = ManifestKind::symbolic_link, .path = "a"}));
-  EXPECT_FALSE(is_manifest_entry({.kind = ManifestKind::hard_link, .path = "a", .target = "/"}));
+  EXPECT_FALSE(is_manifest_entry({.kind = EntryKind::symbolic_link, .path = "a"}));
+  EXPECT_FALSE(is_manifest_entry({.kind = EntryKind::hard_link, .path = "a", .target = "/"}));
 }
 
 TEST(ManifestLine, OfTheEndComesBack) {

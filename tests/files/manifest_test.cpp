@@ -17,10 +17,10 @@ namespace udtcat::files {
 namespace {
 
 std::vector<ManifestEntry> some_entries() {
-  return {{.kind = ManifestKind::directory, .path = ".", .mode = 0755, .changed = {1, 2}},
+  return {{.kind = EntryKind::directory, .path = ".", .mode = 0755, .changed = {1, 2}},
           {.path = "a b", .mode = 0644, .changed = {-3, 4}, .size_bytes = 5, .digest = digest_of({})},
-          {.kind = ManifestKind::hard_link, .path = "c", .target = "a b"},
-          {.kind = ManifestKind::symbolic_link, .path = "d", .changed = {6, 7}, .target = "../\n"}};
+          {.kind = EntryKind::hard_link, .path = "c", .target = "a b"},
+          {.kind = EntryKind::symbolic_link, .path = "d", .changed = {6, 7}, .target = "../\n"}};
 }
 
 class Manifests : public testing::Test {
@@ -49,7 +49,7 @@ class Manifests : public testing::Test {
   }
   /// With an end that fits.
   [[nodiscard]] static std::string ended(const std::string& lines, std::uint64_t entries) {
-    return lines + encode_line(ManifestEnd{entries, digest_of(bytes_of(lines))}) + '\n';
+    return lines + encode_line(ManifestEnd{entries, digest_of({bytes_of(lines)})}) + '\n';
   }
 
   Folder folder;
@@ -69,7 +69,7 @@ TEST_F(Manifests, OfManyLinesComeBack) {
   std::vector<ManifestEntry> entries;
   for (std::size_t i = 0; i < 1'000; ++i)
     entries.push_back({.path = std::to_string(i) + '/' + std::string(i % 250 + 1, i % 2 == 0 ? '\n' : 'x')});
-  entries.push_back({.kind = ManifestKind::symbolic_link, .path = "long", .target = std::string(4'095, ' ')});
+  entries.push_back({.kind = EntryKind::symbolic_link, .path = "long", .target = std::string(4'095, ' ')});
   write(entries);
   EXPECT_EQ(read(), entries);
 }

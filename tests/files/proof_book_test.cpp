@@ -29,7 +29,7 @@ ProofBook with_two_files(const FileLocation& location) {
 
 /// `content` with the hash that it should have behind it.
 Bytes with_hash(Bytes content) {
-  const Digest digest = digest_of(content);
+  const Digest digest = digest_of({content});
   content.insert(content.end(), digest.begin(), digest.end());
   return content;
 }

@@ -40,7 +40,7 @@ void read_manifest(const std::string& text) {
     lines += encode_line(**entry) + '\n';
     ++end.entries;
   }
-  end.digest = digest_of(std::as_bytes(std::span(lines)));
+  end.digest = digest_of({std::as_bytes(std::span(lines))});
   if (lines + encode_line(end) + '\n' != text) __builtin_trap();
 }
 
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_line(text.substr(0, text.find('\n')));
   read_manifest(text);
   const ManifestEnd end{static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(std::ranges::count(text, '\n'), 1)) - 1,
-                        digest_of(std::as_bytes(std::span(text)))};
+                        digest_of({std::as_bytes(std::span(text))})};
   read_manifest(text + encode_line(end) + '\n');
   return 0;
 }

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::as_bytes(std::span(data, size));
   parse_as_book(bytes);
   std::vector<std::byte> hashed(bytes.begin(), bytes.end());
-  const auto digest = udtcat::files::digest_of(bytes);
+  const auto digest = udtcat::files::digest_of({bytes});
   hashed.insert(hashed.end(), digest.begin(), digest.end());
   parse_as_book(hashed);
   return 0;

@@ -86,7 +86,10 @@ class Peer {
   /// It goes with the next that is said.
   void gather(const Message& message) { std::ignore = writer_.put(message); }
   void say_bytes(std::span<const std::byte> bytes) { std::ignore = wire_.write(bytes); }
-  void end() { wire_.finish_within(test::kWatchdog); }
+  void end() {
+    wire_.cut_unless_ended(test::kWatchdog);
+    wire_.finish();
+  }
 
   /// The next message, of that kind.
   template <typename Kind>

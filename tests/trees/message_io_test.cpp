@@ -12,7 +12,8 @@ class MessageStreams : public testing::Test {
  protected:
   void expect_failure(std::string_view hex, const char* cause) {
     ASSERT_TRUE(wires.here.write(test::from_hex(hex)));
-    wires.here.finish_within(test::kWatchdog);
+    wires.here.cut_unless_ended(test::kWatchdog);
+    wires.here.finish();
     const auto message = reader.next();
     ASSERT_FALSE(message);
     EXPECT_EQ(message.error().code, Errc::protocol_violated);
@@ -26,7 +27,8 @@ class MessageStreams : public testing::Test {
 TEST_F(MessageStreams, BringMessagesAsTheyAre) {
   for (EntryId id = 0; id < 10'000; ++id) ASSERT_TRUE(writer.put(Want{id}));
   ASSERT_TRUE(writer.flush());
-  wires.here.finish_within(test::kWatchdog);
+  wires.here.cut_unless_ended(test::kWatchdog);
+  wires.here.finish();
   for (EntryId id = 0; id < 10'000; ++id) {
     const auto message = reader.next();
     ASSERT_TRUE(message && *message);
@@ -94,7 +96,8 @@ TEST_F(MessageStreams, TellErrorsThatAreOursAndHideNone) {
   }
   for (const Errc code : {Errc::connection_broken, Errc::remote_write_failed, Errc::peer_interrupted})
     tell_failure({code, "", ""}, writer);
-  wires.here.finish_within(test::kWatchdog);
+  wires.here.cut_unless_ended(test::kWatchdog);
+  wires.here.finish();
   EXPECT_FALSE(reader.next().value());
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/message.hpp"
-#include "files/entry_path.hpp"
 
 #include <limits>
 
 #include <gmock/gmock.h>
 
+#include "files/entry_path.hpp"
+#include "files/tree_hash.hpp"
 #include "support/bytes.hpp"
 #include "support/spec_example.hpp"
 
@@ -52,7 +53,7 @@ Entry entry(EntryKind kind = EntryKind::file) {
   return made;
 }
 
-Entry entry_at(std::string path) {
+Entry some_entry(std::string path) {
   Entry made = entry();
   made.path = std::move(path);
   return made;
@@ -250,7 +251,7 @@ TEST(TreeHellos, HaveLimitsOfTheirPaths) {
 }
 
 TEST(TreeEntries, AreDirectoriesAtTheReceiversDirectory) {
-  EXPECT_FALSE(survives(entry_at(".")));
+  EXPECT_FALSE(survives(some_entry(".")));
   Entry directory = entry(EntryKind::directory);
   directory.path = ".";
   EXPECT_TRUE(survives(directory));

@@ -18,8 +18,8 @@
 namespace udtcat::trees {
 namespace {
 
+using files::EntryKind;
 using files::ManifestEntry;
-using files::ManifestKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -34,25 +34,25 @@ files::Digest hash_of_content(std::span<const std::byte> content) {
 class Verify : public testing::Test {
  protected:
   /// An entry for a name as it is now.
-  [[nodiscard]] ManifestEntry entry_of(const std::string& path, ManifestKind kind) const {
+  [[nodiscard]] ManifestEntry entry_of(const std::string& path, EntryKind kind) const {
     struct stat status {};
     EXPECT_EQ(::lstat((root + '/' + path).c_str(), &status), 0) << path;
     ManifestEntry entry{.kind = kind, .path = path};
     entry.mode = status.st_mode & 07777U;
     entry.changed = files::changed_time_of(status);
-    if (kind == ManifestKind::file) {
+    if (kind == EntryKind::file) {
       const auto content = folder.read(path);
       entry.size_bytes = content.size();
       entry.digest = hash_of_content(content);
     }
-    if (kind == ManifestKind::symbolic_link) entry.target = std::filesystem::read_symlink(root + '/' + path);
+    if (kind == EntryKind::symbolic_link) entry.target = std::filesystem::read_symlink(root + '/' + path);
     entry.major = major(status.st_rdev);
     entry.minor = minor(status.st_rdev);
     return entry;
   }
   [[nodiscard]] ManifestEntry file(const std::string& path, const files::Bytes& content) const {
     folder.write(path, content);
-    return entry_of(path, ManifestKind::file);
+    return entry_of(path, EntryKind::file);
   }
 
   /// Changes a file's content, and nothing else that a manifest knows.
@@ -99,13 +99,13 @@ TEST_F(Verify, FindsNothingWhereAllIsAsItWas) {
   const auto empty = file("empty", {});
   std::filesystem::create_hard_link(folder / "empty", folder / "same");
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0640), 0);
-  EXPECT_THAT(differences({entry_of(".", ManifestKind::directory),
-                           entry_of("dir", ManifestKind::directory),
+  EXPECT_THAT(differences({entry_of(".", EntryKind::directory),
+                           entry_of("dir", EntryKind::directory),
                            first,
                            empty,
-                           entry_of("link", ManifestKind::symbolic_link),
-                           {.kind = ManifestKind::hard_link, .path = "same", .target = "empty"},
-                           entry_of("pipe", ManifestKind::fifo)}),
+                           entry_of("link", EntryKind::symbolic_link),
+                           {.kind = EntryKind::hard_link, .path = "same", .target = "empty"},
+                           entry_of("pipe", EntryKind::fifo)}),
               IsEmpty());
   EXPECT_EQ(done->entries, 7U);
   EXPECT_EQ(done->differing, 0U);
@@ -117,7 +117,7 @@ TEST_F(Verify, SeesAByteThatHasChangedInAnyLeaf) {
   const auto whole = file("file", files::random_bytes(2'500'000));
   for (const off_t offset : {0, 1'048'576, 2'499'999}) {
     folder.write("file", files::random_bytes(2'500'000));
-    auto now = entry_of("file", ManifestKind::file);
+    auto now = entry_of("file", EntryKind::file);
     EXPECT_EQ(now.digest, whole.digest);
     change("file", offset);
     EXPECT_THAT(differences({now}), ElementsAre("file: its content has changed")) << offset;
@@ -132,7 +132,7 @@ TEST_F(Verify, TakesAHoleForItsZeros) {
   folder.write("sparse", files::Bytes());
   std::filesystem::resize_file(folder / "sparse", content.size());
   change("sparse", 2 * files::kLeafBytes + 1);
-  auto sparse = entry_of("sparse", ManifestKind::file);
+  auto sparse = entry_of("sparse", EntryKind::file);
   sparse.digest = dense.digest;
   EXPECT_THAT(differences({dense, sparse}), IsEmpty());
   change("sparse", 4 * files::kLeafBytes);
@@ -165,7 +165,7 @@ TEST_F(Verify, SaysWhichNamesAreMissing) {
 
 TEST_F(Verify, SaysWhatStandsInThePlaceOfAnother) {
   auto entry = file("file", {});
-  entry.kind = ManifestKind::directory;
+  entry.kind = EntryKind::directory;
   std::filesystem::create_directory(folder / "dir");
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0640), 0);
   EXPECT_THAT(differences({entry, {.path = "dir"}, {.path = "pipe"}}),
@@ -186,7 +186,7 @@ TEST_F(Verify, NeverLeavesTheTree) {
 
 TEST_F(Verify, ComparesWhereALinkLeads) {
   std::filesystem::create_symlink("b", folder / "a");
-  auto link = entry_of("a", ManifestKind::symbolic_link);
+  auto link = entry_of("a", EntryKind::symbolic_link);
   link.target = "c";
   EXPECT_THAT(differences({link}), ElementsAre("a: it leads to b, not to c"));
 }
@@ -196,25 +196,25 @@ TEST_F(Verify, WantsHardLinksToBeOneFile) {
   folder.write("b", files::bytes_of("x"));
   EXPECT_THAT(
       differences({first,
-                   {.kind = ManifestKind::hard_link, .path = "b", .target = "a"},
-                   {.kind = ManifestKind::hard_link, .path = "a", .target = "none"},
-                   {.kind = ManifestKind::hard_link, .path = "none", .target = "a"}}),
+                   {.kind = EntryKind::hard_link, .path = "b", .target = "a"},
+                   {.kind = EntryKind::hard_link, .path = "a", .target = "none"},
+                   {.kind = EntryKind::hard_link, .path = "none", .target = "a"}}),
       ElementsAre("b: it is not the same file as a", "a: it is not the same file as none", "none: it is missing"));
 }
 
 TEST_F(Verify, ComparesTheNumbersOfDevices) {
   root = "/dev";
-  auto device = entry_of("null", ManifestKind::character_device);
+  auto device = entry_of("null", EntryKind::character_device);
   EXPECT_THAT(differences({device}), IsEmpty());
   device.minor = 77;
   EXPECT_THAT(differences({device}), ElementsAre("null: its device is 1:3, not 1:77"));
-  device.kind = ManifestKind::block_device;
+  device.kind = EntryKind::block_device;
   EXPECT_THAT(differences({device}), ElementsAre("null: it is a character device, not a block device"));
 }
 
 TEST_F(Verify, ReportsAFileThatItMayNotRead) {
   folder.write("file", files::bytes_of("abc"));
-  auto entry = entry_of("file", ManifestKind::file);
+  auto entry = entry_of("file", EntryKind::file);
   std::filesystem::permissions(folder / "file", std::filesystem::perms::none);
   entry.mode = 0;
   std::filesystem::permissions(root, std::filesystem::perms(0755));

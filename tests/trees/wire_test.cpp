@@ -34,7 +34,8 @@ TEST(Wires, BringAllBytesInOrderHoweverMany) {
                   bytes.begin() + static_cast<std::ptrdiff_t>(at + piece));
       is_whole = is_whole && (piece % 2 == 0 ? wires.here.write(chunk) : wires.here.give(chunk)).has_value();
     }
-    wires.here.finish_within(test::kWatchdog);
+    wires.here.cut_unless_ended(test::kWatchdog);
+    wires.here.finish();
     return is_whole;
   });
   EXPECT_TRUE(taken(wires.there, bytes.size()) == bytes);
@@ -45,7 +46,8 @@ TEST(Wires, BringAllBytesInOrderHoweverMany) {
 TEST(Wires, GiveWhatIsThereBeforeTheEnd) {
   JoinedWires wires;
   ASSERT_TRUE(wires.here.write(bytes_of("abc")));
-  wires.here.finish_within(test::kWatchdog);
+  wires.here.cut_unless_ended(test::kWatchdog);
+  wires.here.finish();
   EXPECT_EQ(wires.there.await(10), 3U);
   EXPECT_EQ(taken(wires.there, 10), bytes_of("abc"));
 }
@@ -68,7 +70,8 @@ TEST(Wires, ThatAreCutFailForThreadsThatWait) {
 
 TEST(Wires, AreCutWhereTheOtherEndDoesNotEndInTime) {
   JoinedWires wires;
-  wires.here.finish_within(std::chrono::milliseconds(20));
+  wires.here.cut_unless_ended(std::chrono::milliseconds(20));
+  wires.here.finish();
   EXPECT_EQ(wires.there.await(1), 0U);
   EXPECT_EQ(wires.here.await(1).error().code, Errc::connection_broken);
 }

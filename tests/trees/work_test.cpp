@@ -51,12 +51,12 @@ class Work : public testing::Test {
   }
   End receives(const std::vector<std::string>& paths) {
     return [=, this](Wire& wire, Account& account) {
-      return receive_as_connector(wire, paths, folder / "in", wishes, account);
+      return receive_as_connector(wire, paths, folder / "in", wishes, {}, account);
     };
   }
   End takes() {
     return [this](Wire& wire, Account& account) {
-      return receive_as_listener(wire, folder / "in", wishes, jobs, account);
+      return receive_as_listener(wire, folder / "in", wishes, {}, jobs, account);
     };
   }
   End serves() {
@@ -159,7 +159,7 @@ TEST_F(Work, TakesNamesOfAList) {
   JoinedWires wires;
   auto receiving = std::async(std::launch::async, [&] {
     Troubles troubles;
-    return receive_as_listener(wires.there, folder / "in", wishes, jobs, troubles.account);
+    return receive_as_listener(wires.there, folder / "in", wishes, {}, jobs, troubles.account);
   });
   EXPECT_TRUE(send_as_connector(wires.here, {.paths = {}, .list = folder / "list"}, "", wishes, at_sender.account));
   EXPECT_TRUE(receiving.get());

@@ -6,13 +6,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
-
-#include <udtcat/bridges.hpp>
 
 #include "files/manifest.hpp"
-#include "lib/bridge/relay.hpp"
-#include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -21,9 +16,11 @@
 #include "tool/process_setup.hpp"
 #include "tool/session_run.hpp"
 #include "trees/command/connector.hpp"
+#include "trees/command/ssh_connector.hpp"
 #include "trees/command/tree_listener.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/command/tree_run.hpp"
+#include "trees/command/trees_server.hpp"
 #include "trees/verify.hpp"
 
 namespace udtcat::trees {
@@ -73,10 +70,15 @@ class TreeJob final : public tool::Job {
     if (options_.role == Role::sends)
       if (auto checked = check_selection(options_.selection); !checked)
         return run.fail_to_start(std::move(checked.error()));
+    if (options_.way == Way::ssh) {
+      SshConnector connector(run, options_);
+      if (auto started = connector.start(context.core_limit_bytes); !started)
+        return run.fail_to_start(std::move(started.error()));
+      return run.run();
+    }
     Connector connector(run, options_);
-    auto started = options_.way == Way::ssh ? connector.start_ssh(context.core_limit_bytes)
-                                            : connector.dial(std::move(found.credentials));
-    if (!started) return run.fail_to_start(std::move(started.error()));
+    if (auto dialled = connector.dial(std::move(found.credentials)); !dialled)
+      return run.fail_to_start(std::move(dialled.error()));
     return run.run();
   }
 
@@ -144,58 +146,6 @@ Result<std::unique_ptr<tool::Job>> parse_verify_job(const tool::Words& arguments
   return std::make_unique<VerifyJob>(std::move(options));
 }
 
-/// The far end of a transfer by ssh: stdin and stdout are its stream.
-class ServerJob final : public tool::Job {
- public:
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
-    SessionRun run(options_, context.console);
-    auto stdio = make_stdio_stream(run.io(), STDIN_FILENO, STDOUT_FILENO, {});
-    if (!stdio) return run.fail_to_start(std::move(stdio.error()));
-    // The near end is told by name of what could not be had, and names it.
-    Account account([](const std::string& /*line*/) {});
-    Wishes wishes = wishes_of(options_, nullptr);
-    wishes.waits = true;
-    std::optional<Status> worked;
-    bool is_sent = false;
-    const auto finish_if_over = [&] {
-      if (!worked || !is_sent) return;
-      if (!*worked) core::log().info("{}", worked->error().message());  // the near end says it
-      run.finish_as(*worked ? ExitStatus::success : tool::exit_status_of(worked->error().code));
-    };
-    Transfer transfer(
-        run.io(), [&](Wire& wire) { return serve_account(wire, wishes, account); },
-        [&](const Status& result) {
-          worked = result;
-          finish_if_over();
-        });
-    const auto stream = transfer.stream();
-    const auto on_over = [&](const bridge::Relay::Outcome& outcome) {
-      if (outcome.read_error || outcome.write_error) transfer.cut();
-    };
-    const bridge::Relay inwards(**stdio, *stream, on_over);
-    const bridge::Relay outwards(*stream, **stdio, [&](const bridge::Relay::Outcome& outcome) {
-      on_over(outcome);
-      is_sent = true;
-      finish_if_over();
-    });
-    run.on_interrupt([&](const Error& why) {
-      transfer.cut();
-      run.finish(why);
-    });
-    return run.run();
-  }
-
- private:
-  const TreeOptions options_{};
-};
-
-Result<std::unique_ptr<tool::Job>> parse_server_job(const tool::Words& arguments) {
-  if (!arguments.empty()) return tool::misplaced("trees-server", "udtcat rsh starts it, without arguments");
-  return std::make_unique<ServerJob>();
-}
-
 }  // namespace
 
 tool::Commands commands() {
@@ -209,7 +159,7 @@ tool::Commands commands() {
        .parse = parse_tree_job<parse_receive_options>,
        .options = receive_options_declared},
       {.words = {"verify"}, .help = verify_help_text, .parse = parse_verify_job, .options = verify_options_declared},
-      {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_server_job}};
+      {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_trees_server}};
 }
 
 }  // namespace udtcat::trees

@@ -2,19 +2,19 @@
 /// The end of transfers that waits for the others.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
-#include <optional>
+#include <string>
 
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
 #include "tool/peer_listener.hpp"
 #include "tool/session_run.hpp"
-#include "trees/account.hpp"
+#include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/jobs.hpp"
-#include "trees/transfer.hpp"
 
 namespace udtcat::trees {
 
@@ -23,20 +23,21 @@ namespace udtcat::trees {
 class TreeListener {
  public:
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  TreeListener(tool::SessionRun& run, const TreeOptions& options);
-  TreeListener(const TreeListener&) = delete;
-  TreeListener& operator=(const TreeListener&) = delete;
-  ~TreeListener();
+  TreeListener(tool::SessionRun& run, const TreeOptions& options) : run_(run), options_(options) {}
 
   /// errors: those of PeerListener::start()
   [[nodiscard]] Status start(tool::FoundCredentials found);
 
  private:
-  struct Guest;
+  struct Guest {
+    std::uint64_t number = 0;
+    std::string name;
+    std::unique_ptr<TransferSession> session{};
+  };
 
   void take(std::unique_ptr<Connection> connection);
-  void on_stream(Guest& guest, StreamId id);
-  void finish_if_over(Guest& guest);
+  [[nodiscard]] Status work(Wire& wire, Account& account, const OtherEnd& other);
+  void on_over(const Guest& guest);
 
   tool::SessionRun& run_;
   const TreeOptions& options_;

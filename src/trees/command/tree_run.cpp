@@ -44,16 +44,24 @@ std::string sentence_of(const Account& account) {
   return text;
 }
 
-Wishes wishes_of(const TreeOptions& options, Connection* connection) {
+Wishes wishes_of(const TreeOptions& options) {
   Wishes wishes = options.wishes;
-  wishes.is_sealed = connection != nullptr && connection->stats().protection >= Protection::safe;
-  if (connection != nullptr)
-    if (const auto identity = connection->peer_identity())
-      wishes.peer.assign(reinterpret_cast<const char*>(identity->key.bytes().data()),  // SAFETY: any byte is a char
-                         identity->key.bytes().size());
   wishes.wants_totals = options.progress.value_or(tool::SessionRun::person_watches(options));
   wishes.books = tool::user_cache("trees");
   return wishes;
+}
+
+Status work_as_connector(const TreeOptions& options, Wire& wire, Account& account, const OtherEnd& other) {
+  const Wishes wishes = wishes_of(options);
+  return options.role == Role::sends
+             ? send_as_connector(wire, options.selection, options.place, wishes, account)
+             : receive_as_connector(wire, options.selection.paths, options.directory, wishes, other, account);
+}
+
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Account& account) {
+  if (!result) return run.finish(result.error());
+  if (options.verbosity > 0 || tool::SessionRun::person_watches(options)) run.say(sentence_of(account));
+  run.finish(std::nullopt);
 }
 
 std::optional<tool::Extent> extent_of(Account& account) {

@@ -29,8 +29,12 @@ namespace udtcat::trees {
 [[nodiscard]] std::string sentence_of(const Account& account);
 
 /// The wishes of the options, and where the user's books are.
-/// connection   null: none of ours brings the bytes
-[[nodiscard]] Wishes wishes_of(const TreeOptions& options, Connection* connection);
+[[nodiscard]] Wishes wishes_of(const TreeOptions& options);
+
+/// The work of an end that has dialled the other, or had ssh start it.  errors: those of trees/work.hpp
+[[nodiscard]] Status work_as_connector(const TreeOptions& options, Wire& wire, Account& account, const OtherEnd& other);
+/// Ends the run with that, in words where somebody wants them.
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Account& account);
 
 /// Progress of the account's files.
 [[nodiscard]] std::optional<tool::Extent> extent_of(Account& account);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/candidate.hpp"
+
+#include <fcntl.h>
+
+#include "lib/core/try.hpp"
+
+namespace udtcat::trees {
+
+Result<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
+                                          const Candidate& candidate) {
+  if (candidate.is_part) return destination.parts().take(path);
+  UDTCAT_TRY(const auto location, destination.locate(path));
+  return location.open(O_RDONLY, Errc::local_read_failed);
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/command/transfer_session.hpp"
+
+#include <utility>
+
+#include "trees/command/tree_run.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+OtherEnd other_end_of(Connection& connection) {
+  OtherEnd other{.is_sealed = connection.stats().protection >= Protection::safe};
+  if (const auto identity = connection.peer_identity())
+    other.key.assign(reinterpret_cast<const char*>(identity->key.bytes().data()),  // SAFETY: any byte is a char
+                     identity->key.bytes().size());
+  return other;
+}
+
+}  // namespace
+
+TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
+                                 std::unique_ptr<Account> account, Work work, std::function<void()> on_over)
+    : io_(io),
+      account_(std::move(account)),
+      work_(std::move(work)),
+      on_over_(std::move(on_over)),
+      connection_(std::move(connection)) {
+  connection_->on_closed([this](const Status& status) {
+    closed_ = status;
+    if (transfer_) transfer_->cut();
+    finish_if_over();
+  });
+}
+
+void TransferSession::open() {
+  begin();
+  connection_->open_stream(transfer_->stream(), [this](const StreamOutcome& outcome) { on_outcome(outcome); });
+}
+
+void TransferSession::accept(StreamId id) {
+  if (transfer_) return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a transfer has one"});
+  begin();
+  connection_->accept_stream(id, transfer_->stream(), [this](const StreamOutcome& outcome) { on_outcome(outcome); });
+}
+
+void TransferSession::begin() {
+  const Transfer::Work work = [this, other = other_end_of(*connection_)](Wire& wire) {
+    return work_(wire, *account_, other);
+  };
+  transfer_ = std::make_unique<Transfer>(io_, work, [this](const Status& worked) {
+    worked_ = worked;
+    finish_if_over();
+  });
+}
+
+void TransferSession::on_outcome(const StreamOutcome& outcome) {
+  outcome_ = outcome;
+  transfer_->cut();
+  if (!closed_) connection_->close();
+  finish_if_over();
+}
+
+void TransferSession::finish_if_over() {
+  if (closed_ && (!transfer_ || (worked_ && outcome_))) on_over_();
+}
+
+Status TransferSession::result() const {
+  if (worked_) return result_of(*worked_, outcome_, *account_);
+  return fail(Errc::peer_interrupted, "serve a transfer", "the other end left before it began");
+}
+
+}  // namespace udtcat::trees
