@@ -18,9 +18,8 @@ class ChunkQueue {
 
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
   void add(std::span<const std::byte> bytes) {
-    Chunk chunk = spare();
-    chunk.assign(bytes.begin(), bytes.end());
-    give(chunk);
+    size_bytes_ += bytes.size();
+    if (!bytes.empty()) chunks_.emplace_back(bytes.begin(), bytes.end());
   }
   /// Takes the chunk itself, and leaves another one in its place, of any bytes.
   void give(Chunk& chunk) {
@@ -36,13 +35,15 @@ class ChunkQueue {
     size_bytes_ -= bytes;
     taken_ += bytes;
     if (taken_ < chunks_.front().size()) return;
-    if (spares_.size() < kSpares) spares_.push_back(std::move(chunks_.front()));
+    if (spares_.size() < kSpares && chunks_.front().size() >= kWorthSparing)
+      spares_.push_back(std::move(chunks_.front()));
     chunks_.pop_front();
     taken_ = 0;
   }
 
  private:
-  static constexpr std::size_t kSpares = 8;  // guess: of a leaf each, as many as are on their way
+  static constexpr std::size_t kWorthSparing = 262'144;  // guess: to fill smaller ones with zeros costs little
+  static constexpr std::size_t kSpares = 4;              // guess: of a leaf each, as many as are on their way
 
   [[nodiscard]] Chunk spare() {
     if (spares_.empty()) return {};

@@ -25,7 +25,8 @@ class WireQueues;
 /// Threads: one that reads, one that writes; cut() is for any; stream() is the io_context's.
 class Wire {
  public:
-  static constexpr std::size_t kRingBytes = 8'388'608;  // guess: eight leaves: a disk's hiccup of 10 ms at 10 Gbit/s
+  static constexpr std::size_t kRingBytes =
+      2'097'152;  // guess: two leaves, which a core's cache holds; a session has more
 
   static constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
