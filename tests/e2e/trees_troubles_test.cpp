@@ -97,7 +97,7 @@ TEST_F(TreesTroubles, AreNoneWhereALinkHasAFilesName) {
 /// A source that is written all the while it is read.
 class TreesChanging : public TreesTest {
  protected:
-  static constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+  static constexpr std::uint64_t kBytes = 64 * kMiB;  // also where programs are slow: more than all queues hold
   [[nodiscard]] static std::string content(char of) { return std::string(kBytes, of); }
   /// In its place, as a database does.
   void rewrite(char with) const {
