@@ -64,8 +64,10 @@ Status MessageWriter::write_out() {
 void tell_failure(const Error& error, MessageWriter& writer) {
   const bool is_ours = error.code == Errc::local_read_failed || error.code == Errc::local_write_failed ||
                        error.code == Errc::stream_refused || error.code == Errc::interrupted;
-  // A peer that breaks the protocol is refused; one that is gone, or has failed itself, is told nothing.
-  if (!is_ours && error.code != Errc::protocol_violated && error.code != Errc::out_of_resources) return;
+  // A peer that breaks the protocol, or asks for what cannot be, is refused; one that is gone is told nothing.
+  if (!is_ours && error.code != Errc::protocol_violated && error.code != Errc::out_of_resources &&
+      error.code != Errc::bad_argument)
+    return;
   if (writer.put(Failed{is_ours ? error.code : Errc::stream_refused, error.message()})) std::ignore = writer.flush();
 }
 

@@ -135,6 +135,15 @@ TEST_F(Work, BeginsWithAHello) {
   EXPECT_EQ(run(silent, takes()).listener.error().code, Errc::protocol_violated);
 }
 
+TEST_F(Work, SaysThatTwoPathsWouldHaveOnePlace) {
+  std::filesystem::create_directories(folder / "out/b");
+  folder.write("out/b/other", bytes_of("another"));
+  const Results results = run(receives({"other", "b/other"}), serves());
+  ASSERT_FALSE(results.connector);
+  EXPECT_EQ(results.connector.error().code, Errc::stream_refused);
+  EXPECT_THAT(results.connector.error().message(), HasSubstr("two files named \"other\""));
+}
+
 TEST_F(Work, SaysWhatIsNotThere) {
   const Results results = run(receives({"none/none"}), serves());
   EXPECT_EQ(results.listener.error().code, Errc::local_read_failed);

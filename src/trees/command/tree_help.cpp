@@ -11,10 +11,10 @@ constexpr const char* kSend = R"(udtcat send: files and directories to another h
   udtcat send PATH... [USER@]HOST:DIRECTORY      the other end: a udtcat that ssh starts there
   udtcat send --serve DIRECTORY -l [ADDR:]PORT   read-only, to those that come: udtcat receive PATH... HOST PORT
 
-Each PATH stands there under its last name, with all that is below it; of PATH/. what is in it. Kept are names, content,
-holes, modes, times, symbolic links (as links), hard links, FIFOs, devices (by root) and user.* attributes. What is
-there already is not sent again; after a cut the same command, from the same directory, goes on. Exit status 0 says that
-all of it stands there, proved, on the disk. Nothing is ever deleted there.
+Each PATH stands there under its last name, with all that is below it; of PATH/. and PATH/.. what is in them. Kept are
+names, content, holes, modes, times, symbolic links (as links), hard links, FIFOs, devices (by root) and user.*
+attributes. What is there already is not sent again; after a cut the same command, from the same directory, goes on.
+Exit status 0 says that all of it stands there, proved, on the disk. Nothing is ever deleted there.
 
       --serve DIRECTORY      with -l: send what is below it, to any number of peers, until stopped
       --files-from FILE      the names that FILE ("-": stdin) has, each ended by NUL, as of find -print0, and not what

@@ -79,6 +79,14 @@ Status read_host_and_port(Words& words, TreeOptions& options, const char* forms)
   return {};
 }
 
+/// HOST:9000, as the pipe takes it, would be a directory there.
+Status check_is_no_port(const std::string& host, const std::string& path) {
+  if (!is_number(path)) return {};
+  return misplaced(
+      fmt::format("\"{}:{}\"", host, path),
+      fmt::format("a port stands apart, {} {}; a path of that name, by ssh, is {}:./{}", host, path, host, path));
+}
+
 Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
   const bool lists = options.selection.list.has_value();
@@ -94,6 +102,7 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
     options.destination = words.back().substr(0, colon);
     options.place = words.back().substr(colon + 1);
     words.pop_back();
+    UDTCAT_CHECK(check_is_no_port(options.destination, options.place));
   } else {
     UDTCAT_CHECK(read_host_and_port(words, options, kSendForms));
   }
@@ -122,6 +131,7 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
         return misplaced(fmt::format("\"{}\"", word),
                          fmt::format("allowed: paths of one host, as in {}:PATH", options.destination));
       const std::string path = word.substr(at + 1);
+      UDTCAT_CHECK(check_is_no_port(options.destination, path));
       options.selection.paths.push_back(path.empty() ? "." : path);
     }
     return {};

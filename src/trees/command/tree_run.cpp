@@ -19,7 +19,8 @@ std::unique_ptr<Account> make_account(tool::Console& console) {
   const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
   return std::make_unique<Account>([&console, told](const std::string& line) {
     const std::uint64_t number = ++*told;
-    if (number <= kMaxToldTroubles) console.line("udtcat: " + line, tool::LineLevel::error);
+    if (number <= kMaxToldTroubles)
+      console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::LineLevel::error);
     if (number == kMaxToldTroubles) console.line("udtcat: no more of them are named", tool::LineLevel::error);
   });
 }

@@ -67,6 +67,12 @@ TEST(SendOptions, TellHostsWithColonsFromPaths) {
   EXPECT_THAT(send_complaint({"a", ":c"}), HasSubstr("allowed: PATH"));
 }
 
+TEST(SendOptions, TakeNoPortForAPath) {
+  EXPECT_THAT(parse_send_options({"a", "host:9000"}).error().message(), HasSubstr("a port stands apart, host 9000"));
+  EXPECT_THAT(parse_receive_options({"host:9000"}).error().message(), HasSubstr("is host:./9000"));
+  EXPECT_EQ(parse_send_options({"a", "host:./9000"})->place, "./9000");
+}
+
 TEST(SendOptions, ServeADirectory) {
   const TreeOptions options = send({"--serve", "/srv", "-l", "9000", "--once"});
   EXPECT_EQ(options.way, Way::listen);
