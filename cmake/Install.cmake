@@ -28,9 +28,11 @@ install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INS
 file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
 install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 # One page for the three commands of trees.
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
 foreach(command receive verify)
-  install(CODE "file(CREATE_LINK udtcat-send.1
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/udtcat-${command}.1\" SYMBOLIC)")
+  set(page "${PROJECT_BINARY_DIR}/man/udtcat-${command}.1")
+  file(CREATE_LINK udtcat-send.1 "${page}" SYMBOLIC)
+  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endforeach()
 # A shell looks for a command's completion by its name; the files are the same for both.
 foreach(command udtcat udr)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status_place.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -64,14 +63,14 @@ bool is_for_us(const fs::path& directory) {
 }
 
 /// The sockets in a directory and, where asked, one level below.
-void add_sockets(const fs::path& directory, bool below, std::vector<std::string>& found) {
+void add_sockets(const fs::path& directory, bool below, std::set<std::string>& found) {
   std::error_code unreadable;
   for (fs::directory_iterator entry(directory, unreadable), none; !unreadable && entry != none;
        entry.increment(unreadable)) {
     if (found.size() >= kMaxStatusSockets) return;
     std::error_code gone;
     if (below && entry->is_directory(gone)) add_sockets(entry->path(), false, found);
-    if (entry->path().extension() == kStatusSuffix && entry->is_socket(gone)) found.push_back(entry->path());
+    if (entry->path().extension() == kStatusSuffix && entry->is_socket(gone)) found.insert(entry->path());
   }
 }
 
@@ -88,7 +87,7 @@ Result<std::string> own_status_socket(const StatusRoots& roots) {
 }
 
 std::vector<std::string> status_sockets(const StatusRoots& roots) {
-  std::vector<std::string> found;
+  std::set<std::string> found;  // a directory may be named twice
   add_sockets(roots.services, true, found);
   if (const auto users = environment("XDG_RUNTIME_DIR")) add_sockets(*users + "/udtcat", false, found);
   std::error_code unreadable;
@@ -98,16 +97,13 @@ std::vector<std::string> status_sockets(const StatusRoots& roots) {
   for (fs::directory_iterator entry(roots.everybody, unreadable), none; !unreadable && entry != none;
        entry.increment(unreadable))
     if (is_for_us(entry->path())) add_sockets(entry->path(), false, found);
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
+  return {found.begin(), found.end()};
 }
 
 bool remove_left_over(const std::string& path) {
   // In a directory of somebody else's the path may lead elsewhere by the time that it is removed.
   if (!is_ours_alone(fs::path(path).parent_path()) || !bridge::is_left_over(path)) return false;
-  std::ignore = ::unlink(path.c_str());  // it may not be ours to remove
-  return true;
+  return ::unlink(path.c_str()) == 0;
 }
 
 }  // namespace udtcat::tool

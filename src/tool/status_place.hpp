@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxStatusSockets = 256;  // guess: far more than a
 [[nodiscard]] std::vector<std::string> status_sockets(const StatusRoots& roots = {});
 
 /// Removes a socket that is left over: its process has died. One that somebody listens at stays.
-/// returns   whether nobody listens there
+/// returns   whether it is removed
 bool remove_left_over(const std::string& path);
 
 }  // namespace udtcat::tool

@@ -29,7 +29,7 @@ struct StatusAnswer {
                                                        std::chrono::milliseconds patience = kStatusQueryPatience);
 
 /// Asks those of the host, and again where dead ones, which are removed then, were as many as status_sockets() gives:
-/// no living one is hidden by them. Blocks likewise.
+/// no living one is hidden by them, unless they cannot be removed. Blocks likewise.
 [[nodiscard]] std::vector<StatusAnswer> ask_host_for_status(const StatusRoots& roots = {});
 
 }  // namespace udtcat::tool

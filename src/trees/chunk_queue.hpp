@@ -35,7 +35,7 @@ class ChunkQueue {
     size_bytes_ -= bytes;
     taken_ += bytes;
     if (taken_ < chunks_.front().size()) return;
-    if (spares_.size() < kSpares && chunks_.front().size() >= kWorthSparing)
+    if (spares_.size() < kSpares && chunks_.front().capacity() >= kWorthSparing)
       spares_.push_back(std::move(chunks_.front()));
     chunks_.pop_front();
     taken_ = 0;

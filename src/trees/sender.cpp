@@ -38,8 +38,8 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
     });
   Status over = hello ? writer_.put(*hello) : Status();
   if (over) over = exchange();
-  census_.reset();
   if (!over) wire_.cut_unless_ended();
+  census_.reset();  // which may wait for room
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
   wire_.finish();

@@ -25,9 +25,7 @@ class WireQueues;
 /// Threads: one that reads, one that writes; cut() is for any; stream() is the io_context's.
 class Wire {
  public:
-  static constexpr std::size_t kRingBytes =
-      2'097'152;  // guess: two leaves, which a core's cache holds; a session has more
-
+  static constexpr std::size_t kRingBytes = 2'621'440;  // guess: two leaves, for which a core's cache has room
   static constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
   explicit Wire(boost::asio::io_context& io);

@@ -62,8 +62,9 @@ class LossGuess {
   std::uint64_t presumed_bytes_ = 0;
   PacketIndex presumed_end_ = 0;  // the peer's NAKs have spoken of what is before
   std::uint64_t gone_bytes_ = 0;
-  PacketIndex suspected_end_ = 0;  // of the burst that the suspects are of
-  std::size_t suspects_ = 1;       // how many copies to send once more when one is found lost again, times kProofs
+  PacketIndex suspected_begin_ = 0;  // the oldest packet at the last suspicion
+  PacketIndex suspected_end_ = 0;    // of the burst that the suspects are of
+  std::size_t suspects_ = 1;         // how many copies to send once more when one is found lost again, times kProofs
 };
 
 template <typename Mark>
@@ -74,19 +75,21 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   };
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;
+  const PacketIndex last = std::min(presumed_end_, flight.end_index());
+  PacketIndex gap_end = begin;
+  while (gap_end < std::min(last, begin + kBurst) && !flight[gap_end].presumed && overdue(flight[gap_end])) ++gap_end;
+  // Had the others arrived, the ACK would have passed them.
+  const bool is_lost_again = gap_end - begin == kBurst && begin > suspected_begin_ && begin < suspected_end_;
+  suspected_begin_ = begin;
   if (begin >= suspected_end_) {  // another burst
     suspects_ = 1;
     suspected_end_ = presumed_end_;
   }
-  const PacketIndex last = std::min(presumed_end_, flight.end_index());
-  PacketIndex gap_end = begin;
-  while (gap_end < std::min(last, begin + kBurst) && !flight[gap_end].presumed && overdue(flight[gap_end])) ++gap_end;
-  const bool is_burst = gap_end - begin == kBurst;
   std::size_t left = std::max<std::size_t>(suspects_ / kProofs, 1);
   suspects_ = std::min<std::size_t>(2 * suspects_, kMaxWindowPackets);
   for (PacketIndex index = begin; index < last && left > 0; ++index) {
     const SentPacket& packet = flight[index];
-    const bool is_suspect = !packet.presumed && (packet.sends == 2 || (packet.sends > 2 && is_burst));
+    const bool is_suspect = !packet.presumed && (packet.sends == 2 || (packet.sends > 2 && is_lost_again));
     if (index > begin && (!is_suspect || !overdue(packet))) continue;
     mark(index);
     --left;
