@@ -29,8 +29,8 @@ class LossGuess {
   }
   /// Calls `mark` with each packet to be taken for lost again. A copy that is still missed a round trip later is lost,
   /// or its NAK was; and where one is, others may be that were sent by then: twice as many each time, so that a burst
-  /// of losses is over in a few round trips. On suspicion a packet is sent once, or costs at random loss would mount;
-  /// but of a whole burst that was lost again, as often as it takes, and more and more patiently.
+  /// of losses is over in a few round trips. On suspicion a packet is sent once: at the worst as much again as was
+  /// lost.
   /// returns   whether there was one
   template <typename Mark>
   bool suspect(const Flight& flight, TimePoint now, Duration timeout, Mark mark);
@@ -52,8 +52,7 @@ class LossGuess {
  private:
   static constexpr std::size_t kProofs =
       8;  // guess: four are lost again before others are suspected, or 5 % of loss costs a lot
-  static constexpr PacketIndex kBurst = 32;  // guess: in a row, which random loss does not lose
-  static constexpr int kMaxPatience = 4;     // guess: round trips, for what was sent often
+  static constexpr int kMaxPatience = 4;  // guess: round trips, for what was sent often
 
   void take_back_gone(SentPacket& packet) {
     if (std::exchange(packet.gone, false)) gone_bytes_ -= packet.bytes;
@@ -62,9 +61,8 @@ class LossGuess {
   std::uint64_t presumed_bytes_ = 0;
   PacketIndex presumed_end_ = 0;  // the peer's NAKs have spoken of what is before
   std::uint64_t gone_bytes_ = 0;
-  PacketIndex suspected_begin_ = 0;  // the oldest packet at the last suspicion
-  PacketIndex suspected_end_ = 0;    // of the burst that the suspects are of
-  std::size_t suspects_ = 1;         // how many copies to send once more when one is found lost again, times kProofs
+  PacketIndex suspected_end_ = 0;  // of the burst that the suspects are of
+  std::size_t suspects_ = 1;       // how many copies to send once more when one is found lost again, times kProofs
 };
 
 template <typename Mark>
@@ -75,22 +73,15 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   };
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;
-  const PacketIndex last = std::min(presumed_end_, flight.end_index());
-  PacketIndex gap_end = begin;
-  while (gap_end < std::min(last, begin + kBurst) && !flight[gap_end].presumed && overdue(flight[gap_end])) ++gap_end;
-  // Had the others arrived, the ACK would have passed them.
-  const bool is_lost_again = gap_end - begin == kBurst && begin > suspected_begin_ && begin < suspected_end_;
-  suspected_begin_ = begin;
   if (begin >= suspected_end_) {  // another burst
     suspects_ = 1;
     suspected_end_ = presumed_end_;
   }
   std::size_t left = std::max<std::size_t>(suspects_ / kProofs, 1);
   suspects_ = std::min<std::size_t>(2 * suspects_, kMaxWindowPackets);
-  for (PacketIndex index = begin; index < last && left > 0; ++index) {
+  for (PacketIndex index = begin; index < std::min(presumed_end_, flight.end_index()) && left > 0; ++index) {
     const SentPacket& packet = flight[index];
-    const bool is_suspect = !packet.presumed && (packet.sends == 2 || (packet.sends > 2 && is_lost_again));
-    if (index > begin && (!is_suspect || !overdue(packet))) continue;
+    if (index > begin && (packet.presumed || packet.sends != 2 || !overdue(packet))) continue;
     mark(index);
     --left;
   }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/transport/native/udt_connection.hpp"
 
-#include <map>
-#include <utility>
-
 #include <gtest/gtest.h>
 
 #include "lib/transport/native/simulated_path.hpp"
@@ -172,25 +169,6 @@ TEST_P(ConnectionToWhoAsksOnce, RepairsWhatIsLostAgainInAFewRoundTrips) {
   path.set_filter(ask_once());
   path.write_on(kNear);
   EXPECT_GT(path.rate_over(kFar, 10s), static_cast<double>(GetParam().least.bits_per_second()));
-  EXPECT_TRUE(path.intact());
-}
-
-/// Loses `packets` packets of the near end, from the `first` on, `times` times each: a burst, its repairs, and theirs.
-SimulatedPath::Filter lose_again(SimulatedPath::Filter others, std::uint32_t first, std::uint32_t packets, int times) {
-  return [=, lost = std::map<std::uint32_t, int>{}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
-    if (sender == kFar || is_control(datagram)) return others(sender, datagram);
-    const std::uint32_t sequence = decode_data_header(datagram).sequence;
-    return sequence < first || sequence >= first + packets || ++lost[sequence] > times;
-  };
-}
-
-TEST(UdtConnection, RepairsABurstThatIsLostThreeTimesThoughItIsAskedForOnce) {
-  SimulatedPath path({}, PeerKind::plain);
-  constexpr std::uint32_t kPackets = 1'000;
-  path.set_filter(lose_again(ask_once(), 3'000, kPackets, 3));
-  constexpr std::uint64_t kBytes = 20 * kMegabyte;
-  path.write(kNear, kBytes);
-  EXPECT_TRUE(path.run_until([&] { return path.read_bytes(kFar) == kBytes; }, 5s)) << path.read_bytes(kFar);
   EXPECT_TRUE(path.intact());
 }
 
