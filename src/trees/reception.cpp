@@ -4,8 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/core/printable.hpp"
-
 namespace udtcat::trees {
 
 Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account)
@@ -55,7 +53,7 @@ void Reception::settle(std::size_t body_bytes) {
 }
 
 void Reception::refuse(EntryId id, const std::string& reason, When when) {
-  account_.complain(core::printable(reason, kMaxReasonBytes));
+  account_.complain(reason);
   if (when == When::later) {
     const core::MutexLock lock(mutex_);
     return refusals_.push_back({id, reason});

@@ -120,16 +120,15 @@ class VerifyJob final : public tool::Job {
   [[nodiscard]] Status verify_all(Account& account, const Wire& wire) const {
     UDTCAT_TRY(auto manifest, files::ManifestReader::open(files::FileLocation(options_.manifest)));
     UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory));
-    const VerifyHandlers handlers{.on_difference =
-                                      [&](const std::string& path, const std::string& text) {
-                                        account.complain(core::printable(path + ": " + text, kMaxReasonBytes));
-                                      },
-                                  .on_progress =
-                                      [&](const std::string& path, std::uint64_t bytes) {
-                                        account.begin_file(core::printable(path, core::kShownBytes));
-                                        account.bytes = account.moved_bytes = bytes;
-                                      },
-                                  .should_stop = [&] { return wire.is_cut(); }};
+    const VerifyHandlers handlers{
+        .on_difference = [&](const std::string& path,
+                             const std::string& text) { account.complain(path + ": " + text); },
+        .on_progress =
+            [&](const std::string& path, std::uint64_t bytes) {
+              account.begin_file(core::printable(path, core::kShownBytes));
+              account.bytes = account.moved_bytes = bytes;
+            },
+        .should_stop = [&] { return wire.is_cut(); }};
     UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
     account.entries = verified.entries;
     if (verified.differing == 0) return {};
