@@ -7,6 +7,8 @@
 namespace udtcat::test::interop {
 namespace {
 
+constexpr int kOrdinaryBufferBytes = 212'992;  // Linux before 6.18: net.core.rmem_max
+
 class Bulk : public testing::TestWithParam<std::tuple<Role, Flow>> {
  protected:
   static void carry_all(std::uint64_t bytes, std::chrono::milliseconds limit, const LinkOptions& options = {}) {
@@ -33,6 +35,11 @@ TEST_P(Bulk, OfAGibibyteArrivesUnchangedSoak) { carry_all(std::uint64_t{1} << 30
 TEST_P(Bulk, InLargePacketsArrivesUnchangedSerial) { carry_all(64 << 20, 30s, {.raw = {.mss = 9000}}); }
 
 TEST_P(Bulk, InSmallPacketsArrivesUnchangedSerial) { carry_all(4 << 20, 30s, {.raw = {.mss = 300}}); }
+
+// It overflows, and libudt asks once for what it loses.
+TEST_P(Bulk, IntoASocketBufferOfAnOrdinaryHostArrivesUnchangedSerial) {
+  carry_all(64 << 20, 20s, {.raw = {.udp_buffer_bytes = kOrdinaryBufferBytes}});
+}
 
 TEST_P(Bulk, OverIpv6ArrivesUnchangedSerial) { carry_all(16 << 20, 30s, {.family = AddressFamily::ipv6}); }
 

@@ -38,8 +38,8 @@ void set_options(int id, const RawOptions& options) {
   if (options.receive_buffer_packets)
     set_option(id, UDT_RCVBUF, *options.receive_buffer_packets * (mss - kIpAndUdpBytes));
   if (options.send_buffer_packets) set_option(id, UDT_SNDBUF, *options.send_buffer_packets * (mss - kIpAndUdpBytes));
-  set_option(id, UDP_RCVBUF, 4 << 20);
-  set_option(id, UDP_SNDBUF, 4 << 20);
+  set_option(id, UDP_RCVBUF, options.udp_buffer_bytes);
+  set_option(id, UDP_SNDBUF, options.udp_buffer_bytes);
   set_option(id, UDT_LINGER, linger{0, 0});
   set_option(id, UDT_RCVTIMEO, kCallLimitMs);
   set_option(id, UDT_SNDTIMEO, kCallLimitMs);

@@ -35,6 +35,7 @@ struct RawOptions {
   std::optional<int> mss{};                     ///< libudt's default: 1500
   std::optional<int> receive_buffer_packets{};  ///< its default: 8192; at least 32
   std::optional<int> send_buffer_packets{};     ///< its default: 8192
+  int udp_buffer_bytes = 4 << 20;               ///< as far as the system allows
   std::uint16_t local_port = 0;                 ///< a connector's; one port may carry many
   bool blocking_connect = true;
 };

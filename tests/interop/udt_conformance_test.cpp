@@ -384,6 +384,18 @@ TEST_P(UdtConformance, DoesNotShutDownBeforeTheLastAcknowledgement) {
   EXPECT_TRUE(peer().wait_for([](auto& packet) { return packet.is(Type::shutdown); }, 2s)) << link.tell();
 }
 
+// libudt throws away at a SHUTDOWN what only a light one has told of.
+TEST_P(UdtConformance, DoesNotShutDownOnALightAcknowledgement) {
+  peer().answers_data = false;
+  link.ours->start_write(Pattern(1).bytes(0, 5000));
+  link.ours->close(10s);
+  EXPECT_EQ(peer().collect(5000, 3s).size(), 5000U) << link.tell();
+  peer().send_light_ack(peer().expected_sequence());
+  for (const Heard& each : port().hear_all(300ms)) ASSERT_FALSE(each.view().is(Type::shutdown)) << link.tell();
+  peer().send_full_ack(peer().expected_sequence());
+  EXPECT_TRUE(peer().wait_for([](auto& packet) { return packet.is(Type::shutdown); }, 2s)) << link.tell();
+}
+
 TEST_P(UdtConformance, HandsUpWhatCameBeforeTheShutdown) {
   const auto bytes = Pattern(1).bytes(0, 2 * peer().payload_bytes() + 10);
   for (std::size_t at = 0; at < bytes.size(); at += peer().payload_bytes())

@@ -22,15 +22,15 @@ class LossGuess {
 
   /// The peer asked for packets before `end`: a gap shows by the packet behind it, so those that it did not ask for
   /// have arrived.
-  void presume_delivered(Flight& flight, PacketIndex end);
+  /// returns   whether this NAK is the first to tell of them
+  bool presume_delivered(Flight& flight, PacketIndex end);
   /// The oldest packet is missing: the peer asked for one beyond it.
   [[nodiscard]] bool misses_oldest(const Flight& flight) const {
     return !flight.empty() && presumed_end_ > flight.begin_index();
   }
-  /// Calls `mark` with each packet to be taken for lost again. A copy that is still missed a round trip later is lost,
-  /// or its NAK was; and where one is, others may be that were sent by then: twice as many each time, so that a burst
-  /// of losses is over in a few round trips. On suspicion a packet is sent once: at the worst as much again as was
-  /// lost.
+  /// Calls `mark` with each packet to be taken for lost again: the oldest, when it is still missed a round trip after it
+  /// was sent, as then its copy is lost, or the NAK was. Where an ACK then stops right behind the last that was sent
+  /// again, a whole burst is lost, and twice as many go at once; where it gets beyond, what was asked for had come.
   /// returns   whether there was one
   template <typename Mark>
   bool suspect(const Flight& flight, TimePoint now, Duration timeout, Mark mark);
@@ -50,10 +50,9 @@ class LossGuess {
   [[nodiscard]] std::uint64_t gone_bytes() const { return gone_bytes_; }
 
  private:
-  static constexpr std::size_t kProofs =
-      8;  // guess: four are lost again before others are suspected, or 5 % of loss costs a lot
   static constexpr int kMaxPatience = 4;  // guess: round trips, for what was sent often
 
+  [[nodiscard]] std::size_t run_length(PacketIndex begin);
   void take_back_gone(SentPacket& packet) {
     if (std::exchange(packet.gone, false)) gone_bytes_ -= packet.bytes;
   }
@@ -61,8 +60,9 @@ class LossGuess {
   std::uint64_t presumed_bytes_ = 0;
   PacketIndex presumed_end_ = 0;  // the peer's NAKs have spoken of what is before
   std::uint64_t gone_bytes_ = 0;
-  PacketIndex suspected_end_ = 0;  // of the burst that the suspects are of
-  std::size_t suspects_ = 1;       // how many copies to send once more when one is found lost again, times kProofs
+  PacketIndex run_end_ = 0;    // the first missing one behind the last run of suspects
+  PacketIndex asked_end_ = 0;  // the same, behind the last suspects of all
+  std::size_t run_packets_ = 1;
 };
 
 template <typename Mark>
@@ -73,22 +73,29 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   };
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;
-  if (begin >= suspected_end_) {  // another burst
-    suspects_ = 1;
-    suspected_end_ = presumed_end_;
+  const PacketIndex end = std::min(presumed_end_, flight.end_index());
+  std::size_t left = run_length(begin);
+  const bool asks = left < run_packets_;
+  PacketIndex index = begin;
+  for (; left > 0 && index < end && overdue(flight[index]); --left) {
+    mark(index++);
+    while (index < end && flight[index].presumed) ++index;
   }
-  std::size_t left = std::max<std::size_t>(suspects_ / kProofs, 1);
-  suspects_ = std::min<std::size_t>(2 * suspects_, kMaxWindowPackets);
-  for (PacketIndex index = begin; index < std::min(presumed_end_, flight.end_index()) && left > 0; ++index) {
-    const SentPacket& packet = flight[index];
-    if (index > begin && (packet.presumed || packet.sends != 2 || !overdue(packet))) continue;
-    mark(index);
-    --left;
-  }
+  asked_end_ = index;
+  if (!asks) run_end_ = index;
   return true;
 }
 
-inline void LossGuess::presume_delivered(Flight& flight, PacketIndex end) {
+/// How many go at once, where the oldest that is missing is `begin`. libudt says nothing of a short run before the next
+/// packet comes: where it seems to miss some of one, one alone asks which.
+inline std::size_t LossGuess::run_length(PacketIndex begin) {
+  if (begin > run_end_) return run_packets_ = 1;
+  if (begin == run_end_) return run_packets_ = std::min<std::size_t>(2 * run_packets_, kMaxWindowPackets);
+  return begin == asked_end_ ? run_packets_ : 1;
+}
+
+inline bool LossGuess::presume_delivered(Flight& flight, PacketIndex end) {
+  if (end <= presumed_end_) return false;
   for (PacketIndex index = std::max(presumed_end_, flight.begin_index()); index < std::min(end, flight.end_index());
        ++index) {
     SentPacket& packet = flight[index];
@@ -97,7 +104,8 @@ inline void LossGuess::presume_delivered(Flight& flight, PacketIndex end) {
     packet.presumed = true;
     presumed_bytes_ += packet.bytes;
   }
-  presumed_end_ = std::max(presumed_end_, end);
+  presumed_end_ = end;
+  return true;
 }
 
 inline void LossGuess::forget_what_has_left(Flight& flight, TimePoint now, Duration timeout) {

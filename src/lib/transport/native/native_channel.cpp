@@ -106,7 +106,7 @@ void NativeChannel::progress_read() {
 
 void NativeChannel::progress_drain() {
   if (!drained_handler_) return;
-  if (connection_.acknowledged_offset() >= drained_offset_) return post(std::exchange(drained_handler_, nullptr), {});
+  if (connection_.kept_offset() >= drained_offset_) return post(std::exchange(drained_handler_, nullptr), {});
   if (ended()) post(std::exchange(drained_handler_, nullptr), tl::unexpected(broken("drain")));
 }
 

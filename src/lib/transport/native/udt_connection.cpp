@@ -222,7 +222,7 @@ void UdtConnection::ask_for_life() {
 }
 
 void UdtConnection::advance(TimePoint now) {
-  const bool drained = sender_.all_acknowledged() || now >= drain_until_;
+  const bool drained = sender_.all_kept() || now >= drain_until_;
   if (state_ == State::draining && drained) {
     state_ = State::closed;
     next_goodbye_ = now;

@@ -97,8 +97,9 @@ class UdtConnection {
   /// Offsets in the stream that is written: what has left at least once, and the end of it.
   [[nodiscard]] std::uint64_t sent_offset() const { return sender_.sent_offset(); }
   [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
-  [[nodiscard]] std::uint64_t acknowledged_offset() const { return sender_.acknowledged_offset(); }
-  [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
+  /// What the peer has and will not lose, see UdtSender.
+  [[nodiscard]] std::uint64_t kept_offset() const { return sender_.kept_offset(); }
+  [[nodiscard]] bool all_kept() const { return sender_.all_kept(); }
   /// See Channel.
   [[nodiscard]] std::uint64_t ahead_bytes() const { return sender_.ahead_bytes(); }
   /// The peer has said goodbye, and nothing of what it sent is missing as far as one can see.

@@ -66,6 +66,8 @@ void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
   if (*next > packets_.begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
   take_windows(*next, ack);
   pop_acknowledged(*next);
+  const bool light = !ack.window_packets;
+  if (!light && *next == packets_.begin_index()) kept_offset_ = acknowledged_offset();
   if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
   if (*next == packets_.begin_index()) {
     LossEvent event;
@@ -152,7 +154,8 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.in_flight_bytes = in_flight_bytes();
   if (rtt_.measured()) event.rtt = rtt_.latest();
   if (newest) {
-    event.rate = delivery_.sample(now, *newest, lost_bytes_);
+    // What had waited behind a gap was delivered before: it is no rate.
+    if (!popped_repaired_ || ack.extended) event.rate = delivery_.sample(now, *newest, lost_bytes_);
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
@@ -190,6 +193,7 @@ void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
     nak_budget_since_ = now;
     nak_budget_packets_ = kNakBudgetPerPacket * packets_.size() + kLeastNakBudget;
   }
+  std::optional<SentPacket> newest;           // that is known to have arrived
   PacketIndex from = packets_.begin_index();  // the list ascends: each packet is marked once, however long it is
   for (const auto& [first_sequence, last_sequence] : list) {
     const auto first = sequences_.index_of(first_sequence, packets_.end_index());
@@ -199,9 +203,20 @@ void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
     if (begin <= *last && *last - begin >= nak_budget_packets_) break;
     for (PacketIndex index = begin; index <= *last; ++index, --nak_budget_packets_) mark_lost(now, index, event);
     from = std::max(from, *last + 1);
-    if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
+    if (peer_.reports_bytes || !guess_.presume_delivered(packets_, *last + 1)) continue;
+    if (packets_.contains(*last + 1)) newest = packets_[*last + 1];
   }
   if (event.lost_bytes > 0) report(now, event);
+  if (newest) note_gap(now, *newest);
+}
+
+/// A plain peer's ACKs stand still while a gap is open: its NAK, which leaves at once, shows the path by the packet
+/// behind the gap.
+void UdtSender::note_gap(TimePoint now, const SentPacket& behind) {
+  if (behind.sends > 1 || behind.sent_at <= silenced_at_) return;
+  popped_repaired_ = false;
+  rtt_.on_sample(now - behind.sent_at);
+  note_delivery(now, behind, {});
 }
 
 void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {

@@ -75,7 +75,10 @@ class UdtSender {
   [[nodiscard]] std::uint64_t sent_offset() const { return sent_offset_; }
   /// And everything before this one is acknowledged.
   [[nodiscard]] std::uint64_t acknowledged_offset() const;
-  [[nodiscard]] bool all_acknowledged() const { return acknowledged_offset() == queue_.end_offset(); }
+  /// And everything before this one stays readable there, whatever we say next: libudt keeps nothing through a SHUTDOWN
+  /// of which only a light ACK has told.
+  [[nodiscard]] std::uint64_t kept_offset() const { return kept_offset_; }
+  [[nodiscard]] bool all_kept() const { return kept_offset_ == queue_.end_offset(); }
   /// Whether a word that is written now would wait at the peer, or here: much is before it, or a repair may be.
   [[nodiscard]] bool would_wait(TimePoint now) const;
   /// See Channel.
@@ -129,6 +132,7 @@ class UdtSender {
   void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
 
   // Losses
+  void note_gap(TimePoint now, const SentPacket& behind);
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
   void mark_lost_again(TimePoint now, LossEvent& event);
   [[nodiscard]] std::uint64_t delivered_bytes() const;
@@ -187,6 +191,7 @@ class UdtSender {
   std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours
   std::uint32_t peer_overloads_ = 0;            // as it last said
   std::uint64_t acknowledged_bytes_ = 0;
+  std::uint64_t kept_offset_ = 0;
   LossGuess guess_;  // of packets beyond, where the peer does not report bytes
   std::uint64_t lost_bytes_ = 0;
   bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once

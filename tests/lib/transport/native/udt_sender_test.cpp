@@ -121,7 +121,7 @@ TEST_P(Sending, HasNothingInFlightWhenAllIsAcknowledged) {
   sent();
   now += 10ms;
   ack(3, 2500);
-  EXPECT_TRUE(sender.all_acknowledged());
+  EXPECT_TRUE(sender.all_kept());
   EXPECT_EQ(sender.in_flight_bytes(), 0U);
   EXPECT_FALSE(sender.deadline(now));
 }
@@ -243,7 +243,7 @@ TEST_P(SendingAfterFirstWords, CountsThemAsSent) {
   ASSERT_EQ(sequences(all), Numbers{1});
   EXPECT_EQ(all[0].header.timestamp_us, 150'000U) << "by the handshake's clock";
   ack(2, 800);
-  EXPECT_TRUE(sender.all_acknowledged());
+  EXPECT_TRUE(sender.all_kept());
 }
 
 TEST_P(SendingAfterFirstWords, KnowsTheRoundTripByTheirAnswer) {
@@ -277,6 +277,29 @@ TEST_P(SendingToPlain, PresumesThatWhatIsNotMissedHasArrived) {
   now += 10ms;
   nak(3, 4);
   EXPECT_EQ(sender.in_flight_bytes(), 10'500U - 5000);
+}
+
+// libudt hands up nothing of what only a light ACK has told, once it hears a SHUTDOWN.
+TEST_P(SendingToPlain, TakesNothingForKeptOfWhichOnlyALightAckTells) {
+  write(3500);
+  sent();
+  now += 10ms;
+  Acknowledgement light;
+  light.next = kFirstSent + 4;
+  sender.on_ack(now, light);
+  EXPECT_EQ(sender.acknowledged_offset(), 3500U);
+  EXPECT_EQ(sender.kept_offset(), 0U);
+  ack(4, 3500);
+  EXPECT_TRUE(sender.all_kept());
+}
+
+// Its NAK leaves at once, with the packet behind the gap; its ACKs wait for the repair.
+TEST_P(SendingToPlain, KnowsTheRoundTripByAGap) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  nak(3, 4);
+  EXPECT_EQ(sender.rtt().latest(), 10ms);
 }
 
 TEST_P(SendingToOurs, KnowsWhatHasArrivedBehindAGap) {
