@@ -76,10 +76,11 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   const PacketIndex end = std::min(presumed_end_, flight.end_index());
   std::size_t left = run_length(begin);
   const bool asks = left < run_packets_;
+  const bool nak_was_lost = flight[begin].presumed;
   PacketIndex index = begin;
   for (; left > 0 && index < end && overdue(flight[index]); --left) {
     mark(index++);
-    while (index < end && flight[index].presumed) ++index;
+    while (index < end && flight[index].presumed && !nak_was_lost) ++index;
   }
   asked_end_ = index;
   if (!asks) run_end_ = index;

@@ -146,7 +146,8 @@ void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::o
 
 void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack) {
   const std::uint64_t before = delivery_.delivered_bytes();
-  delivery_.on_delivered(now, delivered_bytes());
+  const bool late = popped_repaired_ && !ack.extended;
+  delivery_.on_delivered(now, delivered_bytes(), late);
   AckEvent event;
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
@@ -154,8 +155,7 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.in_flight_bytes = in_flight_bytes();
   if (rtt_.measured()) event.rtt = rtt_.latest();
   if (newest) {
-    // What had waited behind a gap was delivered before: it is no rate.
-    if (!popped_repaired_ || ack.extended) event.rate = delivery_.sample(now, *newest, lost_bytes_);
+    if (!late) event.rate = delivery_.sample(now, *newest, lost_bytes_);
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -291,6 +292,24 @@ TEST_P(SendingToPlain, TakesNothingForKeptOfWhichOnlyALightAckTells) {
   EXPECT_EQ(sender.kept_offset(), 0U);
   ack(4, 3500);
   EXPECT_TRUE(sender.all_kept());
+}
+
+TEST_P(SendingToPlain, RepairsABurstWhoseNakIsLostInAFewRoundTrips) {
+  constexpr PacketIndex kGap = 100, kGapEnd = 400;
+  write(450'000);
+  std::set<std::uint32_t> arrived;
+  for (const std::uint32_t number : sequences(sent()))
+    if (number < kGap || number >= kGapEnd) arrived.insert(number);
+  arrived.erase(kGapEnd + 20);
+  now += 10ms;
+  nak(kGapEnd + 20, kGapEnd + 20);  // and none of the gap before
+  int rounds = 0;
+  for (PacketIndex next = kGap; next < 450 && rounds < 100; ++rounds) {
+    while (arrived.contains(static_cast<std::uint32_t>(next))) ++next;
+    ack(next, 0);
+    for (const std::uint32_t number : sequences(sent_within(10ms))) arrived.insert(number);
+  }
+  EXPECT_LT(rounds, 40);
 }
 
 // Its NAK leaves at once, with the packet behind the gap; its ACKs wait for the repair.
