@@ -22,6 +22,9 @@ class Jobs {
     Claim& operator=(const Claim&) = delete;
     ~Claim() { jobs_.release(name_); }
 
+    /// The same transfer has begun again, and has cut this one's wire.
+    [[nodiscard]] bool is_taken_over() const { return jobs_.is_taken_over(name_); }
+
    private:
     Jobs& jobs_;
     const std::string name_;
@@ -31,14 +34,24 @@ class Jobs {
   [[nodiscard]] Claim claim(const std::string& name, Wire& wire) {
     const core::MutexLock lock(mutex_);
     for (auto earlier = wires_.find(name); earlier != wires_.end(); earlier = wires_.find(name)) {
-      earlier->second->cut();
+      earlier->second.is_taken_over = true;
+      earlier->second.wire->cut();
       released_.wait(mutex_);
     }
-    wires_[name] = &wire;
+    wires_[name] = {.wire = &wire};
     return Claim(*this, name);
   }
 
  private:
+  struct Place {
+    Wire* wire = nullptr;
+    bool is_taken_over = false;
+  };
+
+  [[nodiscard]] bool is_taken_over(const std::string& name) {
+    const core::MutexLock lock(mutex_);
+    return wires_.at(name).is_taken_over;
+  }
   void release(const std::string& name) {
     const core::MutexLock lock(mutex_);
     wires_.erase(name);
@@ -47,7 +60,7 @@ class Jobs {
 
   core::Mutex mutex_;
   core::Condition released_;
-  std::map<std::string, Wire*> wires_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<std::string, Place> wires_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::trees

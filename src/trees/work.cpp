@@ -69,6 +69,9 @@ Result<std::string> read_list(const std::string& path) {
 Result<Source> source_of(const Selection& selection) {
   if (!selection.list) return Source::of_arguments(selection.paths);
   UDTCAT_TRY(const std::string text, read_list(*selection.list));
+  if (text.find('\0') == std::string::npos && text.find('\n') != std::string::npos)
+    return fail(Errc::bad_argument, "read the list of files " + *selection.list,
+                "it has lines; its names are to end with NUL, as those of find -print0 do, or of tr '\\n' '\\0'");
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\0', at), text.size());
@@ -235,7 +238,10 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
                              "this end has a directory of its own"));
   const std::string job = files::to_hex(job_of_peer(hello, other));
   const auto claim = jobs.claim(job, wire);
-  return receive({wire, reader, account, other}, directory, job, with(wishes, hello));
+  const Status received = receive({wire, reader, account, other}, directory, job, with(wishes, hello));
+  if (!received && claim.is_taken_over())
+    return fail(Errc::peer_interrupted, "go on with a transfer", "it has begun again over another connection");
+  return received;
 }
 
 Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {

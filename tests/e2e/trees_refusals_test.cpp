@@ -113,6 +113,15 @@ TEST_F(TreesRefusals, OfAPipesConnectorAreSaidAndTheListenerLivesOn) {
   expect_the_rest_stands();
 }
 
+TEST_F(TreesRefusals, OfADirectoryThatIsNotThereComeBeforeAnyPeer) {
+  Process server = udtcat({"send", "--serve", "nowhere", "-l", "0", "-k", key_});
+  expect_exit(server, kReadOrWriteFailed, kAtOnce);
+  expect_says(server, "nowhere");
+  Process listener = udtcat({"receive", "-l", "0", "no/where", "-k", key_});
+  expect_exit(listener, kReadOrWriteFailed, kAtOnce);
+  expect_says(listener, "no/where");
+}
+
 TEST_F(TreesRefusals, OfASenderThatDialsASenderAreSaid) {
   Process server = serve("src");
   Process sender = send({"src"});
@@ -170,6 +179,14 @@ TEST_F(TreesManifest, NamesWhatHasAnotherMode) {
 TEST_F(TreesManifest, NamesWhatIsMissing) {
   fs::remove(here("dst/src/below/second"));
   expect_difference("src/below/second: it is missing");
+}
+
+TEST_F(TreesManifest, ThatIsNotThereIsNoDamage) {
+  Process without_manifest = verify("mislaid");
+  expect_exit(without_manifest, kUsage, kAtOnce);
+  expect_says(without_manifest, "mislaid");
+  Process without_tree = udtcat({"verify", "of sender", "mislaid"});
+  expect_exit(without_tree, kUsage, kAtOnce);
 }
 
 TEST_F(TreesManifest, IsRefusedWithAForgedLine) {

@@ -85,6 +85,15 @@ TEST_F(TreesTest, ThatAreListedArriveAsTheyAre) {
   expect_same(here("src"), here("dst/src"));
 }
 
+TEST_F(TreesTest, ThatAreListedByLinesAreRefusedWithAWordOnHowToListThem) {
+  const fs::path list = home_.write("list", "src/a\nsrc/b\n");
+  Process receiver = receive_into("dst");
+  Process sender = send({"--files-from", list.string()});
+  expect_exit(sender, kUsage);
+  expect_says(sender, "find -print0");
+  expect_exit(receiver, kReadOrWriteFailed, kAtOnce);
+}
+
 TEST_F(TreesTest, OfSeveralPathsStandBesideEachOther) {
   for (const char* name : {"a", "b", "c/d"}) {
     fs::create_directories(here(name));

@@ -32,6 +32,7 @@ TEST(Jobs, CutTheirEarlierWireAndWaitUntilItIsGone) {
     const auto claim = jobs.claim("same", first);
     claimed.set_value();
     const bool is_there = first.await(1).has_value();
+    EXPECT_TRUE(claim.is_taken_over());
     is_over = true;
     return is_there;
   });
@@ -40,6 +41,7 @@ TEST(Jobs, CutTheirEarlierWireAndWaitUntilItIsGone) {
   EXPECT_TRUE(is_over);
   EXPECT_TRUE(first.is_cut());
   EXPECT_FALSE(again.is_cut());
+  EXPECT_FALSE(later.is_taken_over());
   EXPECT_FALSE(earlier.get());
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
 
+#include "files/file_tree.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/notices.hpp"
@@ -14,6 +15,8 @@
 namespace udtcat::trees {
 
 Status TreeListener::start(tool::FoundCredentials found) {
+  UDTCAT_CHECK(options_.role == Role::sends ? files::FileTree::open(options_.directory)
+                                            : files::FileTree::make(options_.directory));
   UDTCAT_TRY(listener_, tool::PeerListener::start(
                             run_, options_, std::move(found),
                             [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));

@@ -32,8 +32,10 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   if (!worked) return worked;
   if (account.troubles == 0) return {};
   return fail(Errc::local_read_failed, "transfer all of it",
-              fmt::format("{} missing or not as they should be; the rest stands",
-                          account.troubles == 1 ? "1 name is" : fmt::format("{} names are", account.troubles.load())));
+              fmt::format("{} could not be had; {}", core::format_count(account.troubles, "name"),
+                          account.entries == 0   ? "nothing stands"
+                          : account.entries == 1 ? "the other stands"
+                                                 : fmt::format("the other {} stand", account.entries.load())));
 }
 
 std::string sentence_of(const Account& account) {
