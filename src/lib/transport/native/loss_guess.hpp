@@ -28,9 +28,9 @@ class LossGuess {
   [[nodiscard]] bool misses_oldest(const Flight& flight) const {
     return !flight.empty() && presumed_end_ > flight.begin_index();
   }
-  /// Calls `mark` with each packet to be taken for lost again: the oldest, when it is still missed a round trip after it
-  /// was sent, as then its copy is lost, or the NAK was. Where an ACK then stops right behind the last that was sent
-  /// again, a whole burst is lost, and twice as many go at once; where it gets beyond, what was asked for had come.
+  /// Calls `mark` with each packet to be taken for lost again: the oldest, when it is missed a round trip after it was
+  /// sent, since its copy is lost then, or the NAK was. Where an ACK stops right behind the last of them a whole burst
+  /// is lost, and twice as many go at once; where it gets beyond, the others had come.
   /// returns   whether there was one
   template <typename Mark>
   bool suspect(const Flight& flight, TimePoint now, Duration timeout, Mark mark);

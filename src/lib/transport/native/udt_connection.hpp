@@ -97,7 +97,7 @@ class UdtConnection {
   /// Offsets in the stream that is written: what has left at least once, and the end of it.
   [[nodiscard]] std::uint64_t sent_offset() const { return sender_.sent_offset(); }
   [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
-  /// What the peer has and will not lose, see UdtSender.
+  /// See UdtSender.
   [[nodiscard]] std::uint64_t kept_offset() const { return sender_.kept_offset(); }
   [[nodiscard]] bool all_kept() const { return sender_.all_kept(); }
   /// See Channel.

@@ -146,7 +146,7 @@ class UdtSender {
   void count_loss(const SentPacket& packet);
   [[nodiscard]] std::optional<Hold> hold(bool sending) const;
 
-  // Trains
+  // Trains (udt_sender_trains.cpp)
   [[nodiscard]] bool compose_train(TimePoint now, TrainBuilder& builder);
   void add_first_words(const FirstWords& words);
   [[nodiscard]] std::uint32_t timestamp_us(TimePoint now) const { return native::timestamp_us(now, clock_zero_); }

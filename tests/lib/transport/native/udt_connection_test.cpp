@@ -176,7 +176,7 @@ TEST_P(ConnectionToWhoAsksOnce, RepairsWhatIsLostAgainInAFewRoundTrips) {
   EXPECT_TRUE(path.intact());
 }
 
-/// Loses each of `packets` packets of the near end, from the `first` on, `times` times: a burst, its repairs, and theirs.
+/// Loses each of `packets` packets of the near end, from the `first` on, `times` times: a burst, and its repairs.
 SimulatedPath::Filter lose_again(SimulatedPath::Filter others, std::uint32_t first, std::uint32_t packets, int times) {
   return [=, lost = std::map<std::uint32_t, int>{}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
     if (sender == kFar || is_control(datagram)) return others(sender, datagram);
