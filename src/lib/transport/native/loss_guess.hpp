@@ -22,8 +22,11 @@ class LossGuess {
 
   /// The peer asked for packets before `end`: a gap shows by the packet behind it, so those that it did not ask for
   /// have arrived.
-  /// returns   whether this NAK is the first to tell of them
-  bool presume_delivered(Flight& flight, PacketIndex end);
+  void presume_delivered(Flight& flight, PacketIndex end);
+  [[nodiscard]] bool has_heard_of(PacketIndex index) const { return index < presumed_end_; }
+  /// An ACK that a repair has moved stops at a packet that was sent before and that no NAK has named: the NAK was lost,
+  /// and may have named all that had left by then.
+  void presume_nak_lost(Flight& flight, TimePoint now, Duration timeout);
   /// The oldest packet is missing: the peer asked for one beyond it.
   [[nodiscard]] bool misses_oldest(const Flight& flight) const {
     return !flight.empty() && presumed_end_ > flight.begin_index();
@@ -95,8 +98,14 @@ inline std::size_t LossGuess::run_length(PacketIndex begin) {
   return begin == asked_end_ ? run_packets_ : 1;
 }
 
-inline bool LossGuess::presume_delivered(Flight& flight, PacketIndex end) {
-  if (end <= presumed_end_) return false;
+inline void LossGuess::presume_nak_lost(Flight& flight, TimePoint now, Duration timeout) {
+  if (misses_oldest(flight)) return;
+  PacketIndex end = flight.begin_index();
+  while (end < flight.end_index() && now - flight[end].sent_at >= timeout) ++end;
+  presume_delivered(flight, end);
+}
+
+inline void LossGuess::presume_delivered(Flight& flight, PacketIndex end) {
   for (PacketIndex index = std::max(presumed_end_, flight.begin_index()); index < std::min(end, flight.end_index());
        ++index) {
     SentPacket& packet = flight[index];
@@ -105,8 +114,7 @@ inline bool LossGuess::presume_delivered(Flight& flight, PacketIndex end) {
     packet.presumed = true;
     presumed_bytes_ += packet.bytes;
   }
-  presumed_end_ = end;
-  return true;
+  presumed_end_ = std::max(presumed_end_, end);
 }
 
 inline void LossGuess::forget_what_has_left(Flight& flight, TimePoint now, Duration timeout) {

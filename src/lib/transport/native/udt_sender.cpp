@@ -99,6 +99,7 @@ bool UdtSender::peer_has_room_for_oldest() const {
 }
 
 std::optional<TimePoint> UdtSender::unanswered_since() const {
+  if (packets_.empty() && kept_offset_ < sent_offset_) return answered_at_;  // a light ACK is no answer to the last
   return peer_has_room_for_oldest() ? std::optional(answered_at_) : std::nullopt;
 }
 
@@ -184,11 +185,12 @@ std::uint64_t UdtSender::delivered_bytes() const {
 
 void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
   LossEvent event;
-  if (now - nak_budget_since_ > rtt_.smoothed()) {
+  if (now - nak_budget_since_ > std::max<Duration>(rtt_.smoothed(), kSyn)) {
     nak_budget_since_ = now;
     nak_budget_packets_ = kNakBudgetPerPacket * packets_.size() + kLeastNakBudget;
   }
-  std::optional<SentPacket> newest;           // that is known to have arrived
+  const auto behind = behind_new_gap(list);
+  if (behind) take_rtt_of_gap(now, *behind);
   PacketIndex from = packets_.begin_index();  // the list ascends: each packet is marked once, however long it is
   for (const auto& [first_sequence, last_sequence] : list) {
     const auto first = sequences_.index_of(first_sequence, packets_.end_index());
@@ -198,27 +200,34 @@ void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
     if (begin <= *last && *last - begin >= nak_budget_packets_) break;
     for (PacketIndex index = begin; index <= *last; ++index, --nak_budget_packets_) mark_lost(now, index, event);
     from = std::max(from, *last + 1);
-    if (peer_.reports_bytes || !guess_.presume_delivered(packets_, *last + 1)) continue;
-    if (packets_.contains(*last + 1)) newest = packets_[*last + 1];
+    if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
   }
   if (event.lost_bytes > 0) report(now, event);
-  if (newest) note_gap(now, *newest);
+  if (!behind) return;
+  popped_repaired_ = false;
+  note_delivery(now, behind, {});
 }
 
 /// A plain peer's ACKs stand still while a gap is open: its NAK, which leaves at once, shows the path by the packet
-/// behind the gap.
-void UdtSender::note_gap(TimePoint now, const SentPacket& behind) {
-  if (behind.sends > 1 || behind.sent_at <= silenced_at_) return;
-  popped_repaired_ = false;
-  rtt_.on_sample(now - behind.sent_at);
-  note_delivery(now, behind, {});
+/// behind the gap. None of a packet that was sent again, or into a silence: it may have come at any time.
+std::optional<SentPacket> UdtSender::behind_new_gap(std::span<const SequenceRange> list) const {
+  if (peer_.reports_bytes || list.empty()) return std::nullopt;
+  const auto last = sequences_.index_of(list.back().last, packets_.end_index());
+  if (!last || guess_.has_heard_of(*last) || !packets_.contains(*last + 1)) return std::nullopt;
+  const SentPacket& behind = packets_[*last + 1];
+  return behind.sends == 1 && behind.sent_at > silenced_at_ ? std::optional(behind) : std::nullopt;
+}
+
+/// The first NAK of a gap may have been lost: an age that no answer has is that of a repeat.
+void UdtSender::take_rtt_of_gap(TimePoint now, const SentPacket& behind) {
+  const Duration age = now - behind.sent_at;
+  if (!rtt_.measured() || age <= rtt_.timeout()) rtt_.on_sample(age);
 }
 
 void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   SentPacket& packet = packets_[index];
-  // A packet sent less than a round trip ago cannot be missed yet: the NAK is older than it.
-  const Duration round_trip = rtt_.minimum().value_or(Duration::zero());
-  if (packet.waits_for_repair || now - packet.sent_at < round_trip) return;
+  // A copy sent less than a round trip ago cannot be missed yet: the NAK is older than it.
+  if (packet.waits_for_repair || (packet.sends > 1 && !may_be_missed(now, packet))) return;
   guess_.take_back(packet);
   packet.waits_for_repair = true;
   if (index == fragment_index_) fragment_offset_ = 0;
@@ -271,7 +280,8 @@ void UdtSender::probe(TimePoint now) {
     mark_lost_again(now, event);
     if (!peer_.reports_bytes) guess_.forget_what_has_left(packets_, now, rtt_.timeout());
     mark_lost(now, packets_.begin_index(), event);
-    if (!guess_.misses_oldest(packets_)) mark_lost(now, packets_.end_index() - 1, event);
+    const PacketIndex newest = packets_.end_index() - 1;
+    if (!guess_.misses_oldest(packets_) && may_be_missed(now, packets_[newest])) mark_lost(now, newest, event);
     if (event.lost_bytes > 0 && probe_.count() > 0) report(now, event);
   }
   probe_.fire(!packets_.empty());
@@ -315,7 +325,9 @@ void UdtSender::update_pacing() {
 
 /// A peer that asks once for a gap: marks what its one NAK, or our copy, must have missed.
 void UdtSender::mark_lost_again(TimePoint now, LossEvent& event) {
+  if (peer_.reports_bytes) return;
   const auto mark = [&](PacketIndex index) { mark_lost(now, index, event); };
+  if (popped_repaired_) guess_.presume_nak_lost(packets_, now, rtt_.timeout());
   if (!guess_.suspect(packets_, now, rtt_.timeout(), mark)) return;
   guess_.forget_what_has_left(packets_, now, rtt_.timeout());
   probe_.allow(kUrgentPackets, kUrgentPackets);

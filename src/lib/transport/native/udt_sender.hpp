@@ -132,7 +132,11 @@ class UdtSender {
   void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
 
   // Losses
-  void note_gap(TimePoint now, const SentPacket& behind);
+  [[nodiscard]] std::optional<SentPacket> behind_new_gap(std::span<const SequenceRange> list) const;
+  void take_rtt_of_gap(TimePoint now, const SentPacket& behind);
+  [[nodiscard]] bool may_be_missed(TimePoint now, const SentPacket& packet) const {
+    return now - packet.sent_at >= rtt_.minimum().value_or(Duration::zero());
+  }
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
   void mark_lost_again(TimePoint now, LossEvent& event);
   [[nodiscard]] std::uint64_t delivered_bytes() const;

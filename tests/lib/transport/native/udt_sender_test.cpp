@@ -294,22 +294,66 @@ TEST_P(SendingToPlain, TakesNothingForKeptOfWhichOnlyALightAckTells) {
   EXPECT_TRUE(sender.all_kept());
 }
 
-TEST_P(SendingToPlain, RepairsABurstWhoseNakIsLostInAFewRoundTrips) {
-  constexpr PacketIndex kGap = 100, kGapEnd = 400;
-  write(450'000);
-  std::set<std::uint32_t> arrived;
-  for (const std::uint32_t number : sequences(sent()))
-    if (number < kGap || number >= kGapEnd) arrived.insert(number);
-  arrived.erase(kGapEnd + 20);
-  now += 10ms;
-  nak(kGapEnd + 20, kGapEnd + 20);  // and none of the gap before
-  int rounds = 0;
-  for (PacketIndex next = kGap; next < 450 && rounds < 100; ++rounds) {
-    while (arrived.contains(static_cast<std::uint32_t>(next))) ++next;
-    ack(next, 0);
-    for (const std::uint32_t number : sequences(sent_within(10ms))) arrived.insert(number);
+/// A burst of 300 packets of which no NAK has come, and perhaps one of a later packet.
+class SendingABurstUnasked : public SendingToPlain {
+ protected:
+  static constexpr std::uint32_t kGap = 100, kGapEnd = 400, kLater = 420, kEnd = 450;
+  void SetUp() override {
+    write(std::size_t{kEnd} * kSentPayload);
+    for (const std::uint32_t number : sequences(sent()))
+      if (number < kGap || number >= kGapEnd) arrived_.insert(number);
+    now += 10ms;
   }
-  EXPECT_LT(rounds, 40);
+  void lose(std::uint32_t number) { arrived_.erase(number); }
+  /// returns   when all has arrived
+  Duration repair() {
+    const TimePoint begin = now;
+    for (PacketIndex next = kGap; next < kEnd && now - begin < 60s;) {
+      while (arrived_.contains(static_cast<std::uint32_t>(next))) ++next;
+      ack(next, 0);
+      for (const std::uint32_t number : sequences(sent_within(10ms))) arrived_.insert(number);
+    }
+    return now - begin;
+  }
+
+ private:
+  std::set<std::uint32_t> arrived_;
+};
+INSTANTIATE_TEST_SUITE_P(Plain, SendingABurstUnasked, testing::Values(PeerKind::plain));
+
+TEST_P(SendingABurstUnasked, RepairsItInAFewRoundTripsOnceALaterOneIsAskedFor) {
+  lose(kLater);
+  nak(kLater, kLater);
+  EXPECT_LT(repair(), 1s);
+}
+
+TEST_P(SendingABurstUnasked, RepairsItInAFewRoundTripsThoughNothingIsAskedFor) { EXPECT_LT(repair(), 2s); }
+
+// The ACK had waited for its timer.
+TEST_P(SendingToPlain, BelievesANakThatIsSoonerThanTheFirstAck) {
+  write(10'500);
+  sent();
+  now += 28ms;
+  ack(11, 10'500);
+  write(10'500);
+  sent();
+  now += 20ms;
+  nak(13, 13);
+  EXPECT_EQ(sequences(sent()), (Numbers{13}));
+}
+
+TEST_P(SendingToPlain, WaitsNoLongerForAFullAckThanForAnyAnswer) {
+  write(3500);
+  sent();
+  const TimePoint sent_at = now;
+  now += 10ms;
+  Acknowledgement light;
+  light.next = kFirstSent + 4;
+  sender.on_ack(now, light);
+  EXPECT_GE(sender.unanswered_since().value_or(TimePoint::max()), sent_at);
+  EXPECT_LE(sender.unanswered_since().value_or(TimePoint::max()), now);
+  ack(4, 3500);
+  EXPECT_FALSE(sender.unanswered_since());
 }
 
 // Its NAK leaves at once, with the packet behind the gap; its ACKs wait for the repair.
