@@ -53,9 +53,11 @@ class ArrivalTimes {
   /// A packet came, for the first time or again.
   /// when   by a clock that sees each packet arrive
   void on_packet(std::uint32_t sequence, std::chrono::nanoseconds when) {
-    if (last_when_) intervals_.add(when - *last_when_);
-    // A sender lets every sixteenth packet be followed at once by the next one.
-    if (sequence % kPairEvery == 1 && last_sequence_ == sequence - 1) pairs_.add(when - *last_when_);
+    if (last_when_) {
+      intervals_.add(when - *last_when_);
+      // A sender lets every sixteenth packet be followed at once by the next one.
+      if (sequence % kPairEvery == 1 && last_sequence_ == sequence - 1) pairs_.add(when - *last_when_);
+    }
     last_when_ = when;
     last_sequence_ = sequence;
   }

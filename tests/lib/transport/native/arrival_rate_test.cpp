@@ -58,6 +58,15 @@ TEST_F(Arriving, IsUnknownAtFirst) {
   EXPECT_EQ(times.capacity_packets(), 0U);
 }
 
+TEST_F(Arriving, CountsNoPairWhoseFirstPacketDidNotCome) {
+  times.on_packet(1, 1s);
+  for (std::uint32_t pair = 1; pair < 8; ++pair) {
+    times.on_packet(16 * pair, 1s + pair * 1ms);
+    times.on_packet(16 * pair + 1, 1s + pair * 1ms + 10us);
+  }
+  EXPECT_EQ(times.capacity_packets(), 0U) << "seven pairs are too few";
+}
+
 TEST_F(Arriving, TellsThePaceAndByThePairsWhatTheLinkCarries) {
   packets(500, 1ms, 10us);
   EXPECT_NEAR(times.rate_packets(), 1000, 1);
