@@ -106,7 +106,7 @@ Status ManifestWriter::finish() {
 }
 
 Result<ManifestReader> ManifestReader::open(const FileLocation& location) {
-  UDTCAT_TRY(auto file, location.open(O_RDONLY, Errc::local_read_failed));
+  UDTCAT_TRY(auto file, location.open(O_RDONLY, Errc::bad_argument));
   // A pipe's reads have to wait for its writer.
   if (const int flags = ::fcntl(file.number(), F_GETFL); flags >= 0)
     std::ignore = ::fcntl(file.number(), F_SETFL, flags & ~O_NONBLOCK);  // then the first read says so

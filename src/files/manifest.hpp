@@ -45,14 +45,15 @@ class ManifestWriter {
 };
 
 /// Reads a manifest line by line; its memory does not grow with it. Every call may wait for the disk.
-/// All errors are Errc::local_read_failed; those of a line name it by its number. After an error each later call gives
-/// the same one.
+/// All errors but one of open() are Errc::local_read_failed; those of a line name it by its number. After an error each
+/// later call gives the same one.
 /// Threads: unsynchronised.
 class ManifestReader {
  public:
   static constexpr std::size_t kMaxLineBytes = 65'536;  // spec: docs/spec/manifest.md
 
   /// Whether it begins as a manifest is known then. A pipe is read, too.
+  /// errors: Errc::bad_argument: it cannot be opened
   [[nodiscard]] static Result<ManifestReader> open(const FileLocation& location);
   /// Of a descriptor whose reads wait.
   [[nodiscard]] static Result<ManifestReader> of(bridge::Descriptor file, std::string shown);

@@ -27,8 +27,9 @@ namespace udtcat::trees {
 ///        └──only SAME, the candidate has the name: nothing is written ──────────────► whole, has its name
 ///                 └──a leaf that differs──► a new part, with those so far ──────────► whole, a part
 ///
-/// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::local_write_failed and
-/// Errc::stream_refused, of the transfer; Errc::local_read_failed, of this file: somebody else is writing it.
+/// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::stream_refused and, of
+/// leaves, Errc::local_write_failed, of the transfer: the disk is full; Errc::local_read_failed, of this file: somebody
+/// else is writing it; and so Errc::local_write_failed of the whole.
 /// Threads: unsynchronised. Every call may wait for the disk.
 class IncomingFile {
  public:

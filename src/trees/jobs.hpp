@@ -33,34 +33,34 @@ class Jobs {
   /// Cuts the wire of the same transfer, if there is one, and waits until that has ended.
   [[nodiscard]] Claim claim(const std::string& name, Wire& wire) {
     const core::MutexLock lock(mutex_);
-    for (auto earlier = wires_.find(name); earlier != wires_.end(); earlier = wires_.find(name)) {
+    for (auto earlier = under_way_.find(name); earlier != under_way_.end(); earlier = under_way_.find(name)) {
       earlier->second.is_taken_over = true;
       earlier->second.wire->cut();
       released_.wait(mutex_);
     }
-    wires_[name] = {.wire = &wire};
+    under_way_[name] = {.wire = &wire};
     return Claim(*this, name);
   }
 
  private:
-  struct Place {
+  struct UnderWay {
     Wire* wire = nullptr;
     bool is_taken_over = false;
   };
 
   [[nodiscard]] bool is_taken_over(const std::string& name) {
     const core::MutexLock lock(mutex_);
-    return wires_.at(name).is_taken_over;
+    return under_way_.at(name).is_taken_over;
   }
   void release(const std::string& name) {
     const core::MutexLock lock(mutex_);
-    wires_.erase(name);
+    under_way_.erase(name);
     released_.notify_all();
   }
 
   core::Mutex mutex_;
   core::Condition released_;
-  std::map<std::string, Place> wires_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<std::string, UnderWay> under_way_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::trees

@@ -205,7 +205,7 @@ Status Receiver::make_links() {
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
                             : destination_.make_hard_link(link.path, judge_.linkable().at(link.of));
-    if (!made && made.error().code == Errc::stream_refused) return made;
+    if (!made && !is_of_name(made.error())) return made;
     if (!made) refuse_after_all(link.id, made.error());
   }
   return {};

@@ -114,10 +114,10 @@ TEST_F(TreesRefusals, OfAPipesConnectorAreSaidAndTheListenerLivesOn) {
 }
 
 TEST_F(TreesRefusals, OfADirectoryThatIsNotThereComeBeforeAnyPeer) {
-  Process server = udtcat({"send", "--serve", "nowhere", "-l", "0", "-k", key_});
+  Process server = serve("nowhere");
   expect_exit(server, kReadOrWriteFailed, kAtOnce);
   expect_says(server, "nowhere");
-  Process listener = udtcat({"receive", "-l", "0", "no/where", "-k", key_});
+  Process listener = receive_into("no/where");
   expect_exit(listener, kReadOrWriteFailed, kAtOnce);
   expect_says(listener, "no/where");
 }

@@ -190,6 +190,7 @@ TEST_F(Manifests, AreReadFromAPipeToo) {
 
 TEST_F(Manifests, AreNoDirectoriesAndAreThere) {
   EXPECT_EQ(ManifestReader::open(FileLocation(folder.path())).error().code, Errc::local_read_failed);
+  EXPECT_EQ(ManifestReader::open(location).error().code, Errc::bad_argument);
   EXPECT_EQ(ManifestReader::open(location).error().message(),
             "open " + (folder / "manifest") + ": no such file or directory");
 }

@@ -45,7 +45,6 @@ class BothEnds : public testing::Test {
     });
     auto source = Source::of_tree(files::FileTree::open(from).value(), {}).value();
     Sender sender(source, wires.here, nullptr, now->at_sender.account);
-    if (counts) sender.count();
     MessageReader reader(wires.here);
     now->sent = sender.run(reader, std::nullopt);
     receiving.join();
@@ -84,7 +83,6 @@ class BothEnds : public testing::Test {
   Folder folder;
   const std::string from = made("from");
   const std::string to = made("to");
-  bool counts = false;
   std::unique_ptr<Transferred> last;
 };
 
@@ -221,18 +219,6 @@ TEST_F(BothEnds, KeepHoles) {
   EXPECT_EQ(std::filesystem::file_size(folder / "to/f"), 40 * files::kLeafBytes + 5);
   EXPECT_LE(status_of("to/f").st_blocks * 512, static_cast<blkcnt_t>(files::kLeafBytes));
   EXPECT_EQ(last->at_receiver.account.bytes, 40 * files::kLeafBytes + 5);
-}
-
-TEST_F(BothEnds, KnowHowMuchThereIsWhereItWasCounted) {
-  std::filesystem::create_directory(folder / "from/d");
-  folder.write("from/d/f", kLarge);
-  counts = true;
-  folder.write("from/g", bytes_of("g"));
-  const Transferred& done = transfer_all();
-  const auto& totals = done.at_receiver.account;
-  if (totals.all_entries == 0) return;  // all of it stood before it was counted
-  EXPECT_EQ(totals.all_entries, 4U);
-  EXPECT_EQ(totals.all_bytes, kLargeBytes + 1);
 }
 
 TEST_F(BothEnds, ReadNoFileAgainThatTheBookHas) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <future>
+#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -12,8 +13,10 @@ namespace udtcat::trees {
 namespace {
 
 using testing::ElementsAre;
+using testing::Gt;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class Work : public testing::Test {
  protected:
@@ -158,8 +161,15 @@ TEST_F(Work, WritesManifestsOfBothEnds) {
   };
   wishes.manifest = folder / "received";
   expect_both(run(sends_with_manifest, takes()));
-  EXPECT_FALSE(folder.read("sent").empty());
-  EXPECT_EQ(folder.read("sent").size(), folder.read("received").size());
+  const auto sorted_lines = [&](const char* name) {
+    std::istringstream text(test::text_of(folder.read(name)));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    std::ranges::sort(lines);
+    return lines;
+  };
+  EXPECT_THAT(sorted_lines("sent"), SizeIs(Gt(2U)));
+  EXPECT_EQ(sorted_lines("sent"), sorted_lines("received"));
 }
 
 TEST_F(Work, TakesNamesOfAList) {
@@ -174,7 +184,19 @@ TEST_F(Work, TakesNamesOfAList) {
   EXPECT_TRUE(receiving.get());
   EXPECT_EQ(folder.read("in/" + (folder / "out/other").substr(1)), bytes_of("other"));
   EXPECT_THAT(at_sender.lines(), ElementsAre(HasSubstr("it is not there"))) << "the rest arrives";
-  EXPECT_FALSE(send_as_connector(wires.here, {.paths = {}, .list = folder / "none"}, "", wishes, at_sender.account));
+}
+
+TEST_F(Work, OfAListThatIsNotThereOrHasLinesIsRefused) {
+  folder.write("lines", bytes_of("out/other\nout/d\n"));
+  for (const auto& [list, code] : {std::pair("none", Errc::local_read_failed), {"lines", Errc::bad_argument}}) {
+    const End sends_listed = [&, name = list](Wire& wire, Account& account) {
+      return send_as_connector(wire, {.paths = {}, .list = folder / name}, "", wishes, account);
+    };
+    const Results results = run(sends_listed, takes());
+    ASSERT_FALSE(results.connector);
+    EXPECT_EQ(results.connector.error().code, code) << results.connector.error().message();
+    EXPECT_FALSE(results.listener);
+  }
 }
 
 TEST_F(Work, RemembersInBooks) {

@@ -117,16 +117,12 @@ class VerifyJob final : public tool::Job {
   }
 
  private:
-  /// Not to be taken for damage.
-  static Status cannot_begin(Error error) {
-    error.code = Errc::bad_argument;
-    return tl::unexpected(std::move(error));
-  }
   [[nodiscard]] Status verify_all(Account& account, const Wire& wire) const {
-    auto manifest = files::ManifestReader::open(files::FileLocation(options_.manifest));
-    if (!manifest) return cannot_begin(std::move(manifest.error()));
-    auto tree = files::FileTree::open(options_.directory);
-    if (!tree) return cannot_begin(std::move(tree.error()));
+    UDTCAT_TRY(auto manifest, files::ManifestReader::open(files::FileLocation(options_.manifest)));
+    UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error([](Error error) {
+      error.code = Errc::bad_argument;  // no difference of what is in it
+      return error;
+    }));
     const VerifyHandlers handlers{
         .on_difference = [&](const std::string& path,
                              const std::string& text) { account.complain(path + ": " + text); },
@@ -136,7 +132,7 @@ class VerifyJob final : public tool::Job {
               account.bytes = account.moved_bytes = bytes;
             },
         .should_stop = [&] { return wire.is_cut(); }};
-    UDTCAT_TRY(const Verification verified, verify(*manifest, *tree, handlers));
+    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
     account.entries = verified.entries;
     if (verified.differing == 0) return {};
     return fail(Errc::local_read_failed, "verify " + options_.directory,

@@ -25,7 +25,7 @@ class TreeListener {
   /// `run` and `options` must outlive this. Its end is that of `run`.
   TreeListener(tool::SessionRun& run, const TreeOptions& options) : run_(run), options_(options) {}
 
-  /// errors: those of PeerListener::start()
+  /// A receiver's directory is made.  errors: those of PeerListener::start(), and of the directory
   [[nodiscard]] Status start(tool::FoundCredentials found);
 
  private:

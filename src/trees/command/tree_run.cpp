@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/tree_run.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
@@ -31,11 +33,12 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
   if (!worked) return worked;
   if (account.troubles == 0) return {};
-  return fail(Errc::local_read_failed, "transfer all of it",
-              fmt::format("{} could not be had; {}", core::format_count(account.troubles, "name"),
-                          account.entries == 0   ? "nothing stands"
-                          : account.entries == 1 ? "the other stands"
-                                                 : fmt::format("the other {} stand", account.entries.load())));
+  std::string cause = account.troubles == 1
+                          ? "1 name is missing or not as it should be"
+                          : fmt::format("{} names are missing or not as they should be", account.troubles.load());
+  // Some of them may have been proved before they were refused.
+  if (account.entries > account.troubles) cause += "; the rest stands";
+  return fail(Errc::local_read_failed, "transfer all of it", std::move(cause));
 }
 
 std::string sentence_of(const Account& account) {

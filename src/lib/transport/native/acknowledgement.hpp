@@ -30,6 +30,8 @@ struct ExtendedReport {
 };
 
 struct Acknowledgement {
+  [[nodiscard]] bool is_light() const { return !window_packets; }
+
   std::uint32_t next = 0;  ///< every packet before this one has arrived
   // Not in a light ACK:
   std::optional<std::uint32_t> rtt_us;

@@ -14,7 +14,7 @@ namespace udtcat::transport::native {
 /// Where the connection stood when a packet left: the start of a delivery rate sample.
 struct DeliverySnapshot {
   std::uint64_t delivered_bytes = 0;
-  std::uint64_t late_bytes = 0;
+  std::uint64_t timely_bytes = 0;  ///< of these, those that no gap had held up
   TimePoint delivered_at{};
   TimePoint first_sent_at{};
   std::uint64_t in_flight_bytes = 0;
@@ -43,14 +43,14 @@ class DeliveryRate {
   [[nodiscard]] DeliverySnapshot on_sent(TimePoint now, std::uint64_t in_flight_bytes, std::size_t bytes,
                                          std::uint64_t lost_bytes) {
     if (in_flight_bytes == 0) first_sent_at_ = delivered_at_ = now;
-    return {delivered_bytes_,        late_bytes_, delivered_at_, first_sent_at_,
-            in_flight_bytes + bytes, lost_bytes,  app_limited()};
+    return {delivered_bytes_,        timely_bytes_, delivered_at_, first_sent_at_,
+            in_flight_bytes + bytes, lost_bytes,    app_limited()};
   }
   /// An ACK came. The total never goes back: an old ACK changes nothing.
-  /// late   the ACK had waited for a repair: what it tells of is not the rate at which that came
-  void on_delivered(TimePoint now, std::uint64_t total_bytes, bool late = false) {
+  /// had_waited   for a repair: what the ACK tells of came before, and counts for no rate
+  void on_delivered(TimePoint now, std::uint64_t total_bytes, bool had_waited = false) {
     if (total_bytes <= delivered_bytes_) return;
-    if (late) late_bytes_ += total_bytes - delivered_bytes_;
+    if (!had_waited) timely_bytes_ += total_bytes - delivered_bytes_;
     delivered_bytes_ = total_bytes;
     delivered_at_ = now;
     if (app_limited_until_ != 0 && delivered_bytes_ > app_limited_until_) app_limited_until_ = 0;
@@ -61,8 +61,7 @@ class DeliveryRate {
     first_sent_at_ = std::max(first_sent_at_, newest.sent_at);
     const DeliverySnapshot& then = newest.snapshot;
     RateSample sample;
-    sample.delivered_bytes = delivered_bytes_ - late_bytes_ -
-                             std::min(delivered_bytes_ - late_bytes_, then.delivered_bytes - then.late_bytes);
+    sample.delivered_bytes = timely_bytes_ - then.timely_bytes;
     sample.interval = std::max<Duration>(newest.sent_at - then.first_sent_at, now - then.delivered_at);
     sample.prior_delivered_bytes = then.delivered_bytes;
     sample.in_flight_at_send_bytes = then.in_flight_bytes;
@@ -80,7 +79,7 @@ class DeliveryRate {
 
  private:
   std::uint64_t delivered_bytes_ = 0;
-  std::uint64_t late_bytes_ = 0;  // of those
+  std::uint64_t timely_bytes_ = 0;  // of those
   TimePoint delivered_at_{};
   TimePoint first_sent_at_{};
   std::uint64_t app_limited_until_ = 0;  // delivered_bytes_ that ends it; 0: not limited

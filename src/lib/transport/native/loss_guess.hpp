@@ -55,7 +55,12 @@ class LossGuess {
  private:
   static constexpr int kMaxPatience = 4;  // guess: round trips, for what was sent often
 
-  [[nodiscard]] std::size_t run_length(PacketIndex begin);
+  struct Run {
+    std::size_t packets = 1;
+    bool asks = false;  // what became of the run before
+  };
+
+  [[nodiscard]] Run next_run(PacketIndex oldest);
   void take_back_gone(SentPacket& packet) {
     if (std::exchange(packet.gone, false)) gone_bytes_ -= packet.bytes;
   }
@@ -63,8 +68,8 @@ class LossGuess {
   std::uint64_t presumed_bytes_ = 0;
   PacketIndex presumed_end_ = 0;  // the peer's NAKs have spoken of what is before
   std::uint64_t gone_bytes_ = 0;
-  PacketIndex run_end_ = 0;    // the first missing one behind the last run of suspects
-  PacketIndex asked_end_ = 0;  // the same, behind the last suspects of all
+  PacketIndex run_end_ = 0;   // the first missing packet behind the last run
+  PacketIndex last_end_ = 0;  // behind what was marked last, a run or an asker
   std::size_t run_packets_ = 1;
 };
 
@@ -77,25 +82,28 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;
   const PacketIndex end = std::min(presumed_end_, flight.end_index());
-  std::size_t left = run_length(begin);
-  const bool asks = left < run_packets_;
   const bool nak_was_lost = flight[begin].presumed;
+  const Run run = next_run(begin);
   PacketIndex index = begin;
-  for (; left > 0 && index < end && overdue(flight[index]); --left) {
+  for (std::size_t left = run.packets; left > 0 && index < end && overdue(flight[index]); --left) {
     mark(index++);
     while (index < end && flight[index].presumed && !nak_was_lost) ++index;
   }
-  asked_end_ = index;
-  if (!asks) run_end_ = index;
+  last_end_ = index;
+  if (!run.asks) run_end_ = index;
   return true;
 }
 
-/// How many go at once, where the oldest that is missing is `begin`. libudt says nothing of a short run before the next
-/// packet comes: where it seems to miss some of one, one alone asks which.
-inline std::size_t LossGuess::run_length(PacketIndex begin) {
-  if (begin > run_end_) return run_packets_ = 1;
-  if (begin == run_end_) return run_packets_ = std::min<std::size_t>(2 * run_packets_, kMaxWindowPackets);
-  return begin == asked_end_ ? run_packets_ : 1;
+///   oldest missing    what has come           what goes next
+///   beyond the run    what followed it, too   one packet
+///   right behind it   the run, and no more    twice as many
+///   within it         some of it              one packet, which asks: libudt answers few only with the next
+///   behind the asker  the asker alone         the run again
+inline LossGuess::Run LossGuess::next_run(PacketIndex oldest) {
+  if (oldest > run_end_) return {.packets = run_packets_ = 1};
+  if (oldest == run_end_) return {.packets = run_packets_ = std::min<std::size_t>(2 * run_packets_, kMaxWindowPackets)};
+  if (oldest == last_end_) return {.packets = run_packets_};
+  return {.packets = 1, .asks = run_packets_ > 1};
 }
 
 inline void LossGuess::presume_nak_lost(Flight& flight, TimePoint now, Duration timeout) {

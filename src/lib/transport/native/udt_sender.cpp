@@ -61,10 +61,10 @@ void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
   if (*next > packets_.begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
   take_windows(*next, ack);
   pop_acknowledged(*next);
-  const bool light = !ack.window_packets;
-  if (!light && *next == packets_.begin_index()) kept_offset_ = acknowledged_offset();
+  const bool is_current = *next == packets_.begin_index();
+  if (is_current && !ack.is_light()) kept_offset_ = acknowledged_offset();
   if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
-  if (*next == packets_.begin_index()) {
+  if (is_current) {
     LossEvent event;
     mark_lost_again(now, event);
     if (event.lost_bytes > 0) report(now, event);
@@ -72,7 +72,7 @@ void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
   if (!progress) return;
   probe_.on_progress();
   take_rtt(now, ack, newest);
-  note_delivery(now, newest, ack);
+  note_delivery(now, newest, ack, popped_repaired_ && !ack.extended);
   arm_probe(now);
 }
 
@@ -82,7 +82,7 @@ bool UdtSender::plausible(PacketIndex next, const Acknowledgement& ack) const {
 }
 
 void UdtSender::take_windows(PacketIndex next, const Acknowledgement& ack) {
-  if (!ack.window_packets || next < window_point_) return;  // a light ACK moves no right edge; an old one knows less
+  if (ack.is_light() || next < window_point_) return;  // a light ACK moves no right edge; an old one knows less
   window_point_ = next;
   window_end_ = next + std::min(*ack.window_packets, kMaxWindowPackets);
   if (!ack.extended) return;
@@ -140,10 +140,11 @@ void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::o
   if (newest && newest->sends == 1 && !popped_repaired_) rtt_.on_sample(now - newest->sent_at);
 }
 
-void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack) {
+/// had_waited   for a repair: the ACK is no rate at which things came
+void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack,
+                              bool had_waited) {
   const std::uint64_t before = delivery_.delivered_bytes();
-  const bool late = popped_repaired_ && !ack.extended;
-  delivery_.on_delivered(now, delivered_bytes(), late);
+  delivery_.on_delivered(now, delivered_bytes(), had_waited);
   AckEvent event;
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
@@ -151,7 +152,7 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.in_flight_bytes = in_flight_bytes();
   if (rtt_.measured()) event.rtt = rtt_.latest();
   if (newest) {
-    if (!late) event.rate = delivery_.sample(now, *newest, lost_bytes_);
+    if (!had_waited) event.rate = delivery_.sample(now, *newest, lost_bytes_);
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
@@ -203,9 +204,7 @@ void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
     if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
   }
   if (event.lost_bytes > 0) report(now, event);
-  if (!behind) return;
-  popped_repaired_ = false;
-  note_delivery(now, behind, {});
+  if (behind) note_delivery(now, behind, {}, false);
 }
 
 /// A plain peer's ACKs stand still while a gap is open: its NAK, which leaves at once, shows the path by the packet

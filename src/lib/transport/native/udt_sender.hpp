@@ -45,8 +45,8 @@ struct FirstWords {
 };
 
 /// Repairs leave before new data; both within the congestion window, the pacing rate, the peer's window and our memory.
-/// A packet is sent again only if the peer asked for it or the probe timeout finds it unanswered: the oldest and the
-/// newest, and the peer tells of those between.
+/// A packet is sent again only if the peer asked for it, or the probe timeout finds it unanswered: the oldest and the
+/// newest, and the peer tells of those between; or LossGuess suspects it.
 /// Threads: unsynchronised; time is a parameter.
 class UdtSender {
  public:
@@ -75,8 +75,8 @@ class UdtSender {
   [[nodiscard]] std::uint64_t sent_offset() const { return sent_offset_; }
   /// And everything before this one is acknowledged.
   [[nodiscard]] std::uint64_t acknowledged_offset() const;
-  /// And everything before this one stays readable there, whatever we say next: libudt keeps nothing through a SHUTDOWN
-  /// of which only a light ACK has told.
+  /// And everything before this one by a full or medium ACK: at a SHUTDOWN libudt throws away what only a light one
+  /// covers.
   [[nodiscard]] std::uint64_t kept_offset() const { return kept_offset_; }
   [[nodiscard]] bool all_kept() const { return kept_offset_ == queue_.end_offset(); }
   /// Whether a word that is written now would wait at the peer, or here: much is before it, or a repair may be.
@@ -129,7 +129,8 @@ class UdtSender {
   void pop_acknowledged(PacketIndex next);
   void take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest);
   [[nodiscard]] bool note_overloads(std::uint32_t count);
-  void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack);
+  void note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack,
+                     bool had_waited);
 
   // Losses
   [[nodiscard]] std::optional<SentPacket> behind_new_gap(std::span<const SequenceRange> list) const;
@@ -198,7 +199,7 @@ class UdtSender {
   std::uint64_t kept_offset_ = 0;
   LossGuess guess_;  // of packets beyond, where the peer does not report bytes
   std::uint64_t lost_bytes_ = 0;
-  bool popped_repaired_ = false;  // by the ACK being handled: a packet that was sent more than once
+  bool popped_repaired_ = false;  // by the latest ACK: a packet that was sent more than once
   TimePoint loss_epoch_{};
   TimePoint nak_budget_since_{};
   std::size_t nak_budget_packets_ = 0;  // that NAKs may still name, until a round trip after nak_budget_since_
