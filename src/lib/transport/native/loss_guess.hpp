@@ -71,6 +71,7 @@ class LossGuess {
   PacketIndex run_end_ = 0;   // the first missing packet behind the last run
   PacketIndex last_end_ = 0;  // behind what was marked last, a run or an asker
   std::size_t run_packets_ = 1;
+  bool nak_was_lost_ = false;  // the one that named the run: its packets were presumed to have arrived
 };
 
 template <typename Mark>
@@ -82,12 +83,13 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;
   const PacketIndex end = std::min(presumed_end_, flight.end_index());
-  const bool nak_was_lost = flight[begin].presumed;
+  // A run that is sent again was presumed, or was not, before.
+  nak_was_lost_ = flight[begin].presumed || (nak_was_lost_ && begin < run_end_);
   const Run run = next_run(begin);
   PacketIndex index = begin;
   for (std::size_t left = run.packets; left > 0 && index < end && overdue(flight[index]); --left) {
     mark(index++);
-    while (index < end && flight[index].presumed && !nak_was_lost) ++index;
+    while (index < end && flight[index].presumed && !nak_was_lost_) ++index;
   }
   last_end_ = index;
   if (!run.asks) run_end_ = index;
