@@ -11,6 +11,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <udtcat/units.hpp>
+
 #include "files/accounts.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -76,7 +78,8 @@ Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, At
     value.resize(static_cast<std::size_t>(got));
     bytes += name.size() + value.size() + kEachBytes;
     if (bytes > kMaxExtendedBytes)
-      return fail(Errc::local_read_failed, "send the extended attributes of " + shown, "they are more than 1 MiB");
+      return fail(Errc::local_read_failed, "send the extended attributes of " + shown,
+                  fmt::format("they are more than {} MiB", kMaxExtendedBytes / kMiB));
     extended.push_back({name, std::move(value)});
   }
   std::ranges::sort(extended);

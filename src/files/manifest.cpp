@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <udtcat/units.hpp>
+
 #include "files/whole_io.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/try.hpp"
@@ -131,7 +133,8 @@ Result<std::optional<std::string_view>> ManifestReader::next_line() {
   for (;;) {
     const std::string_view rest(arrived_.data() + next_, filled_ - next_);
     const auto length = rest.find('\n');
-    if (std::min(length, rest.size()) > kMaxLineBytes) return wrong_line("it is longer than 64 KiB");
+    if (std::min(length, rest.size()) > kMaxLineBytes)
+      return wrong_line(fmt::format("it is longer than {} KiB", kMaxLineBytes / kKiB));
     if (length != std::string_view::npos) {
       next_ += length + 1;
       return rest.substr(0, length);

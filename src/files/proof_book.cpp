@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "files/whole_io.hpp"
-#include "lib/core/byte_order.hpp"
+#include "lib/core/byte_packing.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
@@ -22,43 +22,12 @@ namespace {
 constexpr std::string_view kBookMagic = "udtcat proofs 1\n";
 constexpr std::size_t kBookCountBytes = 8;
 constexpr std::size_t kBookHeadBytes = kBookMagic.size() + kBookCountBytes;
-constexpr std::size_t kBookPathLengthBytes = 2;
-constexpr std::size_t kBookEntryBytes = 2 * sizeof(Stamp) + sizeof(Digest) + kBookPathLengthBytes;  // without its path
+using BookPathLength = std::uint16_t;
+constexpr std::size_t kBookEntryBytes =
+    2 * sizeof(Stamp) + sizeof(Digest) + sizeof(BookPathLength);  // without its path
 
 constexpr std::size_t kBookPieceBytes = 1'048'576;  // guess: a write of a millisecond
 constexpr const char* kNextBookSuffix = ".new";     // custom: of what takes a book's place
-
-template <std::unsigned_integral Number>
-void append_number(std::vector<std::byte>& to, Number number) {
-  to.resize(to.size() + sizeof number);
-  core::store_be(std::span(to).last(sizeof number), number);
-}
-
-void append_bytes(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
-  to.insert(to.end(), bytes.begin(), bytes.end());
-}
-
-/// Takes values off the front of bytes that are known to be there.
-class BookBytes {
- public:
-  explicit BookBytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  [[nodiscard]] std::size_t left() const { return bytes_.size(); }
-  [[nodiscard]] std::span<const std::byte> take(std::size_t count) {
-    const auto taken = bytes_.first(count);
-    bytes_ = bytes_.subspan(count);
-    return taken;
-  }
-  template <typename Array>
-  [[nodiscard]] Array take_array() {
-    Array array;
-    std::ranges::copy(take(array.size()), array.begin());
-    return array;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
 
 }  // namespace
 
@@ -88,20 +57,20 @@ void ProofBook::forget(std::string_view path) {
 Status ProofBook::encode_to(const std::function<Status(std::span<const std::byte>)>& put) const {
   Sha256 hash;
   std::vector<std::byte> piece;
+  core::ByteWriter writer(piece);
   const auto put_piece = [&]() -> Status {
     hash.add(piece);
     UDTCAT_CHECK(put(piece));
     piece.clear();
     return {};
   };
-  append_bytes(piece, std::as_bytes(std::span(kBookMagic)));
-  append_number(piece, std::uint64_t{proofs_.size()});
+  writer.text(kBookMagic);
+  writer.number(std::uint64_t{proofs_.size()});
   for (const auto& [path, proof] : proofs_) {
-    append_bytes(piece, proof.source);
-    append_bytes(piece, proof.own);
-    append_bytes(piece, proof.digest);
-    append_number(piece, static_cast<std::uint16_t>(path.size()));
-    append_bytes(piece, std::as_bytes(std::span(path)));
+    writer.bytes(proof.source);
+    writer.bytes(proof.own);
+    writer.bytes(proof.digest);
+    writer.sized_text<BookPathLength>(path);
     if (piece.size() < kBookPieceBytes) continue;
     UDTCAT_CHECK(put_piece());
   }
@@ -112,7 +81,7 @@ Status ProofBook::encode_to(const std::function<Status(std::span<const std::byte
 std::vector<std::byte> ProofBook::encode() const {
   std::vector<std::byte> bytes;
   std::ignore = encode_to([&](std::span<const std::byte> piece) -> Status {
-    append_bytes(bytes, piece);
+    core::ByteWriter(bytes).bytes(piece);
     return {};
   });  // memory does not fail
   return bytes;
@@ -123,24 +92,22 @@ std::optional<ProofBook> ProofBook::parse(std::span<const std::byte> bytes, File
   const auto hashed = bytes.first(bytes.size() - sizeof(Digest));
   if (core::as_text(hashed.first(kBookMagic.size())) != kBookMagic) return std::nullopt;
   if (!std::ranges::equal(digest_of({hashed}), bytes.last(sizeof(Digest)))) return std::nullopt;
-  BookBytes rest(hashed.subspan(kBookMagic.size()));
-  const auto count = core::load_be<std::uint64_t>(rest.take(kBookCountBytes));
+  core::ByteReader rest(hashed.subspan(kBookMagic.size()));
+  const auto count = rest.number<std::uint64_t>();
   if (count > kMaxEntries) return std::nullopt;
   ProofBook book(std::move(location));
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (rest.left() < kBookEntryBytes) return std::nullopt;
     Proof proof;
-    proof.source = rest.take_array<Stamp>();
-    proof.own = rest.take_array<Stamp>();
-    proof.digest = rest.take_array<Digest>();
-    const auto path_bytes = core::load_be<std::uint16_t>(rest.take(kBookPathLengthBytes));
-    if (path_bytes == 0 || path_bytes > kMaxPathBytes || path_bytes > rest.left()) return std::nullopt;
-    std::string path(core::as_text(rest.take(path_bytes)));
+    proof.source = rest.array<sizeof(Stamp)>();
+    proof.own = rest.array<sizeof(Stamp)>();
+    proof.digest = rest.array<sizeof(Digest)>();
+    std::string path = rest.sized_text<BookPathLength>();
+    if (path.empty() || path.size() > kMaxPathBytes) return std::nullopt;  // also where the book is cut
     if (!book.proofs_.empty() && path <= book.proofs_.rbegin()->first) return std::nullopt;
     book.bytes_ += kBookEntryBytes + path.size();
     book.proofs_.emplace_hint(book.proofs_.end(), std::move(path), proof);
   }
-  if (rest.left() != 0) return std::nullopt;
+  if (!rest.is_whole()) return std::nullopt;
   return book;
 }
 

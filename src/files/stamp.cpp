@@ -5,14 +5,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
+#include <vector>
 
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "files/accounts.hpp"
+#include "lib/core/byte_packing.hpp"
 
 namespace udtcat::files {
 
@@ -36,15 +37,6 @@ std::int64_t nanoseconds_now() {
   return nanoseconds_of(now);
 }
 
-/// The parts of a status that two stamps differ in, in order.
-struct StampParts {
-  std::array<std::byte, 80> bytes{};
-  std::size_t used = 0;
-  void add(std::uint64_t value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) bytes.at(used++) = static_cast<std::byte>(value >> (8 * i));
-  }
-};
-
 }  // namespace
 
 std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status) {
@@ -54,15 +46,14 @@ std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& s
   if (nanoseconds_now() - state_changed < lately) return std::nullopt;
   const auto system = location.file_system_of(status);
   if (!system || std::ranges::find(kTellingSystems, system->type) == kTellingSystems.end()) return std::nullopt;
-  StampParts parts;
-  parts.add(this_machine());
-  parts.add(system->id);
-  parts.add(status.st_dev);
-  parts.add(status.st_ino);
-  parts.add(static_cast<std::uint64_t>(status.st_size));
-  parts.add(static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)));
-  parts.add(static_cast<std::uint64_t>(state_changed));
-  return short_digest_of({std::span(parts.bytes).first(parts.used)});
+  std::vector<std::byte> parts;
+  core::ByteWriter writer(parts);
+  for (const std::uint64_t part :
+       {this_machine(), system->id, std::uint64_t{status.st_dev}, std::uint64_t{status.st_ino},
+        static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)),
+        static_cast<std::uint64_t>(state_changed)})
+    writer.number(part);
+  return short_digest_of({parts});
 }
 
 bool is_same_state(const struct stat& one, const struct stat& other) {

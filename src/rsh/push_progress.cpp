@@ -24,7 +24,7 @@ void PushProgress::hear(std::uint64_t bytes, std::chrono::nanoseconds at) {
 
 std::string PushProgress::line(std::chrono::nanoseconds now, std::size_t columns) {
   tool::ProgressPicture picture{.now = {.stats = {}, .elapsed = now},
-                                .extent = tool::Extent{.done_bytes = have_bytes_, .all_bytes = all_bytes_}};
+                                .amount = tool::Amount{.done_bytes = have_bytes_, .all_bytes = all_bytes_}};
   picture.now.stats.bytes_sent = have_bytes_;
   if (now - heard_at_ >= kSilence)
     picture.now.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(now - heard_at_);

@@ -128,7 +128,7 @@ class PipeSession {
  private:
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_local();
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> make_stdio(const StdioHalves& halves);
-  [[nodiscard]] std::optional<Extent> extent(const ConnectionStats& stats) const;
+  [[nodiscard]] std::optional<Amount> amount(const ConnectionStats& stats) const;
   void say_what_is_left();
   void accept(StreamId id);
   void on_outcome(const StreamOutcome& outcome);
@@ -163,21 +163,21 @@ PipeSession::PipeSession(SessionRun& run, const PipeOptions& options, std::uniqu
   core::log().info("connected to {}", peer_text(*connection_));
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   run_.follow(*connection_);
-  run_.measure([this](const ConnectionStats& stats) { return extent(stats); });
+  run_.measure([this](const ConnectionStats& stats) { return amount(stats); });
 }
 
 /// By what the user says, else by the file that is read.
-std::optional<Extent> PipeSession::extent(const ConnectionStats& stats) const {
+std::optional<Amount> PipeSession::amount(const ConnectionStats& stats) const {
   const bool sends = options_.session.sends && connection_->peer_receives();
   const bool receives = options_.session.receives && connection_->peer_sends();
   if (options_.expected_bytes) {
     const std::uint64_t done = !receives ? stats.bytes_sent
                                : !sends  ? stats.bytes_received
                                          : std::max(stats.bytes_sent, stats.bytes_received);
-    return Extent{done, *options_.expected_bytes};
+    return Amount{done, *options_.expected_bytes};
   }
   if (!sends || options_.exec || !stdin_bytes_) return std::nullopt;
-  return Extent{stats.bytes_sent, *stdin_bytes_};
+  return Amount{stats.bytes_sent, *stdin_bytes_};
 }
 
 /// A half of the local stream has ended. While data may come from the peer, they are what the user looks at.

@@ -28,9 +28,9 @@ struct Part {
 };
 
 /// Before the first byte 0 %, and 100 % only after the last; none where there is more than was foretold.
-std::optional<std::uint64_t> per_cent(const Extent& extent) {
-  if (extent.all_bytes == 0 || extent.done_bytes > extent.all_bytes) return std::nullopt;
-  return static_cast<std::uint64_t>(static_cast<long double>(extent.done_bytes) * 100 / extent.all_bytes);
+std::optional<std::uint64_t> per_cent(const Amount& amount) {
+  if (amount.all_bytes == 0 || amount.done_bytes > amount.all_bytes) return std::nullopt;
+  return static_cast<std::uint64_t>(static_cast<long double>(amount.done_bytes) * 100 / amount.all_bytes);
 }
 
 std::string outage_text(const ProgressPicture& picture) {
@@ -63,14 +63,14 @@ Progress Progress::of_whole_run() {
 std::string Progress::line(const ProgressPicture& picture, std::size_t columns) {
   add(picture);
   const ConnectionStats& stats = picture.now.stats;
-  const auto percent = picture.extent ? per_cent(*picture.extent) : std::nullopt;
+  const auto percent = picture.amount ? per_cent(*picture.amount) : std::nullopt;
   // Bytes of things are not those that went over the path.
-  const bool is_of_many = picture.extent && !picture.extent->count.empty();
+  const bool is_of_many = picture.amount && !picture.amount->count.empty();
   std::vector<Part> parts;
   if (percent) parts.push_back({1, fmt::format("[{:3} %]", *percent)});
-  parts.push_back({2, percent      ? fmt::format("{} of {}", core::format_size(picture.extent->done_bytes),
-                                                 core::format_size(picture.extent->all_bytes))
-                      : is_of_many ? core::format_size(picture.extent->done_bytes)
+  parts.push_back({2, percent      ? fmt::format("{} of {}", core::format_size(picture.amount->done_bytes),
+                                                 core::format_size(picture.amount->all_bytes))
+                      : is_of_many ? core::format_size(picture.amount->done_bytes)
                                    : payload_text(stats)});
   if (stats.silence.count() > 0) {
     parts.push_back({0, outage_text(picture)});
@@ -81,15 +81,15 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
   } else {
     if (const auto now = rate(&Point::moved_bytes, kLeastOfRate, kRateWindow))
       parts.push_back({3, core::format_rate(*now)});
-    const auto time_left = percent ? left(*picture.extent) : std::nullopt;
+    const auto time_left = percent ? left(*picture.amount) : std::nullopt;
     parts.push_back({4, time_left ? clock_text(*time_left) + " left" : clock_text(picture.now.elapsed)});
   }
   if (stats.rtt) parts.push_back({5, rtt_text(stats)});
   // Of an end that receives they are a few of its own, and say little.
   if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
     parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
-  if (is_of_many) parts.push_back({7, picture.extent->count});
-  if (picture.extent && !picture.extent->name.empty()) parts.push_back({8, picture.extent->name});
+  if (is_of_many) parts.push_back({7, picture.amount->count});
+  if (picture.amount && !picture.amount->name.empty()) parts.push_back({8, picture.amount->name});
   return fitted(std::move(parts), columns);
 }
 
@@ -97,7 +97,7 @@ std::string Progress::line(const ProgressPicture& picture, std::size_t columns) 
 void Progress::add(const ProgressPicture& picture) {
   if (picture.now.stats.silence.count() > 0) return points_.clear();
   const auto at = picture.now.elapsed;
-  points_.push_back({at, payload_bytes(picture.now.stats), picture.extent ? picture.extent->done_bytes : 0});
+  points_.push_back({at, payload_bytes(picture.now.stats), picture.amount ? picture.amount->done_bytes : 0});
   while (points_.size() > 2 && at - points_[1].at >= kTimeLeftWindow) points_.pop_front();
 }
 
@@ -111,11 +111,11 @@ std::optional<BitRate> Progress::rate(std::uint64_t Point::*bytes, nanoseconds l
   return BitRate::from_bytes_per(last.*bytes - std::min(last.*bytes, from.*bytes), last.at - from.at);
 }
 
-std::optional<nanoseconds> Progress::left(const Extent& extent) const {
+std::optional<nanoseconds> Progress::left(const Amount& amount) const {
   const auto now = rate(&Point::done_bytes, kLeastOfTimeLeft, kTimeLeftWindow);
   if (!now || now->bytes_per_second() == 0) return std::nullopt;
   const double time =
-      static_cast<double>(extent.all_bytes - extent.done_bytes) / static_cast<double>(now->bytes_per_second());
+      static_cast<double>(amount.all_bytes - amount.done_bytes) / static_cast<double>(now->bytes_per_second());
   if (time > std::chrono::duration<double>(kMostTimeLeft).count()) return std::nullopt;
   return std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(time));
 }

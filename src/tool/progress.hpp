@@ -17,7 +17,7 @@
 namespace udtcat::tool {
 
 /// How much there is to move, where that is known, and how much of it has moved.
-struct Extent {
+struct Amount {
   std::uint64_t done_bytes = 0;
   std::uint64_t all_bytes = 0;  ///< 0: not known
   std::string count{};          ///< of the things that move, "12 of 81 names"; empty: one thing
@@ -27,7 +27,7 @@ struct Extent {
 /// A transfer as a line of progress shows it.
 struct ProgressPicture {
   Sample now{};
-  std::optional<Extent> extent{};                       ///< none: nobody knows
+  std::optional<Amount> amount{};                       ///< none: nobody knows
   std::optional<std::chrono::milliseconds> patience{};  ///< silence after which the peer is given up
   std::string waits{};                                  ///< what for, besides data; empty: nothing
 };
@@ -55,7 +55,7 @@ class Progress {
   void add(const ProgressPicture& picture);
   [[nodiscard]] std::optional<BitRate> rate(std::uint64_t Point::*bytes, std::chrono::nanoseconds least,
                                             std::chrono::nanoseconds window) const;
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> left(const Extent& extent) const;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> left(const Amount& amount) const;
 
   std::deque<Point> points_;  // since the last silence, of the longest window
 };

@@ -142,8 +142,8 @@ std::string SessionRun::waiting_text() const {
 }
 
 ProgressPicture SessionRun::progress_picture() const {
-  ProgressPicture picture{.now = sample(), .extent = {}, .patience = idle_timeout_, .waits = waiting_text()};
-  if (extent_) picture.extent = extent_(picture.now.stats);
+  ProgressPicture picture{.now = sample(), .amount = {}, .patience = idle_timeout_, .waits = waiting_text()};
+  if (amount_) picture.amount = amount_(picture.now.stats);
   return picture;
 }
 

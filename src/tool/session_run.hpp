@@ -62,7 +62,7 @@ class SessionRun {
   /// a peer also where one sits at the terminal, once it takes long.
   void wait_for(std::string what);
   /// How much there is to move, where that is known: for progress. Called until the run has ended.
-  void measure(std::function<std::optional<Extent>(const ConnectionStats&)> extent) { extent_ = std::move(extent); }
+  void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) { amount_ = std::move(amount); }
   /// Tells the user an event, unless he wants to read errors only.
   void say(const std::string& what);
 
@@ -145,7 +145,7 @@ class SessionRun {
   std::string peer_;                          // its address; empty where there are several, or none
   std::string peer_name_;                     // by its key pair; empty where it has none
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
-  std::function<std::optional<Extent>(const ConnectionStats&)> extent_;
+  std::function<std::optional<Amount>(const ConnectionStats&)> amount_;
   std::string waits_;
   Clock::time_point waits_since_;
   std::function<void(const Error&)> tell_peers_;

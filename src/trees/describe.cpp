@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/describe.hpp"
 
-#include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 
-#include "files/sparse.hpp"
-#include "files/whole_io.hpp"
+#include "files/leaf_reader.hpp"
 #include "lib/core/try.hpp"
 #include "trees/zero_pages.hpp"
 
@@ -53,42 +50,32 @@ class RunWriter {
 }  // namespace
 
 Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
-                                      std::vector<std::byte>& memory, Account& account) {
+                                      std::vector<std::byte>& memory, Tally& tally) {
   files::TreeHash tree;
-  files::SparseMap map(file.file, file.bytes);
+  files::LeafReader reader(file.file, file.bytes, memory, file.path);
   RunWriter run(file.id, writer);
-  const std::uint64_t leaves = files::leaves_of(file.bytes);
-  for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
-    if (leaf % kLeavesUnasked == 0 && writer.is_cut())
+  for (;;) {
+    UDTCAT_TRY(const auto leaf, reader.next());
+    if (!leaf) break;
+    if (leaf->number % kLeavesUnasked == 0 && writer.is_cut())
       return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
-    const std::uint64_t offset = leaf * files::kLeafBytes;
-    memory.resize(std::min<std::uint64_t>(files::kLeafBytes, file.bytes - offset));
-    const auto bytes = std::span(memory);
     std::optional<files::Digest> theirs;
     if (comparison != nullptr) {
       UDTCAT_TRY(theirs, comparison->next());
     }
-    std::vector<Extent> extents;
-    const bool is_hole = map.is_hole(offset, bytes.size());
-    if (!is_hole) {
-      UDTCAT_CHECK(files::read_leaf(file.file, offset, bytes, file.path));
-      extents = extents_of(bytes);
-    } else if (bytes.size() < files::kLeafBytes) {
-      std::ranges::fill(bytes, std::byte{0});
-    }
+    std::vector<Extent> extents = extents_of(leaf->content);
     const bool is_zero = extents.empty();
-    const auto digest =
-        is_zero && bytes.size() == files::kLeafBytes ? files::hash_of_zeros() : files::hash_of_leaf(bytes);
+    const auto digest = is_zero && leaf->bytes == files::kLeafBytes ? files::hash_of_zeros() : files::hash_of(*leaf);
     tree.add(digest);
-    account.bytes += bytes.size();
+    tally.bytes += leaf->bytes;
     if (theirs == digest) {
-      UDTCAT_CHECK(run.add(RunWriter::Kind::same, leaf));
+      UDTCAT_CHECK(run.add(RunWriter::Kind::same, leaf->number));
     } else if (is_zero) {
-      UDTCAT_CHECK(run.add(RunWriter::Kind::zeros, leaf));
+      UDTCAT_CHECK(run.add(RunWriter::Kind::zeros, leaf->number));
     } else {
       UDTCAT_CHECK(run.end());
-      for (const Extent& extent : extents) account.moved_bytes += extent.bytes.size();
-      UDTCAT_CHECK(writer.put_leaf({file.id, leaf, digest, std::move(extents)}, memory));
+      for (const Extent& extent : extents) tally.moved_bytes += extent.bytes.size();
+      UDTCAT_CHECK(writer.put_leaf({file.id, leaf->number, digest, std::move(extents)}, memory));
     }
   }
   UDTCAT_CHECK(run.end());

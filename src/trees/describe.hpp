@@ -10,9 +10,9 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/descriptor.hpp"
-#include "trees/account.hpp"
 #include "trees/comparison.hpp"
 #include "trees/message_io.hpp"
+#include "trees/tally.hpp"
 
 namespace udtcat::trees {
 
@@ -31,6 +31,6 @@ struct Described {
 /// errors: Errc::local_read_failed, also where it is shorter than announced; those of `writer` and `comparison`
 [[nodiscard]] Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison,
                                                     MessageWriter& writer, std::vector<std::byte>& memory,
-                                                    Account& account);
+                                                    Tally& tally);
 
 }  // namespace udtcat::trees

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "files/entry_path.hpp"
+#include "lib/core/invariant.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "trees/message.hpp"
 #include "trees/message_body.hpp"
@@ -23,7 +25,7 @@ bool is_attribute_name(std::string_view name) {
   return is_known && is_name(name, kMaxAttributeNameBytes);
 }
 
-Result<files::Attributes> decode_attributes(BodyReader& body) {
+Result<files::Attributes> decode_attributes(core::ByteReader& body) {
   files::Attributes attributes;
   attributes.mode = body.number<std::uint32_t>();
   if ((attributes.mode & ~files::kModeBits) != 0) return message_violation("a mode of more than twelve bits");
@@ -39,7 +41,7 @@ Result<files::Attributes> decode_attributes(BodyReader& body) {
   return attributes;
 }
 
-Status decode_kind(BodyReader& body, Entry& entry) {
+Status decode_kind(core::ByteReader& body, Entry& entry) {
   switch (entry.kind) {
     case EntryKind::file: {
       entry.size_bytes = body.number<std::uint64_t>();
@@ -71,7 +73,7 @@ Status decode_kind(BodyReader& body, Entry& entry) {
   return message_violation(fmt::format("an entry of kind {}", static_cast<unsigned>(entry.kind)));
 }
 
-Status decode_extended(BodyReader& body, std::vector<files::ExtendedAttribute>& extended) {
+Status decode_extended(core::ByteReader& body, std::vector<files::ExtendedAttribute>& extended) {
   const auto count = body.number<std::uint16_t>();
   for (std::uint16_t i = 0; i < count && !body.is_cut(); ++i) {
     files::ExtendedAttribute& each = extended.emplace_back();
@@ -79,16 +81,14 @@ Status decode_extended(BodyReader& body, std::vector<files::ExtendedAttribute>& 
     if (!is_attribute_name(each.name)) return message_violation("an extended attribute of no such name");
     const auto bytes = body.number<std::uint32_t>();
     if (bytes > kMaxAttributeBytes) return message_violation(fmt::format("an extended attribute of {} bytes", bytes));
-    const auto value = body.bytes(bytes);
-    // SAFETY: any byte is a char.
-    each.value.assign(reinterpret_cast<const char*>(value.data()), value.size());
+    each.value = core::as_text(body.bytes(bytes));
   }
   return {};
 }
 
 }  // namespace
 
-void encode_entry(const Entry& entry, BodyWriter& body) {
+void encode_entry(const Entry& entry, core::ByteWriter& body) {
   const files::Attributes& attributes = entry.attributes;
   body.number(static_cast<std::uint8_t>(entry.kind));
   body.number(entry.may_be_linked ? kMayBeLinked : std::uint8_t{0});
@@ -119,7 +119,7 @@ void encode_entry(const Entry& entry, BodyWriter& body) {
   }
 }
 
-Result<Entry> decode_entry(BodyReader body) {
+Result<Entry> decode_entry(core::ByteReader body) {
   Entry entry;
   entry.kind = static_cast<EntryKind>(body.number<std::uint8_t>());
   const auto flags = body.number<std::uint8_t>();

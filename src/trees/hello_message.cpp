@@ -15,7 +15,7 @@ constexpr std::uint8_t kWantsTotals = 0x02;  // spec: docs/spec/trees.md §1
 
 }  // namespace
 
-void encode_hello(const Hello& hello, BodyWriter& body) {
+void encode_hello(const Hello& hello, core::ByteWriter& body) {
   body.number(kVersion);
   body.number(static_cast<std::uint8_t>(hello.role));
   body.number(
@@ -26,7 +26,7 @@ void encode_hello(const Hello& hello, BodyWriter& body) {
   for (const std::string& each : hello.paths) body.sized_text<std::uint16_t>(each);
 }
 
-Result<Hello> decode_hello(BodyReader body) {
+Result<Hello> decode_hello(core::ByteReader body) {
   const auto version = body.number<std::uint8_t>();
   if (version != kVersion) return message_violation(fmt::format("version {}, where this end knows 1", version));
   const auto role = body.number<std::uint8_t>();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/judge.hpp"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "files/sparse.hpp"
-#include "files/whole_io.hpp"
+#include <udtcat/units.hpp>
+
+#include "files/leaf_reader.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
@@ -107,7 +106,7 @@ Status Judge::have_proved(const Numbered& numbered, const struct stat& status, c
     return fail(Errc::local_write_failed, "keep " + destination_.tree().shown(entry.path),
                 "somebody else is writing it");
   if (!files::is_same_state(*now, status)) proved_.push_back({entry.path, *entry.stamp, digest, *now});
-  reception_.account().bytes += entry.size_bytes;
+  reception_.tally().bytes += entry.size_bytes;
   return have(numbered, digest);
 }
 
@@ -127,16 +126,11 @@ void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
   const auto file = open_candidate(destination_, entry.path, candidate);
   if (!file || ::fstat(file->number(), &candidate.status) != 0) return;
   const auto there = static_cast<std::uint64_t>(candidate.status.st_size);
-  const std::uint64_t leaves = files::leaves_of(entry.size_bytes);
-  files::SparseMap map(*file, there);
-  memory_.resize(files::kLeafBytes);
-  for (std::uint64_t leaf = 0; leaf < leaves && !reception_.should_stop(); ++leaf) {
-    const std::uint64_t offset = leaf * files::kLeafBytes;
-    const auto bytes = std::span(memory_).first(std::min<std::uint64_t>(files::kLeafBytes, entry.size_bytes - offset));
-    if (offset + bytes.size() > there) return;
-    const bool is_zero_leaf = bytes.size() == files::kLeafBytes && map.is_hole(offset, bytes.size());
-    if (!is_zero_leaf && !files::read_leaf(*file, offset, bytes, entry.path)) return;
-    candidate.leaves.add(is_zero_leaf ? files::hash_of_zeros() : files::hash_of_leaf(bytes));
+  files::LeafReader reader(*file, entry.size_bytes, memory_, entry.path);
+  while (reader.next_end() <= there && !reception_.should_stop()) {
+    const auto leaf = reader.next();
+    if (!leaf || !*leaf) return;
+    candidate.leaves.add(files::hash_of(**leaf));
   }
 }
 
@@ -167,7 +161,8 @@ Status Judge::remember(const Entry& entry) {
   remembered_bytes_ += kEachBytes + entry.path.size();
   for (const auto& each : entry.attributes.extended) remembered_bytes_ += each.name.size() + each.value.size();
   if (remembered_bytes_ <= kMaxRememberedBytes) return {};
-  return fail(Errc::stream_refused, "take one more directory or link", "there are more than 2 GiB of them");
+  return fail(Errc::stream_refused, "take one more directory or link",
+              fmt::format("there are more than {} GiB of them", kMaxRememberedBytes / kGiB));
 }
 
 }  // namespace udtcat::trees

@@ -57,11 +57,11 @@ constexpr std::array<NumberedCause, 4> kCauses{{{1, Errc::local_read_failed, Err
 
 // The bodies, in the order of the table.
 
-MessageType encode_body(const Hello& hello, BodyWriter& body) {
+MessageType encode_body(const Hello& hello, core::ByteWriter& body) {
   encode_hello(hello, body);
   return MessageType::hello;
 }
-MessageType encode_body(const Entry& entry, BodyWriter& body) {
+MessageType encode_body(const Entry& entry, core::ByteWriter& body) {
   encode_entry(entry, body);
   return MessageType::entry;
 }
@@ -78,18 +78,18 @@ std::size_t body_bytes_of(const Data& data) {
   return bytes;
 }
 
-void encode_data_head(const Data& data, BodyWriter& body) {
+void encode_data_head(const Data& data, core::ByteWriter& body) {
   body.number(data.entry);
   body.number(data.leaf);
   body.bytes(data.digest);
 }
 
-void encode_extent_head(const Extent& extent, BodyWriter& body) {
+void encode_extent_head(const Extent& extent, core::ByteWriter& body) {
   body.number(extent.offset);
   body.number(static_cast<std::uint32_t>(extent.bytes.size()));
 }
 
-MessageType encode_body(const Data& data, BodyWriter& body) {
+MessageType encode_body(const Data& data, core::ByteWriter& body) {
   body.expect(body_bytes_of(data));
   encode_data_head(data, body);
   for (const Extent& each : data.extents) {
@@ -100,62 +100,62 @@ MessageType encode_body(const Data& data, BodyWriter& body) {
 }
 
 template <typename Run>
-MessageType encode_run(MessageType type, const Run& run, BodyWriter& body) {
+MessageType encode_run(MessageType type, const Run& run, core::ByteWriter& body) {
   body.number(run.entry);
   body.number(run.leaf);
   body.number(run.count);
   return type;
 }
-MessageType encode_body(const Zeros& run, BodyWriter& body) { return encode_run(MessageType::zeros, run, body); }
-MessageType encode_body(const Same& run, BodyWriter& body) { return encode_run(MessageType::same, run, body); }
+MessageType encode_body(const Zeros& run, core::ByteWriter& body) { return encode_run(MessageType::zeros, run, body); }
+MessageType encode_body(const Same& run, core::ByteWriter& body) { return encode_run(MessageType::same, run, body); }
 
-MessageType encode_body(const Whole& whole, BodyWriter& body) {
+MessageType encode_body(const Whole& whole, core::ByteWriter& body) {
   body.number(whole.entry);
   body.bytes(whole.digest);
   return MessageType::whole;
 }
 
-MessageType encode_reason(MessageType type, EntryId entry, const std::string& reason, BodyWriter& body) {
+MessageType encode_reason(MessageType type, EntryId entry, const std::string& reason, core::ByteWriter& body) {
   body.number(entry);
   body.sized_text<std::uint16_t>(core::printable(reason, kMaxReasonBytes));
   return type;
 }
-MessageType encode_body(const Dropped& dropped, BodyWriter& body) {
+MessageType encode_body(const Dropped& dropped, core::ByteWriter& body) {
   return encode_reason(MessageType::dropped, dropped.entry, dropped.reason, body);
 }
-MessageType encode_body(const Refused& refused, BodyWriter& body) {
+MessageType encode_body(const Refused& refused, core::ByteWriter& body) {
   return encode_reason(MessageType::refused, refused.entry, refused.reason, body);
 }
 
-MessageType encode_body(const End& end, BodyWriter& body) {
+MessageType encode_body(const End& end, core::ByteWriter& body) {
   body.number(end.entries);
   return MessageType::end;
 }
-MessageType encode_body(const Totals& totals, BodyWriter& body) {
+MessageType encode_body(const Totals& totals, core::ByteWriter& body) {
   body.number(totals.entries);
   body.number(totals.bytes);
   return MessageType::totals;
 }
-MessageType encode_body(const Missed& missed, BodyWriter& body) {
+MessageType encode_body(const Missed& missed, core::ByteWriter& body) {
   body.sized_text<std::uint16_t>(core::printable(missed.reason, kMaxReasonBytes));
   return MessageType::missed;
 }
-MessageType encode_body(const Done& done, BodyWriter& body) {
+MessageType encode_body(const Done& done, core::ByteWriter& body) {
   body.number(done.entries);
   return MessageType::done;
 }
 
-MessageType encode_body(const Have& have, BodyWriter& body) {
+MessageType encode_body(const Have& have, core::ByteWriter& body) {
   body.number(have.entry);
   if (have.digest) body.bytes(*have.digest);
   return MessageType::have;
 }
-MessageType encode_body(const Want& want, BodyWriter& body) {
+MessageType encode_body(const Want& want, core::ByteWriter& body) {
   body.number(want.entry);
   return MessageType::want;
 }
 
-MessageType encode_body(const Hashes& hashes, BodyWriter& body) {
+MessageType encode_body(const Hashes& hashes, core::ByteWriter& body) {
   body.number(hashes.entry);
   body.number(static_cast<std::uint8_t>(hashes.last));
   body.number(hashes.zeros);
@@ -163,7 +163,7 @@ MessageType encode_body(const Hashes& hashes, BodyWriter& body) {
   return MessageType::hashes;
 }
 
-MessageType encode_body(const Failed& failed, BodyWriter& body) {
+MessageType encode_body(const Failed& failed, core::ByteWriter& body) {
   const auto* cause = std::ranges::find(kCauses, failed.cause, &NumberedCause::there);
   UDTCAT_INVARIANT(cause != kCauses.end(), "an end gives one of the four causes");
   body.number(cause->number);
@@ -176,13 +176,13 @@ tl::unexpected<Error> unknown_type(MessageType type) {
 }
 
 /// The number of an entry, or of entries.
-Result<std::uint64_t> decode_id(BodyReader& body) {
+Result<std::uint64_t> decode_id(core::ByteReader& body) {
   const auto number = body.number<std::uint64_t>();
   if (number >= kEntryIds) return message_violation(fmt::format("entry {}", number));
   return number;
 }
 
-Result<Message> decode_data(BodyReader body) {
+Result<Message> decode_data(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
   Data data{.entry = entry, .leaf = body.number<std::uint64_t>(), .digest = {}, .extents = {}};
   data.digest = body.array<kDigestBytes>();
@@ -202,7 +202,7 @@ Result<Message> decode_data(BodyReader body) {
 }
 
 template <typename Run>
-Result<Message> decode_run(BodyReader body) {
+Result<Message> decode_run(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
   const Run run{.entry = entry, .leaf = body.number<std::uint64_t>(), .count = body.number<std::uint64_t>()};
   if (!body.is_whole()) return message_violation("leaves of another length");
@@ -211,7 +211,7 @@ Result<Message> decode_run(BodyReader body) {
   return run;
 }
 
-Result<Message> decode_hashes(BodyReader body) {
+Result<Message> decode_hashes(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
   Hashes hashes{.entry = entry, .last = false, .zeros = 0, .digests = {}};
   const auto last = body.number<std::uint8_t>();
@@ -228,13 +228,13 @@ Result<Message> decode_hashes(BodyReader body) {
   return hashes;
 }
 
-Result<Message> decode_missed(BodyReader body) {
+Result<Message> decode_missed(core::ByteReader body) {
   const std::string reason = body.sized_text<std::uint16_t>();
   if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("MISSED of another length");
   return Missed{core::printable(reason, kMaxReasonBytes)};
 }
 
-Result<Message> decode_failed(BodyReader body) {
+Result<Message> decode_failed(core::ByteReader body) {
   const auto number = body.number<std::uint8_t>();
   std::string reason = body.sized_text<std::uint16_t>();
   if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("FAILED of another length");
@@ -245,7 +245,7 @@ Result<Message> decode_failed(BodyReader body) {
 
 /// A message of an entry, or of a number of them, and nothing that has limits of its own.
 template <typename Short>
-Result<Message> decode_short(BodyReader body) {
+Result<Message> decode_short(core::ByteReader body) {
   UDTCAT_TRY(const std::uint64_t number, decode_id(body));
   Short message{};
   if constexpr (requires { message.entries; })
@@ -265,7 +265,7 @@ Result<Message> decode_short(BodyReader body) {
   return message;
 }
 
-Result<Message> decode_type(MessageType type, BodyReader body) {
+Result<Message> decode_type(MessageType type, core::ByteReader body) {
   switch (type) {
     case MessageType::hello:
       return decode_hello(body);
@@ -314,7 +314,7 @@ Error error_of(const Failed& failed) {
 void encode(const Message& message, std::vector<std::byte>& to) {
   const std::size_t begin = to.size();
   to.resize(begin + kHeaderBytes);
-  BodyWriter body(to);
+  core::ByteWriter body(to);
   const MessageType type = std::visit([&body](const auto& each) { return encode_body(each, body); }, message);
   encode_header(type, to.size() - begin - kHeaderBytes, std::span(to).subspan(begin));
 }
@@ -323,7 +323,7 @@ void encode_head(const Data& data, std::vector<std::byte>& to) {
   const std::size_t begin = to.size();
   to.resize(begin + kHeaderBytes);
   encode_header(MessageType::data, body_bytes_of(data), std::span(to).subspan(begin));
-  BodyWriter body(to);
+  core::ByteWriter body(to);
   encode_data_head(data, body);
   encode_extent_head(data.extents.front(), body);
 }
@@ -339,7 +339,7 @@ Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) 
 
 Result<Message> decode(std::uint8_t type, std::span<const std::byte> body) {
   if (body.size() > kMaxBodyBytes) return message_violation(fmt::format("{} bytes of one", body.size()));
-  return decode_type(static_cast<MessageType>(type), BodyReader(body));
+  return decode_type(static_cast<MessageType>(type), core::ByteReader(body));
 }
 
 }  // namespace udtcat::trees

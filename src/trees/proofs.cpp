@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/proofs.hpp"
 
+#include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "files/stamp.hpp"
 #include "lib/core/log.hpp"
 
 namespace udtcat::trees {
+
+std::optional<files::FileLocation> book_of(const files::FileTree& tree, const std::string& books) {
+  const auto root = tree.enter("", Errc::local_read_failed);
+  if (!root) return std::nullopt;
+  std::error_code unknown;
+  const std::string path =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", (*root)->number()), unknown).string();
+  std::filesystem::create_directories(books, unknown);
+  if (unknown || path.empty()) return std::nullopt;
+  // Names of files are the user's own.
+  std::filesystem::permissions(books, std::filesystem::perms::owner_all, unknown);
+  return files::FileLocation(books + '/' + files::to_hex(files::digest_of({std::as_bytes(std::span(path))})));
+}
 
 Proofs::Proofs(const std::optional<files::FileLocation>& book, std::string peer) : peer_(std::move(peer)) {
   if (book) book_ = files::ProofBook::load(*book);

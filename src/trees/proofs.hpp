@@ -8,12 +8,16 @@
 
 #include <sys/stat.h>
 
+#include "files/file_tree.hpp"
 #include "files/proof_book.hpp"
 #include "lib/core/mutex.hpp"
 #include "trees/destination.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
+
+/// The book of a directory, in the directory of all books, which is made.  none: nothing can be remembered of it
+[[nodiscard]] std::optional<files::FileLocation> book_of(const files::FileTree& tree, const std::string& books);
 
 /// A file that was proved, and waits to be written into the book.
 struct Proved {

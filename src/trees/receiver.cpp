@@ -26,9 +26,9 @@ std::uint64_t bytes_between(const Entry& entry, std::uint64_t leaf, std::uint64_
 }  // namespace
 
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& wire, ManifestLog* manifest,
-                                                 Account& account) {
+                                                 Tally& tally) {
   UDTCAT_TRY(auto parts, files::Parts::open(options.tree, options.job, options.held));
-  return std::unique_ptr<Receiver>(new Receiver(std::move(options), std::move(parts), wire, manifest, account));
+  return std::unique_ptr<Receiver>(new Receiver(std::move(options), std::move(parts), wire, manifest, tally));
 }
 
 Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
@@ -79,12 +79,12 @@ Status Receiver::take(Message& message, std::size_t body_bytes) {
   if (const auto* end = std::get_if<End>(&message)) return complete(*end);
   if (const auto* failed = std::get_if<Failed>(&message)) return tl::unexpected(error_of(*failed));
   if (const auto* missed = std::get_if<Missed>(&message)) {
-    reception_.account().complain("the other end: " + missed->reason);
+    reception_.tally().complain("the other end: " + missed->reason);
     return {};
   }
   if (const auto* totals = std::get_if<Totals>(&message)) {
-    reception_.account().all_entries = totals->entries;
-    reception_.account().all_bytes = totals->bytes;
+    reception_.tally().all_entries = totals->entries;
+    reception_.tally().all_bytes = totals->bytes;
     return {};
   }
   return tl::unexpected(of_sender("it is no sender's word"));
@@ -109,7 +109,7 @@ Status Receiver::describe(EntryId id) {
   if (!expected) return tl::unexpected(of_sender("it describes what nobody asked for"));
   // Its part is not to be another's, which waits for the same name.
   if (committer_->is_pending(expected->entry.path)) committer_->finish();
-  reception_.account().begin_file(expected->entry.path);
+  reception_.tally().begin_file(expected->entry.path);
   current_.emplace(Current{id, expected->body_bytes,
                            IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate),
                                         reception_.options().is_sealed),
@@ -125,9 +125,9 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
   if (!taken && taken.error().code == Errc::local_read_failed) return give_up(taken.error());
   UDTCAT_CHECK(taken);
   const std::uint64_t bytes = bytes_between(current_->file.entry(), leaves.leaf, count);
-  reception_.account().bytes += bytes;
+  reception_.tally().bytes += bytes;
   if constexpr (std::is_same_v<Leaves, Data>)
-    for (const Extent& extent : leaves.extents) reception_.account().moved_bytes += extent.bytes.size();
+    for (const Extent& extent : leaves.extents) reception_.tally().moved_bytes += extent.bytes.size();
   return {};
 }
 
@@ -150,14 +150,14 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   if (dropped_.size() < kMaxDropped)
     dropped_.insert_or_assign(current_->file.entry().path, complaint);
   else
-    reception_.account().complain(complaint);
+    reception_.tally().complain(complaint);
   settle_current();
   return {};
 }
 
 /// Files that were dropped and have not come again are not to be had.
 void Receiver::complain_of_dropped() {
-  for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.account().complain(complaint);
+  for (const auto& [path, complaint] : std::exchange(dropped_, {})) reception_.tally().complain(complaint);
 }
 
 /// This file cannot be had here; its leaves are passed over.

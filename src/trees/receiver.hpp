@@ -29,19 +29,19 @@ namespace udtcat::trees {
 /// Threads: unsynchronised.
 class Receiver {
  public:
-  /// manifest   null: none is written.  `wire`, `manifest` and `account` outlive this
+  /// manifest   null: none is written.  `wire`, `manifest` and `tally` outlive this
   /// errors: those of Parts::open()
   [[nodiscard]] static Result<std::unique_ptr<Receiver>> make(ReceiverOptions options, Wire& wire,
-                                                              ManifestLog* manifest, Account& account);
+                                                              ManifestLog* manifest, Tally& tally);
 
-  /// Whole but for the names that `account` has complained of.
+  /// Whole but for the names that `tally` has complained of.
   /// reader   of the wire, behind what was read before.  hello   of a connector
   /// errors: as Failed says; those of the wire and of the disk; Errc::protocol_violated
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
-  Receiver(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account)
-      : wire_(wire), reception_(std::move(options), std::move(parts), wire, manifest, account) {}
+  Receiver(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
+      : wire_(wire), reception_(std::move(options), std::move(parts), wire, manifest, tally) {}
 
   void judge_entries();
   [[nodiscard]] Status receive(MessageReader& reader);

@@ -6,12 +6,12 @@
 
 namespace udtcat::trees {
 
-Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account)
+Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       wire_(wire),
       writer_(wire),
-      account_(account),
+      tally_(tally),
       limit_(options_.limit_bytes),
       proofs_(options_.book, options_.peer),
       manifest_(manifest) {}
@@ -53,7 +53,7 @@ void Reception::settle(std::size_t body_bytes) {
 }
 
 void Reception::refuse(EntryId id, const std::string& reason, When when) {
-  account_.complain(reason);
+  tally_.complain(reason);
   if (when == When::later) {
     const core::MutexLock lock(mutex_);
     return refusals_.push_back({id, reason});
@@ -88,8 +88,8 @@ bool Reception::is_missing(EntryId id) {
 }
 
 void Reception::prove(const Entry& entry, const std::optional<files::Digest>& digest) {
-  ++account_.entries;
-  if (entry.kind == EntryKind::file) ++account_.files;
+  ++tally_.entries;
+  if (entry.kind == EntryKind::file) ++tally_.files;
   Status written;
   {
     const core::MutexLock lock(mutex_);

@@ -14,12 +14,12 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/mutex.hpp"
-#include "trees/account.hpp"
 #include "trees/destination.hpp"
 #include "trees/incoming_file.hpp"
 #include "trees/manifest_log.hpp"
 #include "trees/message_io.hpp"
 #include "trees/proofs.hpp"
+#include "trees/tally.hpp"
 #include "trees/wire.hpp"
 
 namespace udtcat::trees {
@@ -41,13 +41,13 @@ struct ReceiverOptions {
 /// Threads: internally synchronised.
 class Reception {
  public:
-  Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Account& account);
+  Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally);
 
   [[nodiscard]] Destination destination() { return {options_.tree, parts_, limit_, options_.keeps_owners}; }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
   [[nodiscard]] const files::Parts& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
-  [[nodiscard]] Account& account() { return account_; }
+  [[nodiscard]] Tally& tally() { return tally_; }
   [[nodiscard]] Proofs& proofs() { return proofs_; }
 
   /// The transfer cannot go on.
@@ -97,7 +97,7 @@ class Reception {
   const files::Parts parts_;
   Wire& wire_;
   MessageWriter writer_;
-  Account& account_;
+  Tally& tally_;
   Limit limit_;
   Proofs proofs_;
   std::atomic<bool> failed_{false};

@@ -32,8 +32,8 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   std::thread reading([&] { read_answers(reader); });
   if (counts_)
     census_.emplace(source_, [this](const Totals& totals) {
-      account_.all_entries = totals.entries;
-      account_.all_bytes = totals.bytes;
+      tally_.all_entries = totals.entries;
+      tally_.all_bytes = totals.bytes;
       std::ignore = writer_.put(totals);  // a wire that is broken is found by those who need it
     });
   Status over = hello ? writer_.put(*hello) : Status();
@@ -86,7 +86,7 @@ Status Sender::announce_next() {
 
 /// A name that cannot be announced: both ends are to know.
 Status Sender::miss(const Error& error) {
-  account_.complain(error.message());
+  tally_.complain(error.message());
   return writer_.put(Missed{error.message()});
 }
 
@@ -112,7 +112,7 @@ Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
   const struct stat& status = item.visited.status;
   const auto& location = item.visited.location;
   if (S_ISSOCK(status.st_mode)) {
-    ++account_.passed_over;
+    ++tally_.passed_over;
     return std::nullopt;
   }
   Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
@@ -167,13 +167,13 @@ Status Sender::handle(const Message& answer) {
     if (refused->entry >= next_id_) return tl::unexpected(unexpected_answer());
     // A line of it may stand in the manifest already.
     if (manifest_ != nullptr && !unsettled_.contains(refused->entry)) manifest_->spoil();
-    account_.complain("the other end: " + refused->reason);
+    tally_.complain("the other end: " + refused->reason);
     settle(refused->entry);
     return {};
   }
   if (const auto* have = std::get_if<Have>(&answer)) {
     if (!unsettled_.contains(have->entry)) return tl::unexpected(unexpected_answer());
-    if (have->digest) account_.bytes += unsettled_.at(have->entry).entry.size_bytes;
+    if (have->digest) tally_.bytes += unsettled_.at(have->entry).entry.size_bytes;
     UDTCAT_CHECK(prove(have->entry, have->digest));
     settle(have->entry);
     return {};
@@ -196,7 +196,7 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
     return tl::unexpected(unexpected_answer());
   const Announced& announced = found->second;
   const std::string path = announced.entry.path;
-  account_.begin_file(path);
+  tally_.begin_file(path);
   const auto file = source_.open(announced.place);
   if (!file) return drop(id, file.error().message(), false);
   std::ignore = ::posix_fadvise(file->number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
@@ -206,7 +206,7 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
   };
   if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
   const Described described{id, announced.entry.size_bytes, *file, path};
-  const auto digest = describe_leaves(described, comparison, writer_, leaf_, account_);
+  const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
   if (!digest && digest.error().code == Errc::local_read_failed)
     return drop(id, digest.error().message(), !is_as_announced());
   if (!digest) return tl::unexpected(digest.error());
@@ -227,7 +227,7 @@ Status Sender::drop(EntryId id, const std::string& reason, bool has_changed) {
     auto again = source_.look(dropped.place);
     if (again && *again) return announce({dropped.entry.path, dropped.place, std::move(**again)}, dropped.attempt + 1);
   }
-  account_.complain(reason);
+  tally_.complain(reason);
   return {};
 }
 
@@ -242,8 +242,8 @@ void Sender::settle(EntryId id) {
 Status Sender::prove(EntryId id, const std::optional<files::Digest>& digest) {
   const Entry& entry = unsettled_.at(id).entry;
   if ((entry.kind == EntryKind::file) != digest.has_value()) return tl::unexpected(unexpected_answer());
-  ++account_.entries;
-  if (entry.kind == EntryKind::file) ++account_.files;
+  ++tally_.entries;
+  if (entry.kind == EntryKind::file) ++tally_.files;
   return manifest_ != nullptr ? manifest_->add(entry, digest) : Status();
 }
 

@@ -14,7 +14,6 @@
 
 #include <udtcat/result.hpp>
 
-#include "trees/account.hpp"
 #include "trees/answers.hpp"
 #include "trees/census.hpp"
 #include "trees/comparison.hpp"
@@ -22,6 +21,7 @@
 #include "trees/message.hpp"
 #include "trees/message_io.hpp"
 #include "trees/source.hpp"
+#include "trees/tally.hpp"
 
 namespace udtcat::trees {
 
@@ -30,14 +30,14 @@ namespace udtcat::trees {
 /// Threads: unsynchronised; it has a thread of its own, too.
 class Sender {
  public:
-  /// manifest   null: none is written.  `source`, `wire`, `manifest` and `account` outlive this
-  Sender(Source& source, Wire& wire, ManifestLog* manifest, Account& account)
-      : source_(source), wire_(wire), writer_(wire), manifest_(manifest), account_(account) {}
+  /// manifest   null: none is written.  `source`, `wire`, `manifest` and `tally` outlive this
+  Sender(Source& source, Wire& wire, ManifestLog* manifest, Tally& tally)
+      : source_(source), wire_(wire), writer_(wire), manifest_(manifest), tally_(tally) {}
 
   /// Before run(): somebody watches how much there is, here or there.
   void count() { counts_ = true; }
 
-  /// Whole but for the names that `account` has complained of.
+  /// Whole but for the names that `tally` has complained of.
   /// reader   of the wire, behind what was read before.  hello   of a connector
   /// errors: as Failed says; those of the wire; Errc::protocol_violated
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
@@ -75,7 +75,7 @@ class Sender {
   Wire& wire_;
   MessageWriter writer_;
   ManifestLog* const manifest_;
-  Account& account_;
+  Tally& tally_;
   Answers answers_;
   bool counts_ = false;
   EntryId next_id_ = 0;
@@ -84,7 +84,7 @@ class Sender {
   std::size_t unsettled_bytes_ = 0;
   std::map<std::pair<dev_t, ino_t>, FirstName> linkable_;  // files with several names, by their inodes
   std::vector<std::byte> leaf_;
-  std::optional<Census> census_;  // writes to writer_ and account_
+  std::optional<Census> census_;  // writes to writer_ and tally_
 };
 
 }  // namespace udtcat::trees

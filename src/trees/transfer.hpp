@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <thread>
 
 #include <boost/asio/io_context.hpp>
 
@@ -12,6 +11,7 @@
 #include <udtcat/result.hpp>
 
 #include "trees/wire.hpp"
+#include "trees/worker.hpp"
 
 namespace udtcat::trees {
 
@@ -23,10 +23,10 @@ class Transfer {
 
   /// work      runs on the thread
   /// on_over   is called with its result, not after destruction
-  Transfer(boost::asio::io_context& io, Work work, std::function<void(const Status&)> on_over);
+  Transfer(boost::asio::io_context& io, const Work& work, std::function<void(const Status&)> on_over);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
-  ~Transfer();
+  ~Transfer() { cut(); }
 
   /// Once: what a connection or a relay drives.
   [[nodiscard]] std::unique_ptr<LocalStream> stream() { return wire_.stream(); }
@@ -34,8 +34,7 @@ class Transfer {
 
  private:
   Wire wire_;
-  std::shared_ptr<std::function<void(const Status&)>> on_over_;
-  std::thread thread_;
+  Worker worker_;
 };
 
 }  // namespace udtcat::trees

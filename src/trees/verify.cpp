@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/verify.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,9 +13,8 @@
 #include <sys/sysmacros.h>
 
 #include "files/attributes.hpp"
-#include "files/sparse.hpp"
+#include "files/leaf_reader.hpp"
 #include "files/tree_hash.hpp"
-#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -52,7 +49,7 @@ std::string time_text(const files::FileTime& time) { return fmt::format("{}.{:09
 class TreeVerifier {
  public:
   TreeVerifier(const files::FileTree& tree, const VerifyHandlers& handlers)
-      : shown_(tree.shown(".")), handlers_(handlers), cursor_(tree), others_(tree), leaf_(files::kLeafBytes) {}
+      : shown_(tree.shown(".")), handlers_(handlers), cursor_(tree), others_(tree) {}
 
   [[nodiscard]] Result<Verification> run(files::ManifestReader& manifest) {
     for (;;) {
@@ -172,23 +169,18 @@ class TreeVerifier {
 
   [[nodiscard]] Status compare_leaves(const ManifestEntry& entry, const bridge::Descriptor& file) {
     files::TreeHash hash;
-    files::SparseMap map(file, entry.size_bytes);
+    files::LeafReader reader(file, entry.size_bytes, leaf_memory_, entry.path);
     handlers_.on_progress(entry.path, done_.bytes);
-    for (std::uint64_t offset = 0; offset < entry.size_bytes;) {
+    for (;;) {
       UDTCAT_CHECK(go_on());
-      const auto bytes = std::span(leaf_).first(std::min<std::uint64_t>(leaf_.size(), entry.size_bytes - offset));
-      if (bytes.size() == files::kLeafBytes && map.is_hole(offset, bytes.size())) {
-        hash.add(files::hash_of_zeros());
-      } else {
-        const auto got = files::read_whole_at(file, offset, bytes, entry.path);
-        if (!got || *got != bytes.size()) {
-          report(entry, got ? "it has become shorter meanwhile" : "it cannot be read: " + got.error().cause);
-          return {};
-        }
-        hash.add(files::hash_of_leaf(bytes));
+      const auto leaf = reader.next();
+      if (!leaf) {
+        report(entry, "it cannot be read: " + leaf.error().cause);
+        return {};
       }
-      offset += bytes.size();
-      done_.bytes += bytes.size();
+      if (!*leaf) break;
+      hash.add(files::hash_of(**leaf));
+      done_.bytes += (*leaf)->bytes;
       handlers_.on_progress(entry.path, done_.bytes);
     }
     if (hash.root() != entry.digest) report(entry, "its content has changed");
@@ -199,7 +191,7 @@ class TreeVerifier {
   const VerifyHandlers& handlers_;
   files::TreeCursor cursor_;
   files::TreeCursor others_;  // of the files of hard links
-  std::vector<std::byte> leaf_;
+  std::vector<std::byte> leaf_memory_;
   Verification done_;
   bool differs_ = false;  // the entry that is compared
 };

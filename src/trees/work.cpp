@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/work.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 #include <span>
 #include <tuple>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "files/accounts.hpp"
 #include "files/sha256.hpp"
-#include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
-#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "lib/core/user_text.hpp"
 #include "trees/receiver.hpp"
 #include "trees/sender.hpp"
 
 namespace udtcat::trees {
 
 namespace {
-
-constexpr std::size_t kMaxListBytes = 1'073'741'824;  // guess: ten million paths
 
 std::string current_directory() {
   std::error_code unknown;
@@ -50,37 +42,6 @@ files::ShortDigest job_of_peer(const Hello& hello, const OtherEnd& other) {
   return files::short_digest_of({std::as_bytes(std::span(other.key)), hello.job});
 }
 
-Result<std::string> read_list(const std::string& path) {
-  const bridge::Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  std::vector<char> piece(kMiB);
-  while (file.is_open()) {
-    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) break;
-    if (got == 0) return text;
-    text.append(piece.data(), static_cast<std::size_t>(got));
-    if (text.size() > kMaxListBytes)
-      return fail(Errc::local_read_failed, "read the list of files " + path, "it is longer than 1 GiB");
-  }
-  return fail(Errc::local_read_failed, "read the list of files " + path, core::errno_text(errno));
-}
-
-Result<Source> source_of(const Selection& selection) {
-  if (!selection.list) return Source::of_arguments(selection.paths);
-  UDTCAT_TRY(const std::string text, read_list(*selection.list));
-  if (text.find('\0') == std::string::npos && text.find('\n') != std::string::npos)
-    return fail(Errc::bad_argument, "read the list of files " + *selection.list,
-                "it has lines; its names are to end with NUL, as those of find -print0 do, or of tr '\\n' '\\0'");
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\0', at), text.size());
-    if (end > at) names.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return Source::of_list(std::move(names));
-}
-
 /// The peer is told that what it asks for is not to be had here.
 Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
   MessageWriter writer(wire);
@@ -95,7 +56,7 @@ Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
 struct Talk {
   Wire& wire;
   MessageReader& reader;
-  Account& account;
+  Tally& tally;
   OtherEnd other{};
   std::optional<Hello> hello{};  // of a connector
 };
@@ -107,24 +68,10 @@ Status send(const Talk& talk, Source source, const std::optional<std::string>& m
     if (!created) return tell_refusal(talk.wire, talk.reader, tl::unexpected(created.error()));
     manifest = std::move(*created);
   }
-  Sender sender(source, talk.wire, manifest ? &*manifest : nullptr, talk.account);
+  Sender sender(source, talk.wire, manifest ? &*manifest : nullptr, talk.tally);
   if (counts) sender.count();
   UDTCAT_CHECK(sender.run(talk.reader, talk.hello));
   return manifest ? manifest->finish() : Status();
-}
-
-/// The file in which what is proved of a directory is remembered.
-std::optional<files::FileLocation> book_of(const files::FileTree& tree, const std::optional<std::string>& books) {
-  const auto root = tree.enter("", Errc::local_read_failed);
-  std::string path;
-  if (!books || !root) return std::nullopt;
-  std::error_code unknown;
-  path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", (*root)->number()), unknown).string();
-  std::filesystem::create_directories(*books, unknown);
-  if (unknown || path.empty()) return std::nullopt;
-  std::filesystem::permissions(*books, std::filesystem::perms::owner_all,
-                               unknown);  // names of files are the user's own
-  return files::FileLocation(*books + '/' + files::to_hex(files::digest_of({std::as_bytes(std::span(path))})));
 }
 
 /// The first words of entries that a sender may announce, as Source gives them; none: any.
@@ -153,8 +100,8 @@ Result<std::unique_ptr<Receiver>> receiver_for(const Talk& talk, const std::stri
                           .is_sealed = talk.other.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
                           .asked = talk.hello ? asked_by(*talk.hello) : std::nullopt,
-                          .book = book_of(tree, wishes.books)};
-  return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.account);
+                          .book = wishes.books ? book_of(tree, *wishes.books) : std::nullopt};
+  return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.tally);
 }
 
 Status receive(const Talk& talk, const std::string& directory, const std::string& job, const Wishes& wishes) {
@@ -188,14 +135,8 @@ std::string in_account(const std::string& path) {
 
 }  // namespace
 
-Status check_selection(const Selection& selection) {
-  if (selection.list) return {};
-  UDTCAT_CHECK(Source::of_arguments(selection.paths));
-  return {};
-}
-
 Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
-                         Account& account) {
+                         Tally& tally) {
   MessageReader reader(wire);
   auto source = source_of(selection);
   if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
@@ -208,11 +149,11 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
                     .job = job_of(words),
                     .place = place,
                     .paths = {}};
-  return send({wire, reader, account, {}, hello}, std::move(*source), wishes.manifest, wishes.wants_totals);
+  return send({wire, reader, tally, {}, hello}, std::move(*source), wishes.manifest, wishes.wants_totals);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
-                            const Wishes& wishes, const OtherEnd& other, Account& account) {
+                            const Wishes& wishes, const OtherEnd& other, Tally& tally) {
   const Hello hello{.role = Role::receives,
                     .keeps_owners = wishes.keeps_owners,
                     .wants_totals = wishes.wants_totals,
@@ -220,11 +161,11 @@ Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, c
                     .place = {},
                     .paths = paths};
   MessageReader reader(wire);
-  return receive({wire, reader, account, other, hello}, directory, files::to_hex(hello.job), wishes);
+  return receive({wire, reader, tally, other, hello}, directory, files::to_hex(hello.job), wishes);
 }
 
 Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, const OtherEnd& other,
-                           Jobs& jobs, Account& account) {
+                           Transfers& transfers, Tally& tally) {
   MessageReader reader(wire);
   const auto heard = read_hello(reader);
   if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
@@ -237,14 +178,14 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
                         fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                              "this end has a directory of its own"));
   const std::string job = files::to_hex(job_of_peer(hello, other));
-  const auto claim = jobs.claim(job, wire);
-  const Status received = receive({wire, reader, account, other}, directory, job, with(wishes, hello));
+  const auto claim = transfers.claim(job, wire);
+  const Status received = receive({wire, reader, tally, other}, directory, job, with(wishes, hello));
   if (!received && claim.is_taken_over())
     return fail(Errc::peer_interrupted, "go on with a transfer", "it has begun again over another connection");
   return received;
 }
 
-Status send_as_listener(Wire& wire, const std::string& directory, Account& account) {
+Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) {
   MessageReader reader(wire);
   const auto heard = read_hello(reader);
   if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
@@ -255,21 +196,21 @@ Status send_as_listener(Wire& wire, const std::string& directory, Account& accou
   auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
-  return send({wire, reader, account}, std::move(*source), std::nullopt, hello.wants_totals);
+  return send({wire, reader, tally}, std::move(*source), std::nullopt, hello.wants_totals);
 }
 
-Status serve_account(Wire& wire, const Wishes& wishes, Account& account) {
+Status serve_account(Wire& wire, const Wishes& wishes, Tally& tally) {
   MessageReader reader(wire);
   auto heard = read_hello(reader);
   if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
   Hello& hello = *heard;
   if (hello.role == Role::sends)
-    return receive({wire, reader, account}, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
+    return receive({wire, reader, tally}, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   auto source = Source::of_arguments(hello.paths);
   if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
-  return send({wire, reader, account}, std::move(*source), std::nullopt, hello.wants_totals);
+  return send({wire, reader, tally}, std::move(*source), std::nullopt, hello.wants_totals);
 }
 
 }  // namespace udtcat::trees

@@ -9,9 +9,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "trees/account.hpp"
-#include "trees/jobs.hpp"
 #include "trees/message.hpp"
+#include "trees/selection.hpp"
+#include "trees/tally.hpp"
+#include "trees/transfers.hpp"
 #include "trees/wire.hpp"
 
 namespace udtcat::trees {
@@ -32,31 +33,22 @@ struct OtherEnd {
   bool is_sealed = false;  ///< the session proves every byte: leaves that come are not hashed again
 };
 
-/// The files of a sender.
-struct Selection {
-  std::vector<std::string> paths{};
-  std::optional<std::string> list{};  ///< a file that names them, "-": stdin; none: `paths`
-};
-
-/// Whether the paths can be sent, before anybody is dialled.  errors: those of Source::of_arguments()
-[[nodiscard]] Status check_selection(const Selection& selection);
-
-// Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `account` outlives them.
+// Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `tally` outlives them.
 
 /// A connector that sends.  place   as Hello has it
 [[nodiscard]] Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place,
-                                       const Wishes& wishes, Account& account);
+                                       const Wishes& wishes, Tally& tally);
 /// A connector that receives into a directory, which is made where it is not there.
 [[nodiscard]] Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths,
                                           const std::string& directory, const Wishes& wishes, const OtherEnd& other,
-                                          Account& account);
+                                          Tally& tally);
 
 /// The other end of a connector that sends.
 [[nodiscard]] Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes,
-                                         const OtherEnd& other, Jobs& jobs, Account& account);
+                                         const OtherEnd& other, Transfers& transfers, Tally& tally);
 /// The other end of a connector that receives: what is below a directory, read-only.
-[[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Account& account);
+[[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally);
 /// The other end of either, for the account whose processes may do as they like.
-[[nodiscard]] Status serve_account(Wire& wire, const Wishes& wishes, Account& account);
+[[nodiscard]] Status serve_account(Wire& wire, const Wishes& wishes, Tally& tally);
 
 }  // namespace udtcat::trees

@@ -18,7 +18,7 @@ ProgressPicture at(std::chrono::milliseconds time) {
   picture.now.stats.packets_sent = 1'000'000;
   picture.now.stats.packets_lost = 1'000;
   picture.now.stats.rtt = 75'120us;
-  picture.extent = Extent{picture.now.stats.bytes_sent, kSize};
+  picture.amount = Amount{picture.now.stats.bytes_sent, kSize};
   return picture;
 }
 
@@ -54,10 +54,10 @@ TEST(Progress, ShowsNoRateBeforeOneWasMeasuredAndNoTimeLeftBeforeItMeansSomethin
 TEST(Progress, ShowsTimeWhereNobodyKnowsHowMuchThereIs) {
   Progress progress;
   ProgressPicture picture = at(0ms);
-  picture.extent.reset();
+  picture.amount.reset();
   std::ignore = progress.line(picture, kWholeLine);
   picture = at(5s);
-  picture.extent.reset();
+  picture.amount.reset();
   EXPECT_EQ(progress.line(picture, kWholeLine), "2.06 GB sent  412 MB/s  0:05  RTT 75.1 ms  0.1 % lost");
 }
 
@@ -69,11 +69,11 @@ TEST(Progress, ShowsNoPerCentWhereThereIsMoreThanWasForetold) {
 
 TEST(Progress, IsAtAHundredOnlyWithTheLastByte) {
   ProgressPicture picture;
-  picture.extent = Extent{kSize - 1, kSize};
+  picture.amount = Amount{kSize - 1, kSize};
   EXPECT_EQ(Progress().line(picture, 7), "[ 99 %]");
-  picture.extent = Extent{kSize, kSize};
+  picture.amount = Amount{kSize, kSize};
   EXPECT_EQ(Progress().line(picture, 7), "[100 %]");
-  picture.extent = Extent{0, 0};
+  picture.amount = Amount{0, 0};
   EXPECT_EQ(Progress().line(picture, kWholeLine), "0 B sent  0:00");
 }
 
@@ -103,7 +103,7 @@ TEST(Progress, KeepsTheTimeLeftSteadyThroughAStallOfASecond) {
   const auto slow = [](std::chrono::milliseconds time, std::chrono::milliseconds moving) {
     ProgressPicture picture = at(moving);
     picture.now.elapsed = time;
-    picture.extent = Extent{picture.now.stats.bytes_sent, 100 * kSize};
+    picture.amount = Amount{picture.now.stats.bytes_sent, 100 * kSize};
     return picture;
   };
   for (auto time = 0ms; time <= 20s; time += 500ms) std::ignore = progress.line(slow(time, time), kWholeLine);
@@ -113,7 +113,7 @@ TEST(Progress, KeepsTheTimeLeftSteadyThroughAStallOfASecond) {
 
 TEST(Progress, SaysWhatItWaitsFor) {
   ProgressPicture picture = at(8s);
-  picture.extent = Extent{kSize, kSize};
+  picture.amount = Amount{kSize, kSize};
   picture.waits = "waiting for 'zfs recv' to end (0:12)";
   EXPECT_EQ(Progress().line(picture, 70), "[100 %] 3.00 GB of 3.00 GB  waiting for 'zfs recv' to end (0:12)");
   EXPECT_EQ(Progress().line(picture, 40), "waiting for 'zfs recv' to end (0:12)");
@@ -132,7 +132,7 @@ TEST(Progress, CountsAndNamesTheThingsThatMoveWhereThereIsRoom) {
     Progress progress;
     std::ignore = progress.line(at(0ms), columns);
     ProgressPicture picture = at(2s);
-    picture.extent = Extent{824'000'000, all_bytes, "12 of 81 names", "data/a"};
+    picture.amount = Amount{824'000'000, all_bytes, "12 of 81 names", "data/a"};
     return progress.line(picture, columns);
   };
   const std::string whole =

@@ -27,7 +27,7 @@ struct Transferred {
   Status received;
   Troubles at_sender;
   Troubles at_receiver;
-  [[nodiscard]] std::uint64_t moved_bytes() const { return at_sender.account.moved_bytes; }
+  [[nodiscard]] std::uint64_t moved_bytes() const { return at_sender.tally.moved_bytes; }
 };
 
 class BothEnds : public testing::Test {
@@ -39,12 +39,12 @@ class BothEnds : public testing::Test {
     ReceiverOptions options{.tree = files::FileTree::open(to).value(), .job = kJob, .limit_bytes = {}, .book = {}};
     if (change) change(options);
     std::thread receiving([&] {
-      const auto receiver = Receiver::make(options, wires.there, nullptr, now->at_receiver.account).value();
+      const auto receiver = Receiver::make(options, wires.there, nullptr, now->at_receiver.tally).value();
       MessageReader reader(wires.there);
       now->received = receiver->run(reader, std::nullopt);
     });
     auto source = Source::of_tree(files::FileTree::open(from).value(), {}).value();
-    Sender sender(source, wires.here, nullptr, now->at_sender.account);
+    Sender sender(source, wires.here, nullptr, now->at_sender.tally);
     MessageReader reader(wires.here);
     now->sent = sender.run(reader, std::nullopt);
     receiving.join();
@@ -58,9 +58,9 @@ class BothEnds : public testing::Test {
     EXPECT_TRUE(done.received) << done.received.error().message();
     EXPECT_THAT(last->at_sender.lines(), IsEmpty());
     EXPECT_THAT(last->at_receiver.lines(), IsEmpty());
-    EXPECT_EQ(done.at_sender.account.entries, done.at_receiver.account.entries);
-    EXPECT_EQ(done.at_sender.account.bytes, done.at_receiver.account.bytes);
-    EXPECT_EQ(done.at_sender.account.moved_bytes, done.at_receiver.account.moved_bytes);
+    EXPECT_EQ(done.at_sender.tally.entries, done.at_receiver.tally.entries);
+    EXPECT_EQ(done.at_sender.tally.bytes, done.at_receiver.tally.bytes);
+    EXPECT_EQ(done.at_sender.tally.moved_bytes, done.at_receiver.tally.moved_bytes);
     EXPECT_FALSE(folder.has("to/.udtcat-parts"));
     return done;
   }
@@ -176,8 +176,8 @@ TEST_F(BothEnds, KeepHardLinks) {
     EXPECT_EQ(status_of("to/d/a").st_ino, status_of("to/z").st_ino);
     EXPECT_EQ(status_of("to/d/a").st_ino, status_of("to/d/b").st_ino);
     EXPECT_EQ(status_of("to/z").st_nlink, 3U);
-    EXPECT_EQ(last->at_receiver.account.entries, 5U);
-    EXPECT_EQ(last->at_receiver.account.files, 1U);
+    EXPECT_EQ(last->at_receiver.tally.entries, 5U);
+    EXPECT_EQ(last->at_receiver.tally.files, 1U);
   }
 }
 
@@ -218,7 +218,7 @@ TEST_F(BothEnds, KeepHoles) {
   transfer_all();
   EXPECT_EQ(std::filesystem::file_size(folder / "to/f"), 40 * files::kLeafBytes + 5);
   EXPECT_LE(status_of("to/f").st_blocks * 512, static_cast<blkcnt_t>(files::kLeafBytes));
-  EXPECT_EQ(last->at_receiver.account.bytes, 40 * files::kLeafBytes + 5);
+  EXPECT_EQ(last->at_receiver.tally.bytes, 40 * files::kLeafBytes + 5);
 }
 
 TEST_F(BothEnds, ReadNoFileAgainThatTheBookHas) {
@@ -229,7 +229,7 @@ TEST_F(BothEnds, ReadNoFileAgainThatTheBookHas) {
   if (!files::stamp_of(location, status_of("from/f"))) GTEST_SKIP() << "needs a file system that tells of each change";
   transfer_all(with_book);
   EXPECT_EQ(transfer_all(with_book).moved_bytes(), 0U);
-  EXPECT_EQ(last->at_sender.account.current_file(), "") << "neither end has opened it";
+  EXPECT_EQ(last->at_sender.tally.current_file(), "") << "neither end has opened it";
   folder.write("to/f", test::random_bytes(kLargeBytes, 3));
   EXPECT_EQ(transfer_all(with_book).moved_bytes(), kLargeBytes) << "it has changed since";
   EXPECT_TRUE(folder.read("to/f") == kLarge);
@@ -239,7 +239,7 @@ TEST_F(BothEnds, PassOverSockets) {
   ASSERT_EQ(::mknod((folder / "from/socket").c_str(), S_IFSOCK | 0600, 0), 0);
   folder.write("from/f", bytes_of("x"));
   transfer_all();
-  EXPECT_EQ(last->at_sender.account.passed_over, 1U);
+  EXPECT_EQ(last->at_sender.tally.passed_over, 1U);
   EXPECT_FALSE(folder.has("to/socket"));
 }
 
@@ -249,7 +249,7 @@ TEST_F(BothEnds, OfTheSameTransferDoNotRunTwice) {
   JoinedWires wires;
   Troubles troubles;
   ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .book = {}};
-  const auto made = Receiver::make(options, wires.here, nullptr, troubles.account);
+  const auto made = Receiver::make(options, wires.here, nullptr, troubles.tally);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::out_of_resources);
 }

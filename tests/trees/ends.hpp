@@ -124,10 +124,10 @@ class Peer {
   MessageReader reader_;
 };
 
-/// An account, and what it has complained of.
+/// A tally, and what it has complained of.
 class Troubles {
  public:
-  Account account{[this](const std::string& line) {
+  Tally tally{[this](const std::string& line) {
     const std::lock_guard lock(mutex_);
     lines_.push_back(line);
   }};
@@ -196,7 +196,7 @@ class ReceivingEnd : public RunningEnd {
     ReceiverOptions options{
         .tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .book = {}};
     if (change) change(options);
-    begin([this, receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, account).value())](
+    begin([this, receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, tally).value())](
               MessageReader& reader) mutable {
       const auto own = std::exchange(receiver, nullptr);  // its parts are let go of with it
       return own->run(reader, std::nullopt);
@@ -215,7 +215,7 @@ class SendingEnd : public RunningEnd {
 
  private:
   Source source_;
-  Sender sender_{source_, wire(), nullptr, account};
+  Sender sender_{source_, wire(), nullptr, tally};
 };
 
 inline Entry entry_at(EntryKind kind, std::string path) {

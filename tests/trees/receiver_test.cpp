@@ -96,9 +96,9 @@ TEST_F(Receivers, MakeWhatIsAnnounced) {
   for (const char* path : {".", "d", "d/link", "d/f"}) EXPECT_EQ(status_of(path).st_mtim.tv_sec, 1'000'000'000) << path;
   EXPECT_EQ(status_of("d/f").st_mode & 07777U, 0644U);
   EXPECT_FALSE(std::filesystem::exists(folder / "in/.udtcat-parts"));
-  EXPECT_EQ(end->account.entries, 6U);
-  EXPECT_EQ(end->account.files, 2U);
-  EXPECT_EQ(end->account.bytes, kContent.size());
+  EXPECT_EQ(end->tally.entries, 6U);
+  EXPECT_EQ(end->tally.files, 2U);
+  EXPECT_EQ(end->tally.bytes, kContent.size());
   EXPECT_THAT(end->lines(), IsEmpty());
 }
 
@@ -139,7 +139,7 @@ TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(names_in(outside), IsEmpty());
-  EXPECT_EQ(end->account.troubles, 2U);
+  EXPECT_EQ(end->tally.troubles, 2U);
 }
 
 TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {
@@ -328,7 +328,7 @@ TEST_F(Receivers, ForgetThatAFileWasDroppedOnceItComesAgain) {
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(end->lines(), IsEmpty());
-  EXPECT_EQ(end->account.troubles, 0U);
+  EXPECT_EQ(end->tally.troubles, 0U);
 }
 
 TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {
@@ -435,8 +435,8 @@ TEST_F(Receivers, NoteTotalsAndNamesThatWereMissed) {
   peer().say(Totals{12, 3'000});
   peer().say(Missed{"look at x: permission denied"});
   expect_done();
-  EXPECT_EQ(end->account.all_entries, 12U);
-  EXPECT_EQ(end->account.all_bytes, 3'000U);
+  EXPECT_EQ(end->tally.all_entries, 12U);
+  EXPECT_EQ(end->tally.all_bytes, 3'000U);
   EXPECT_THAT(end->lines(), ElementsAre("the other end: look at x: permission denied"));
 }
 

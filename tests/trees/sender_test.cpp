@@ -90,18 +90,18 @@ TEST_F(Senders, DescribeWhatIsWanted) {
   hear_leaves(id);
   hear_whole(id);
   expect_done(2);
-  EXPECT_EQ(end->account.entries, 2U);
-  EXPECT_EQ(end->account.files, 1U);
-  EXPECT_EQ(end->account.bytes, kContent.size());
-  EXPECT_EQ(end->account.moved_bytes, kContent.size());
+  EXPECT_EQ(end->tally.entries, 2U);
+  EXPECT_EQ(end->tally.files, 1U);
+  EXPECT_EQ(end->tally.bytes, kContent.size());
+  EXPECT_EQ(end->tally.moved_bytes, kContent.size());
 }
 
 TEST_F(Senders, DescribeNothingThatTheReceiverHas) {
   const EntryId id = begin_file();
   peer().say(Have{id, root_of(kContent)});
   expect_done(2);
-  EXPECT_EQ(end->account.moved_bytes, 0U);
-  EXPECT_EQ(end->account.bytes, kContent.size());
+  EXPECT_EQ(end->tally.moved_bytes, 0U);
+  EXPECT_EQ(end->tally.bytes, kContent.size());
 }
 
 TEST_F(Senders, SendOnlyLeavesThatTheReceiverHasNot) {
@@ -116,7 +116,7 @@ TEST_F(Senders, SendOnlyLeavesThatTheReceiverHasNot) {
   EXPECT_EQ(same.count, 1U);
   hear_whole(id);
   expect_done(2);
-  EXPECT_EQ(end->account.moved_bytes, files::kLeafBytes);
+  EXPECT_EQ(end->tally.moved_bytes, files::kLeafBytes);
 }
 
 TEST_F(Senders, SendAllWhereTheReceiverHasFewerLeaves) {
@@ -141,7 +141,7 @@ TEST_F(Senders, PassOverHoles) {
   EXPECT_EQ(zeros.count, 6U);
   EXPECT_EQ(peer().hear<Whole>().digest, root_of(Bytes(5 * files::kLeafBytes + 100)));
   expect_done(2);
-  EXPECT_EQ(end->account.moved_bytes, 0U);
+  EXPECT_EQ(end->tally.moved_bytes, 0U);
 }
 
 TEST_F(Senders, TakeAHashForFilesAndForNothingElse) {
@@ -283,8 +283,8 @@ TEST_F(Senders, DropAFileThatHasGone) {
   peer().say(Hashes{id, true, 0, {digest_of_leaf(0)}});
   EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr("/f"));
   expect_done(2);
-  EXPECT_EQ(end->account.troubles, 1U);
-  EXPECT_EQ(end->account.files, 0U);
+  EXPECT_EQ(end->tally.troubles, 1U);
+  EXPECT_EQ(end->tally.files, 0U);
 }
 
 TEST_F(Senders, FollowNoLinkThatHasTakenAFilesName) {
@@ -321,19 +321,19 @@ TEST_F(Senders, SayWhatTheyMiss) {
   EXPECT_THAT(peer().hear<Missed>().reason, HasSubstr("a transfer that was cut has left it"));
   peer().say(Have{0, std::nullopt});
   expect_done(1);
-  EXPECT_EQ(end->account.troubles, 1U);
+  EXPECT_EQ(end->tally.troubles, 1U);
 }
 
 TEST_F(Senders, SayHowMuchThereIsWhereSomebodyWatches) {
   begin({"a", "b"}, true);
-  EXPECT_TRUE(test::eventually(test::kWatchdog, [&] { return end->account.all_entries == 3; }));
+  EXPECT_TRUE(test::eventually(test::kWatchdog, [&] { return end->tally.all_entries == 3; }));
   peer().gather(Have{0, std::nullopt});
   peer().gather(Have{1, root_of(kContent)});
   peer().say(Have{2, root_of(kContent)});
   const auto totals = peer().hear_one<Totals>();
   EXPECT_EQ(totals.entries, 3U);
   EXPECT_EQ(totals.bytes, 2 * kContent.size());
-  EXPECT_EQ(end->account.all_bytes, totals.bytes);
+  EXPECT_EQ(end->tally.all_bytes, totals.bytes);
   EXPECT_EQ(peer().hear_one<End>().entries, 3U);
   peer().say(Done{3});
   EXPECT_TRUE(end->over());

@@ -27,7 +27,7 @@ class Work : public testing::Test {
     std::filesystem::create_directory(folder / "in");
   }
 
-  using End = std::function<Status(Wire&, Account&)>;
+  using End = std::function<Status(Wire&, Tally&)>;
   struct Results {
     Status connector;
     Status listener;
@@ -38,7 +38,7 @@ class Work : public testing::Test {
     const auto begin = [](Wire& wire, const End& end) {
       return std::async(std::launch::async, [&wire, &end] {
         Troubles troubles;
-        const Status over = end(wire, troubles.account);
+        const Status over = end(wire, troubles.tally);
         if (!over) wire.cut();
         return over;
       });
@@ -48,25 +48,24 @@ class Work : public testing::Test {
     return {here.get(), there.get()};
   }
   End sends(const std::vector<std::string>& paths, const std::string& place = "") {
-    return [=, this](Wire& wire, Account& account) {
-      return send_as_connector(wire, {.paths = paths}, place, wishes, account);
-    };
+    return
+        [=, this](Wire& wire, Tally& tally) { return send_as_connector(wire, {.paths = paths}, place, wishes, tally); };
   }
   End receives(const std::vector<std::string>& paths) {
-    return [=, this](Wire& wire, Account& account) {
-      return receive_as_connector(wire, paths, folder / "in", wishes, {}, account);
+    return [=, this](Wire& wire, Tally& tally) {
+      return receive_as_connector(wire, paths, folder / "in", wishes, {}, tally);
     };
   }
   End takes() {
-    return [this](Wire& wire, Account& account) {
-      return receive_as_listener(wire, folder / "in", wishes, {}, jobs, account);
+    return [this](Wire& wire, Tally& tally) {
+      return receive_as_listener(wire, folder / "in", wishes, {}, transfers, tally);
     };
   }
   End serves() {
-    return [this](Wire& wire, Account& account) { return send_as_listener(wire, folder / "out", account); };
+    return [this](Wire& wire, Tally& tally) { return send_as_listener(wire, folder / "out", tally); };
   }
   End serves_account() {
-    return [this](Wire& wire, Account& account) { return serve_account(wire, wishes, account); };
+    return [this](Wire& wire, Tally& tally) { return serve_account(wire, wishes, tally); };
   }
   static void expect_both(const Results& results) {
     EXPECT_TRUE(results.connector) << results.connector.error().message();
@@ -88,7 +87,7 @@ class Work : public testing::Test {
 
   Folder folder;
   Wishes wishes;
-  Jobs jobs;
+  Transfers transfers;
 };
 
 TEST_F(Work, OfAConnectorThatSends) {
@@ -124,14 +123,14 @@ TEST_F(Work, OfTwoEndsOfOneKindIsNone) {
 }
 
 TEST_F(Work, BeginsWithAHello) {
-  const End stranger = [](Wire& wire, Account& /*unused*/) {
+  const End stranger = [](Wire& wire, Tally& /*unused*/) {
     const Status said = wire.write(bytes_of("GET / HTTP/1.1\r\n\r\n"));
     wire.finish();
     return said;
   };
   EXPECT_EQ(run(stranger, takes()).listener.error().code, Errc::protocol_violated);
   EXPECT_EQ(run(stranger, serves()).listener.error().code, Errc::protocol_violated);
-  const End silent = [](Wire& wire, Account& /*unused*/) {
+  const End silent = [](Wire& wire, Tally& /*unused*/) {
     wire.finish();
     return Status();
   };
@@ -154,10 +153,10 @@ TEST_F(Work, SaysWhatIsNotThere) {
 }
 
 TEST_F(Work, WritesManifestsOfBothEnds) {
-  const auto sends_with_manifest = [&](Wire& wire, Account& account) {
+  const auto sends_with_manifest = [&](Wire& wire, Tally& tally) {
     Wishes own = wishes;
     own.manifest = folder / "sent";
-    return send_as_connector(wire, {.paths = {folder / "out/d"}}, "", own, account);
+    return send_as_connector(wire, {.paths = {folder / "out/d"}}, "", own, tally);
   };
   wishes.manifest = folder / "received";
   expect_both(run(sends_with_manifest, takes()));
@@ -178,9 +177,9 @@ TEST_F(Work, TakesNamesOfAList) {
   JoinedWires wires;
   auto receiving = std::async(std::launch::async, [&] {
     Troubles troubles;
-    return receive_as_listener(wires.there, folder / "in", wishes, {}, jobs, troubles.account);
+    return receive_as_listener(wires.there, folder / "in", wishes, {}, transfers, troubles.tally);
   });
-  EXPECT_TRUE(send_as_connector(wires.here, {.paths = {}, .list = folder / "list"}, "", wishes, at_sender.account));
+  EXPECT_TRUE(send_as_connector(wires.here, {.paths = {}, .list = folder / "list"}, "", wishes, at_sender.tally));
   EXPECT_TRUE(receiving.get());
   EXPECT_EQ(folder.read("in/" + (folder / "out/other").substr(1)), bytes_of("other"));
   EXPECT_THAT(at_sender.lines(), ElementsAre(HasSubstr("it is not there"))) << "the rest arrives";
@@ -189,8 +188,8 @@ TEST_F(Work, TakesNamesOfAList) {
 TEST_F(Work, OfAListThatIsNotThereOrHasLinesIsRefused) {
   folder.write("lines", bytes_of("out/other\nout/d\n"));
   for (const auto& [list, code] : {std::pair("none", Errc::local_read_failed), {"lines", Errc::bad_argument}}) {
-    const End sends_listed = [&, name = list](Wire& wire, Account& account) {
-      return send_as_connector(wire, {.paths = {}, .list = folder / name}, "", wishes, account);
+    const End sends_listed = [&, name = list](Wire& wire, Tally& tally) {
+      return send_as_connector(wire, {.paths = {}, .list = folder / name}, "", wishes, tally);
     };
     const Results results = run(sends_listed, takes());
     ASSERT_FALSE(results.connector);

@@ -73,9 +73,9 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
   run.watch([progress, watch, verb = options.verb] { return figures_of(*progress, *watch, verb); });
-  run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Extent> {
+  run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
     if (!progress->file_bytes) return std::nullopt;
-    return tool::Extent{progress->done_bytes(), *progress->file_bytes};
+    return tool::Amount{progress->done_bytes(), *progress->file_bytes};
   });
   const auto conclude = [&run, progress](const Status& outcome) {
     if (!outcome) return run.finish(outcome.error());

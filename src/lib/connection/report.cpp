@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "lib/core/byte_order.hpp"
+#include "lib/core/byte_packing.hpp"
 
 namespace udtcat::connection {
 
@@ -61,7 +62,7 @@ class NumberWriter {
 
 class NumberReader {
  public:
-  explicit NumberReader(std::span<const std::byte> body) : rest_(body) {}
+  explicit NumberReader(std::span<const std::byte> body) : body_(body) {}
   void operator()(std::uint64_t& value) { value = next(); }
   void operator()(microseconds& value) {
     value = microseconds(static_cast<std::int64_t>(std::min(next(), kMostMicroseconds)));
@@ -74,14 +75,9 @@ class NumberReader {
   }
 
  private:
-  [[nodiscard]] std::uint64_t next() {
-    if (rest_.size() < sizeof(std::uint64_t)) return 0;
-    const auto value = core::load_be<std::uint64_t>(rest_);
-    rest_ = rest_.subspan(sizeof value);
-    return value;
-  }
+  [[nodiscard]] std::uint64_t next() { return body_.number<std::uint64_t>(); }
 
-  std::span<const std::byte> rest_;
+  core::ByteReader body_;
 };
 
 }  // namespace

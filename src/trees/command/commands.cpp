@@ -7,10 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "files/manifest.hpp"
-#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "lib/core/user_text.hpp"
 #include "tool/commands.hpp"
 #include "tool/facts.hpp"
 #include "tool/process_setup.hpp"
@@ -19,9 +16,8 @@
 #include "trees/command/ssh_connector.hpp"
 #include "trees/command/tree_listener.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/command/tree_run.hpp"
 #include "trees/command/trees_server.hpp"
-#include "trees/verify.hpp"
+#include "trees/command/verify_command.hpp"
 
 namespace udtcat::trees {
 
@@ -93,75 +89,19 @@ Result<std::unique_ptr<tool::Job>> parse_tree_job(const tool::Words& arguments) 
   return std::make_unique<TreeJob>(std::move(options));
 }
 
-class VerifyJob final : public tool::Job {
- public:
-  explicit VerifyJob(VerifyOptions options) : options_(std::move(options)) {}
-
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
-    SessionRun run(options_, context.console);
-    const auto account = make_account(context.console);
-    Transfer transfer(
-        run.io(), [&](Wire& wire) { return verify_all(*account, wire); },
-        [&](const Status& verified) {
-          if (verified && options_.verbosity >= 0)
-            run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(account->entries, "name"),
-                                core::format_size(account->bytes)));
-          run.finish(verified ? std::nullopt : std::optional(verified.error()));
-        });
-    run.on_interrupt([&run](const Error& why) { run.finish(why); });
-    run.watch([] { return ConnectionStats(); });
-    run.measure([&account](const ConnectionStats& /*none*/) { return extent_of(*account); });
-    return run.run();
-  }
-
- private:
-  [[nodiscard]] Status verify_all(Account& account, const Wire& wire) const {
-    UDTCAT_TRY(auto manifest, files::ManifestReader::open(files::FileLocation(options_.manifest)));
-    UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error([](Error error) {
-      error.code = Errc::bad_argument;  // no difference of what is in it
-      return error;
-    }));
-    const VerifyHandlers handlers{
-        .on_difference = [&](const std::string& path,
-                             const std::string& text) { account.complain(path + ": " + text); },
-        .on_progress =
-            [&](const std::string& path, std::uint64_t bytes) {
-              account.begin_file(core::printable(path, core::kShownBytes));
-              account.bytes = account.moved_bytes = bytes;
-            },
-        .should_stop = [&] { return wire.is_cut(); }};
-    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
-    account.entries = verified.entries;
-    if (verified.differing == 0) return {};
-    return fail(Errc::local_read_failed, "verify " + options_.directory,
-                fmt::format("{} of {} differ", verified.differing, core::format_count(verified.entries, "name")));
-  }
-
-  const VerifyOptions options_;
-};
-
-Result<std::unique_ptr<tool::Job>> parse_verify_job(const tool::Words& arguments) {
-  UDTCAT_TRY(VerifyOptions options, parse_verify_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<VerifyJob>(std::move(options));
-}
-
 }  // namespace
 
 tool::Commands commands() {
-  return {
-      {.words = {"send"},
-       .help = send_help_text,
-       .parse = parse_tree_job<parse_send_options>,
-       .options = send_options_declared},
-      {.words = {"receive"},
-       .help = receive_help_text,
-       .parse = parse_tree_job<parse_receive_options>,
-       .options = receive_options_declared},
-      {.words = {"verify"}, .help = verify_help_text, .parse = parse_verify_job, .options = verify_options_declared},
-      {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_trees_server}};
+  return {{.words = {"send"},
+           .help = send_help_text,
+           .parse = parse_tree_job<parse_send_options>,
+           .options = send_options_declared},
+          {.words = {"receive"},
+           .help = receive_help_text,
+           .parse = parse_tree_job<parse_receive_options>,
+           .options = receive_options_declared},
+          {.words = {"verify"}, .help = verify_help_text, .parse = parse_verify, .options = verify_options_declared},
+          {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_trees_server}};
 }
 
 }  // namespace udtcat::trees

@@ -22,13 +22,13 @@ Status Connector::dial(std::optional<Credentials> credentials) {
 
 void Connector::begin_session(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
-  const auto work = [&options = options_](Wire& wire, Account& account, const OtherEnd& other) {
-    return work_as_connector(options, wire, account, other);
+  const auto work = [&options = options_](Wire& wire, Tally& tally, const OtherEnd& other) {
+    return work_as_connector(options, wire, tally, other);
   };
-  session_.emplace(run_.io(), std::move(connection), make_account(run_.console()), work,
-                   [this] { finish_run(run_, options_, session_->result(), session_->account()); });
+  session_.emplace(run_.io(), std::move(connection), make_tally(run_.console()), work,
+                   [this] { finish_run(run_, options_, session_->result(), session_->tally()); });
   run_.follow(session_->connection());
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return extent_of(session_->account()); });
+  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->tally()); });
   session_->open();
 }
 

@@ -18,7 +18,7 @@ constexpr int kSshFailed = 255;  // spec: udtcat-rsh(1), EXIT STATUS: it has sai
 }  // namespace
 
 SshConnector::SshConnector(tool::SessionRun& run, const TreeOptions& options)
-    : run_(run), options_(options), account_(make_account(run.console())) {}
+    : run_(run), options_(options), tally_(make_tally(run.console())) {}
 
 SshConnector::~SshConnector() = default;
 
@@ -38,7 +38,12 @@ Status SshConnector::start(std::uint64_t core_limit_bytes) {
   auto pipes = child_->take_pipes();
   UDTCAT_TRY(child_stream_, bridge::ChildStream::make(run_.io(), *child_, std::move(pipes.input),
                                                       std::move(pipes.output), bridge::ChildProof::taken));
-  begin();
+  transfer_.emplace(
+      run_.io(), *child_stream_, [this](Wire& wire) { return work_as_connector(options_, wire, *tally_, {}); },
+      [this](const Status& worked) {
+        worked_ = worked;
+        finish_if_over();
+      });
   show_progress();
   run_.on_interrupt([this](const Error& why) {
     child_->signal(SIGTERM);
@@ -48,40 +53,21 @@ Status SshConnector::start(std::uint64_t core_limit_bytes) {
   return {};
 }
 
-void SshConnector::begin() {
-  transfer_ = std::make_unique<Transfer>(
-      run_.io(), [this](Wire& wire) { return work_as_connector(options_, wire, *account_, {}); },
-      [this](const Status& worked) {
-        worked_ = worked;
-        finish_if_over();
-      });
-  wire_stream_ = transfer_->stream();
-  upwards_ = std::make_unique<bridge::Relay>(*wire_stream_, *child_stream_,
-                                             [this](const auto& outcome) { on_relayed(outcome); });
-  downwards_ = std::make_unique<bridge::Relay>(*child_stream_, *wire_stream_,
-                                               [this](const auto& outcome) { on_relayed(outcome); });
-}
-
 void SshConnector::show_progress() {
   run_.watch([this] {
     ConnectionStats stats;
-    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = account_->moved_bytes;
+    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = tally_->moved_bytes;
     return stats;
   });
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return extent_of(*account_); });
-}
-
-/// A direction that has broken makes the other one useless.
-void SshConnector::on_relayed(const bridge::Relay::Outcome& outcome) {
-  if (outcome.write_error || outcome.read_error) transfer_->cut();
+  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(*tally_); });
 }
 
 void SshConnector::finish_if_over() {
   if (!child_end_ || !worked_) return;
   // ssh, or `udtcat rsh`, has said why nothing came of it, or no more.
   if (!*worked_ && child_end_->status == kSshFailed)
-    return run_.finish_as(account_->entries == 0 ? tool::ExitStatus::unreachable : tool::ExitStatus::peer_lost);
-  finish_run(run_, options_, result_of(*worked_, std::nullopt, *account_), *account_);
+    return run_.finish_as(tally_->entries == 0 ? tool::ExitStatus::unreachable : tool::ExitStatus::peer_lost);
+  finish_run(run_, options_, result_of(*worked_, std::nullopt, *tally_), *tally_);
 }
 
 }  // namespace udtcat::trees

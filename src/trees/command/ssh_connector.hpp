@@ -10,16 +10,14 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/child_process.hpp"
-#include "lib/bridge/relay.hpp"
 #include "tool/session_run.hpp"
-#include "trees/account.hpp"
+#include "trees/command/relayed_transfer.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/transfer.hpp"
+#include "trees/tally.hpp"
 
 namespace udtcat::trees {
 
-///   the transfer's threads ◄──► wire ◄──► two relays ◄──► `udtcat rsh -s HOST trees`, whose login is ssh's
-///
+/// The transfer is relayed to `udtcat rsh -s HOST trees`, whose login is ssh's.
 /// Threads: confined to the main thread.
 class SshConnector {
  public:
@@ -34,22 +32,17 @@ class SshConnector {
   [[nodiscard]] Status start(std::uint64_t core_limit_bytes);
 
  private:
-  void begin();
   void show_progress();
   void finish_if_over();
-  void on_relayed(const bridge::Relay::Outcome& outcome);
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
-  const std::unique_ptr<Account> account_;
+  const std::unique_ptr<Tally> tally_;
   std::optional<bridge::ChildEnd> child_end_;
   std::unique_ptr<bridge::ChildProcess> child_;
   std::unique_ptr<LocalStream> child_stream_;
   std::optional<Status> worked_;
-  std::unique_ptr<Transfer> transfer_;
-  std::unique_ptr<LocalStream> wire_stream_;
-  std::unique_ptr<bridge::Relay> upwards_;
-  std::unique_ptr<bridge::Relay> downwards_;
+  std::optional<RelayedTransfer> transfer_;
 };
 
 }  // namespace udtcat::trees

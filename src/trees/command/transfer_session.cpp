@@ -20,9 +20,9 @@ OtherEnd other_end_of(Connection& connection) {
 }  // namespace
 
 TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                                 std::unique_ptr<Account> account, Work work, std::function<void()> on_over)
+                                 std::unique_ptr<Tally> tally, Work work, std::function<void()> on_over)
     : io_(io),
-      account_(std::move(account)),
+      tally_(std::move(tally)),
       work_(std::move(work)),
       on_over_(std::move(on_over)),
       connection_(std::move(connection)) {
@@ -46,7 +46,7 @@ void TransferSession::accept(StreamId id) {
 
 void TransferSession::begin() {
   const Transfer::Work work = [this, other = other_end_of(*connection_)](Wire& wire) {
-    return work_(wire, *account_, other);
+    return work_(wire, *tally_, other);
   };
   transfer_ = std::make_unique<Transfer>(io_, work, [this](const Status& worked) {
     worked_ = worked;
@@ -66,7 +66,7 @@ void TransferSession::finish_if_over() {
 }
 
 Status TransferSession::result() const {
-  if (worked_) return result_of(*worked_, outcome_, *account_);
+  if (worked_) return result_of(*worked_, outcome_, *tally_);
   return fail(Errc::peer_interrupted, "serve a transfer", "the other end left before it began");
 }
 

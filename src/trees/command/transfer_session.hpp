@@ -11,7 +11,7 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "trees/account.hpp"
+#include "trees/tally.hpp"
 #include "trees/transfer.hpp"
 #include "trees/work.hpp"
 
@@ -22,10 +22,10 @@ namespace udtcat::trees {
 class TransferSession {
  public:
   /// On a thread of its own.
-  using Work = std::function<Status(Wire& wire, Account& account, const OtherEnd& other)>;
+  using Work = std::function<Status(Wire& wire, Tally& tally, const OtherEnd& other)>;
 
   /// on_over   called once; it does not destroy this
-  TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::unique_ptr<Account> account,
+  TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::unique_ptr<Tally> tally,
                   Work work, std::function<void()> on_over);
 
   /// Begins over a stream of ours.
@@ -34,7 +34,7 @@ class TransferSession {
   void accept(StreamId id);
 
   [[nodiscard]] Connection& connection() const { return *connection_; }
-  [[nodiscard]] Account& account() const { return *account_; }
+  [[nodiscard]] Tally& tally() const { return *tally_; }
   /// When it is over.  errors: as result_of() says; Errc::peer_interrupted: no stream came
   [[nodiscard]] Status result() const;
 
@@ -44,7 +44,7 @@ class TransferSession {
   void finish_if_over();
 
   boost::asio::io_context& io_;
-  const std::unique_ptr<Account> account_;
+  const std::unique_ptr<Tally> tally_;
   const Work work_;
   const std::function<void()> on_over_;
   const std::unique_ptr<Connection> connection_;

@@ -36,31 +36,32 @@ Status TreeListener::start(tool::FoundCredentials found) {
 
 void TreeListener::take(std::unique_ptr<Connection> connection) {
   if (guests_.size() >= kMaxTransfers)
-    return connection->abort({Errc::stream_refused, "serve one more transfer", "there are 16 already"});
+    return connection->abort(
+        {Errc::stream_refused, "serve one more transfer", fmt::format("there are {} already", kMaxTransfers)});
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
   core::log().info("connected to {}", name);
-  const auto works = [this](Wire& wire, Account& account, const OtherEnd& other) { return work(wire, account, other); };
+  const auto works = [this](Wire& wire, Tally& tally, const OtherEnd& other) { return work(wire, tally, other); };
   Guest& guest = guests_.emplace_back(Guest{++last_number_, std::move(name)});
-  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_account(run_.console()),
-                                                    works, [this, &guest] { on_over(guest); });
+  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_tally(run_.console()), works,
+                                                    [this, &guest] { on_over(guest); });
   guest.session->connection().on_stream([&guest](StreamId id) { guest.session->accept(id); });
   if (guests_.size() > 1) return;
   run_.watch([this] { return guests_.empty() ? ConnectionStats() : guests_.front().session->connection().stats(); });
   run_.measure([this](const ConnectionStats& /*of the stream*/) {
-    return guests_.empty() ? std::nullopt : extent_of(guests_.front().session->account());
+    return guests_.empty() ? std::nullopt : amount_of(guests_.front().session->tally());
   });
 }
 
-Status TreeListener::work(Wire& wire, Account& account, const OtherEnd& other) {
-  if (options_.role == Role::sends) return send_as_listener(wire, options_.directory, account);
-  return receive_as_listener(wire, options_.directory, wishes_of(options_), other, jobs_, account);
+Status TreeListener::work(Wire& wire, Tally& tally, const OtherEnd& other) {
+  if (options_.role == Role::sends) return send_as_listener(wire, options_.directory, tally);
+  return receive_as_listener(wire, options_.directory, wishes_of(options_), other, transfers_, tally);
 }
 
 void TreeListener::on_over(const Guest& guest) {
   const Status result = guest.session->result();
   if (result)
-    run_.say(fmt::format("{}: {}", guest.name, sentence_of(guest.session->account())));
+    run_.say(fmt::format("{}: {}", guest.name, sentence_of(guest.session->tally())));
   else if (!options_.once)
     run_.console().line(fmt::format("udtcat: {}: {}", guest.name, result.error().message()), tool::LineLevel::error);
   const bool is_last = options_.once || run_.signal() != 0;

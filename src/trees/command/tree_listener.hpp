@@ -14,7 +14,7 @@
 #include "tool/session_run.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/jobs.hpp"
+#include "trees/transfers.hpp"
 
 namespace udtcat::trees {
 
@@ -36,12 +36,12 @@ class TreeListener {
   };
 
   void take(std::unique_ptr<Connection> connection);
-  [[nodiscard]] Status work(Wire& wire, Account& account, const OtherEnd& other);
+  [[nodiscard]] Status work(Wire& wire, Tally& tally, const OtherEnd& other);
   void on_over(const Guest& guest);
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
-  Jobs jobs_;
+  Transfers transfers_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
   std::list<Guest> guests_;

@@ -35,6 +35,7 @@ constexpr std::array<const char*, 2> kRshFlags{"--push", "--require-udp"};
 constexpr std::array<const char*, 10> kSessionValues{"--protect", "--cipher",      "--block",     "--lanes",
                                                      "--threads", "--flows",       "--transport", "--congestion",
                                                      "--memory",  "--idle-timeout"};
+constexpr std::size_t kMaxPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
 
 /// Whether the paths can be asked for at once.  spec: docs/spec/trees.md §1
@@ -43,7 +44,7 @@ bool fits_hello(const Words& paths) {
   for (const std::string& path : paths) bytes += path.size() + sizeof(std::uint16_t);
   const bool are_short =
       std::ranges::all_of(paths, [](const std::string& path) { return path.size() <= files::kMaxEntryPathBytes; });
-  return are_short && paths.size() <= kMaxPaths && bytes <= kMiB;
+  return are_short && paths.size() <= kMaxPaths && bytes <= kMaxPathsBytes;
 }
 
 bool is_number(const std::string& word) {
@@ -164,7 +165,8 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
   if (options.role == Role::receives && !fits_hello(options.selection.paths))
     return misplaced(fmt::format("{} paths", options.selection.paths.size()),
-                     "at most 65536 can be asked for, of 4096 bytes each, and 1 MiB in all");
+                     fmt::format("at most {} can be asked for, of {} bytes each, and {} MiB in all", kMaxPaths,
+                                 files::kMaxEntryPathBytes, kMaxPathsBytes / kMiB));
   return {};
 }
 

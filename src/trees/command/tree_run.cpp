@@ -17,9 +17,9 @@ constexpr std::uint64_t kMaxToldTroubles = 100;  // guess: nobody reads more; th
 
 }  // namespace
 
-std::unique_ptr<Account> make_account(tool::Console& console) {
+std::unique_ptr<Tally> make_tally(tool::Console& console) {
   const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return std::make_unique<Account>([&console, told](const std::string& line) {
+  return std::make_unique<Tally>([&console, told](const std::string& line) {
     const std::uint64_t number = ++*told;
     if (number <= kMaxToldTroubles)
       console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::LineLevel::error);
@@ -27,26 +27,25 @@ std::unique_ptr<Account> make_account(tool::Console& console) {
   });
 }
 
-Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Account& account) {
+Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Tally& tally) {
   // A wire that broke says only that it did; its stream says why.
   const bool is_stream_to_blame = !worked && worked.error().code == Errc::connection_broken;
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
   if (!worked) return worked;
-  if (account.troubles == 0) return {};
-  std::string cause = account.troubles == 1
+  if (tally.troubles == 0) return {};
+  std::string cause = tally.troubles == 1
                           ? "1 name is missing or not as it should be"
-                          : fmt::format("{} names are missing or not as they should be", account.troubles.load());
+                          : fmt::format("{} names are missing or not as they should be", tally.troubles.load());
   // Some of them may have been proved before they were refused.
-  if (account.entries > account.troubles) cause += "; the rest stands";
+  if (tally.entries > tally.troubles) cause += "; the rest stands";
   return fail(Errc::local_read_failed, "transfer all of it", std::move(cause));
 }
 
-std::string sentence_of(const Account& account) {
-  std::string text = fmt::format("{}, {}", core::format_count(account.files, "file"), core::format_size(account.bytes));
-  if (account.moved_bytes < account.bytes)
-    text += fmt::format(", of which {} went over the path", core::format_size(account.moved_bytes));
-  if (account.passed_over > 0)
-    text += fmt::format("; {} passed over", core::format_count(account.passed_over, "socket"));
+std::string sentence_of(const Tally& tally) {
+  std::string text = fmt::format("{}, {}", core::format_count(tally.files, "file"), core::format_size(tally.bytes));
+  if (tally.moved_bytes < tally.bytes)
+    text += fmt::format(", of which {} went over the path", core::format_size(tally.moved_bytes));
+  if (tally.passed_over > 0) text += fmt::format("; {} passed over", core::format_count(tally.passed_over, "socket"));
   return text;
 }
 
@@ -57,27 +56,27 @@ Wishes wishes_of(const TreeOptions& options) {
   return wishes;
 }
 
-Status work_as_connector(const TreeOptions& options, Wire& wire, Account& account, const OtherEnd& other) {
+Status work_as_connector(const TreeOptions& options, Wire& wire, Tally& tally, const OtherEnd& other) {
   const Wishes wishes = wishes_of(options);
   return options.role == Role::sends
-             ? send_as_connector(wire, options.selection, options.place, wishes, account)
-             : receive_as_connector(wire, options.selection.paths, options.directory, wishes, other, account);
+             ? send_as_connector(wire, options.selection, options.place, wishes, tally)
+             : receive_as_connector(wire, options.selection.paths, options.directory, wishes, other, tally);
 }
 
-void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Account& account) {
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally) {
   if (!result) return run.finish(result.error());
-  if (options.verbosity > 0 || tool::SessionRun::person_watches(options)) run.say(sentence_of(account));
+  if (options.verbosity > 0 || tool::SessionRun::person_watches(options)) run.say(sentence_of(tally));
   run.finish(std::nullopt);
 }
 
-std::optional<tool::Extent> extent_of(Account& account) {
-  tool::Extent extent{.done_bytes = account.bytes,
-                      .all_bytes = account.all_bytes,
-                      .count = core::format_count(account.entries, "name"),
-                      .name = core::printable(account.current_file(), core::kShownBytes)};
-  if (account.all_entries > 0)
-    extent.count = fmt::format("{} of {} names", account.entries.load(), account.all_entries.load());
-  return extent;
+std::optional<tool::Amount> amount_of(Tally& tally) {
+  tool::Amount amount{.done_bytes = tally.bytes,
+                      .all_bytes = tally.all_bytes,
+                      .count = core::format_count(tally.entries, "name"),
+                      .name = core::printable(tally.current_file(), core::kShownBytes)};
+  if (tally.all_entries > 0)
+    amount.count = fmt::format("{} of {} names", tally.entries.load(), tally.all_entries.load());
+  return amount;
 }
 
 }  // namespace udtcat::trees

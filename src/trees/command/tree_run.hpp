@@ -12,31 +12,30 @@
 #include "tool/console.hpp"
 #include "tool/progress.hpp"
 #include "tool/session_run.hpp"
-#include "trees/account.hpp"
 #include "trees/command/tree_options.hpp"
+#include "trees/tally.hpp"
 
 namespace udtcat::trees {
 
-/// An account whose troubles are told to the user, the first of them by name.
-[[nodiscard]] std::unique_ptr<Account> make_account(tool::Console& console);
+/// A tally whose troubles are told to the user, the first of them by name.
+[[nodiscard]] std::unique_ptr<Tally> make_tally(tool::Console& console);
 
 /// The result of a transfer's thread, and the names that it could not have.
 /// outcome   of its stream; none: there is none
-[[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome,
-                               const Account& account);
+[[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Tally& tally);
 
 /// "20000 files, 80.0 MB, of which 12.0 MB went over the path".
-[[nodiscard]] std::string sentence_of(const Account& account);
+[[nodiscard]] std::string sentence_of(const Tally& tally);
 
 /// The wishes of the options, and where the user's books are.
 [[nodiscard]] Wishes wishes_of(const TreeOptions& options);
 
 /// The work of an end that has dialled the other, or had ssh start it.  errors: those of trees/work.hpp
-[[nodiscard]] Status work_as_connector(const TreeOptions& options, Wire& wire, Account& account, const OtherEnd& other);
+[[nodiscard]] Status work_as_connector(const TreeOptions& options, Wire& wire, Tally& tally, const OtherEnd& other);
 /// Ends the run with that, in words where somebody wants them.
-void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Account& account);
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally);
 
-/// Progress of the account's files.
-[[nodiscard]] std::optional<tool::Extent> extent_of(Account& account);
+/// Progress of the tally's files.
+[[nodiscard]] std::optional<tool::Amount> amount_of(Tally& tally);
 
 }  // namespace udtcat::trees

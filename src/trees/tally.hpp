@@ -14,13 +14,13 @@
 namespace udtcat::trees {
 
 /// Threads: internally synchronised.
-class Account {
+class Tally {
  public:
   /// A file or another name that one end could not have.
   using Trouble = std::function<void(const std::string& line)>;
 
   /// on_trouble   called by any of the transfer's threads
-  explicit Account(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
+  explicit Tally(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
 
   std::atomic<std::uint64_t> entries{0};      ///< that stand at the receiver
   std::atomic<std::uint64_t> files{0};        ///< of these

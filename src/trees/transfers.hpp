@@ -12,21 +12,21 @@ namespace udtcat::trees {
 
 /// A transfer that begins again takes the place of itself: its sender has gone, and its session does not know it yet.
 /// Threads: internally synchronised.
-class Jobs {
+class Transfers {
  public:
   /// A transfer's place, while it lives.
   class Claim {
    public:
-    Claim(Jobs& jobs, std::string name) : jobs_(jobs), name_(std::move(name)) {}
+    Claim(Transfers& transfers, std::string name) : transfers_(transfers), name_(std::move(name)) {}
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
-    ~Claim() { jobs_.release(name_); }
+    ~Claim() { transfers_.release(name_); }
 
     /// The same transfer has begun again, and has cut this one's wire.
-    [[nodiscard]] bool is_taken_over() const { return jobs_.is_taken_over(name_); }
+    [[nodiscard]] bool is_taken_over() const { return transfers_.is_taken_over(name_); }
 
    private:
-    Jobs& jobs_;
+    Transfers& transfers_;
     const std::string name_;
   };
 

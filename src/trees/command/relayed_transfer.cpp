@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/command/relayed_transfer.hpp"
+
+#include <utility>
+
+namespace udtcat::trees {
+
+RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, const Transfer::Work& work,
+                                 std::function<void(const Status&)> on_over)
+    : on_over_(std::move(on_over)),
+      transfer_(io, work,
+                [this](const Status& worked) {
+                  worked_ = worked;
+                  finish_if_over();
+                }),
+      stream_(transfer_.stream()),
+      inwards_(other, *stream_, [this](const auto& outcome) { cut_if_broken(outcome); }),
+      outwards_(*stream_, other, [this](const auto& outcome) {
+        cut_if_broken(outcome);
+        is_sent_ = true;
+        finish_if_over();
+      }) {}
+
+/// A direction that has broken makes the other one useless.
+void RelayedTransfer::cut_if_broken(const bridge::Relay::Outcome& outcome) {
+  if (outcome.write_error || outcome.read_error) transfer_.cut();
+}
+
+void RelayedTransfer::finish_if_over() {
+  if (worked_ && is_sent_) on_over_(*worked_);
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A transfer whose stream is relayed to another one: of a child, or stdio.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/local_stream.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/bridge/relay.hpp"
+#include "trees/transfer.hpp"
+
+namespace udtcat::trees {
+
+///   the transfer's thread ◄──► wire ◄──► two relays ◄──► the other stream
+///
+/// Threads: confined to the io_context thread.
+class RelayedTransfer {
+ public:
+  /// other     outlives this
+  /// on_over   is called once, when the work has ended and the other stream's consumer has taken all, or takes no more;
+  ///           not after destruction
+  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, const Transfer::Work& work,
+                  std::function<void(const Status&)> on_over);
+
+  void cut() { transfer_.cut(); }
+
+ private:
+  void cut_if_broken(const bridge::Relay::Outcome& outcome);
+  void finish_if_over();
+
+  const std::function<void(const Status&)> on_over_;
+  std::optional<Status> worked_;
+  bool is_sent_ = false;
+  Transfer transfer_;
+  const std::unique_ptr<LocalStream> stream_;
+  const bridge::Relay inwards_;
+  const bridge::Relay outwards_;
+};
+
+}  // namespace udtcat::trees

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Blocking work on a thread of its own, whose result comes to an io_context.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/result.hpp>
+
+namespace udtcat::trees {
+
+/// Threads: confined to the io_context thread. Destroying it waits until the work has ended: tell that to end before.
+class Worker {
+ public:
+  /// work      runs on the thread
+  /// on_over   is called with its result, not after destruction
+  Worker(boost::asio::io_context& io, std::function<Status()> work, std::function<void(const Status&)> on_over);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() { thread_.join(); }
+
+ private:
+  std::shared_ptr<std::function<void(const Status&)>> on_over_;
+  std::thread thread_;
+};
+
+}  // namespace udtcat::trees
