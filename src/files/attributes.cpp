@@ -21,9 +21,9 @@ namespace udtcat::files {
 
 namespace {
 
-constexpr std::size_t kMaxListBytes = 65'536;         // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
-constexpr std::size_t kMaxExtendedBytes = 1'048'576;  // spec: docs/spec/trees.md §1: what a message has room for
-constexpr std::size_t kEachBytes = 5;                 // spec: docs/spec/trees.md §3: the lengths of both
+constexpr std::size_t kMaxListBytes = 65'536;    // spec: Linux XATTR_LIST_MAX, XATTR_SIZE_MAX
+constexpr std::size_t kMaxExtendedBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
+constexpr std::size_t kEachBytes = 5;            // spec: docs/spec/trees.md §3: the lengths of both
 
 /// Of an attribute that goes along: a user's, and with the owner the system's, too. Access lists are of system.*.
 bool goes_along(std::string_view name, bool with_owner) {

@@ -17,7 +17,7 @@ namespace udtcat::files {
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  [[nodiscard]] std::uint64_t bytes() const { return end - begin; }
+  [[nodiscard]] constexpr std::uint64_t bytes() const { return end - begin; }
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 

@@ -9,12 +9,12 @@ namespace udtcat::files {
 Digest hash_of(const Leaf& leaf) { return leaf.is_hole() ? hash_of_zeros() : hash_of_leaf(leaf.content); }
 
 Result<std::optional<Leaf>> LeafReader::next() {
-  const std::uint64_t begin = next_ * kLeafBytes;
-  if (begin >= bytes_) return std::nullopt;
-  Leaf leaf{.number = next_, .bytes = next_end() - begin, .content = {}};
-  if (leaf.bytes < kLeafBytes || !map_.is_hole(begin, leaf.bytes)) {
+  if (next_ >= leaves_of(bytes_)) return std::nullopt;
+  const ByteRange range = range_of_leaves(bytes_, next_);
+  Leaf leaf{.number = next_, .bytes = range.bytes(), .content = {}};
+  if (leaf.bytes < kLeafBytes || !map_.is_hole(range.begin, leaf.bytes)) {
     memory_.resize(leaf.bytes);
-    UDTCAT_CHECK(read_leaf(file_, begin, memory_, shown_));
+    UDTCAT_CHECK(read_leaf(file_, range.begin, memory_, shown_));
     leaf.content = memory_;
   }
   ++next_;

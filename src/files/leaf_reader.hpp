@@ -2,7 +2,6 @@
 /// Reads a file leaf by leaf; holes are passed over without being read.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,6 +17,7 @@
 
 namespace udtcat::files {
 
+/// A leaf as it was read. `content` is valid until the next one is, or until its memory is taken.
 struct Leaf {
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;             ///< kLeafBytes, but in the last one
@@ -33,15 +33,15 @@ struct Leaf {
 class LeafReader {
  public:
   /// bytes    of the file
-  /// memory   of a leaf; the content of the one that was read last
-  /// shown    for messages
-  /// All three outlive this.
+  /// memory   that next() reads into; between two calls its owner may take it, and leave other memory there
+  /// shown    the file's name in errors
+  /// `file`, `memory` and `shown` outlive this.
   LeafReader(const bridge::Descriptor& file, std::uint64_t bytes, std::vector<std::byte>& memory,
              const std::string& shown)
       : file_(file), bytes_(bytes), memory_(memory), shown_(shown), map_(file, bytes) {}
 
   /// Where the next one ends; the end of the file when there is none.
-  [[nodiscard]] std::uint64_t next_end() const { return std::min(bytes_, (next_ + 1) * kLeafBytes); }
+  [[nodiscard]] std::uint64_t next_end() const { return range_of_leaves(bytes_, next_).end; }
   /// None: that was the last.  errors: Errc::local_read_failed, also where the file ends within it
   [[nodiscard]] Result<std::optional<Leaf>> next();
 

@@ -12,8 +12,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <udtcat/units.hpp>
-
 #include "files/whole_io.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/try.hpp"

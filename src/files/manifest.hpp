@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "files/file_location.hpp"
 #include "files/manifest_line.hpp"
@@ -50,7 +51,7 @@ class ManifestWriter {
 /// Threads: unsynchronised.
 class ManifestReader {
  public:
-  static constexpr std::size_t kMaxLineBytes = 65'536;  // spec: docs/spec/manifest.md
+  static constexpr std::size_t kMaxLineBytes = 64 * kKiB;  // spec: docs/spec/manifest.md
 
   /// Whether it begins as a manifest is known then. A pipe is read, too.
   /// errors: Errc::bad_argument: it cannot be opened

@@ -20,8 +20,8 @@ namespace {
 
 // spec: docs/spec/trees.md §6, all of these
 constexpr std::string_view kBookMagic = "udtcat proofs 1\n";
-constexpr std::size_t kBookCountBytes = 8;
-constexpr std::size_t kBookHeadBytes = kBookMagic.size() + kBookCountBytes;
+using BookCount = std::uint64_t;
+constexpr std::size_t kBookHeadBytes = kBookMagic.size() + sizeof(BookCount);
 using BookPathLength = std::uint16_t;
 constexpr std::size_t kBookEntryBytes =
     2 * sizeof(Stamp) + sizeof(Digest) + sizeof(BookPathLength);  // without its path
@@ -65,7 +65,7 @@ Status ProofBook::encode_to(const std::function<Status(std::span<const std::byte
     return {};
   };
   writer.text(kBookMagic);
-  writer.number(std::uint64_t{proofs_.size()});
+  writer.number(BookCount{proofs_.size()});
   for (const auto& [path, proof] : proofs_) {
     writer.bytes(proof.source);
     writer.bytes(proof.own);
@@ -93,7 +93,7 @@ std::optional<ProofBook> ProofBook::parse(std::span<const std::byte> bytes, File
   if (core::as_text(hashed.first(kBookMagic.size())) != kBookMagic) return std::nullopt;
   if (!std::ranges::equal(digest_of({hashed}), bytes.last(sizeof(Digest)))) return std::nullopt;
   core::ByteReader rest(hashed.subspan(kBookMagic.size()));
-  const auto count = rest.number<std::uint64_t>();
+  const auto count = rest.number<BookCount>();
   if (count > kMaxEntries) return std::nullopt;
   ProofBook book(std::move(location));
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -56,8 +56,12 @@ std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& s
   return short_digest_of({parts});
 }
 
+bool is_same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool is_same_state(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_size == other.st_size &&
+  return is_same_file(one, other) && one.st_size == other.st_size &&
          nanoseconds_of(one.st_mtim) == nanoseconds_of(other.st_mtim) &&
          nanoseconds_of(one.st_ctim) == nanoseconds_of(other.st_ctim);
 }

@@ -24,7 +24,9 @@ inline constexpr std::chrono::milliseconds kLately{20};
 /// location   of the file, in an opened directory
 [[nodiscard]] std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status);
 
-/// Whether both are of one file, that has not changed in between.
+/// Whether both are of one file, be it changed in between or not.
+[[nodiscard]] bool is_same_file(const struct stat& one, const struct stat& other);
+/// Likewise, and it has not changed.
 [[nodiscard]] bool is_same_state(const struct stat& one, const struct stat& other);
 
 }  // namespace udtcat::files

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "files/byte_ranges.hpp"
 #include "files/sha256.hpp"
 
 namespace udtcat::files {
@@ -16,6 +17,13 @@ inline constexpr std::size_t kLeafBytes = 1'048'576;  // spec: docs/spec/trees.m
 /// How many leaves a file of so many bytes has.
 [[nodiscard]] constexpr std::uint64_t leaves_of(std::uint64_t bytes) {
   return bytes / kLeafBytes + (bytes % kLeafBytes == 0 ? 0 : 1);
+}
+
+/// Where `count` leaves are, from one on, in a file of so many bytes that has them.
+[[nodiscard]] constexpr ByteRange range_of_leaves(std::uint64_t file_bytes, std::uint64_t leaf,
+                                                  std::uint64_t count = 1) {
+  const std::uint64_t end = leaf + count;
+  return {leaf * kLeafBytes, end > file_bytes / kLeafBytes ? file_bytes : end * kLeafBytes};
 }
 
 [[nodiscard]] Digest hash_of_leaf(std::span<const std::byte> leaf);

@@ -16,6 +16,14 @@ std::size_t digests_of(const Message& answer) {
 
 bool Answers::give(Message answer) {
   const core::MutexLock lock(mutex_);
+  if (const auto* failed = std::get_if<Failed>(&answer)) {
+    over_ = error_of(*failed);
+    has_failed_ = true;
+    waiting_.clear();
+    digests_ = 0;
+    changed_.notify_all();
+    return false;
+  }
   while ((waiting_.size() >= kMaxWaiting || digests_ >= kMaxWaitingDigests) && !closed_) changed_.wait(mutex_);
   if (closed_) return false;
   digests_ += digests_of(answer);
@@ -40,6 +48,11 @@ Result<Message> Answers::take() {
   digests_ -= digests_of(answer);
   changed_.notify_all();
   return answer;
+}
+
+std::optional<Error> Answers::failure() {
+  const core::MutexLock lock(mutex_);
+  return has_failed_ ? over_ : std::nullopt;
 }
 
 bool Answers::empty() {

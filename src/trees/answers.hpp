@@ -20,12 +20,15 @@ class Answers {
   static constexpr std::size_t kMaxWaiting = 2 * kMaxUnsettled;  // guess: no honest receiver has more to say
   static constexpr std::size_t kMaxWaitingDigests = 1'048'576;   // guess: 32 MiB: of 1 TiB
 
-  /// Waits for room.  returns  false: nobody takes any more
+  /// Waits for room. Failed waits for none, and what had come before it counts no more.
+  /// returns  false: nobody takes any more
   [[nodiscard]] bool give(Message answer);
   /// No more will come.  error   none: the receiver has ended its direction in order
   void end(std::optional<Error> error);
-  /// Waits for one.  errors: those of end(), which counts as one where more was to come
+  /// Waits for one.  errors: as Failed says; those of end(), which counts as one where more was to come
   [[nodiscard]] Result<Message> take();
+  /// As Failed says; none: the receiver has not said so.
+  [[nodiscard]] std::optional<Error> failure();
   [[nodiscard]] bool empty();
   /// Answers are not taken any more.
   void close();
@@ -36,6 +39,7 @@ class Answers {
   std::size_t digests_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of those that wait
   std::deque<Message> waiting_ UDTCAT_GUARDED_BY(mutex_);
   std::optional<Error> over_ UDTCAT_GUARDED_BY(mutex_);
+  bool has_failed_ UDTCAT_GUARDED_BY(mutex_) = false;  // over_ is the receiver's word
   bool closed_ UDTCAT_GUARDED_BY(mutex_) = false;
 };
 

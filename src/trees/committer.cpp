@@ -52,7 +52,7 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
   for (Taken& file : batch) {
     const Result<struct stat> stands = file.standing ? *file.standing : destination.publish(file.entry.path);
     if (!stands) {
-      reception_.miss(file.id, file.entry);
+      reception_.forbid_links_to(file.id, file.entry);
       reception_.refuse(file.id, stands.error().message(), Reception::When::later);
       continue;
     }

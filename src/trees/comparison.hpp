@@ -59,7 +59,6 @@ class Comparison {
   }
   [[nodiscard]] Status take_next() {
     UDTCAT_TRY(Message answer, answers_.take());
-    if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
     auto* hashes = std::get_if<Hashes>(&answer);
     if (hashes == nullptr || hashes->entry != now_.entry)
       return fail(Errc::protocol_violated, "read the receiver's hashes", "something else came between them");

@@ -12,8 +12,6 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::uint64_t kLeavesUnasked = 4'096;  // guess: between two looks at whether the wire is cut
-
 /// Leaves that are alike are told of together.
 class RunWriter {
  public:
@@ -55,10 +53,9 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
   files::LeafReader reader(file.file, file.bytes, memory, file.path);
   RunWriter run(file.id, writer);
   for (;;) {
+    if (file.is_over()) return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
     UDTCAT_TRY(const auto leaf, reader.next());
     if (!leaf) break;
-    if (leaf->number % kLeavesUnasked == 0 && writer.is_cut())
-      return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
     std::optional<files::Digest> theirs;
     if (comparison != nullptr) {
       UDTCAT_TRY(theirs, comparison->next());

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,16 @@ struct Described {
   EntryId id = 0;
   std::uint64_t bytes = 0;
   const bridge::Descriptor& file;
-  const std::string& path;  ///< for messages
+  const std::string& path;                ///< for messages
+  const std::function<bool()> is_over{};  ///< the transfer is: asked before each leaf
 };
 
 /// Holes are passed over without being read.
 /// comparison   null: the receiver has nothing of it
 /// memory       of a leaf, which is used again
 /// returns      the file's hash
-/// errors: Errc::local_read_failed, also where it is shorter than announced; those of `writer` and `comparison`
+/// errors: Errc::local_read_failed, also where it is shorter than announced; Errc::connection_broken; those of `writer`
+/// and `comparison`
 [[nodiscard]] Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison,
                                                     MessageWriter& writer, std::vector<std::byte>& memory,
                                                     Tally& tally);

@@ -94,7 +94,7 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
   UDTCAT_TRY(const auto status, location.look());
   if (!original_status || !S_ISREG(original_status->st_mode))
     return fail(Errc::local_write_failed, "link " + location.shown(), original.shown() + " is not there");
-  if (status && status->st_dev == original_status->st_dev && status->st_ino == original_status->st_ino) return {};
+  if (status && files::is_same_file(*status, *original_status)) return {};
   UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, path));
   const auto part = parts_.of(path);
   part.remove();
@@ -126,7 +126,7 @@ Result<struct stat> Destination::publish(const std::string& path) {
   UDTCAT_TRY(const auto part, parts_.of(path).look());
   UDTCAT_CHECK(parts_.of(path).rename_to(location));
   UDTCAT_TRY(const auto now, location.look());
-  if (part && now && part->st_ino == now->st_ino) return *now;
+  if (part && now && files::is_same_file(*part, *now)) return *now;
   return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
 }
 

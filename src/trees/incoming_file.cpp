@@ -32,10 +32,6 @@ Error IncomingFile::failed(const char* doing) const {
           core::errno_text(errno)};
 }
 
-std::uint64_t IncomingFile::bytes_of(std::uint64_t leaf) const {
-  return std::min<std::uint64_t>(files::kLeafBytes, entry_.size_bytes - leaf * files::kLeafBytes);
-}
-
 Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
   const std::uint64_t leaves = files::leaves_of(entry_.size_bytes);
   if (leaf != next_leaf_ || count == 0 || count > leaves - next_leaf_)
@@ -48,7 +44,7 @@ Status IncomingFile::take_up_candidate() {
   if (standing_.is_open() || part_.is_open()) return {};
   UDTCAT_TRY(bridge::Descriptor file, open_candidate(destination_, entry_.path, *candidate_));
   struct stat now {};
-  const bool is_same = ::fstat(file.number(), &now) == 0 && now.st_ino == candidate_->status.st_ino &&
+  const bool is_same = ::fstat(file.number(), &now) == 0 && files::is_same_file(now, candidate_->status) &&
                        (candidate_->is_part || files::is_same_state(now, candidate_->status));
   if (!is_same)
     return fail(Errc::local_read_failed, "replace " + destination_.tree().shown(entry_.path),
@@ -76,19 +72,19 @@ Status IncomingFile::open_part() {
 
 Status IncomingFile::take(const Data& data) {
   UDTCAT_CHECK(expect(data.leaf, 1));
-  const std::uint64_t bytes = bytes_of(data.leaf);
-  const std::uint64_t offset = data.leaf * files::kLeafBytes;
+  const auto range = files::range_of_leaves(entry_.size_bytes, data.leaf);
+  const std::uint64_t bytes = range.bytes();
   if (!data.extents.empty() && data.extents.back().offset + data.extents.back().bytes.size() > bytes)
     return out_of_order(entry_, "the file ends within them");
   if (!is_sealed_ && hash_of(data, bytes) != data.digest) return out_of_order(entry_, "one is not what its hash says");
   UDTCAT_CHECK(open_part());
   std::uint64_t written = 0;
   for (const Extent& extent : data.extents) {
-    UDTCAT_CHECK(clear(offset + written, extent.offset - written));
-    UDTCAT_CHECK(write(offset + extent.offset, extent.bytes));
+    UDTCAT_CHECK(clear(range.begin + written, extent.offset - written));
+    UDTCAT_CHECK(write(range.begin + extent.offset, extent.bytes));
     written = extent.offset + extent.bytes.size();
   }
-  UDTCAT_CHECK(clear(offset + written, bytes - written));
+  UDTCAT_CHECK(clear(range.begin + written, bytes - written));
   tree_.add(data.digest);
   ++next_leaf_;
   return {};
@@ -106,13 +102,11 @@ files::Digest IncomingFile::hash_of(const Data& data, std::uint64_t bytes) {
 Status IncomingFile::take(const Zeros& zeros) {
   UDTCAT_CHECK(expect(zeros.leaf, zeros.count));
   UDTCAT_CHECK(open_part());
-  const std::uint64_t begin = zeros.leaf * files::kLeafBytes;
-  const std::uint64_t end = std::min(entry_.size_bytes, (zeros.leaf + zeros.count) * files::kLeafBytes);
-  UDTCAT_CHECK(clear(begin, end - begin));
-  const std::uint64_t whole = (end - begin) / files::kLeafBytes;
+  const auto range = files::range_of_leaves(entry_.size_bytes, zeros.leaf, zeros.count);
+  UDTCAT_CHECK(clear(range.begin, range.bytes()));
+  const std::uint64_t whole = range.bytes() / files::kLeafBytes;
   tree_.add(files::hash_of_zeros(), whole);
-  if (whole < zeros.count)
-    tree_.add(files::hash_of_leaf(std::vector<std::byte>(end - begin - whole * files::kLeafBytes)));
+  if (whole < zeros.count) tree_.add(files::hash_of_leaf(std::vector<std::byte>(range.bytes() % files::kLeafBytes)));
   next_leaf_ += zeros.count;
   return {};
 }
@@ -137,13 +131,13 @@ Status IncomingFile::take(const Same& same) {
 
 /// From the file that has the name, which may have changed since its leaves were told of.
 Status IncomingFile::copy_same(std::uint64_t leaf) {
-  memory_.resize(bytes_of(leaf));
-  const std::uint64_t offset = leaf * files::kLeafBytes;
+  const auto range = files::range_of_leaves(entry_.size_bytes, leaf);
+  memory_.resize(range.bytes());
   const std::string shown = destination_.tree().shown(entry_.path);
-  UDTCAT_CHECK(files::read_leaf(standing_, offset, memory_, shown));
-  if (files::hash_of_leaf(memory_) != candidate_->leaves.at(leaf))
+  UDTCAT_CHECK(files::read_leaf(standing_, range.begin, memory_, shown));
+  if (files::hash_of_leaf(memory_) != candidate_->leaves.run_at(leaf).digest)
     return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
-  return write(offset, memory_);
+  return write(range.begin, memory_);
 }
 
 Status IncomingFile::take(const Whole& whole) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <sys/stat.h>
@@ -51,7 +50,6 @@ class IncomingFile {
   }
 
  private:
-  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t leaf) const;
   [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
   [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
   [[nodiscard]] Status take_up_candidate();

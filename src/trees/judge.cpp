@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <udtcat/units.hpp>
-
 #include "files/leaf_reader.hpp"
 #include "lib/core/try.hpp"
 
@@ -23,7 +21,7 @@ void Judge::judge(Numbered numbered) {
   const Status answered = answer(numbered);
   if (answered) return;
   if (!is_of_name(answered.error())) return reception_.fail(answered.error());
-  reception_.miss(numbered.id, numbered.entry);
+  reception_.forbid_links_to(numbered.id, numbered.entry);
   reception_.settle(numbered.body_bytes);
   // An error of a directory above it does not name it.
   std::string reason = answered.error().message();
@@ -102,7 +100,7 @@ Status Judge::have_proved(const Numbered& numbered, const struct stat& status, c
   const Entry& entry = numbered.entry;
   UDTCAT_CHECK(destination_.set_attributes(entry.path, entry.attributes));
   UDTCAT_TRY(const auto now, destination_.look(entry.path));
-  if (!now || now->st_ino != status.st_ino || now->st_size != status.st_size)
+  if (!now || !files::is_same_file(*now, status) || now->st_size != status.st_size)
     return fail(Errc::local_write_failed, "keep " + destination_.tree().shown(entry.path),
                 "somebody else is writing it");
   if (!files::is_same_state(*now, status)) proved_.push_back({entry.path, *entry.stamp, digest, *now});

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "trees/candidate.hpp"
 #include "trees/destination.hpp"
@@ -31,7 +32,7 @@ struct Numbered {
 class Judge {
  public:
   // guess: ten million directories
-  static constexpr std::size_t kMaxRememberedBytes = 2'147'483'648;
+  static constexpr std::size_t kMaxRememberedBytes = 2 * kGiB;
 
   struct Link {
     EntryId id;

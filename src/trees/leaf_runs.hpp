@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <vector>
 
 #include "files/sha256.hpp"
@@ -29,11 +28,6 @@ class LeafRuns {
   [[nodiscard]] Equal run_at(std::uint64_t number) const {
     const auto next = std::ranges::upper_bound(runs_, number, {}, &Run::first);
     return {std::prev(next)->digest, (next == runs_.end() ? leaves_ : next->first) - number};
-  }
-  /// None: there is no such leaf.
-  [[nodiscard]] std::optional<files::Digest> at(std::uint64_t number) const {
-    if (number >= leaves_) return std::nullopt;
-    return std::prev(std::ranges::upper_bound(runs_, number, {}, &Run::first))->digest;
   }
 
  private:

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/byte_order.hpp"
+#include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "trees/message_body.hpp"

@@ -18,11 +18,6 @@ constexpr std::size_t kMaxDropped = 1024;  // guess: files that change at a time
 
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
 
-std::uint64_t bytes_between(const Entry& entry, std::uint64_t leaf, std::uint64_t count) {
-  const std::uint64_t end = std::min(entry.size_bytes, (leaf + count) * files::kLeafBytes);
-  return end - leaf * files::kLeafBytes;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& wire, ManifestLog* manifest,
@@ -102,7 +97,7 @@ Status Receiver::take_entry(Entry entry, std::size_t body_bytes) {
 }
 
 /// Makes the file the current one.
-Status Receiver::describe(EntryId id) {
+Status Receiver::make_current(EntryId id) {
   if (current_ && current_->id == id) return {};
   if (current_) return tl::unexpected(of_sender("it describes two files at a time"));
   auto expected = reception_.take_expected(id);
@@ -119,20 +114,19 @@ Status Receiver::describe(EntryId id) {
 
 template <typename Leaves>
 Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
-  UDTCAT_CHECK(describe(leaves.entry));
+  UDTCAT_CHECK(make_current(leaves.entry));
   if (current_->is_given_up) return {};
   const Status taken = current_->file.take(leaves);
   if (!taken && taken.error().code == Errc::local_read_failed) return give_up(taken.error());
   UDTCAT_CHECK(taken);
-  const std::uint64_t bytes = bytes_between(current_->file.entry(), leaves.leaf, count);
-  reception_.tally().bytes += bytes;
+  reception_.tally().bytes += files::range_of_leaves(current_->file.entry().size_bytes, leaves.leaf, count).bytes();
   if constexpr (std::is_same_v<Leaves, Data>)
     for (const Extent& extent : leaves.extents) reception_.tally().moved_bytes += extent.bytes.size();
   return {};
 }
 
 Status Receiver::take_whole(const Whole& whole) {
-  UDTCAT_CHECK(describe(whole.entry));
+  UDTCAT_CHECK(make_current(whole.entry));
   const Status taken = current_->is_given_up ? Status() : current_->file.take(whole);
   if (!taken && !is_of_name(taken.error())) return taken;
   if (!taken) UDTCAT_CHECK(give_up(taken.error()));
@@ -143,9 +137,9 @@ Status Receiver::take_whole(const Whole& whole) {
 }
 
 Status Receiver::take_dropped(const Dropped& dropped) {
-  UDTCAT_CHECK(describe(dropped.entry));
+  UDTCAT_CHECK(make_current(dropped.entry));
   core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
-  reception_.miss(dropped.entry, current_->file.entry());
+  reception_.forbid_links_to(dropped.entry, current_->file.entry());
   const std::string complaint = "the other end: " + dropped.reason;
   if (dropped_.size() < kMaxDropped)
     dropped_.insert_or_assign(current_->file.entry().path, complaint);
@@ -163,7 +157,7 @@ void Receiver::complain_of_dropped() {
 /// This file cannot be had here; its leaves are passed over.
 Status Receiver::give_up(const Error& error) {
   current_->is_given_up = true;
-  reception_.miss(current_->id, current_->file.entry());
+  reception_.forbid_links_to(current_->id, current_->file.entry());
   reception_.refuse(current_->id, error.message(), Reception::When::later);
   return {};
 }
@@ -201,7 +195,7 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
 /// errors: those of the transfer
 Status Receiver::make_links() {
   for (const auto& link : judge_.links()) {
-    const Status made = reception_.is_missing(link.of)
+    const Status made = reception_.forbids_links_to(link.of)
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
                             : destination_.make_hard_link(link.path, judge_.linkable().at(link.of));

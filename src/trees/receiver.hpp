@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <udtcat/result.hpp>
 
@@ -51,7 +50,7 @@ class Receiver {
   [[nodiscard]] Status take_leaves(const Leaves& leaves, std::uint64_t count);
   [[nodiscard]] Status take_whole(const Whole& whole);
   [[nodiscard]] Status take_dropped(const Dropped& dropped);
-  [[nodiscard]] Status describe(EntryId id);
+  [[nodiscard]] Status make_current(EntryId id);
   [[nodiscard]] Status give_up(const Error& error);
   void settle_current();
   void complain_of_dropped();

@@ -76,13 +76,13 @@ void Reception::spoil_manifest() {
   if (manifest_ != nullptr) manifest_->spoil();
 }
 
-void Reception::miss(EntryId id, const Entry& entry) {
+void Reception::forbid_links_to(EntryId id, const Entry& entry) {
   if (!entry.may_be_linked) return;
   const core::MutexLock lock(mutex_);
   missing_.insert(id);
 }
 
-bool Reception::is_missing(EntryId id) {
+bool Reception::forbids_links_to(EntryId id) {
   const core::MutexLock lock(mutex_);
   return missing_.contains(id);
 }

@@ -75,8 +75,8 @@ class Reception {
   /// A name that was proved cannot be had after all: no manifest is right.
   void spoil_manifest();
   /// The file is not there as it should be: nothing is to link to it.
-  void miss(EntryId id, const Entry& entry);
-  [[nodiscard]] bool is_missing(EntryId id);
+  void forbid_links_to(EntryId id, const Entry& entry);
+  [[nodiscard]] bool forbids_links_to(EntryId id);
   /// A later entry may be a hard link to it.
   void expect_links_to(EntryId id, const std::string& path);
   /// It stands, or will once its batch is on the disk.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +14,9 @@
 
 #include <udtcat/units.hpp>
 
+#include "files/whole_io.hpp"
 #include "lib/bridge/descriptor.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -23,20 +27,19 @@ namespace {
 constexpr std::size_t kMaxListBytes = kGiB;  // guess: ten million paths
 
 Result<std::string> read_list(const std::string& path) {
+  const std::string shown = "the list of files " + path;
   const bridge::Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return fail(Errc::local_read_failed, "read " + shown, core::errno_text(errno));
   std::string text;
-  std::vector<char> piece(kMiB);
-  while (file.is_open()) {
-    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) break;
-    if (got == 0) return text;
-    text.append(piece.data(), static_cast<std::size_t>(got));
+  std::vector<std::byte> piece(kMiB);
+  for (std::size_t got = piece.size(); got == piece.size();) {
+    UDTCAT_TRY(got, files::read_whole(file, piece, shown));
+    text += core::as_text(std::span(piece).first(got));
     if (text.size() > kMaxListBytes)
-      return fail(Errc::local_read_failed, "read the list of files " + path,
+      return fail(Errc::local_read_failed, "read " + shown,
                   fmt::format("it is longer than {} GiB", kMaxListBytes / kGiB));
   }
-  return fail(Errc::local_read_failed, "read the list of files " + path, core::errno_text(errno));
+  return text;
 }
 
 }  // namespace

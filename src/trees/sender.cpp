@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/sender.hpp"
 
-#include <chrono>
 #include <thread>
 #include <tuple>
 
@@ -30,14 +29,17 @@ Error unexpected_answer() {
 
 Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   std::thread reading([&] { read_answers(reader); });
-  if (counts_)
+  Status over = hello ? writer_.put(*hello) : Status();
+  // The census has words for the other end, too, which come behind the first one.
+  if (over && counts_)
     census_.emplace(source_, [this](const Totals& totals) {
       tally_.all_entries = totals.entries;
       tally_.all_bytes = totals.bytes;
       std::ignore = writer_.put(totals);  // a wire that is broken is found by those who need it
     });
-  Status over = hello ? writer_.put(*hello) : Status();
   if (over) over = exchange();
+  // Who has failed says why; a wire that breaks then says only that it did.
+  if (const auto failure = over ? std::nullopt : answers_.failure()) over = tl::unexpected(*failure);
   if (!over) wire_.cut_unless_ended();
   census_.reset();  // which may wait for room
   if (!over) tell_failure(over.error(), writer_);
@@ -162,7 +164,6 @@ void Sender::as_file(const SourceItem& item, Entry& entry) const {
 }
 
 Status Sender::handle(const Message& answer) {
-  if (const auto* failed = std::get_if<Failed>(&answer)) return tl::unexpected(error_of(*failed));
   if (const auto* refused = std::get_if<Refused>(&answer)) {
     if (refused->entry >= next_id_) return tl::unexpected(unexpected_answer());
     // A line of it may stand in the manifest already.
@@ -205,7 +206,8 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
     return ::fstat(file->number(), &status) == 0 && files::is_same_state(status, announced.status);
   };
   if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
-  const Described described{id, announced.entry.size_bytes, *file, path};
+  const Described described{id, announced.entry.size_bytes, *file, path,
+                            [this] { return answers_.failure() || writer_.is_cut(); }};
   const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
   if (!digest && digest.error().code == Errc::local_read_failed)
     return drop(id, digest.error().message(), !is_as_announced());
@@ -252,8 +254,7 @@ Status Sender::await_done() {
     UDTCAT_TRY(const Message answer, answers_.take());
     if (const auto* done = std::get_if<Done>(&answer))
       return done->entries == next_id_ ? Status() : tl::unexpected(unexpected_answer());
-    if (!std::holds_alternative<Refused>(answer) && !std::holds_alternative<Failed>(answer))
-      return tl::unexpected(unexpected_answer());
+    if (!std::holds_alternative<Refused>(answer)) return tl::unexpected(unexpected_answer());
     UDTCAT_CHECK(handle(answer));
   }
 }

@@ -7,8 +7,6 @@
 #include <functional>
 #include <string>
 
-#include <udtcat/result.hpp>
-
 #include "lib/core/mutex.hpp"
 
 namespace udtcat::trees {

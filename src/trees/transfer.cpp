@@ -5,11 +5,11 @@
 
 namespace udtcat::trees {
 
-Transfer::Transfer(boost::asio::io_context& io, const Work& work, std::function<void(const Status&)> on_over)
+Transfer::Transfer(boost::asio::io_context& io, Work work, std::function<void(const Status&)> on_over)
     : wire_(io),
       worker_(
           io,
-          [this, work] {
+          [this, work = std::move(work)] {
             const Status result = work(wire_);
             if (!result) wire_.cut();  // it has said what it could: its stream ends, too
             return result;

@@ -23,7 +23,7 @@ class Transfer {
 
   /// work      runs on the thread
   /// on_over   is called with its result, not after destruction
-  Transfer(boost::asio::io_context& io, const Work& work, std::function<void(const Status&)> on_over);
+  Transfer(boost::asio::io_context& io, Work work, std::function<void(const Status&)> on_over);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
   ~Transfer() { cut(); }

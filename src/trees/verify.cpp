@@ -3,8 +3,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -14,6 +12,7 @@
 
 #include "files/attributes.hpp"
 #include "files/leaf_reader.hpp"
+#include "files/stamp.hpp"
 #include "files/tree_hash.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -134,8 +133,7 @@ class TreeVerifier {
   void compare_identity(const ManifestEntry& entry, const struct stat& status) {
     const auto other = others_.locate(entry.target, Errc::local_read_failed);
     const auto other_status = other ? other->look() : tl::unexpected(other.error());
-    const bool is_same = other_status && *other_status && (*other_status)->st_dev == status.st_dev &&
-                         (*other_status)->st_ino == status.st_ino;
+    const bool is_same = other_status && *other_status && files::is_same_file(**other_status, status);
     if (!is_same) report(entry, "it is not the same file as " + entry.target);
   }
 
@@ -158,8 +156,7 @@ class TreeVerifier {
     struct stat opened {};
     if (!file) {
       report(entry, "it cannot be read: " + file.error().cause);
-    } else if (::fstat(file->number(), &opened) != 0 || opened.st_dev != status.st_dev ||
-               opened.st_ino != status.st_ino) {
+    } else if (::fstat(file->number(), &opened) != 0 || !files::is_same_file(opened, status)) {
       report(entry, "it has been replaced meanwhile");
     } else {
       return compare_leaves(entry, *file);
@@ -170,7 +167,7 @@ class TreeVerifier {
   [[nodiscard]] Status compare_leaves(const ManifestEntry& entry, const bridge::Descriptor& file) {
     files::TreeHash hash;
     files::LeafReader reader(file, entry.size_bytes, leaf_memory_, entry.path);
-    handlers_.on_progress(entry.path, done_.bytes);
+    handlers_.on_progress(entry.path, done_);
     for (;;) {
       UDTCAT_CHECK(go_on());
       const auto leaf = reader.next();
@@ -181,7 +178,7 @@ class TreeVerifier {
       if (!*leaf) break;
       hash.add(files::hash_of(**leaf));
       done_.bytes += (*leaf)->bytes;
-      handlers_.on_progress(entry.path, done_.bytes);
+      handlers_.on_progress(entry.path, done_);
     }
     if (hash.root() != entry.digest) report(entry, "its content has changed");
     return {};

@@ -23,8 +23,8 @@ struct Verification {
 struct VerifyHandlers {
   /// text   "its mode is 0644, not 0755"; it and the path have bytes of any value
   std::function<void(const std::string& path, const std::string& text)> on_difference;
-  /// Before a file is read, and after each of its leaves.  bytes   as in Verification, so far
-  std::function<void(const std::string& path, std::uint64_t bytes)> on_progress;
+  /// Before a file is read, and after each of its leaves.
+  std::function<void(const std::string& path, const Verification& so_far)> on_progress;
   std::function<bool()> should_stop;
 };
 

@@ -42,34 +42,37 @@ files::ShortDigest job_of_peer(const Hello& hello, const OtherEnd& other) {
   return files::short_digest_of({std::as_bytes(std::span(other.key)), hello.job});
 }
 
-/// The peer is told that what it asks for is not to be had here.
-Status tell_refusal(Wire& wire, MessageReader& reader, Status refused) {
-  MessageWriter writer(wire);
-  wire.cut_unless_ended();
-  tell_failure(refused.error(), writer);
-  wire.finish();
-  reader.drain();
-  return refused;
-}
-
 /// One end's side of the talk.
 struct Talk {
+  explicit Talk(Wire& on, Tally& figures, OtherEnd with = {}) : wire(on), tally(figures), other(std::move(with)) {}
+
   Wire& wire;
-  MessageReader& reader;
+  MessageReader reader{wire};
   Tally& tally;
-  OtherEnd other{};
+  const OtherEnd other;
   std::optional<Hello> hello{};  // of a connector
 };
 
-Status send(const Talk& talk, Source source, const std::optional<std::string>& manifest_path, bool counts) {
+/// The peer is told that what it asks for is not to be had here.
+tl::unexpected<Error> refuse(Talk& talk, Error why) {
+  MessageWriter writer(talk.wire);
+  talk.wire.cut_unless_ended();
+  tell_failure(why, writer);
+  talk.wire.finish();
+  talk.reader.drain();
+  return tl::unexpected(std::move(why));
+}
+
+Status send(Talk& talk, Result<Source> source, const Wishes& wishes) {
+  if (!source) return refuse(talk, source.error());
   std::optional<ManifestLog> manifest;
-  if (manifest_path) {
-    auto created = ManifestLog::create(*manifest_path);
-    if (!created) return tell_refusal(talk.wire, talk.reader, tl::unexpected(created.error()));
+  if (wishes.manifest) {
+    auto created = ManifestLog::create(*wishes.manifest);
+    if (!created) return refuse(talk, created.error());
     manifest = std::move(*created);
   }
-  Sender sender(source, talk.wire, manifest ? &*manifest : nullptr, talk.tally);
-  if (counts) sender.count();
+  Sender sender(*source, talk.wire, manifest ? &*manifest : nullptr, talk.tally);
+  if (wishes.wants_totals) sender.count();
   UDTCAT_CHECK(sender.run(talk.reader, talk.hello));
   return manifest ? manifest->finish() : Status();
 }
@@ -86,7 +89,7 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
 }
 
 /// With all that it needs: its directory, its parts and its manifest.
-Result<std::unique_ptr<Receiver>> receiver_for(const Talk& talk, const std::string& directory, const std::string& job,
+Result<std::unique_ptr<Receiver>> receiver_for(Talk& talk, const std::string& directory, const std::string& job,
                                                const Wishes& wishes, std::optional<ManifestLog>& manifest) {
   UDTCAT_TRY(auto tree, files::FileTree::make(directory));
   if (wishes.manifest) {
@@ -104,10 +107,10 @@ Result<std::unique_ptr<Receiver>> receiver_for(const Talk& talk, const std::stri
   return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.tally);
 }
 
-Status receive(const Talk& talk, const std::string& directory, const std::string& job, const Wishes& wishes) {
+Status receive(Talk& talk, const std::string& directory, const std::string& job, const Wishes& wishes) {
   std::optional<ManifestLog> manifest;
   const auto receiver = receiver_for(talk, directory, job, wishes, manifest);
-  if (!receiver) return tell_refusal(talk.wire, talk.reader, tl::unexpected(receiver.error()));
+  if (!receiver) return refuse(talk, receiver.error());
   UDTCAT_CHECK((*receiver)->run(talk.reader, talk.hello));
   return manifest ? manifest->finish() : Status();
 }
@@ -119,6 +122,13 @@ Result<Hello> read_hello(MessageReader& reader) {
   if (hello == nullptr)
     return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
   return std::move(*hello);
+}
+
+/// A listener's first act. Who says anything else is refused.
+Result<Hello> hear_hello(Talk& talk) {
+  auto hello = read_hello(talk.reader);
+  if (!hello) return refuse(talk, hello.error());
+  return hello;
 }
 
 Wishes with(const Wishes& wishes, const Hello& hello) {
@@ -137,80 +147,66 @@ std::string in_account(const std::string& path) {
 
 Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
                          Tally& tally) {
-  MessageReader reader(wire);
-  auto source = source_of(selection);
-  if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
+  Talk talk(wire, tally);
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
   words.push_back(place);
-  const Hello hello{.role = Role::sends,
-                    .keeps_owners = wishes.keeps_owners,
-                    .wants_totals = false,
-                    .job = job_of(words),
-                    .place = place,
-                    .paths = {}};
-  return send({wire, reader, tally, {}, hello}, std::move(*source), wishes.manifest, wishes.wants_totals);
+  talk.hello = Hello{.role = Role::sends,
+                     .keeps_owners = wishes.keeps_owners,
+                     .wants_totals = false,
+                     .job = job_of(words),
+                     .place = place,
+                     .paths = {}};
+  return send(talk, source_of(selection), wishes);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
                             const Wishes& wishes, const OtherEnd& other, Tally& tally) {
-  const Hello hello{.role = Role::receives,
-                    .keeps_owners = wishes.keeps_owners,
-                    .wants_totals = wishes.wants_totals,
-                    .job = job_of(paths),
-                    .place = {},
-                    .paths = paths};
-  MessageReader reader(wire);
-  return receive({wire, reader, tally, other, hello}, directory, files::to_hex(hello.job), wishes);
+  Talk talk(wire, tally, other);
+  talk.hello = Hello{.role = Role::receives,
+                     .keeps_owners = wishes.keeps_owners,
+                     .wants_totals = wishes.wants_totals,
+                     .job = job_of(paths),
+                     .place = {},
+                     .paths = paths};
+  return receive(talk, directory, files::to_hex(talk.hello->job), wishes);
 }
 
 Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, const OtherEnd& other,
-                           Transfers& transfers, Tally& tally) {
-  MessageReader reader(wire);
-  const auto heard = read_hello(reader);
-  if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
-  const Hello& hello = *heard;
+                           TransferClaims& claims, Tally& tally) {
+  Talk talk(wire, tally, other);
+  UDTCAT_TRY(const Hello hello, hear_hello(talk));
   if (hello.role != Role::sends)
-    return tell_refusal(wire, reader,
-                        fail(Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"));
+    return refuse(talk, {Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"});
   if (!hello.place.empty())
-    return tell_refusal(wire, reader,
-                        fail(Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
-                             "this end has a directory of its own"));
+    return refuse(talk, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
+                         "this end has a directory of its own"});
   const std::string job = files::to_hex(job_of_peer(hello, other));
-  const auto claim = transfers.claim(job, wire);
-  const Status received = receive({wire, reader, tally, other}, directory, job, with(wishes, hello));
+  const auto claim = claims.claim(job, wire);
+  const Status received = receive(talk, directory, job, with(wishes, hello));
   if (!received && claim.is_taken_over())
     return fail(Errc::peer_interrupted, "go on with a transfer", "it has begun again over another connection");
   return received;
 }
 
 Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) {
-  MessageReader reader(wire);
-  const auto heard = read_hello(reader);
-  if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
-  const Hello& hello = *heard;
+  Talk talk(wire, tally);
+  UDTCAT_TRY(const Hello hello, hear_hello(talk));
   if (hello.role != Role::receives)
-    return tell_refusal(wire, reader,
-                        fail(Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"));
-  auto tree = files::FileTree::open(directory);
+    return refuse(talk, {Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"});
+  const auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
-  if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
-  return send({wire, reader, tally}, std::move(*source), std::nullopt, hello.wants_totals);
+  return send(talk, std::move(source), {.wants_totals = hello.wants_totals});
 }
 
 Status serve_account(Wire& wire, const Wishes& wishes, Tally& tally) {
-  MessageReader reader(wire);
-  auto heard = read_hello(reader);
-  if (!heard) return tell_refusal(wire, reader, tl::unexpected(heard.error()));
-  Hello& hello = *heard;
+  Talk talk(wire, tally);
+  UDTCAT_TRY(Hello hello, hear_hello(talk));
   if (hello.role == Role::sends)
-    return receive({wire, reader, tally}, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
+    return receive(talk, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
-  auto source = Source::of_arguments(hello.paths);
-  if (!source) return tell_refusal(wire, reader, tl::unexpected(source.error()));
-  return send({wire, reader, tally}, std::move(*source), std::nullopt, hello.wants_totals);
+  return send(talk, Source::of_arguments(hello.paths), {.wants_totals = hello.wants_totals});
 }
 
 }  // namespace udtcat::trees

@@ -12,7 +12,7 @@
 #include "trees/message.hpp"
 #include "trees/selection.hpp"
 #include "trees/tally.hpp"
-#include "trees/transfers.hpp"
+#include "trees/transfer_claims.hpp"
 #include "trees/wire.hpp"
 
 namespace udtcat::trees {
@@ -45,7 +45,7 @@ struct OtherEnd {
 
 /// The other end of a connector that sends.
 [[nodiscard]] Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes,
-                                         const OtherEnd& other, Transfers& transfers, Tally& tally);
+                                         const OtherEnd& other, TransferClaims& claims, Tally& tally);
 /// The other end of a connector that receives: what is below a directory, read-only.
 [[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally);
 /// The other end of either, for the account whose processes may do as they like.

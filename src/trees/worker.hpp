@@ -12,7 +12,8 @@
 
 namespace udtcat::trees {
 
-/// Threads: confined to the io_context thread. Destroying it waits until the work has ended: tell that to end before.
+/// Threads: confined to the io_context thread. Destroying it waits for the work: whoever destroys it
+/// makes the work end first.
 class Worker {
  public:
   /// work      runs on the thread

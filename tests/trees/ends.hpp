@@ -109,6 +109,14 @@ class Peer {
     ADD_FAILURE() << "no such message";
     return {};
   }
+  /// All that comes until the end.  returns  how many of that kind
+  template <typename Kind>
+  std::size_t count_out() {
+    std::size_t count = 0;
+    for (auto message = reader_.next(); message && *message; message = reader_.next())
+      if (std::holds_alternative<Kind>(**message)) ++count;
+    return count;
+  }
   /// All that comes until the end.  returns  the last of that kind
   template <typename Kind>
   std::optional<Kind> hear_out() {

@@ -12,17 +12,26 @@ files::Digest leaf_digest(unsigned char fill) {
   return made;
 }
 
-TEST(LeafRuns, GiveEachLeafInAnyOrder) {
+TEST(LeafRuns, GiveEachLeafInAnyOrderAndHowManyMoreAreLikeIt) {
   LeafRuns runs;
-  EXPECT_FALSE(runs.at(0));
   const std::vector<unsigned char> leaves{1, 1, 2, 3, 3, 3, 1};
+  const std::vector<std::uint64_t> alike{2, 1, 1, 3, 2, 1, 1};
   for (const unsigned char each : leaves) runs.add(leaf_digest(each));
   EXPECT_EQ(runs.leaves(), leaves.size());
-  for (int time = 0; time < 2; ++time)
-    for (std::size_t i = 0; i < leaves.size(); ++i) EXPECT_EQ(runs.at(i), leaf_digest(leaves[i])) << i;
-  for (std::size_t i = leaves.size(); i-- > 0;) EXPECT_EQ(runs.at(i), leaf_digest(leaves[i])) << i;
-  EXPECT_FALSE(runs.at(leaves.size()));
-  EXPECT_FALSE(runs.at(~std::uint64_t{0}));
+  for (std::size_t i = leaves.size(); i-- > 0;) {
+    EXPECT_EQ(runs.run_at(i).digest, leaf_digest(leaves[i])) << i;
+    EXPECT_EQ(runs.run_at(i).leaves, alike[i]) << i;
+  }
+}
+
+TEST(LeafRuns, JoinRunsThatFollowEachOther) {
+  LeafRuns runs;
+  runs.add(leaf_digest(1), 5);
+  runs.add(leaf_digest(1), 1'000'000'000'000);
+  runs.add(leaf_digest(2));
+  EXPECT_EQ(runs.leaves(), 1'000'000'000'006U);
+  EXPECT_EQ(runs.run_at(4).leaves, 1'000'000'000'001U);
+  EXPECT_EQ(runs.run_at(1'000'000'000'005).digest, leaf_digest(2));
 }
 
 }  // namespace

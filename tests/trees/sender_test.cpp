@@ -339,5 +339,28 @@ TEST_F(Senders, SayHowMuchThereIsWhereSomebodyWatches) {
   EXPECT_TRUE(end->over());
 }
 
+TEST_F(Senders, StopInTheMiddleOfAFileWhenTheReceiverHasFailed) {
+  constexpr std::uint64_t kMany = 4'096;
+  const std::string path = folder.write("from/large", {});
+  std::filesystem::resize_file(path, kMany * files::kLeafBytes);
+  std::fstream large(path, std::ios::in | std::ios::out | std::ios::binary);
+  for (std::uint64_t leaf = 0; leaf < kMany; ++leaf) {
+    large.seekp(static_cast<std::streamoff>(leaf * files::kLeafBytes));
+    large.put('x');
+  }
+  large.close();
+  begin({});
+  std::ignore = peer().hear<Entry>();
+  std::ignore = peer().hear<Entry>();
+  peer().say(Want{1});
+  std::ignore = peer().hear<Data>();
+  peer().say(Failed{Errc::local_write_failed, "no space"});
+  EXPECT_LT(peer().count_out<Data>(), kMany / 2);
+  const Status over = end->over();
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Errc::remote_write_failed);
+  EXPECT_THAT(over.error().message(), HasSubstr("no space"));
+}
+
 }  // namespace
 }  // namespace udtcat::trees

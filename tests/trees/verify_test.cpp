@@ -78,7 +78,7 @@ class Verify : public testing::Test {
     if (is_ordinary) user.emplace();
     done = verify(reader, tree,
                   {[&](const std::string& path, const std::string& text) { lines.push_back(path + ": " + text); },
-                   [&](const std::string& path, std::uint64_t bytes) { progress[path] = bytes; },
+                   [&](const std::string& path, const Verification& so_far) { progress[path] = so_far.bytes; },
                    [&] { return stops_after-- == 0; }});
     return lines;
   }
@@ -236,7 +236,7 @@ TEST_F(Verify, FailsOnlyForItsManifest) {
   std::vector<std::string> paths;
   const auto result = verify(reader, files::FileTree::open(root).value(),
                              {[&](const std::string& path, const std::string&) { paths.push_back(path); },
-                              [](const std::string&, std::uint64_t) {}, [] { return false; }});
+                              [](const std::string&, const Verification&) {}, [] { return false; }});
   EXPECT_EQ(result.error().message(), "read " + (beside / "manifest") + ", line 3: its hash is missing");
   EXPECT_THAT(paths, ElementsAre("a"));
 }

@@ -5,10 +5,10 @@
 
 namespace udtcat::trees {
 
-RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, const Transfer::Work& work,
+RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, Transfer::Work work,
                                  std::function<void(const Status&)> on_over)
     : on_over_(std::move(on_over)),
-      transfer_(io, work,
+      transfer_(io, std::move(work),
                 [this](const Status& worked) {
                   worked_ = worked;
                   finish_if_over();

@@ -24,7 +24,7 @@ class RelayedTransfer {
   /// other     outlives this
   /// on_over   is called once, when the work has ended and the other stream's consumer has taken all, or takes no more;
   ///           not after destruction
-  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, const Transfer::Work& work,
+  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, Transfer::Work work,
                   std::function<void(const Status&)> on_over);
 
   void cut() { transfer_.cut(); }

@@ -20,8 +20,6 @@ constexpr int kSshFailed = 255;  // spec: udtcat-rsh(1), EXIT STATUS: it has sai
 SshConnector::SshConnector(tool::SessionRun& run, const TreeOptions& options)
     : run_(run), options_(options), tally_(make_tally(run.console())) {}
 
-SshConnector::~SshConnector() = default;
-
 Status SshConnector::start(std::uint64_t core_limit_bytes) {
   bridge::ChildRequest rsh{.program = "/proc/self/exe",
                            .words = {"udtcat", "rsh"},

@@ -25,7 +25,6 @@ class SshConnector {
   SshConnector(tool::SessionRun& run, const TreeOptions& options);
   SshConnector(const SshConnector&) = delete;
   SshConnector& operator=(const SshConnector&) = delete;
-  ~SshConnector();
 
   /// core_limit_bytes   what ssh may dump
   /// errors: those of ChildProcess::start() and ChildStream::make()

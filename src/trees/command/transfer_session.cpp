@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "lib/core/text.hpp"
 #include "trees/command/tree_run.hpp"
 
 namespace udtcat::trees {
@@ -11,9 +12,7 @@ namespace {
 
 OtherEnd other_end_of(Connection& connection) {
   OtherEnd other{.is_sealed = connection.stats().protection >= Protection::safe};
-  if (const auto identity = connection.peer_identity())
-    other.key.assign(reinterpret_cast<const char*>(identity->key.bytes().data()),  // SAFETY: any byte is a char
-                     identity->key.bytes().size());
+  if (const auto identity = connection.peer_identity()) other.key = core::as_text(identity->key.bytes());
   return other;
 }
 

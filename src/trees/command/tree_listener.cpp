@@ -55,7 +55,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
 
 Status TreeListener::work(Wire& wire, Tally& tally, const OtherEnd& other) {
   if (options_.role == Role::sends) return send_as_listener(wire, options_.directory, tally);
-  return receive_as_listener(wire, options_.directory, wishes_of(options_), other, transfers_, tally);
+  return receive_as_listener(wire, options_.directory, wishes_of(options_), other, claims_, tally);
 }
 
 void TreeListener::on_over(const Guest& guest) {

@@ -14,7 +14,7 @@
 #include "tool/session_run.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/transfers.hpp"
+#include "trees/transfer_claims.hpp"
 
 namespace udtcat::trees {
 
@@ -41,7 +41,7 @@ class TreeListener {
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
-  Transfers transfers_;
+  TransferClaims claims_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
   std::list<Guest> guests_;

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "files/manifest.hpp"
-#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/session_run.hpp"
@@ -59,9 +58,10 @@ class VerifyJob final : public tool::Job {
     const VerifyHandlers handlers{
         .on_difference = [&](const std::string& path, const std::string& text) { tally.complain(path + ": " + text); },
         .on_progress =
-            [&](const std::string& path, std::uint64_t bytes) {
-              tally.begin_file(core::printable(path, core::kShownBytes));
-              tally.bytes = tally.moved_bytes = bytes;
+            [&](const std::string& path, const Verification& so_far) {
+              tally.begin_file(path);
+              tally.entries = so_far.entries;
+              tally.bytes = so_far.bytes;
             },
         .should_stop = [&] { return should_stop.load(); }};
     UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));

@@ -53,11 +53,11 @@ class LossGuess {
   [[nodiscard]] std::uint64_t gone_bytes() const { return gone_bytes_; }
 
  private:
-  static constexpr int kMaxPatience = 4;  // guess: round trips, for what was sent often
+  static constexpr int kMaxPatience = 4;  // guess: timeouts, for what was sent often
 
   struct Run {
     std::size_t packets = 1;
-    bool asks = false;  // what became of the run before
+    bool asks = false;  // one packet, so that the peer says how far it has come in the run before
   };
 
   [[nodiscard]] Run next_run(PacketIndex oldest);
@@ -71,7 +71,7 @@ class LossGuess {
   PacketIndex run_end_ = 0;   // the first missing packet behind the last run
   PacketIndex last_end_ = 0;  // behind what was marked last, a run or an asker
   std::size_t run_packets_ = 1;
-  bool nak_was_lost_ = false;  // the one that named the run: its packets were presumed to have arrived
+  bool nak_was_lost_ = false;  // of the run before run_end_: no NAK has named its packets
 };
 
 template <typename Mark>
@@ -83,7 +83,7 @@ bool LossGuess::suspect(const Flight& flight, TimePoint now, Duration timeout, M
   const PacketIndex begin = flight.begin_index();
   if (!overdue(flight[begin])) return false;
   const PacketIndex end = std::min(presumed_end_, flight.end_index());
-  // A run that is sent again was presumed, or was not, before.
+  // Marking a run takes `presumed` off its packets: when it is sent again, what they were then still counts.
   nak_was_lost_ = flight[begin].presumed || (nak_was_lost_ && begin < run_end_);
   const Run run = next_run(begin);
   PacketIndex index = begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/transfers.hpp"
+#include "trees/transfer_claims.hpp"
 
 #include <atomic>
 #include <future>
@@ -9,27 +9,27 @@
 namespace udtcat::trees {
 namespace {
 
-TEST(Transfers, OfAnotherNameAreLeftAlone) {
+TEST(TransferClaims, OfAnotherNameAreLeftAlone) {
   boost::asio::io_context io;
-  Transfers transfers;
+  TransferClaims claims;
   Wire first(io);
   Wire other(io);
-  const auto claim = transfers.claim("first", first);
-  { const auto ended = transfers.claim("other", other); }
-  const auto again = transfers.claim("other", other);
+  const auto claim = claims.claim("first", first);
+  { const auto ended = claims.claim("other", other); }
+  const auto again = claims.claim("other", other);
   EXPECT_FALSE(first.is_cut());
   EXPECT_FALSE(other.is_cut()) << "it had ended before";
 }
 
-TEST(Transfers, CutTheirEarlierWireAndWaitUntilItIsGone) {
+TEST(TransferClaims, CutTheirEarlierWireAndWaitUntilItIsGone) {
   boost::asio::io_context io;
-  Transfers transfers;
+  TransferClaims claims;
   Wire first(io);
   Wire again(io);
   std::promise<void> claimed;
   std::atomic<bool> is_over{false};
   auto earlier = std::async(std::launch::async, [&] {
-    const auto claim = transfers.claim("same", first);
+    const auto claim = claims.claim("same", first);
     claimed.set_value();
     const bool is_there = first.await(1).has_value();
     EXPECT_TRUE(claim.is_taken_over());
@@ -37,7 +37,7 @@ TEST(Transfers, CutTheirEarlierWireAndWaitUntilItIsGone) {
     return is_there;
   });
   claimed.get_future().wait();
-  const auto later = transfers.claim("same", again);
+  const auto later = claims.claim("same", again);
   EXPECT_TRUE(is_over);
   EXPECT_TRUE(first.is_cut());
   EXPECT_FALSE(again.is_cut());

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "lib/core/mutex.hpp"
 #include "trees/wire.hpp"
@@ -12,34 +13,35 @@ namespace udtcat::trees {
 
 /// A transfer that begins again takes the place of itself: its sender has gone, and its session does not know it yet.
 /// Threads: internally synchronised.
-class Transfers {
+class TransferClaims {
  public:
-  /// A transfer's place, while it lives.
+  /// A transfer's place, while it lives; the claims outlive it.
   class Claim {
    public:
-    Claim(Transfers& transfers, std::string name) : transfers_(transfers), name_(std::move(name)) {}
+    Claim(TransferClaims& claims, std::string job) : claims_(claims), job_(std::move(job)) {}
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
-    ~Claim() { transfers_.release(name_); }
+    ~Claim() { claims_.release(job_); }
 
     /// The same transfer has begun again, and has cut this one's wire.
-    [[nodiscard]] bool is_taken_over() const { return transfers_.is_taken_over(name_); }
+    [[nodiscard]] bool is_taken_over() const { return claims_.is_taken_over(job_); }
 
    private:
-    Transfers& transfers_;
-    const std::string name_;
+    TransferClaims& claims_;
+    const std::string job_;
   };
 
   /// Cuts the wire of the same transfer, if there is one, and waits until that has ended.
-  [[nodiscard]] Claim claim(const std::string& name, Wire& wire) {
+  /// job   by which a transfer is known when it begins again
+  [[nodiscard]] Claim claim(const std::string& job, Wire& wire) {
     const core::MutexLock lock(mutex_);
-    for (auto earlier = under_way_.find(name); earlier != under_way_.end(); earlier = under_way_.find(name)) {
+    for (auto earlier = under_way_.find(job); earlier != under_way_.end(); earlier = under_way_.find(job)) {
       earlier->second.is_taken_over = true;
       earlier->second.wire->cut();
       released_.wait(mutex_);
     }
-    under_way_[name] = {.wire = &wire};
-    return Claim(*this, name);
+    under_way_[job] = {.wire = &wire};
+    return Claim(*this, job);
   }
 
  private:
@@ -48,13 +50,13 @@ class Transfers {
     bool is_taken_over = false;
   };
 
-  [[nodiscard]] bool is_taken_over(const std::string& name) {
+  [[nodiscard]] bool is_taken_over(const std::string& job) {
     const core::MutexLock lock(mutex_);
-    return under_way_.at(name).is_taken_over;
+    return under_way_.at(job).is_taken_over;
   }
-  void release(const std::string& name) {
+  void release(const std::string& job) {
     const core::MutexLock lock(mutex_);
-    under_way_.erase(name);
+    under_way_.erase(job);
     released_.notify_all();
   }
 
