@@ -189,6 +189,7 @@ Status Receiver::complete(const End& end) {
 /// Of a name that was proved.
 void Receiver::refuse_after_all(EntryId id, const Error& error) {
   reception_.spoil_manifest();
+  reception_.tally().take_back_entry();
   reception_.refuse(id, error.message(), Reception::When::later);
 }
 

@@ -166,8 +166,10 @@ void Sender::as_file(const SourceItem& item, Entry& entry) const {
 Status Sender::handle(const Message& answer) {
   if (const auto* refused = std::get_if<Refused>(&answer)) {
     if (refused->entry >= next_id_) return tl::unexpected(unexpected_answer());
-    // A line of it may stand in the manifest already.
-    if (manifest_ != nullptr && !unsettled_.contains(refused->entry)) manifest_->spoil();
+    if (!unsettled_.contains(refused->entry)) {
+      tally_.take_back_entry();
+      if (manifest_ != nullptr) manifest_->spoil();  // a line of it may stand there already
+    }
     tally_.complain("the other end: " + refused->reason);
     settle(refused->entry);
     return {};

@@ -38,6 +38,10 @@ class Tally {
     const core::MutexLock lock(mutex_);
     return current_;
   }
+  /// A name that stood, it was said, does not.
+  void take_back_entry() {
+    if (entries > 0) --entries;
+  }
   void complain(const std::string& line) {
     ++troubles;
     on_trouble_(line);

@@ -76,6 +76,12 @@ TEST_F(TreesBySsh, NameARemotePathThatIsMissingAndTheRestStands) {
   expect_same(far("src"), home_ / "dst/src");
 }
 
+TEST_F(TreesBySsh, AreNotSentIntoADirectoryThatCannotBeMade) {
+  const Ran sent = trees("send src far:none/dst");
+  EXPECT_EQ(sent.status, kReadOrWriteFailed);
+  EXPECT_THAT(sent.errors, HasSubstr("the other end: make the directory none/dst: no such file or directory"));
+}
+
 TEST_F(TreesBySsh, GoToTheHomeWhereNoDirectoryIsNamed) {
   const Ran sent = trees("send src/sizes far:");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
@@ -111,6 +117,33 @@ TEST_F(TreesBySsh, GoOnAfterADeath) {
   EXPECT_EQ(again.status, kSuccess) << again.errors;
   expect_same(home_ / "big", far("dst/big"));
   EXPECT_FALSE(fs::exists(far("dst/.udtcat-parts")));
+}
+
+/// Its far end, which sshd has started, from its command line and its home.
+pid_t far_server_of(const fs::path& home) {
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::error_code gone;
+    if (fs::read_symlink(process.path() / "cwd", gone) != home) continue;
+    if (read_file(process.path() / "cmdline").find(std::string("trees-server") + '\0') == std::string::npos) continue;
+    if (read_file(process.path() / "comm") == "udtcat\n") return std::stoi(process.path().filename());
+  }
+  return 0;
+}
+
+TEST_F(TreesBySsh, SayThatTheFarEndIsGone) {
+  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+  write_random(home_ / "file", 1, kBytes);
+  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
+                           "file", "far:dst"},
+                  .environment = environment(),
+                  .working_directory = home_.path(),
+                  .network_namespace = hosts_->near_host().file});
+  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  const pid_t server = far_server_of(ssh_->far_home().path());
+  ASSERT_NE(server, 0);
+  ASSERT_EQ(::kill(server, SIGKILL), 0);
+  expect_exit(sender, kPeerLost, kTransferLimit);
+  EXPECT_THAT(sender.errors(), HasSubstr("send to far: its end is gone; the same command goes on"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr int kSshFailed = 255;  // spec: udtcat-rsh(1), EXIT STATUS: it has said why
+constexpr int kSshFailed = 255;  // spec: udtcat-rsh(1), EXIT STATUS: also of a far command that a signal has ended
 
 }  // namespace
 
@@ -62,9 +62,17 @@ void SshConnector::show_progress() {
 
 void SshConnector::finish_if_over() {
   if (!child_end_ || !worked_) return;
-  // ssh, or `udtcat rsh`, has said why nothing came of it, or no more.
-  if (!*worked_ && child_end_->status == kSshFailed)
-    return run_.finish_as(tally_->entries == 0 ? tool::ExitStatus::unreachable : tool::ExitStatus::peer_lost);
+  const bool is_child_gone = child_end_->signal != 0 || child_end_->status == kSshFailed;
+  const bool is_cut = !*worked_ && (worked_->error().code == Errc::connection_broken ||
+                                    worked_->error().code == Errc::protocol_violated);  // which a cut message is
+  if (is_child_gone && is_cut) {
+    const bool has_begun = tally_->entries > 0 || tally_->bytes > 0;
+    // ssh, or `udtcat rsh`, has said why.
+    if (!has_begun) return run_.finish_as(tool::ExitStatus::unreachable);
+    return run_.finish(Error{Errc::peer_lost,
+                             (options_.role == Role::sends ? "send to " : "receive from ") + options_.destination,
+                             "its end is gone; the same command goes on where this one was cut"});
+  }
   finish_run(run_, options_, result_of(*worked_, std::nullopt, *tally_), *tally_);
 }
 

@@ -36,8 +36,7 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   std::string cause = tally.troubles == 1
                           ? "1 name is missing or not as it should be"
                           : fmt::format("{} names are missing or not as they should be", tally.troubles.load());
-  // Some of them may have been proved before they were refused.
-  if (tally.entries > tally.troubles) cause += "; the rest stands";
+  if (tally.entries > 0) cause += "; the rest stands";
   return fail(Errc::local_read_failed, "transfer all of it", std::move(cause));
 }
 

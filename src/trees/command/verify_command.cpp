@@ -50,11 +50,14 @@ class VerifyJob final : public tool::Job {
 
  private:
   [[nodiscard]] Status verify_all(Tally& tally, const std::atomic<bool>& should_stop) const {
-    UDTCAT_TRY(auto manifest, files::ManifestReader::open(files::FileLocation(options_.manifest)));
-    UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error([](Error error) {
-      error.code = Errc::bad_argument;  // no difference of what is in it
+    // A manifest or a directory that is none is no difference of what is in it.
+    const auto as_bad_argument = [](Error error) {
+      if (error.code != Errc::interrupted) error.code = Errc::bad_argument;
       return error;
-    }));
+    };
+    UDTCAT_TRY(auto manifest,
+               files::ManifestReader::open(files::FileLocation(options_.manifest)).map_error(as_bad_argument));
+    UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error(as_bad_argument));
     const VerifyHandlers handlers{
         .on_difference = [&](const std::string& path, const std::string& text) { tally.complain(path + ": " + text); },
         .on_progress =
@@ -64,7 +67,7 @@ class VerifyJob final : public tool::Job {
               tally.bytes = so_far.bytes;
             },
         .should_stop = [&] { return should_stop.load(); }};
-    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
+    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers).map_error(as_bad_argument));
     tally.entries = verified.entries;
     if (verified.differing == 0) return {};
     return fail(Errc::local_read_failed, "verify " + options_.directory,
