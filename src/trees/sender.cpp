@@ -38,7 +38,7 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
       std::ignore = writer_.put(totals);  // a wire that is broken is found by those who need it
     });
   if (over) over = exchange();
-  // Who has failed says why; a wire that breaks then says only that it did.
+  // A receiver that has failed says why; the wire that breaks then says only that it did.
   if (const auto failure = over ? std::nullopt : answers_.failure()) over = tl::unexpected(*failure);
   if (!over) wire_.cut_unless_ended();
   census_.reset();  // which may wait for room

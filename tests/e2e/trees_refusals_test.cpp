@@ -187,6 +187,11 @@ TEST_F(TreesManifest, ThatIsNotThereIsNoDamage) {
   expect_says(without_manifest, "mislaid");
   Process without_tree = udtcat({"verify", "of sender", "mislaid"});
   expect_exit(without_tree, kUsage, kAtOnce);
+  for (const char* none : {"src", "src/below/second"}) {
+    Process no_manifest = verify(none);
+    expect_exit(no_manifest, kUsage, kAtOnce);
+    expect_says(no_manifest, std::string("read ") + none);
+  }
 }
 
 TEST_F(TreesManifest, IsRefusedWithAForgedLine) {

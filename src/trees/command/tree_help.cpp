@@ -66,8 +66,8 @@ not in the manifest is not looked at.
   -v, --verbose, -q, --quiet, --stats, --progress, --no-progress
                              see udtcat --help
 
-Exit status: 0 where all of it is the same, 7 where something differs or cannot be read, 2 where MANIFEST is none, or is
-damaged, or DIRECTORY cannot be opened.
+Exit status: 0 where all of it is the same, 7 where something differs or cannot be read, or MANIFEST is damaged,
+2 where MANIFEST is none, or DIRECTORY cannot be opened.
 )";
 
 }  // namespace

@@ -52,7 +52,7 @@ class VerifyJob final : public tool::Job {
   [[nodiscard]] Status verify_all(Tally& tally, const std::atomic<bool>& should_stop) const {
     // A manifest or a directory that is none is no difference of what is in it.
     const auto as_bad_argument = [](Error error) {
-      if (error.code != Errc::interrupted) error.code = Errc::bad_argument;
+      error.code = Errc::bad_argument;
       return error;
     };
     UDTCAT_TRY(auto manifest,
@@ -67,7 +67,7 @@ class VerifyJob final : public tool::Job {
               tally.bytes = so_far.bytes;
             },
         .should_stop = [&] { return should_stop.load(); }};
-    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers).map_error(as_bad_argument));
+    UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
     tally.entries = verified.entries;
     if (verified.differing == 0) return {};
     return fail(Errc::local_read_failed, "verify " + options_.directory,
