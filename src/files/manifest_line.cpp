@@ -40,18 +40,6 @@ bool is_device(EntryKind kind) { return kind == EntryKind::character_device || k
 
 bool stands_for_itself(char letter) { return letter > ' ' && letter <= '~' && letter != '\\'; }
 
-std::string escaped(std::string_view name) {
-  std::string text;
-  for (const char letter : name) {
-    if (stands_for_itself(letter)) {
-      text += letter;
-    } else {
-      text += fmt::format("\\{:03o}", static_cast<unsigned>(static_cast<unsigned char>(letter)));
-    }
-  }
-  return text;
-}
-
 tl::unexpected<Error> wrong(std::string cause) { return fail(Errc::local_read_failed, "", std::move(cause)); }
 
 /// In its shortest form.
@@ -168,18 +156,30 @@ Status take_own_fields(LineFields& fields, ManifestEntry& entry) {
 
 }  // namespace
 
+std::string spelled_out(std::string_view name) {
+  std::string text;
+  for (const char letter : name) {
+    if (stands_for_itself(letter)) {
+      text += letter;
+    } else {
+      text += fmt::format("\\{:03o}", static_cast<unsigned>(static_cast<unsigned char>(letter)));
+    }
+  }
+  return text;
+}
+
 std::string encode_line(const ManifestEntry& entry) {
   const auto time = [&] { return fmt::format("{}.{:09}", entry.changed.seconds, entry.changed.nanoseconds); };
-  const std::string path = escaped(entry.path);
+  const std::string path = spelled_out(entry.path);
   switch (entry.kind) {
     case EntryKind::file:
       return fmt::format("file {:04o} {} {} {} {}", entry.mode, time(), entry.size_bytes, to_hex(entry.digest), path);
     case EntryKind::directory:
       return fmt::format("directory {:04o} {} {}", entry.mode, time(), path);
     case EntryKind::symbolic_link:
-      return fmt::format("link {} {} {}", time(), path, escaped(entry.target));
+      return fmt::format("link {} {} {}", time(), path, spelled_out(entry.target));
     case EntryKind::hard_link:
-      return fmt::format("hard-link {} {}", path, escaped(entry.target));
+      return fmt::format("hard-link {} {}", path, spelled_out(entry.target));
     case EntryKind::fifo:
       return fmt::format("fifo {:04o} {} {}", entry.mode, time(), path);
     case EntryKind::character_device:

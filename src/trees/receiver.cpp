@@ -107,8 +107,7 @@ Status Receiver::make_current(EntryId id) {
   reception_.tally().begin_file(expected->entry.path);
   current_.emplace(Current{id, expected->body_bytes,
                            IncomingFile(destination_, std::move(expected->entry), std::move(expected->candidate),
-                                        reception_.options().is_sealed),
-                           false});
+                                        reception_.options().is_sealed)});
   return {};
 }
 
@@ -119,7 +118,9 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
   const Status taken = current_->file.take(leaves);
   if (!taken && taken.error().code == Errc::local_read_failed) return give_up(taken.error());
   UDTCAT_CHECK(taken);
-  reception_.tally().bytes += files::range_of_leaves(current_->file.entry().size_bytes, leaves.leaf, count).bytes();
+  const std::uint64_t bytes = files::range_of_leaves(current_->file.entry().size_bytes, leaves.leaf, count).bytes();
+  current_->described_bytes += bytes;
+  reception_.tally().bytes += bytes;
   if constexpr (std::is_same_v<Leaves, Data>)
     for (const Extent& extent : leaves.extents) reception_.tally().moved_bytes += extent.bytes.size();
   return {};
@@ -140,6 +141,7 @@ Status Receiver::take_dropped(const Dropped& dropped) {
   UDTCAT_CHECK(make_current(dropped.entry));
   core::log().info("{}: {}", current_->file.entry().path, dropped.reason);
   reception_.forbid_links_to(dropped.entry, current_->file.entry());
+  reception_.tally().bytes -= current_->described_bytes;
   const std::string complaint = "the other end: " + dropped.reason;
   if (dropped_.size() < kMaxDropped)
     dropped_.insert_or_assign(current_->file.entry().path, complaint);

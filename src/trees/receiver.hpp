@@ -73,7 +73,8 @@ class Receiver {
     EntryId id;
     std::size_t body_bytes;
     IncomingFile file;
-    bool is_given_up;
+    bool is_given_up = false;
+    std::uint64_t described_bytes = 0;
   };
   std::optional<Current> current_;
   bool is_done_ = false;

@@ -200,21 +200,27 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
   const Announced& announced = found->second;
   const std::string path = announced.entry.path;
   tally_.begin_file(path);
+  const std::uint64_t bytes_before = tally_.bytes;  // this thread's alone
+  const auto give_up = [&](const std::string& reason, bool has_changed) {
+    tally_.bytes = bytes_before;
+    return drop(id, reason, has_changed);
+  };
+  const auto changed = [&] { return give_up(fmt::format("read {}: it has changed meanwhile", path), true); };
   const auto file = source_.open(announced.place);
-  if (!file) return drop(id, file.error().message(), false);
+  if (!file) return give_up(file.error().message(), false);
   std::ignore = ::posix_fadvise(file->number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
   struct stat status {};
   const auto is_as_announced = [&] {
     return ::fstat(file->number(), &status) == 0 && files::is_same_state(status, announced.status);
   };
-  if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
+  if (!is_as_announced()) return changed();
   const Described described{id, announced.entry.size_bytes, *file, path,
                             [this] { return answers_.failure() || writer_.is_cut(); }};
   const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
   if (!digest && digest.error().code == Errc::local_read_failed)
-    return drop(id, digest.error().message(), !is_as_announced());
+    return is_as_announced() ? give_up(digest.error().message(), false) : changed();
   if (!digest) return tl::unexpected(digest.error());
-  if (!is_as_announced()) return drop(id, fmt::format("read {}: it has changed meanwhile", path), true);
+  if (!is_as_announced()) return changed();
   UDTCAT_CHECK(writer_.put(Whole{id, *digest}));
   UDTCAT_CHECK(prove(id, *digest));
   settle(id);
@@ -222,15 +228,16 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
 }
 
 /// The file cannot be sent as it was announced; one that has changed is announced again.
-Status Sender::drop(EntryId id, const std::string& reason, bool has_changed) {
-  UDTCAT_CHECK(writer_.put(Dropped{id, reason}));
+Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
   const Announced dropped = std::move(unsettled_.find(id)->second);
   unsettled_bytes_ -= dropped.body_bytes;
   unsettled_.erase(id);
-  if (has_changed && dropped.attempt < kMaxAttempts) {
-    auto again = source_.look(dropped.place);
-    if (again && *again) return announce({dropped.entry.path, dropped.place, std::move(**again)}, dropped.attempt + 1);
-  }
+  Result<std::optional<files::Visited>> now = std::nullopt;
+  if (has_changed) now = source_.look(dropped.place);
+  if (has_changed && now && !*now) reason = fmt::format("read {}: it has gone meanwhile", dropped.entry.path);
+  UDTCAT_CHECK(writer_.put(Dropped{id, reason}));
+  if (now && *now && dropped.attempt < kMaxAttempts)
+    return announce({dropped.entry.path, dropped.place, std::move(**now)}, dropped.attempt + 1);
   tally_.complain(reason);
   return {};
 }

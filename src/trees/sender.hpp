@@ -66,7 +66,7 @@ class Sender {
   void as_file(const SourceItem& item, Entry& entry) const;
   [[nodiscard]] Status handle(const Message& answer);
   [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
-  [[nodiscard]] Status drop(EntryId id, const std::string& reason, bool has_changed);
+  [[nodiscard]] Status drop(EntryId id, std::string reason, bool has_changed);
   void settle(EntryId id);
   [[nodiscard]] Status prove(EntryId id, const std::optional<files::Digest>& digest);
   [[nodiscard]] Status await_done();

@@ -74,6 +74,15 @@ class Senders : public testing::Test {
     ASSERT_TRUE(end->failed) << "the receiver hears of it";
     EXPECT_EQ(end->failed->cause, Errc::stream_refused);
   }
+  /// A byte in each of so many leaves.
+  static void write_leaves(const std::string& path, std::uint64_t leaves) {
+    std::filesystem::resize_file(path, leaves * files::kLeafBytes);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
+      file.seekp(static_cast<std::streamoff>(leaf * files::kLeafBytes));
+      file.put('x');
+    }
+  }
   [[nodiscard]] std::string made(const std::string& name) const {
     std::filesystem::create_directory(folder / name);
     return folder / name;
@@ -275,6 +284,18 @@ TEST_F(Senders, GiveUpAFileThatNeverRests) {
   }
   expect_done(4);
   EXPECT_THAT(end->lines(), ElementsAre(HasSubstr("it has changed meanwhile")));
+  EXPECT_EQ(end->tally.bytes, 0U) << "none of it stands";
+}
+
+TEST_F(Senders, SayOfAFileThatGoesWhileItIsReadThatItHasGone) {
+  const EntryId id = begin_file();
+  peer().say(Hashes{id, false, 1, {}});  // of the first leaf: those of the others are waited for
+  EXPECT_EQ(peer().hear<Data>().leaf, 0U);
+  std::filesystem::remove(folder / "from/f");
+  peer().say(Hashes{id, true, 0, {}});
+  EXPECT_THAT(peer().hear_one<Dropped>().reason, HasSubstr("it has gone meanwhile"));
+  expect_done(2);
+  EXPECT_EQ(end->tally.bytes, 0U);
 }
 
 TEST_F(Senders, DropAFileThatHasGone) {
@@ -341,14 +362,7 @@ TEST_F(Senders, SayHowMuchThereIsWhereSomebodyWatches) {
 
 TEST_F(Senders, StopInTheMiddleOfAFileWhenTheReceiverHasFailed) {
   constexpr std::uint64_t kMany = 4'096;
-  const std::string path = folder.write("from/large", {});
-  std::filesystem::resize_file(path, kMany * files::kLeafBytes);
-  std::fstream large(path, std::ios::in | std::ios::out | std::ios::binary);
-  for (std::uint64_t leaf = 0; leaf < kMany; ++leaf) {
-    large.seekp(static_cast<std::streamoff>(leaf * files::kLeafBytes));
-    large.put('x');
-  }
-  large.close();
+  write_leaves(folder.write("from/large", {}), kMany);
   begin({});
   std::ignore = peer().hear<Entry>();
   std::ignore = peer().hear<Entry>();

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "files/manifest.hpp"
+#include "files/manifest_line.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/session_run.hpp"
@@ -20,6 +22,11 @@
 namespace udtcat::trees {
 
 namespace {
+
+/// As the manifest has it where a terminal could not show it.
+std::string named(const std::string& path) {
+  return core::printable(path, path.size()) == path ? path : files::spelled_out(path);
+}
 
 class VerifyJob final : public tool::Job {
  public:
@@ -59,7 +66,8 @@ class VerifyJob final : public tool::Job {
                files::ManifestReader::open(files::FileLocation(options_.manifest)).map_error(as_bad_argument));
     UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error(as_bad_argument));
     const VerifyHandlers handlers{
-        .on_difference = [&](const std::string& path, const std::string& text) { tally.complain(path + ": " + text); },
+        .on_difference =
+            [&](const std::string& path, const std::string& text) { tally.complain(named(path) + ": " + text); },
         .on_progress =
             [&](const std::string& path, const Verification& so_far) {
               tally.begin_file(path);
