@@ -66,8 +66,8 @@ class VerifyJob final : public tool::Job {
                files::ManifestReader::open(files::FileLocation(options_.manifest)).map_error(as_bad_argument));
     UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error(as_bad_argument));
     const VerifyHandlers handlers{
-        .on_difference =
-            [&](const std::string& path, const std::string& text) { tally.complain(named(path) + ": " + text); },
+        .on_difference = [&](const std::string& path,
+                             const std::string& text) { tally.complain(named(path) + ": " + text); },
         .on_progress =
             [&](const std::string& path, const Verification& so_far) {
               tally.begin_file(path);
