@@ -145,6 +145,7 @@ class TreesManifest : public TreesRefusals {
   void SetUp() override {
     TreesRefusals::SetUp();
     write_random(here("src/big"), 1, 3 * kMiB);
+    home_.write("src/two\nlines", "x");
     transfer({"src"}, {"--manifest", "of sender"}, {"--manifest", "of receiver"});
   }
   [[nodiscard]] Process verify(const std::string& manifest) const { return udtcat({"verify", manifest, "dst"}); }
@@ -179,6 +180,11 @@ TEST_F(TreesManifest, NamesWhatHasAnotherMode) {
 TEST_F(TreesManifest, NamesWhatIsMissing) {
   fs::remove(here("dst/src/below/second"));
   expect_difference("src/below/second: it is missing");
+}
+
+TEST_F(TreesManifest, SpellsOutANameThatNoTerminalCanShow) {
+  fs::remove(here("dst/src/two\nlines"));
+  expect_difference("src/two\\012lines: it is missing");
 }
 
 TEST_F(TreesManifest, ThatIsNotThereIsNoDamage) {
