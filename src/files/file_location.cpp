@@ -45,6 +45,14 @@ std::string with_room(const std::string& path, const std::string& suffix) {
   return path.substr(0, begin + kept) + hash + suffix;
 }
 
+/// A kernel before 6.8 counts mounts again from those that have gone, one before 5.8 does not tell.
+std::uint64_t mount_of(const bridge::Descriptor& directory) {
+  constexpr unsigned kMountIdUnique = 0x4000;  // spec: statx(2), STATX_MNT_ID_UNIQUE, which this libc has not
+  struct statx status {};
+  if (::statx(directory.number(), "", AT_EMPTY_PATH, kMountIdUnique | STATX_MNT_ID, &status) != 0) return 0;
+  return status.stx_mnt_id;
+}
+
 }  // namespace
 
 FileLocation::FileLocation(std::string path) : name_(std::move(path)), shown_(name_) {}
@@ -84,7 +92,7 @@ std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struc
   std::uint64_t id = 0;
   static_assert(sizeof system.f_fsid == sizeof id);
   std::memcpy(&id, &system.f_fsid, sizeof id);
-  return FileSystem{static_cast<std::uint64_t>(system.f_type), id};
+  return FileSystem{static_cast<std::uint64_t>(system.f_type), id, mount_of(*directory_)};
 }
 
 bool FileLocation::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }

@@ -37,6 +37,7 @@ class FileLocation {
   struct FileSystem {
     std::uint64_t type = 0;
     std::uint64_t id = 0;
+    std::uint64_t mount = 0;  ///< another one each time it is mounted
   };
   /// Of the file whose status this is; none: it cannot be told, or is not that of its opened directory.
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;

@@ -5,6 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include <time.h>
 
 #include "files/accounts.hpp"
+#include "lib/core/byte_order.hpp"
 #include "lib/core/byte_packing.hpp"
 
 namespace udtcat::files {
@@ -22,12 +26,10 @@ namespace {
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
 
-// Not in linux/magic.h.
-constexpr std::uint64_t kZfsMagic = 0x2FC12FC1;       // spec: OpenZFS, ZFS_SUPER_MAGIC
-constexpr std::uint64_t kBcachefsMagic = 0xCA451A4E;  // spec: bcachefs, BCACHEFS_STATFS_MAGIC
-/// They change st_ctim with each change, and no user can set it.
-constexpr std::array<std::uint64_t, 7> kTellingSystems{
-    EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC, kZfsMagic, F2FS_SUPER_MAGIC, kBcachefsMagic};
+/// They change st_ctim with each change, the first store into a clean page of a mapping included, and no user can set
+/// it. tmpfs is none of them: stores through mappings change no time there.
+constexpr std::array<std::uint64_t, 4> kTellingSystems{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                                       F2FS_SUPER_MAGIC};
 
 std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }
 
@@ -37,19 +39,47 @@ std::int64_t nanoseconds_now() {
   return nanoseconds_of(now);
 }
 
+/// The time after a change in which another one may leave a file's times as they are.
+std::int64_t step_of(const struct stat& status) {
+  const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
+  return by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count();
+}
+
+bool is_telling(std::uint64_t type) { return std::ranges::find(kTellingSystems, type) != kTellingSystems.end(); }
+
+/// A number that no other time between two starts of a machine has.
+std::uint64_t this_start() {
+  static const std::uint64_t start = [] {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");  // spec: random(4)
+    std::string text;
+    std::getline(file, text);
+    return core::load_be<std::uint64_t>(digest_of({std::as_bytes(std::span(text))}));
+  }();
+  return start;
+}
+
 }  // namespace
+
+std::chrono::nanoseconds time_to_settle(const struct stat& status) {
+  const std::int64_t age = nanoseconds_now() - nanoseconds_of(status.st_ctim);
+  const std::int64_t step = step_of(status);
+  return std::chrono::nanoseconds(age < -step || age >= step ? 0 : step - age);
+}
+
+bool tells_of_changes(const FileLocation& location, const struct stat& status) {
+  const auto system = location.file_system_of(status);
+  return system && is_telling(system->type);
+}
 
 std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status) {
   const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
-  const bool by_seconds = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
-  const auto lately = by_seconds ? kLatelyBySeconds : std::chrono::nanoseconds(kLately).count();
-  if (nanoseconds_now() - state_changed < lately) return std::nullopt;
+  if (nanoseconds_now() - state_changed < step_of(status)) return std::nullopt;
   const auto system = location.file_system_of(status);
-  if (!system || std::ranges::find(kTellingSystems, system->type) == kTellingSystems.end()) return std::nullopt;
+  if (!system || !is_telling(system->type)) return std::nullopt;
   std::vector<std::byte> parts;
   core::ByteWriter writer(parts);
   for (const std::uint64_t part :
-       {this_machine(), system->id, std::uint64_t{status.st_dev}, std::uint64_t{status.st_ino},
+       {this_machine(), this_start(), system->mount, system->id, std::uint64_t{status.st_dev}, std::uint64_t{status.st_ino},
         static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)),
         static_cast<std::uint64_t>(state_changed)})
     writer.number(part);

@@ -12,15 +12,24 @@ struct stat;
 
 namespace udtcat::files {
 
-/// A file, unchanged: 16 bytes that are others once its content or its state has changed.
-/// spec: docs/spec/trees.md §3
+/// A file, unchanged: 16 bytes that are others once its content or its state has changed, its file system was mounted
+/// anew, or the machine began again: a disk that lost its power, and an image that was restored, may have old times over
+/// other bytes.  spec: docs/spec/trees.md §3
 using Stamp = ShortDigest;
 
 // guess: two ticks of a slow kernel's clock, by which a file system tells the time
 inline constexpr std::chrono::milliseconds kLately{20};
 
+/// How long to wait until no change can leave a file's times as they are; zero where that is so, or where they lie in
+/// the future: then none will come to equal them soon.
+[[nodiscard]] std::chrono::nanoseconds time_to_settle(const struct stat& status);
+
+/// Whether each change of a file's content changes its times, a store through a mapping that is made from now on, too.
+/// location   of the file, in an opened directory
+[[nodiscard]] bool tells_of_changes(const FileLocation& location, const struct stat& status);
+
 /// None where it changed so lately that another change could leave its times as they are, and on a file system that is
-/// not known to tell of each change (a picture that is mounted, another host's disk).
+/// not known to tell of each change. It speaks of stores through mappings that are made later: see writers.hpp.
 /// location   of the file, in an opened directory
 [[nodiscard]] std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& status);
 

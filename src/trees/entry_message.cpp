@@ -46,11 +46,7 @@ Status decode_kind(core::ByteReader& body, Entry& entry) {
     case EntryKind::file: {
       entry.size_bytes = body.number<std::uint64_t>();
       if (entry.size_bytes >= kSizes) return message_violation("a file of more than 2^63 bytes");
-      const auto stamp_bytes = body.number<std::uint8_t>();
-      if (stamp_bytes == std::tuple_size_v<files::Stamp>)
-        entry.stamp = body.array<std::tuple_size_v<files::Stamp>>();
-      else if (stamp_bytes != 0)
-        return message_violation(fmt::format("a stamp of {} bytes", stamp_bytes));
+      UDTCAT_TRY(entry.stamp, decode_stamp(body));
       return {};
     }
     case EntryKind::symbolic_link:
@@ -88,6 +84,18 @@ Status decode_extended(core::ByteReader& body, std::vector<files::ExtendedAttrib
 
 }  // namespace
 
+void encode_stamp(const std::optional<files::Stamp>& stamp, core::ByteWriter& body) {
+  body.number(static_cast<std::uint8_t>(stamp ? stamp->size() : 0));
+  if (stamp) body.bytes(*stamp);
+}
+
+Result<std::optional<files::Stamp>> decode_stamp(core::ByteReader& body) {
+  const auto bytes = body.number<std::uint8_t>();
+  if (bytes == 0) return std::nullopt;
+  if (bytes != std::tuple_size_v<files::Stamp>) return message_violation(fmt::format("a stamp of {} bytes", bytes));
+  return body.array<std::tuple_size_v<files::Stamp>>();
+}
+
 void encode_entry(const Entry& entry, core::ByteWriter& body) {
   const files::Attributes& attributes = entry.attributes;
   body.number(static_cast<std::uint8_t>(entry.kind));
@@ -102,8 +110,7 @@ void encode_entry(const Entry& entry, core::ByteWriter& body) {
   body.sized_text<std::uint16_t>(entry.path);
   if (entry.kind == EntryKind::file) {
     body.number(entry.size_bytes);
-    body.number(static_cast<std::uint8_t>(entry.stamp ? entry.stamp->size() : 0));
-    if (entry.stamp) body.bytes(*entry.stamp);
+    encode_stamp(entry.stamp, body);
   }
   if (entry.kind == EntryKind::symbolic_link) body.sized_text<std::uint16_t>(entry.target);
   if (entry.kind == EntryKind::hard_link) body.number(entry.of);

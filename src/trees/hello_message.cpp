@@ -9,17 +9,18 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::uint8_t kVersion = 1;         // spec: docs/spec/trees.md §1
+constexpr std::uint8_t kVersion = 2;         // spec: docs/spec/trees.md §1
 constexpr std::uint8_t kKeepsOwners = 0x01;  // spec: docs/spec/trees.md §1
 constexpr std::uint8_t kWantsTotals = 0x02;  // spec: docs/spec/trees.md §1
+constexpr std::uint8_t kRereads = 0x04;      // spec: docs/spec/trees.md §1
 
 }  // namespace
 
 void encode_hello(const Hello& hello, core::ByteWriter& body) {
   body.number(kVersion);
   body.number(static_cast<std::uint8_t>(hello.role));
-  body.number(
-      static_cast<std::uint8_t>((hello.keeps_owners ? kKeepsOwners : 0) | (hello.wants_totals ? kWantsTotals : 0)));
+  body.number(static_cast<std::uint8_t>((hello.keeps_owners ? kKeepsOwners : 0) |
+                                        (hello.wants_totals ? kWantsTotals : 0) | (hello.rereads ? kRereads : 0)));
   body.bytes(hello.job);
   body.sized_text<std::uint16_t>(hello.place);
   body.number(static_cast<std::uint32_t>(hello.paths.size()));
@@ -28,15 +29,16 @@ void encode_hello(const Hello& hello, core::ByteWriter& body) {
 
 Result<Hello> decode_hello(core::ByteReader body) {
   const auto version = body.number<std::uint8_t>();
-  if (version != kVersion) return message_violation(fmt::format("version {}, where this end knows 1", version));
+  if (version != kVersion) return message_violation(fmt::format("version {}, where this end knows {}", version, kVersion));
   const auto role = body.number<std::uint8_t>();
   if (role != 1 && role != 2) return message_violation(fmt::format("role {}", role));
   const auto flags = body.number<std::uint8_t>();
-  if ((flags & ~(kKeepsOwners | kWantsTotals)) != 0)
+  if ((flags & ~(kKeepsOwners | kWantsTotals | kRereads)) != 0)
     return message_violation(fmt::format("flags {:#04x} of a HELLO", flags));
   Hello hello{.role = static_cast<Role>(role),
               .keeps_owners = (flags & kKeepsOwners) != 0,
               .wants_totals = (flags & kWantsTotals) != 0,
+              .rereads = (flags & kRereads) != 0,
               .job = {},
               .place = {},
               .paths = {}};

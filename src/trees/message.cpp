@@ -114,6 +114,7 @@ MessageType encode_body(const Same& run, core::ByteWriter& body) { return encode
 MessageType encode_body(const Whole& whole, core::ByteWriter& body) {
   body.number(whole.entry);
   body.bytes(whole.digest);
+  encode_stamp(whole.stamp, body);
   return MessageType::whole;
 }
 
@@ -245,6 +246,14 @@ Result<Message> decode_failed(core::ByteReader body) {
   return Failed{cause->there, core::printable(reason, kMaxReasonBytes)};
 }
 
+Result<Message> decode_whole(core::ByteReader body) {
+  UDTCAT_TRY(const EntryId entry, decode_id(body));
+  Whole whole{.entry = entry, .digest = body.array<kDigestBytes>()};
+  UDTCAT_TRY(whole.stamp, decode_stamp(body));
+  if (!body.is_whole()) return message_violation("WHOLE of another length");
+  return whole;
+}
+
 /// A message of an entry, or of a number of them, and nothing that has limits of its own.
 template <typename Short>
 Result<Message> decode_short(core::ByteReader body) {
@@ -255,7 +264,6 @@ Result<Message> decode_short(core::ByteReader body) {
   else
     message.entry = number;
   if constexpr (std::is_same_v<Short, Totals>) message.bytes = body.number<std::uint64_t>();
-  if constexpr (std::is_same_v<Short, Whole>) message.digest = body.array<kDigestBytes>();
   if constexpr (std::is_same_v<Short, Have>)
     if (body.rest_bytes() > 0) message.digest = body.array<kDigestBytes>();
   if constexpr (std::is_same_v<Short, Dropped> || std::is_same_v<Short, Refused>) {
@@ -280,7 +288,7 @@ Result<Message> decode_type(MessageType type, core::ByteReader body) {
     case MessageType::same:
       return decode_run<Same>(body);
     case MessageType::whole:
-      return decode_short<Whole>(body);
+      return decode_whole(body);
     case MessageType::dropped:
       return decode_short<Dropped>(body);
     case MessageType::end:

@@ -38,6 +38,7 @@ struct Hello {
   Role role = Role::sends;  ///< the connector's
   bool keeps_owners = false;
   bool wants_totals = false;
+  bool rereads = false;      ///< a sender's receiver believes no book
   files::ShortDigest job{};  ///< names the transfer, so that the receiver finds what the same one has left
   std::string place;
   std::vector<std::string> paths;
@@ -83,6 +84,7 @@ struct Same {
 struct Whole {
   EntryId entry = 0;
   files::Digest digest{};
+  std::optional<files::Stamp> stamp{};  ///< of the state in which it was read; none: that cannot be told
 };
 struct Dropped {
   EntryId entry = 0;

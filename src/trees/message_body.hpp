@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <udtcat/result.hpp>
 
+#include "files/stamp.hpp"
 #include "lib/core/byte_packing.hpp"
 
 namespace udtcat::trees {
@@ -32,6 +34,10 @@ inline constexpr std::uint64_t kEntryIds = 1ULL << 63;  // spec: docs/spec/trees
 void encode_hello(const Hello& hello, core::ByteWriter& body);
 /// errors: Errc::protocol_violated
 [[nodiscard]] Result<Hello> decode_hello(core::ByteReader body);
+
+void encode_stamp(const std::optional<files::Stamp>& stamp, core::ByteWriter& body);
+/// errors: Errc::protocol_violated
+[[nodiscard]] Result<std::optional<files::Stamp>> decode_stamp(core::ByteReader& body);
 
 void encode_entry(const Entry& entry, core::ByteWriter& body);
 /// errors: Errc::protocol_violated

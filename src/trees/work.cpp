@@ -134,6 +134,7 @@ Result<Hello> hear_hello(Talk& talk) {
 Wishes with(const Wishes& wishes, const Hello& hello) {
   Wishes both = wishes;
   both.keeps_owners |= hello.keeps_owners;
+  both.rereads |= hello.rereads;
   return both;
 }
 
@@ -154,6 +155,7 @@ Status send_as_connector(Wire& wire, const Selection& selection, const std::stri
   talk.hello = Hello{.role = Role::sends,
                      .keeps_owners = wishes.keeps_owners,
                      .wants_totals = false,
+                     .rereads = wishes.rereads,
                      .job = job_of(words),
                      .place = place,
                      .paths = {}};
@@ -166,6 +168,7 @@ Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, c
   talk.hello = Hello{.role = Role::receives,
                      .keeps_owners = wishes.keeps_owners,
                      .wants_totals = wishes.wants_totals,
+                     .rereads = false,
                      .job = job_of(paths),
                      .place = {},
                      .paths = paths};

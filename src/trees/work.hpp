@@ -24,6 +24,7 @@ struct Wishes {
   std::optional<std::string> manifest{};       ///< a file to write; none: no manifest
   bool wants_totals = false;                   ///< somebody watches
   bool waits = false;                          ///< for another process that has the same transfer under way
+  bool rereads = false;                        ///< no book is believed; what is proved is noted all the same
   std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered
 };
 

@@ -82,7 +82,7 @@ std::vector<Message> each_message() {
           Data{7, kMaxLeaves - 1, digest(1), {{0, piece(0, 5)}, {5, piece(5, 1)}, {1'048'570, piece(6, 6)}}},
           Zeros{7, 0, kMaxLeaves},
           Same{7, kMaxLeaves - 1, 1},
-          Whole{7, digest(2)},
+          Whole{7, digest(2), {}},
           Dropped{7, "it has become shorter"},
           End{12},
           Totals{12, 5'000'000'000},
@@ -216,10 +216,10 @@ TEST(TreeMessages, OfUnknownTypeOrTooLongAreRefusedByTheirHeader) {
 }
 
 TEST(TreeHellos, OfAnotherVersionRoleOrFlagAreRefused) {
-  EXPECT_TRUE(is_refused(hello(), 0, "02"));
+  EXPECT_TRUE(is_refused(hello(), 0, "01"));
   EXPECT_TRUE(is_refused(hello(), 1, "00"));
   EXPECT_TRUE(is_refused(hello(), 1, "03"));
-  EXPECT_TRUE(is_refused(hello(), 2, "04"));
+  EXPECT_TRUE(is_refused(hello(), 2, "08"));
 }
 
 TEST(TreeHellos, NameAPlaceOrPathsByTheirRole) {
@@ -366,7 +366,7 @@ TEST(TreeMessages, SpeakOfEntriesBelow2To63) {
   const std::vector<Message> far{Data{kFar, 0, digest(1), {}},
                                  Zeros{kFar, 0, 1},
                                  Same{kFar, 0, 1},
-                                 Whole{kFar, digest(1)},
+                                 Whole{kFar, digest(1), {}},
                                  Dropped{kFar, ""},
                                  End{kFar},
                                  Have{kFar, std::nullopt},

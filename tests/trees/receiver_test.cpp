@@ -33,7 +33,7 @@ class Receivers : public testing::Test {
   void describe(EntryId id, std::span<const std::byte> content = kContent) {
     for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
       peer().gather(leaf_of(id, content, leaf));
-    peer().say(Whole{id, root_of(content)});
+    peer().say(Whole{id, root_of(content), {}});
   }
   void give_file(const std::string& path, std::span<const std::byte> content = kContent) {
     describe(begin_file(path, content.size()), content);
@@ -168,7 +168,7 @@ TEST_F(Receivers, BelieveASealedLeafAndNotAWrongRoot) {
   other.digest[0] ^= std::byte{1};
   peer().gather(other);
   for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) peer().gather(leaf_of(id, kContent, leaf));
-  peer().say(Whole{id, root_of(kContent)});
+  peer().say(Whole{id, root_of(kContent), {}});
   expect_violation("together they are not what their hash says");
 }
 
@@ -176,7 +176,7 @@ TEST_F(Receivers, RefuseAWrongRoot) {
   begin();
   const EntryId id = begin_file("small", 5);
   peer().say(leaf_of(id, bytes_of("12345"), 0));
-  peer().say(Whole{id, root_of(bytes_of("1234"))});
+  peer().say(Whole{id, root_of(bytes_of("1234")), {}});
   expect_violation("together they are not what their hash says");
 }
 
@@ -207,7 +207,7 @@ TEST_F(Receivers, TakeNoFileWithLeavesMissing) {
   begin();
   const EntryId id = begin_file();
   peer().gather(leaf_of(id, kContent, 0));
-  peer().say(Whole{id, root_of(std::span(kContent).first(files::kLeafBytes))});
+  peer().say(Whole{id, root_of(std::span(kContent).first(files::kLeafBytes)), {}});
   expect_violation("some are missing");
 }
 
@@ -242,7 +242,7 @@ TEST_F(Receivers, AreToldOfNothingThatTheyDidNotAskFor) {
     std::ignore = peer().hear<Have>();
   };
   for (const Message& unasked : {Message(leaf_of(0, kContent, 0)), Message(Zeros{7, 0, 1}), Message(Same{1, 0, 1}),
-                                 Message(Whole{0, {}}), Message(Dropped{0, "gone"})}) {
+                                 Message(Whole{0, {}, {}}), Message(Dropped{0, "gone"})}) {
     begin_directory();
     peer().say(unasked);
     expect_violation("it describes what nobody asked for", {"d"});
@@ -250,7 +250,7 @@ TEST_F(Receivers, AreToldOfNothingThatTheyDidNotAskFor) {
   next_id = 0;
   begin();
   describe(begin_file("f", 0), {});
-  peer().say(Whole{0, root_of({})});
+  peer().say(Whole{0, root_of({}), {}});
   expect_violation("it describes what nobody asked for", {"d"});
 }
 
@@ -323,7 +323,7 @@ TEST_F(Receivers, ForgetThatAFileWasDroppedOnceItComesAgain) {
   peer().say(Dropped{first, "read f: it has changed"});
   const EntryId again = announce(file_at("f", 0));
   std::ignore = peer().hear<Want>();
-  peer().say(Whole{again, root_of({})});
+  peer().say(Whole{again, root_of({}), {}});
   peer().say(End{next_id});
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
@@ -455,7 +455,7 @@ TEST_F(Receivers, KeepPartsOfATransferThatWasCut) {
   EXPECT_THAT(hashes.digests, ElementsAre(leaf_of(0, kContent, 0).digest, leaf_of(0, kContent, 1).digest));
   peer().say(Same{0, 0, 2});
   peer().say(leaf_of(0, kContent, 2));
-  peer().say(Whole{0, root_of(kContent)});
+  peer().say(Whole{0, root_of(kContent), {}});
   expect_done();
   EXPECT_EQ(folder.read("in/f"), kContent);
 }

@@ -242,7 +242,7 @@ TEST_F(Senders, FailWhereTheReceiverEndsTooSoon) {
 
 TEST_F(Senders, TakeNoWordsOfASender) {
   for (const Message& word :
-       {Message(Hello{}), Message(End{2}), Message(Whole{1, {}}), Message(Totals{}), Message(file_at("x", 1))}) {
+       {Message(Hello{}), Message(End{2}), Message(Whole{1, {}, {}}), Message(Totals{}), Message(file_at("x", 1))}) {
     peer_says_after_entries({word});
     expect_violation();
   }

@@ -20,6 +20,7 @@ Exit status 0 says that all of it stands there, proved, on the disk. Nothing is 
       --files-from FILE      the names that FILE ("-": stdin) has, each ended by NUL, as of find -print0, and not what
                              is below them; they stand there with their paths
       --owner                keep owners, and security.* and trusted.* attributes; the receiver is root
+      --reread               read every file at both ends again, whatever was proved before
       --manifest FILE        write down what was proved, for udtcat verify
       --once                 with -l: end with the first transfer
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
@@ -44,6 +45,7 @@ for what is kept, and what exit status 0 says.
       --into DIRECTORY       not into the current directory
       --limit SIZE           write so much at most in a transfer, as in 100GB; each name counts 4 KiB
       --owner                keep owners, and security.* and trusted.* attributes; for root
+      --reread               read every file at both ends again, whatever was proved before
       --manifest FILE        write down what was proved, for udtcat verify
       --once                 with -l: end with the first transfer
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'

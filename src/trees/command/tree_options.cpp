@@ -161,7 +161,7 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (line.has("--why") && by_ssh)
     return misplaced("--why", "allowed with a PORT only; udtcat bench HOST says it by ssh");
   if (options.role == Role::sends && options.listens)
-    for (const char* name : {"--owner", "--manifest"})
+    for (const char* name : {"--owner", "--manifest", "--reread"})
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
   if (options.role == Role::receives && !fits_hello(options.selection.paths))
     return misplaced(fmt::format("{} paths", options.selection.paths.size()),
@@ -177,6 +177,7 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   line.flag("-l,--listen", options.listens);
   line.flag("--once", options.once);
   line.flag("--owner", options.wishes.keeps_owners);
+  line.flag("--reread", options.wishes.rereads);
   line.value("--manifest", options.wishes.manifest);
   for (const char* name : kRshValues) line.value(name, [](const std::string&) -> Status { return {}; });
   for (const char* name : kRshFlags) line.flag(name);
