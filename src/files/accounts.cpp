@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/stat.h>
 
 #include "files/sha256.hpp"
 #include "lib/core/byte_order.hpp"
@@ -110,6 +111,15 @@ Result<OwnerIds> ids_of(const Owner& owner) {
     return fail(Errc::local_write_failed, fmt::format("give a file to {}:{}", owner.uid, owner.gid),
                 "there is no such number of a user or a group");
   return ids;
+}
+
+bool is_home(const struct stat& directory) {
+  std::vector<char> memory(kAccountBytes);
+  passwd account{};
+  passwd* found = nullptr;
+  struct stat home {};
+  return ::getpwuid_r(directory.st_uid, &account, memory.data(), memory.size(), &found) == 0 && found != nullptr &&
+         ::stat(found->pw_dir, &home) == 0 && home.st_dev == directory.st_dev && home.st_ino == directory.st_ino;
 }
 
 std::uint64_t this_machine() {

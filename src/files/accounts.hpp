@@ -8,6 +8,8 @@
 
 #include "files/attributes.hpp"
 
+struct stat;
+
 namespace udtcat::files {
 
 struct OwnerIds {
@@ -21,6 +23,9 @@ struct OwnerIds {
 /// Of the names where they are known here, else the numbers themselves, as tar has it.
 /// errors: Errc::local_write_failed for the one number that chown(2) takes for none
 [[nodiscard]] Result<OwnerIds> ids_of(const Owner& owner);
+
+/// Whether this directory is the home of the account whose it is.  Threads: any.
+[[nodiscard]] bool is_home(const struct stat& directory);
 
 /// A number by which machines differ: of /etc/machine-id.
 [[nodiscard]] std::uint64_t this_machine();

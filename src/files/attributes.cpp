@@ -26,7 +26,9 @@ constexpr std::size_t kMaxExtendedBytes = kMiB;  // spec: docs/spec/trees.md §1
 constexpr std::size_t kEachBytes = 5;            // spec: docs/spec/trees.md §3: the lengths of both
 
 /// Of an attribute that goes along: a user's, and with the owner the system's, too. Access lists are of system.*.
+/// What overlayfs(5) writes down of its own layers is no file's.
 bool goes_along(std::string_view name, bool with_owner) {
+  if (name.starts_with("trusted.overlay.")) return false;
   return name.starts_with("user.") || (with_owner && (name.starts_with("security.") || name.starts_with("trusted.")));
 }
 
@@ -86,32 +88,118 @@ Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, At
   return extended;
 }
 
-Status write_extended(const std::string& path, const std::string& shown, const std::vector<ExtendedAttribute>& wanted,
-                      bool with_owner, bool is_new) {
-  // A new file has what its directory gave it at most; where none is wanted the kernel is not asked.
-  std::vector<ExtendedAttribute> there;
-  if (!is_new || !wanted.empty()) {
-    UDTCAT_TRY(there, read_extended(path, AtLink::followed, shown, with_owner));
-  }
-  for (const ExtendedAttribute& each : wanted) {
-    if (!goes_along(each.name, with_owner) || std::ranges::find(there, each) != there.end()) continue;
-    if (::setxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
-      return cannot_set("attribute " + each.name, shown);
-  }
-  for (const ExtendedAttribute& each : there)
-    if (std::ranges::find(wanted, each.name, &ExtendedAttribute::name) == wanted.end() &&
-        ::removexattr(path.c_str(), each.name.c_str()) != 0)
-      return cannot_set("attribute " + each.name, shown);
-  return {};
+/// Labels are the target's own policy's; a capability is the file's, and goes with the content that it was given for.
+bool is_removed(std::string_view name) { return !name.starts_with("security.") || name == "security.capability"; }
+
+std::string kind_of_attribute(std::string_view name) {
+  return fmt::format("attributes of {}*", name.substr(0, name.find('.') + 1));
 }
+
+/// Gives one file its attributes, and notes what cannot be had.
+class AttributeWriter {
+ public:
+  AttributeWriter(const bridge::Descriptor& opened, const Attributes& wanted, const Keeping& keeping)
+      : opened_(opened), wanted_(wanted), keeping_(keeping) {}
+
+  [[nodiscard]] bool look() { return ::fstat(opened_.number(), &status_) == 0; }
+  [[nodiscard]] bool is_link() const { return S_ISLNK(status_.st_mode); }
+
+  /// chown(2) takes mode bits and capabilities away, so it comes first.
+  void give_owner() {
+    const auto ids = ids_of(wanted_.owner);
+    if (!ids) return lose("owner", ids.error().cause);
+    if (status_.st_uid == ids->uid && status_.st_gid == ids->gid) return;
+    if (::fchownat(opened_.number(), "", ids->uid, ids->gid, AT_EMPTY_PATH) != 0) lose_by_errno("owner");
+  }
+
+  void give_extended(bool is_new, const std::string& shown) {
+    // A new file has what its directory gave it at most; where none is wanted the kernel is not asked.
+    if (is_new && wanted_.extended.empty()) return;
+    const std::string path = path_to(opened_);
+    const auto there = read_extended(path, AtLink::followed, shown, keeping_.owners);
+    if (!there) return lose("extended attributes", there.error().cause);
+    // An owner without the right to write may not set them, either.
+    if (!wanted_.extended.empty() && (status_.st_mode & S_IWUSR) == 0)
+      std::ignore = set_mode(opened_, (status_.st_mode & kModeBits) | S_IRUSR | S_IWUSR, shown);
+    for (const ExtendedAttribute& each : wanted_.extended) {
+      if (!goes_along(each.name, keeping_.owners) || std::ranges::find(*there, each) != there->end()) continue;
+      if (::setxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
+        lose_attribute(each.name, each.value.size());
+    }
+    for (const ExtendedAttribute& each : *there)
+      if (is_removed(each.name) &&
+          std::ranges::find(wanted_.extended, each.name, &ExtendedAttribute::name) == wanted_.extended.end() &&
+          ::removexattr(path.c_str(), each.name.c_str()) != 0 && errno != ENODATA)
+        lose(kind_of_attribute(each.name), fmt::format("{} cannot be removed: {}", each.name, core::errno_text(errno)));
+  }
+
+  void give_mode(const std::string& shown) {
+    if (!keeping_.modes || !look() || (status_.st_mode & kModeBits) == wanted_.mode) return;
+    if (const auto set = set_mode(opened_, wanted_.mode, shown); !set) lose("mode", set.error().cause);
+  }
+
+  void give_time() {
+    if (changed_time_of(status_) == cut_to(wanted_.changed, keeping_.time_unit)) return;
+    // Both times: what leaves one of them out is taken for nothing at all by some file systems in user space.
+    const std::array<timespec, 2> times{
+        status_.st_atim, timespec{wanted_.changed.seconds, static_cast<long>(wanted_.changed.nanoseconds)}};
+    if (::utimensat(opened_.number(), "", times.data(), AT_EMPTY_PATH) != 0 && !set_times_by_path(times))
+      lose_by_errno("time");
+  }
+
+  /// Once all was given.
+  void compare() {
+    if (!is_link() && (status_.st_mode & kModeBits) != wanted_.mode)
+      lose("mode", fmt::format("it is {:04o} there, not {:04o}", status_.st_mode & kModeBits, wanted_.mode));
+    if (changed_time_of(status_) != cut_to(wanted_.changed, keeping_.time_unit))
+      lose("time", fmt::format("it is {}.{:09} there, not {}.{:09}", status_.st_mtim.tv_sec, status_.st_mtim.tv_nsec,
+                               wanted_.changed.seconds, wanted_.changed.nanoseconds));
+    const auto ids = keeping_.owners ? ids_of(wanted_.owner) : Result<OwnerIds>(OwnerIds{status_.st_uid, status_.st_gid});
+    if (ids && (status_.st_uid != ids->uid || status_.st_gid != ids->gid))
+      lose("owner", fmt::format("it is {}:{} there, not {}:{}", status_.st_uid, status_.st_gid, ids->uid, ids->gid));
+  }
+
+  [[nodiscard]] Losses losses() && { return std::move(losses_); }
+
+ private:
+  /// Of each kind the first cause counts.
+  void lose(std::string what, std::string cause) {
+    if (std::ranges::find(losses_, what, &Loss::what) == losses_.end())
+      losses_.push_back({std::move(what), std::move(cause)});
+  }
+  void lose_by_errno(const char* what) { lose(what, core::errno_text(errno)); }
+  void lose_attribute(const std::string& name, std::size_t bytes) {
+    const bool is_large = errno == ENOSPC || errno == E2BIG || errno == ERANGE;
+    lose(kind_of_attribute(name),
+         fmt::format("{} of {} bytes{}: {}", name, bytes, is_large ? ", which may be more than one can have there" : "",
+                     core::errno_text(errno)));
+  }
+  /// A file system in user space may know no call by descriptor.
+  [[nodiscard]] bool set_times_by_path(const std::array<timespec, 2>& times) const {
+    return !is_link() && ::utimensat(AT_FDCWD, path_to(opened_).c_str(), times.data(), 0) == 0;
+  }
+
+  const bridge::Descriptor& opened_;
+  const Attributes& wanted_;
+  const Keeping& keeping_;
+  struct stat status_ {};
+  Losses losses_;
+};
 
 }  // namespace
 
-bool has_attributes(const struct stat& status, const Attributes& attributes, bool with_owner) {
+FileTime cut_to(const FileTime& time, std::chrono::nanoseconds unit) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t seconds = std::max<std::int64_t>(unit.count() / kSecond, 1);
+  if (unit.count() >= kSecond) return {time.seconds - ((time.seconds % seconds) + seconds) % seconds, 0};
+  return {time.seconds, time.nanoseconds - time.nanoseconds % static_cast<std::uint32_t>(unit.count())};
+}
+
+bool has_attributes(const struct stat& status, const Attributes& attributes, const Keeping& keeping) {
   const bool is_link = S_ISLNK(status.st_mode);
-  if (!is_link && (status.st_mode & kModeBits) != attributes.mode) return false;
-  if (changed_time_of(status) != attributes.changed) return false;
-  if (!with_owner) return true;
+  if (!is_link && keeping.modes && (status.st_mode & kModeBits) != attributes.mode) return false;
+  if (changed_time_of(status) != cut_to(attributes.changed, keeping.time_unit)) return false;
+  if (!keeping.owners) return true;
   const auto ids = ids_of(attributes.owner);
   return ids && status.st_uid == ids->uid && status.st_gid == ids->gid;
 }
@@ -129,35 +217,19 @@ Result<Attributes> read_attributes(const FileLocation& location, const struct st
   return attributes;
 }
 
-Status write_attributes(const bridge::Descriptor& opened, const Attributes& attributes, const AttributeWishes& wishes,
-                        const std::string& shown) {
-  struct stat status {};
-  if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
-  const bool is_link = S_ISLNK(status.st_mode);
-  // chown(2) takes mode bits and capabilities away, so it comes first.
-  if (wishes.keeps_owner) {
-    UDTCAT_TRY(const auto wanted, ids_of(attributes.owner));
-    const bool has_owner = status.st_uid == wanted.uid && status.st_gid == wanted.gid;
-    if (!has_owner && ::fchownat(opened.number(), "", wanted.uid, wanted.gid, AT_EMPTY_PATH) != 0)
-      return cannot_set("owner", shown);
+Result<Losses> write_attributes(const bridge::Descriptor& opened, const Attributes& attributes, const Keeping& keeping,
+                                bool is_new, const std::string& shown) {
+  AttributeWriter writer(opened, attributes, keeping);
+  if (!writer.look()) return cannot_set("attributes", shown);
+  if (keeping.owners) writer.give_owner();
+  if (!writer.is_link()) {
+    writer.give_extended(is_new, shown);
+    writer.give_mode(shown);
   }
-  if (!is_link) {
-    // An owner without the right to write may not set them, either.
-    if (!attributes.extended.empty() && (status.st_mode & S_IWUSR) == 0)
-      UDTCAT_CHECK(set_mode(opened, (status.st_mode & kModeBits) | S_IRUSR | S_IWUSR, shown));
-    UDTCAT_CHECK(write_extended(path_to(opened), shown, attributes.extended, wishes.keeps_owner, wishes.is_new));
-    if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
-    if ((status.st_mode & kModeBits) != attributes.mode) UDTCAT_CHECK(set_mode(opened, attributes.mode, shown));
-  }
-  const std::array<timespec, 2> times{
-      timespec{0, UTIME_OMIT}, timespec{attributes.changed.seconds, static_cast<long>(attributes.changed.nanoseconds)}};
-  if (changed_time_of(status) != attributes.changed &&
-      ::utimensat(opened.number(), "", times.data(), AT_EMPTY_PATH) != 0)
-    return cannot_set("time", shown);
-  if (::fstat(opened.number(), &status) != 0) return cannot_set("attributes", shown);
-  if (has_attributes(status, attributes, wishes.keeps_owner)) return {};
-  return fail(Errc::local_write_failed, "give " + shown + " its attributes",
-              "its file system keeps another mode, time or owner than it was given");
+  writer.give_time();
+  if (!writer.look()) return cannot_set("attributes", shown);
+  writer.compare();
+  return std::move(writer).losses();
 }
 
 Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown) {

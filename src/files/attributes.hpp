@@ -2,6 +2,7 @@
 /// All that a file system keeps of a name besides its content, as tar does: mode, time, owner, extended attributes.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -50,24 +51,37 @@ struct Attributes {
 
 [[nodiscard]] FileTime changed_time_of(const struct stat& status);
 
-/// Whether a file has these attributes already, but for the extended ones.
-[[nodiscard]] bool has_attributes(const struct stat& status, const Attributes& attributes, bool with_owner);
+/// What a file system keeps of attributes; see file_system_traits.hpp, which finds it out.
+struct Keeping {
+  bool owners = false;                     ///< and the attributes of security.* and trusted.*: needs root
+  std::chrono::nanoseconds time_unit{1};   ///< times are cut to multiples of it
+  bool modes = true;                       ///< else each file has a mode of the mount's
+};
+
+/// Whether a file has these attributes already, as far as its file system can keep them, but for the extended ones.
+[[nodiscard]] bool has_attributes(const struct stat& status, const Attributes& attributes, const Keeping& keeping);
+
+/// A time as a file system with that unit keeps it.
+[[nodiscard]] FileTime cut_to(const FileTime& time, std::chrono::nanoseconds unit);
 
 /// The attributes at a name, whose status the caller has; a symbolic link's are its own.
 /// errors: Errc::local_read_failed
 [[nodiscard]] Result<Attributes> read_attributes(const FileLocation& location, const struct stat& status);
 
-/// The way in which attributes are written.
-struct AttributeWishes {
-  bool keeps_owner = false;  ///< and the attributes of security.* and trusted.*: needs root, unless they are so already
-  bool is_new = false;       ///< it was just made by us
+/// Something of a file that its file system does not keep.
+struct Loss {
+  std::string what;   ///< "mode", "time", "owner", "attributes of user.*"
+  std::string cause;  ///< for people
 };
+using Losses = std::vector<Loss>;
 
 /// Gives what is open, also by O_PATH, its attributes; a symbolic link has no mode. Nothing is changed that is so
-/// already.
-/// errors: Errc::local_write_failed, also where the file system keeps something else than it was given
-[[nodiscard]] Status write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
-                                      const AttributeWishes& wishes, const std::string& shown);
+/// already. An extended attribute that is not among them is removed, but for another host's labels of security.*.
+/// is_new    it was just made by us
+/// returns   what could not be had, looked at afterwards; a time that is cut to the file system's unit is no loss
+/// errors: Errc::local_write_failed: it cannot be looked at
+[[nodiscard]] Result<Losses> write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
+                                              const Keeping& keeping, bool is_new, const std::string& shown);
 
 /// Of what is open, also by O_PATH, and no symbolic link.  errors: Errc::local_write_failed
 [[nodiscard]] Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/file_location.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "files/file_tree.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::files {
@@ -45,15 +47,22 @@ std::string with_room(const std::string& path, const std::string& suffix) {
   return path.substr(0, begin + kept) + hash + suffix;
 }
 
-/// A kernel before 6.8 counts mounts again from those that have gone, one before 5.8 does not tell.
+Result<std::string> target_at(int directory, const char* name, const std::string& shown) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t got = ::readlinkat(directory, name, target.data(), target.size());
+  if (got < 0) return fail(Errc::local_read_failed, "read the link " + shown, core::errno_text(errno));
+  target.resize(static_cast<std::size_t>(got));
+  return target;
+}
+
+}  // namespace
+
 std::uint64_t mount_of(const bridge::Descriptor& directory) {
   constexpr unsigned kMountIdUnique = 0x4000;  // spec: statx(2), STATX_MNT_ID_UNIQUE, which this libc has not
   struct statx status {};
   if (::statx(directory.number(), "", AT_EMPTY_PATH, kMountIdUnique | STATX_MNT_ID, &status) != 0) return 0;
   return status.stx_mnt_id;
 }
-
-}  // namespace
 
 FileLocation::FileLocation(std::string path) : name_(std::move(path)), shown_(name_) {}
 
@@ -95,6 +104,11 @@ std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struc
   return FileSystem{static_cast<std::uint64_t>(system.f_type), id, mount_of(*directory_)};
 }
 
+bool FileLocation::is_listed() const {
+  const auto names = names_in(bridge::Descriptor(::openat(directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  return !names || std::ranges::binary_search(*names, name_);  // who may not list it is not to be stopped by that
+}
+
 bool FileLocation::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }
 
 bool FileLocation::is_directory() const {
@@ -131,12 +145,10 @@ std::string FileLocation::path_by_descriptor() const {
   return directory_ ? fmt::format("/proc/self/fd/{}/{}", directory_->number(), name_) : name_;
 }
 
-Result<std::string> FileLocation::read_target() const {
-  std::string target(PATH_MAX, '\0');
-  const ssize_t got = ::readlinkat(directory(), name_.c_str(), target.data(), target.size());
-  if (got < 0) return fail(Errc::local_read_failed, "read the link " + shown_, core::errno_text(errno));
-  target.resize(static_cast<std::size_t>(got));
-  return target;
+Result<std::string> FileLocation::read_target() const { return target_at(directory(), name_.c_str(), shown_); }
+
+Result<std::string> read_target_of(const bridge::Descriptor& link, const std::string& shown) {
+  return target_at(link.number(), "", shown);
 }
 
 Status FileLocation::made(int result) const {

@@ -15,6 +15,13 @@
 
 namespace udtcat::files {
 
+/// A number that another mounting of a file system has not. Kernels before 6.8 use it again, 0 before 5.8.
+/// directory   also by O_PATH
+[[nodiscard]] std::uint64_t mount_of(const bridge::Descriptor& directory);
+
+/// Of a symbolic link that is open by O_PATH.  shown   for messages.  errors: Errc::local_read_failed
+[[nodiscard]] Result<std::string> read_target_of(const bridge::Descriptor& link, const std::string& shown);
+
 /// Threads: immutable.
 class FileLocation {
  public:
@@ -41,6 +48,10 @@ class FileLocation {
   };
   /// Of the file whose status this is; none: it cannot be told, or is not that of its opened directory.
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
+  /// Of its opened directory; null: it has none.
+  [[nodiscard]] const std::shared_ptr<const bridge::Descriptor>& above() const { return directory_; }
+  /// Whether the directory has the name in this very spelling, where look() has found it.
+  [[nodiscard]] bool is_listed() const;
   [[nodiscard]] bool exists() const;
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.

@@ -52,6 +52,24 @@ FileTree::Entry::Kind kind_of_mode(mode_t mode) {
 
 }  // namespace
 
+std::optional<std::vector<std::string>> names_in(bridge::Descriptor directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(directory.is_open() ? ::fdopendir(directory.number()) : nullptr,
+                                                   ::closedir);
+  if (!stream) return std::nullopt;
+  std::ignore = directory.release();
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr && errno != 0) return std::nullopt;
+    if (entry == nullptr) break;
+    std::string name = static_cast<const char*>(entry->d_name);
+    if (name != "." && name != "..") names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 Result<FileTree> FileTree::open(const std::string& directory) {
   bridge::Descriptor root(::open(directory.c_str(), kDirectoryFlags));
   if (!root.is_open()) return tree_failed(Errc::local_read_failed, "open the directory", directory);
@@ -113,21 +131,9 @@ Status FileTree::make_directory(const std::string& path) const {
 
 Result<std::vector<std::string>> FileTree::names(const std::string& path) const {
   UDTCAT_TRY(const auto directory, enter(path, Errc::local_read_failed));
-  bridge::Descriptor own(::openat(directory->number(), ".", kDirectoryFlags));
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(own.is_open() ? ::fdopendir(own.number()) : nullptr, ::closedir);
-  if (!stream) return tree_failed(Errc::local_read_failed, "list", shown(path));
-  std::ignore = own.release();
-  std::vector<std::string> names;
-  for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(stream.get());
-    if (entry == nullptr && errno != 0) return tree_failed(Errc::local_read_failed, "list", shown(path));
-    if (entry == nullptr) break;
-    std::string name = static_cast<const char*>(entry->d_name);
-    if (name != "." && name != "..") names.push_back(std::move(name));
-  }
-  std::ranges::sort(names);
-  return names;
+  auto names = names_in(bridge::Descriptor(::openat(directory->number(), ".", kDirectoryFlags)));
+  if (!names) return tree_failed(Errc::local_read_failed, "list", shown(path));
+  return std::move(*names);
 }
 
 Result<std::vector<FileTree::Entry>> FileTree::list(const std::string& path) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::files {
+
+/// All names in a directory, in their order.  directory   opened for reading, or not open: errno is said
+/// returns  none: errno says why
+[[nodiscard]] std::optional<std::vector<std::string>> names_in(bridge::Descriptor directory);
 
 /// Every call may wait for the disk: see DiskThreads. A path is of words with '/' between, none of which is "..";
 /// empty: the directory itself. A symbolic link on the way is an error, whoever puts it there meanwhile.

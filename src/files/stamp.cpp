@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "files/accounts.hpp"
@@ -66,6 +69,23 @@ std::chrono::nanoseconds time_to_settle(const struct stat& status) {
   return std::chrono::nanoseconds(age < -step || age >= step ? 0 : step - age);
 }
 
+void wait_for_step() {
+  static const bool is_fine = [] {
+    utsname system{};
+    int major = 0;
+    int minor = 0;
+    constexpr int kMajor = 6;   // spec: Linux 6.13, Documentation/filesystems/multigrain-ts.rst
+    constexpr int kMinor = 13;  // spec: likewise
+    return ::uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&  // NOLINT: as is
+           (major > kMajor || (major == kMajor && minor >= kMinor));
+  }();
+  if (is_fine) return;
+  timespec step{};
+  if (::clock_getres(CLOCK_REALTIME_COARSE, &step) != 0) return;
+  timespec rest{step.tv_sec, step.tv_nsec + 1};
+  while (::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, &rest) == EINTR) continue;
+}
+
 bool tells_of_changes(const FileLocation& location, const struct stat& status) {
   const auto system = location.file_system_of(status);
   return system && is_telling(system->type);
@@ -90,10 +110,13 @@ bool is_same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-bool is_same_state(const struct stat& one, const struct stat& other) {
+bool is_same_content(const struct stat& one, const struct stat& other) {
   return is_same_file(one, other) && one.st_size == other.st_size &&
-         nanoseconds_of(one.st_mtim) == nanoseconds_of(other.st_mtim) &&
-         nanoseconds_of(one.st_ctim) == nanoseconds_of(other.st_ctim);
+         nanoseconds_of(one.st_mtim) == nanoseconds_of(other.st_mtim);
+}
+
+bool is_same_state(const struct stat& one, const struct stat& other) {
+  return is_same_content(one, other) && nanoseconds_of(one.st_ctim) == nanoseconds_of(other.st_ctim);
 }
 
 }  // namespace udtcat::files

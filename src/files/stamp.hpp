@@ -24,6 +24,10 @@ inline constexpr std::chrono::milliseconds kLately{20};
 /// the future: then none will come to equal them soon.
 [[nodiscard]] std::chrono::nanoseconds time_to_settle(const struct stat& status);
 
+/// Returns once no change can have the time of one that is over: at once where the kernel's times of files are finer than
+/// what takes place between two looks (Linux 6.13).
+void wait_for_step();
+
 /// Whether each change of a file's content changes its times, a store through a mapping that is made from now on, too.
 /// location   of the file, in an opened directory
 [[nodiscard]] bool tells_of_changes(const FileLocation& location, const struct stat& status);
@@ -35,7 +39,9 @@ inline constexpr std::chrono::milliseconds kLately{20};
 
 /// Whether both are of one file, be it changed in between or not.
 [[nodiscard]] bool is_same_file(const struct stat& one, const struct stat& other);
-/// Likewise, and it has not changed.
+/// Likewise, and its content has not changed, as far as size and time of change tell.
+[[nodiscard]] bool is_same_content(const struct stat& one, const struct stat& other);
+/// Likewise, and nothing else of it.
 [[nodiscard]] bool is_same_state(const struct stat& one, const struct stat& other);
 
 }  // namespace udtcat::files

@@ -2,9 +2,12 @@
 #include "files/whole_io.hpp"
 
 #include <cerrno>
+#include <vector>
 
 #include <sys/types.h>
 #include <unistd.h>
+
+#include <udtcat/units.hpp>
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -66,6 +69,15 @@ Status write_whole_at(const bridge::Descriptor& file, std::uint64_t offset, std:
   return write_until_whole(from, shown, [&](std::span<const std::byte> rest, std::size_t written) {
     return ::pwrite(file.number(), rest.data(), rest.size(), static_cast<off_t>(offset + written));
   });
+}
+
+Status copy_whole(const bridge::Descriptor& from, const bridge::Descriptor& to, const std::string& shown) {
+  std::vector<std::byte> piece(kMiB);
+  for (std::size_t got = piece.size(); got == piece.size();) {
+    UDTCAT_TRY(got, read_whole(from, piece, shown));
+    UDTCAT_CHECK(write_whole(to, std::span(piece).first(got), shown));
+  }
+  return {};
 }
 
 Status read_leaf(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,

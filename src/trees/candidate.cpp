@@ -9,7 +9,10 @@ namespace udtcat::trees {
 
 Result<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
                                           const Candidate& candidate) {
-  if (candidate.is_part) return destination.parts().take(path);
+  if (candidate.is_part) {
+    UDTCAT_TRY(const auto folder, destination.folder_of(path));
+    return folder.take(path);
+  }
   UDTCAT_TRY(const auto location, destination.locate(path));
   return location.open(O_RDONLY, Errc::local_read_failed);
 }

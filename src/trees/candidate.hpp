@@ -18,6 +18,8 @@ struct Candidate {
   bool is_part = false;   ///< an earlier transfer has left it; else the file that has the name
   struct stat status {};  ///< when it was looked at
   LeafRuns leaves;        ///< that the sender was told of
+  /// Its content cannot have changed while it was hashed, nor since, unless its times tell of it.
+  bool is_told_by_times = false;
 };
 
 /// A part can be written, too.  path   of the entry

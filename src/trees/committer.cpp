@@ -3,6 +3,10 @@
 
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "files/stamp.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
@@ -17,7 +21,7 @@ void Committer::stop() {
 void Committer::add(Taken file) {
   if (batch_.empty()) batch_began_ = Clock::now();
   batch_bytes_ += file.entry.size_bytes;
-  if (!file.standing) pending_.front().insert(file.entry.path);
+  if (!file.state.has_name) pending_.front().insert(file.entry.path);
   batch_.push_back(std::move(file));
   const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes;
   const bool is_worth_it = batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
@@ -49,17 +53,56 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
   UDTCAT_CHECK(destination.sync());
   // Those before are old enough to be told from what changes now.
   proved_ = reception_.proofs().note(proved_, destination);
-  for (Taken& file : batch) {
-    const Result<struct stat> stands = file.standing ? *file.standing : destination.publish(file.entry.path);
+  for (const Taken& file : batch) {
+    const auto stands = give_name(file, destination);
     if (!stands) {
       reception_.forbid_links_to(file.id, file.entry);
       reception_.refuse(file.id, stands.error().message(), Reception::When::later);
       continue;
     }
+    reception_.stand(file.id, file.entry, *stands);
     reception_.prove(file.entry, file.digest);
-    if (file.entry.stamp) proved_.push_back({std::move(file.entry.path), *file.entry.stamp, file.digest, *stands});
+    watch(file, *stands);
   }
+  end_watch();
   return {};
+}
+
+Result<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
+  if (file.state.has_name) return destination.hold(file.entry.path, file.state.status);
+  UDTCAT_TRY(const auto folder, destination.folder_of(file.entry.path));
+  if (file.stamp) {
+    auto opened = folder.of(file.entry.path).open(O_RDONLY, Errc::local_read_failed);  // else it is not booked
+    if (opened) watched_.push_back(std::make_unique<Watched>(std::move(*opened)));
+  }
+  return destination.publish(file.entry.path, file.state.status);
+}
+
+/// What is booked has the content that was proved: nobody has written it up to this look, or its times tell.
+void Committer::watch(const Taken& file, const struct stat& stands) {
+  if (!file.stamp || !file.state.may_be_booked) return;
+  const Proved proved{file.entry.path, *file.stamp, file.digest, stands};
+  if (file.state.has_name) {
+    if (files::is_same_state(stands, file.state.status)) proved_.push_back(proved);
+    return;
+  }
+  struct stat opened {};
+  if (watched_.empty() || watched_.back()->proved) return;
+  if (::fstat(watched_.back()->file.number(), &opened) == 0 && files::is_same_state(opened, stands))
+    watched_.back()->proved = proved;
+  if (watched_.size() >= kMaxWatched) end_watch();
+}
+
+/// Where the clock of a file system steps, a change in the step of the rename would leave the times as they are.
+void Committer::end_watch() {
+  if (!watched_.empty()) files::wait_for_step();
+  for (const auto& each : watched_) {
+    struct stat now {};
+    if (each->proved && each->quiet.is_quiet() && ::fstat(each->file.number(), &now) == 0 &&
+        files::is_same_state(now, each->proved->status))
+      proved_.push_back(std::move(*each->proved));
+  }
+  watched_.clear();
 }
 
 }  // namespace udtcat::trees

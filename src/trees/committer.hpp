@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/writers.hpp"
 #include "trees/hand_over.hpp"
 #include "trees/reception.hpp"
 
@@ -25,7 +27,8 @@ struct Taken {
   EntryId id = 0;
   Entry entry;
   files::Digest digest{};
-  std::optional<struct stat> standing{};  ///< of one that has its name: its state when that was proved; none: a part
+  std::optional<files::Stamp> stamp{};  ///< of the source, as it was read
+  IncomingFile::State state{};
 };
 
 /// Files are gathered while the disk stores those before: one sync for all of a batch.
@@ -39,6 +42,7 @@ class Committer {
   static constexpr std::uint64_t kMaxBytes = 1'073'741'824;  // guess: likewise
   static constexpr std::size_t kFiles = 512;                 // guess: worth a sync while the disk is idle
   static constexpr std::uint64_t kBytes = 67'108'864;        // guess: likewise
+  static constexpr std::size_t kMaxWatched = 256;            // guess: descriptors, and openers that wait for a step
   static constexpr std::chrono::seconds kMaxAge{2};          // guess: a person sees files appear
 
   /// `reception` outlives this.
@@ -65,6 +69,9 @@ class Committer {
   void hand_over();
   void work();
   [[nodiscard]] Status commit(std::vector<Taken> batch, Destination& destination);
+  [[nodiscard]] Result<struct stat> give_name(const Taken& file, Destination& destination);
+  void watch(const Taken& file, const struct stat& stands);
+  void end_watch();
 
   Reception& reception_;
   std::vector<Taken> batch_;
@@ -74,6 +81,14 @@ class Committer {
   Clock::time_point batch_began_;
   HandOver<std::vector<Taken>> batches_{1};
   std::vector<Proved> proved_;  // the thread's, until finish()
+  /// A part that gets its name: nobody may write it from before that until it was looked at.
+  struct Watched {
+    explicit Watched(bridge::Descriptor opened) : file(std::move(opened)) {}
+    bridge::Descriptor file;
+    files::QuietFile quiet{file};
+    std::optional<Proved> proved{};
+  };
+  std::vector<std::unique_ptr<Watched>> watched_;  // the thread's; the last one may still have no name
   std::thread thread_;
 };
 

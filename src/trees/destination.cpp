@@ -2,6 +2,7 @@
 #include "trees/destination.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "files/stamp.hpp"
+#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -18,14 +21,20 @@ namespace {
 
 constexpr mode_t kUnfinishedMode = 0700;  // spec: docs/spec/trees.md §5
 
-}  // namespace
-
-Status Limit::charge(std::uint64_t bytes, const std::string& path) {
-  const std::uint64_t now = charged_ += bytes;
-  if (!bytes_ || now <= *bytes_) return {};
-  return fail(Errc::stream_refused, "write " + path,
-              fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_)));
+std::string above(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
+
+/// A flag of chattr(1) that keeps a file from being replaced.
+bool is_immutable(const files::FileLocation& location) {
+  struct statx status {};
+  const std::string path = location.path_by_descriptor();
+  return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, 0, &status) == 0 &&
+         (status.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
+}
+
+}  // namespace
 
 Result<files::FileLocation> Destination::locate(const std::string& path) {
   return cursor_.locate(path, Errc::local_write_failed);
@@ -39,33 +48,103 @@ Result<std::optional<struct stat>> Destination::look(const std::string& path) {
 Status Destination::charge_name(const Entry& entry) {
   std::uint64_t bytes = Limit::kNameBytes;
   for (const auto& each : entry.attributes.extended) bytes += each.name.size() + each.value.size();
-  return limit_.charge(bytes, entry.path);
+  return limit().charge(bytes, entry.path);
 }
 
-Status Destination::make_directory(const Entry& entry) {
+/// What the file system of a path's directory keeps.
+Result<files::Keeping> Destination::keeping(const std::string& path) {
+  UDTCAT_CHECK(enter(path));
+  auto traits = parts_.traits_on(place_->status.st_dev);
+  if (!traits) {
+    UDTCAT_TRY(const auto folder, folder_of(path));
+    traits = folder.traits();
+  }
+  return files::Keeping{.owners = keeps_owners_, .time_unit = traits->time_unit, .modes = traits->keeps_modes};
+}
+
+Status Destination::enter(const std::string& path) {
+  std::string directory = above(path);
+  if (place_ && place_->path == directory) return {};
+  place_.reset();
+  UDTCAT_TRY(const auto location, locate(path));
+  Place place{.path = std::move(directory)};
+  const int number = location.above()->number();
+  if (::fstat(number, &place.status) != 0 || ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0)
+    place.is_writable = fail(Errc::local_write_failed, "make names in " + tree().shown(place.path),
+                             core::errno_text(errno));
+  placement_.add_file_system(place.status.st_dev, *location.above());
+  place_ = std::move(place);
+  return {};
+}
+
+Result<files::PartsFolder> Destination::folder_of(const std::string& path) {
+  UDTCAT_CHECK(enter(path));
+  if (!place_->folder) {
+    UDTCAT_TRY(place_->folder, parts_.folder_for(place_->path));
+  }
+  return *place_->folder;
+}
+
+Status Destination::check_place(const std::string& path, const std::optional<struct stat>& there) {
+  UDTCAT_CHECK(enter(path));
+  UDTCAT_CHECK(place_->is_writable);
+  UDTCAT_CHECK(folder_of(path));
+  if (!there) return {};
+  UDTCAT_TRY(const auto location, locate(path));
+  const auto refused = [&](const char* cause) {
+    return fail(Errc::local_write_failed, "replace " + location.shown(), cause);
+  };
+  if (S_ISDIR(there->st_mode)) return refused("there is a directory");
+  const uid_t own = ::geteuid();
+  const bool is_kept = (place_->status.st_mode & S_ISVTX) != 0 && own != 0 && there->st_uid != own &&
+                       place_->status.st_uid != own;
+  if (is_kept) return refused("it is somebody else's, in a directory where each may remove his own files only");
+  if (is_immutable(location)) return refused("it is immutable, or may only be appended to (chattr(1))");
+  return {};
+}
+
+Result<struct stat> Destination::make_directory(const Entry& entry) {
   const std::string& path = entry.path;
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto status, location.look());
+  if (status && !S_ISDIR(status->st_mode))
+    return fail(Errc::local_write_failed, "make the directory " + location.shown(),
+                S_ISLNK(status->st_mode) ? "there is a symbolic link, and nothing is written through it"
+                                         : "there is something else");
   if (!status) {
     UDTCAT_CHECK(charge_name(entry));
-    return location.make_directory(kUnfinishedMode);
+    UDTCAT_CHECK(location.make_directory(kUnfinishedMode));
   }
-  if (!S_ISDIR(status->st_mode))
-    return fail(Errc::local_write_failed, "make the directory " + location.shown(), "there is something else");
-  const bool is_usable = (status->st_mode & S_IRWXU) == S_IRWXU;
-  if (is_usable || path == "." || status->st_uid != ::geteuid()) return {};
   UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
-  return files::set_mode(opened, (status->st_mode & files::kModeBits) | S_IRWXU, location.shown());
+  struct stat now {};
+  if (::fstat(opened.number(), &now) != 0 || (status && !files::is_same_file(now, *status)))
+    return fail(Errc::local_write_failed, "make the directory " + location.shown(), "somebody else has replaced it");
+  const core::MutexLock lock(placement_.names());
+  UDTCAT_CHECK(check_own_locked(location, path, now));
+  const bool is_usable = (now.st_mode & S_IRWXU) == S_IRWXU;
+  if (!is_usable && path != "." && now.st_uid == ::geteuid())
+    UDTCAT_CHECK(files::set_mode(opened, (now.st_mode & files::kModeBits) | S_IRWXU, location.shown()));
+  placement_.add(now, path);
+  placement_.add_file_system(now.st_dev, opened);
+  return now;
 }
 
-/// Whether the very same is there, but for its attributes.
-Result<bool> Destination::is_there(const Entry& entry, const files::FileLocation& location) {
+/// Whether the very same is there, but for its attributes, which it gets.
+Result<bool> Destination::take_as_it_is(const Entry& entry, const files::FileLocation& location) {
   UDTCAT_TRY(const auto status, location.look());
   if (!status || (status->st_mode & S_IFMT) != files::format_of(entry.kind)) return false;
-  if (entry.kind == EntryKind::fifo) return true;
-  if (entry.kind != EntryKind::symbolic_link) return status->st_rdev == makedev(entry.major, entry.minor);
-  UDTCAT_TRY(const std::string target, location.read_target());
-  return target == entry.target;
+  UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
+  struct stat now {};
+  if (::fstat(opened.number(), &now) != 0 || !files::is_same_file(now, *status)) return false;
+  const bool is_device = entry.kind == EntryKind::character_device || entry.kind == EntryKind::block_device;
+  if (is_device && now.st_rdev != makedev(entry.major, entry.minor)) return false;
+  if (entry.kind == EntryKind::symbolic_link) {
+    UDTCAT_TRY(const std::string target, files::read_target_of(opened, location.shown()));
+    if (target != entry.target) return false;
+  }
+  UDTCAT_CHECK(set_attributes_of(opened, entry, false));
+  UDTCAT_CHECK(hold(entry.path, now));
+  return true;
 }
 
 Status Destination::make_part(const Entry& entry, const files::FileLocation& part) const {
@@ -76,58 +155,161 @@ Status Destination::make_part(const Entry& entry, const files::FileLocation& par
 
 Status Destination::make(const Entry& entry) {
   UDTCAT_TRY(const auto location, locate(entry.path));
-  UDTCAT_TRY(const bool is_so, is_there(entry, location));
-  if (is_so) return set_attributes(entry.path, entry.attributes);
+  UDTCAT_TRY(const auto there, location.look());
+  if (there) UDTCAT_CHECK(check_own(entry.path, *there));
+  UDTCAT_TRY(const bool is_so, take_as_it_is(entry, location));
+  if (is_so) return {};
+  UDTCAT_CHECK(check_place(entry.path, there));
   UDTCAT_CHECK(charge_name(entry));
-  const auto part = parts_.of(entry.path);
+  UDTCAT_TRY(const auto folder, folder_of(entry.path));
+  const auto part = folder.of(entry.path);
   UDTCAT_CHECK(make_part(entry, part));
   UDTCAT_TRY(const auto opened, part.open(O_PATH, Errc::local_write_failed));
   UDTCAT_CHECK(set_attributes_of(opened, entry, true));
-  UDTCAT_CHECK(publish(entry.path));
+  struct stat made {};
+  if (::fstat(opened.number(), &made) != 0)
+    return fail(Errc::local_write_failed, "make " + location.shown(), core::errno_text(errno));
+  UDTCAT_CHECK(publish(entry.path, made));
   return {};
 }
 
-Status Destination::make_hard_link(const std::string& path, const std::string& of) {
+Status Destination::make_hard_link(const std::string& path, const std::string& of, const struct stat& file) {
   UDTCAT_TRY(const auto original, locate(of));
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto original_status, original.look());
   UDTCAT_TRY(const auto status, location.look());
-  if (!original_status || !S_ISREG(original_status->st_mode))
-    return fail(Errc::local_write_failed, "link " + location.shown(), original.shown() + " is not there");
-  if (status && files::is_same_file(*status, *original_status)) return {};
-  UDTCAT_CHECK(limit_.charge(Limit::kNameBytes, path));
-  const auto part = parts_.of(path);
+  if (!original_status || !files::is_same_content(*original_status, file))
+    return fail(Errc::local_write_failed, "link " + location.shown(),
+                original.shown() + " is not there, or is another file by now");
+  if (status && files::is_same_file(*status, *original_status)) {
+    const auto traits = parts_.traits_on(status->st_dev);
+    if (traits && traits->folds_names && !location.is_listed())
+      return fail(Errc::local_write_failed, "link " + location.shown(),
+                  "its name is the same as that of " + original.shown() + " here");
+    return {};
+  }
+  UDTCAT_CHECK(check_place(path, status));
+  UDTCAT_CHECK(limit().charge(Limit::kNameBytes, path));
+  UDTCAT_TRY(const auto folder, folder_of(path));
+  const auto part = folder.of(path);
   part.remove();
-  UDTCAT_CHECK(part.make_hard_link(original));
-  UDTCAT_CHECK(publish(path));
+  if (const auto linked = part.make_hard_link(original); !linked) {
+    placement_.lose(original_status->st_dev, location.shown(), {{"hard link", linked.error().cause}});
+    UDTCAT_CHECK(copy(original, path));
+  }
+  UDTCAT_TRY(const auto made, part.look());
+  if (!made) return fail(Errc::local_write_failed, "link " + location.shown(), "its part is gone");
+  UDTCAT_CHECK(publish(path, *made));
   return {};
 }
 
-Status Destination::set_attributes(const std::string& path, const files::Attributes& attributes) {
+/// Where there can be no other name of a file: its content stands there once more.
+Status Destination::copy(const files::FileLocation& original, const std::string& path) {
+  UDTCAT_TRY(const auto from, original.open(O_RDONLY, Errc::local_read_failed));
+  UDTCAT_TRY(const auto folder, folder_of(path));
+  UDTCAT_TRY(auto to, folder.take(path));
+  struct stat status {};
+  if (::fstat(from.number(), &status) != 0)
+    return fail(Errc::local_read_failed, "copy " + original.shown(), core::errno_text(errno));
+  UDTCAT_CHECK(limit().charge(static_cast<std::uint64_t>(status.st_size), path));
+  UDTCAT_CHECK(files::copy_whole(from, to, tree().shown(path)));
+  const files::Attributes attributes{.mode = status.st_mode & files::kModeBits,
+                                     .changed = files::changed_time_of(status),
+                                     .owner = {.uid = status.st_uid, .gid = status.st_gid, .user = {}, .group = {}},
+                                     .extended = {}};
+  UDTCAT_TRY(const auto kept, keeping(path));
+  UDTCAT_CHECK(files::write_attributes(to, attributes, kept, true, tree().shown(path)));
+  struct stat now {};
+  const bool is_same = ::fstat(from.number(), &now) == 0 && files::is_same_state(now, status);
+  if (!is_same) return fail(Errc::local_read_failed, "copy " + original.shown(), "somebody else is writing it");
+  if (const auto error = ::fsync(to.number()) != 0 ? bridge::last_error() : to.close())
+    return fail(Errc::local_write_failed, "write " + tree().shown(path), error.message());
+  return {};
+}
+
+Status Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) {
+  const std::string shown = tree().shown(entry.path);
+  UDTCAT_TRY(const auto kept, keeping(entry.path));
+  UDTCAT_TRY(const auto losses, files::write_attributes(opened, entry.attributes, kept, is_new, shown));
+  if (losses.empty()) return {};
+  struct stat status {};
+  std::ignore = ::fstat(opened.number(), &status);  // it has just been looked at
+  placement_.lose(status.st_dev, shown, losses);
+  return {};
+}
+
+Status Destination::set_directory(const std::string& path, const files::Attributes& attributes,
+                                  const struct stat& made) {
   UDTCAT_TRY(const auto location, locate(path));
-  UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
-  return files::write_attributes(opened, attributes, {.keeps_owner = keeps_owners_, .is_new = false},
-                                 tree().shown(path));
+  UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
+  struct stat now {};
+  if (::fstat(opened.number(), &now) != 0 || !files::is_same_file(now, made))
+    return fail(Errc::local_write_failed, "set the attributes of " + location.shown(),
+                "another directory has taken its place");
+  UDTCAT_TRY(const auto kept, keeping(path == "." ? "" : path + "/."));
+  if (!obeys_syncfs(now.st_dev)) {
+    const bridge::Descriptor own(::openat(opened.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (own.is_open() && ::fsync(own.number()) != 0 && errno != EINVAL && errno != ENOSYS)
+      return fail(Errc::local_write_failed, "store " + location.shown(), core::errno_text(errno));
+  }
+  UDTCAT_TRY(const auto losses, files::write_attributes(opened, attributes, kept, false, location.shown()));
+  placement_.lose(now.st_dev, location.shown(), losses);
+  return {};
 }
 
-Status Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) const {
-  return files::write_attributes(opened, entry.attributes, {.keeps_owner = keeps_owners_, .is_new = is_new},
-                                 tree().shown(entry.path));
+Result<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {
+  UDTCAT_TRY(const auto kept, keeping(entry.path));
+  return files::has_attributes(status, entry.attributes, kept);
 }
 
-Status Destination::sync() const {
-  UDTCAT_TRY(const auto root, tree().enter("", Errc::local_write_failed));
-  if (::syncfs(root->number()) == 0) return {};
-  return fail(Errc::local_write_failed, "store what was written to " + tree().shown("."), core::errno_text(errno));
+bool Destination::obeys_syncfs(dev_t device) const {
+  const auto traits = parts_.traits_on(device);
+  return traits && traits->obeys_syncfs;
 }
 
-Result<struct stat> Destination::publish(const std::string& path) {
+Status Destination::check_own(const std::string& path, const struct stat& there) {
   UDTCAT_TRY(const auto location, locate(path));
-  UDTCAT_TRY(const auto part, parts_.of(path).look());
-  UDTCAT_CHECK(parts_.of(path).rename_to(location));
+  const core::MutexLock lock(placement_.names());
+  return check_own_locked(location, path, there);
+}
+
+Status Destination::check_own_locked(const files::FileLocation& location, const std::string& path,
+                                     const struct stat& there) {
+  if (!placement_.has(there, path, [&] { return location.is_listed(); })) return {};
+  return fail(Errc::local_write_failed, "write " + location.shown(),
+              "what stands there came by another name of this transfer, which is the same here");
+}
+
+Result<struct stat> Destination::hold(const std::string& path, const struct stat& file) {
+  UDTCAT_TRY(const auto location, locate(path));
+  const core::MutexLock lock(placement_.names());
   UDTCAT_TRY(const auto now, location.look());
-  if (part && now && files::is_same_file(*part, *now)) return *now;
-  return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
+  if (!now || !files::is_same_file(*now, file))
+    return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else has replaced it");
+  UDTCAT_CHECK(check_own_locked(location, path, *now));
+  placement_.add(*now, path);
+  return *now;
+}
+
+Result<struct stat> Destination::publish(const std::string& path, const struct stat& whole) {
+  UDTCAT_TRY(const auto location, locate(path));
+  UDTCAT_TRY(const auto folder, folder_of(path));
+  const auto part = folder.of(path);
+  const core::MutexLock lock(placement_.names());
+  UDTCAT_TRY(const auto waiting, part.look());
+  if (!waiting || !files::is_same_content(*waiting, whole))
+    return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has written its part");
+  UDTCAT_TRY(const auto there, location.look());
+  if (there) UDTCAT_CHECK(check_own_locked(location, path, *there));
+  if (auto renamed = part.rename_to(location); !renamed) {
+    parts_.keep(path);
+    return tl::unexpected(std::move(renamed.error()));
+  }
+  UDTCAT_TRY(const auto now, location.look());
+  if (!now || !files::is_same_content(*now, *waiting))
+    return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
+  placement_.add(*now, path);
+  return *now;
 }
 
 }  // namespace udtcat::trees

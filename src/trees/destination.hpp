@@ -3,7 +3,6 @@
 /// spec: docs/spec/trees.md §5
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,75 +15,87 @@
 #include "files/file_tree.hpp"
 #include "files/parts.hpp"
 #include "trees/message.hpp"
+#include "trees/placement.hpp"
 
 namespace udtcat::trees {
-
-/// The room that a peer may fill.
-/// Threads: internally synchronised.
-class Limit {
- public:
-  static constexpr std::uint64_t kNameBytes = 4'096;  // guess: a name, and the inode behind it
-
-  /// bytes   none: as much as the disk has
-  explicit Limit(std::optional<std::uint64_t> bytes) : bytes_(bytes) {}
-
-  /// path   for the error.  errors: Errc::stream_refused: it would be more than the limit
-  [[nodiscard]] Status charge(std::uint64_t bytes, const std::string& path);
-
- private:
-  const std::optional<std::uint64_t> bytes_;
-  std::atomic<std::uint64_t> charged_{0};
-};
 
 /// An error of one name, as opposed to those of the transfer.
 [[nodiscard]] inline bool is_of_name(const Error& error) {
   return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
 }
 
-/// Every call may wait for the disk.
+/// Every call may wait for the disk. What a file system does not keep of attributes is told to the placement.
 /// Errors: Errc::local_write_failed and Errc::local_read_failed, of one name; those of Limit, of the transfer.
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:
-  Destination(files::FileTree tree, files::Parts parts, Limit& limit, bool keeps_owners)
-      : cursor_(std::move(tree)), parts_(std::move(parts)), limit_(limit), keeps_owners_(keeps_owners) {}
+  /// `placement` outlives this.
+  Destination(files::FileTree tree, files::Parts parts, Placement& placement, bool keeps_owners)
+      : cursor_(std::move(tree)), parts_(std::move(parts)), placement_(placement), keeps_owners_(keeps_owners) {}
 
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
-  [[nodiscard]] const files::Parts& parts() const { return parts_; }
-  [[nodiscard]] Limit& limit() { return limit_; }
+  [[nodiscard]] Limit& limit() { return placement_.limit(); }
   /// A name is going to be made, with its attributes.  errors: those of Limit::charge()
   [[nodiscard]] Status charge_name(const Entry& entry);
   [[nodiscard]] Result<files::FileLocation> locate(const std::string& path);
   /// None: nothing is there.
   [[nodiscard]] Result<std::optional<struct stat>> look(const std::string& path);
 
+  /// The folder for parts of the files in a path's directory.
+  [[nodiscard]] Result<files::PartsFolder> folder_of(const std::string& path);
+  /// Whether something can be made at a path, and take the place of what is there: asked before its bytes are.
+  [[nodiscard]] Status check_place(const std::string& path, const std::optional<struct stat>& there);
+
   /// Until it has its attributes only this account can use it.
-  [[nodiscard]] Status make_directory(const Entry& entry);
+  /// returns  the directory, which this transfer holds for that name from now on
+  [[nodiscard]] Result<struct stat> make_directory(const Entry& entry);
   /// A symbolic link, a FIFO or a device, with its attributes.
   [[nodiscard]] Status make(const Entry& entry);
-  /// path   is another name of the file at `of`
-  [[nodiscard]] Status make_hard_link(const std::string& path, const std::string& of);
-  /// Gives what is at a path, be it so already, the attributes of the entry.
-  [[nodiscard]] Status set_attributes(const std::string& path, const files::Attributes& attributes);
-  /// The same of what is open.  entry   its path is for messages.  is_new   it was just made
-  [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) const;
-  /// Whether a file has them, but for the extended ones.
-  [[nodiscard]] bool has_attributes(const struct stat& status, const files::Attributes& attributes) const {
-    return files::has_attributes(status, attributes, keeps_owners_);
-  }
-  /// Returns when all that was written to its file system is on the disk.
-  [[nodiscard]] Status sync() const;
-  /// The part gets its name.  returns  its state then
-  [[nodiscard]] Result<struct stat> publish(const std::string& path);
+  /// path   is another name of the file at `of`, which is the one of `file`; a copy where there are no hard links
+  [[nodiscard]] Status make_hard_link(const std::string& path, const std::string& of, const struct stat& file);
+  /// Gives what is open, at an entry's path, its attributes.  is_new   it was just made
+  [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new);
+  /// Gives a directory its attributes, if it is still the one of `made`.
+  [[nodiscard]] Status set_directory(const std::string& path, const files::Attributes& attributes,
+                                     const struct stat& made);
+  /// Whether what stands at an entry's path has its attributes, but for the extended ones.
+  [[nodiscard]] Result<bool> has_attributes(const struct stat& status, const Entry& entry);
+  /// Whether sync() stores what is on a file system; else each file is to be synced before it has its name.
+  [[nodiscard]] bool obeys_syncfs(dev_t device) const;
+  /// Returns when all that was written is on the disk.
+  [[nodiscard]] Status sync() { return placement_.sync(tree().shown(".")); }
+
+  /// Whether an earlier entry has what stands at a path: one of the same path, or of a name that is the same here.
+  [[nodiscard]] Status check_own(const std::string& path, const struct stat& there);
+  /// What stands there is an entry's now.  file   as it was proved
+  /// returns  its state
+  [[nodiscard]] Result<struct stat> hold(const std::string& path, const struct stat& file);
+  /// The part gets its name.  whole   its state when it was
+  /// returns  its state then
+  [[nodiscard]] Result<struct stat> publish(const std::string& path, const struct stat& whole);
 
  private:
-  [[nodiscard]] Result<bool> is_there(const Entry& entry, const files::FileLocation& location);
+  [[nodiscard]] Result<files::Keeping> keeping(const std::string& path);
+  [[nodiscard]] Status enter(const std::string& path);
+  [[nodiscard]] Result<bool> take_as_it_is(const Entry& entry, const files::FileLocation& location);
   [[nodiscard]] Status make_part(const Entry& entry, const files::FileLocation& part) const;
+  [[nodiscard]] Status check_own_locked(const files::FileLocation& location, const std::string& path,
+                                        const struct stat& there) UDTCAT_REQUIRES(placement_.names());
+  [[nodiscard]] Status copy(const files::FileLocation& original, const std::string& path);
+
+  /// The directory whose names were asked for last, and whether names can be made in it.
+  struct Place {
+    std::string path;
+    struct stat status {};
+    Status is_writable{};
+    std::optional<files::PartsFolder> folder{};  ///< once it was needed
+  };
 
   files::TreeCursor cursor_;
   const files::Parts parts_;
-  Limit& limit_;
+  Placement& placement_;
   const bool keeps_owners_;
+  std::optional<Place> place_;
 };
 
 }  // namespace udtcat::trees

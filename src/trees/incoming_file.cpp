@@ -8,9 +8,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/leaf_reader.hpp"
+#include "files/stamp.hpp"
 #include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
@@ -39,14 +43,12 @@ Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
   return {};
 }
 
-/// As it was when its leaves were told of, or not at all.
+/// With the content that it had when its leaves were told of, or not at all.
 Status IncomingFile::take_up_candidate() {
   if (standing_.is_open() || part_.is_open()) return {};
   UDTCAT_TRY(bridge::Descriptor file, open_candidate(destination_, entry_.path, *candidate_));
   struct stat now {};
-  const bool is_same = ::fstat(file.number(), &now) == 0 && files::is_same_file(now, candidate_->status) &&
-                       (candidate_->is_part || files::is_same_state(now, candidate_->status));
-  if (!is_same)
+  if (::fstat(file.number(), &now) != 0 || !files::is_same_content(now, candidate_->status))
     return fail(Errc::local_read_failed, "replace " + destination_.tree().shown(entry_.path),
                 "somebody else is writing it");
   if (candidate_->is_part) {
@@ -58,14 +60,25 @@ Status IncomingFile::take_up_candidate() {
   return {};
 }
 
+/// A directory that is not there any more is an error of this file alone.
+Result<files::PartsFolder> IncomingFile::folder() {
+  auto folder = destination_.folder_of(entry_.path);
+  if (!folder) folder.error().code = Errc::local_read_failed;
+  return folder;
+}
+
 /// A part that is no candidate is not believed: another one takes its place.
 Status IncomingFile::open_part() {
   if (part_.is_open()) return {};
   if (candidate_) UDTCAT_CHECK(take_up_candidate());
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));
-  destination_.parts().of(entry_.path).remove();
-  UDTCAT_TRY(part_, destination_.parts().take(entry_.path));
+  UDTCAT_TRY(const auto own, folder());
+  own.of(entry_.path).remove();
+  UDTCAT_TRY(part_, own.take(entry_.path));
+  // Where blocks can be shared only those that differ take room.
+  shares_blocks_ = standing_.is_open() && ::ioctl(part_.number(), FICLONE, standing_.number()) == 0;
+  if (shares_blocks_) part_bytes_ = static_cast<std::uint64_t>(candidate_->status.st_size);
   for (std::uint64_t leaf = 0; leaf < same_so_far_; ++leaf) UDTCAT_CHECK(copy_same(leaf));
   return {};
 }
@@ -134,10 +147,17 @@ Status IncomingFile::copy_same(std::uint64_t leaf) {
   const auto range = files::range_of_leaves(entry_.size_bytes, leaf);
   memory_.resize(range.bytes());
   const std::string shown = destination_.tree().shown(entry_.path);
-  UDTCAT_CHECK(files::read_leaf(standing_, range.begin, memory_, shown));
+  UDTCAT_CHECK(files::read_leaf(shares_blocks_ ? part_ : standing_, range.begin, memory_, shown));
   if (files::hash_of_leaf(memory_) != candidate_->leaves.run_at(leaf).digest)
     return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
-  return write(range.begin, memory_);
+  if (shares_blocks_) return {};
+  Status written = write(range.begin, memory_);
+  if (written) return written;
+  // The disk may be full: what this part has is mostly there already, and gives its room back.
+  UDTCAT_TRY(const auto own, folder());
+  own.of(entry_.path).remove();
+  written.error().cause += ", while the new file stands beside the old one";
+  return written;
 }
 
 Status IncomingFile::take(const Whole& whole) {
@@ -148,24 +168,74 @@ Status IncomingFile::take(const Whole& whole) {
     if (stands) return {};
   }
   UDTCAT_CHECK(open_part());
+  return finish_part();
+}
+
+/// On the disk, or where the last sync brings it there; with its attributes, and closed, as some systems say only then
+/// that there was no room.
+Status IncomingFile::finish_part() {
   if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
     return tl::unexpected(failed("set the size of"));
+  UDTCAT_TRY(const auto own, folder());
+  if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
   const bool is_new = !candidate_ || !candidate_->is_part;
-  return destination_.set_attributes_of(part_, entry_, is_new);
+  UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
+  if (const std::error_code error = part_.close()) {
+    const Error why{Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path), error.message()};
+    own.of(entry_.path).remove();  // what it has is not known
+    return tl::unexpected(why);
+  }
+  UDTCAT_TRY(const auto status, own.of(entry_.path).look());
+  if (!status || static_cast<std::uint64_t>(status->st_size) != entry_.size_bytes)
+    return fail(Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path),
+                "its part has another size than was written");
+  state_ = {.has_name = false, .may_be_booked = true, .status = *status};
+  return {};
 }
 
 /// The file that has the name is the one that is wanted, and gets its attributes.
 /// returns  false: it has other names here, which are not to get them, too: a part takes its place
 Result<bool> IncomingFile::take_standing() {
   UDTCAT_CHECK(take_up_candidate());
-  const bool is_shared = candidate_->status.st_nlink > 1;
-  if (is_shared && !destination_.has_attributes(candidate_->status, entry_.attributes)) return false;
+  struct stat before {};
+  if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
+  if (before.st_nlink > 1) {
+    UDTCAT_TRY(const bool has_all, destination_.has_attributes(before, entry_));
+    if (!has_all) return false;
+  }
+  // Of what its times do not tell, only another look does.
+  const bool is_told = candidate_->is_told_by_times && files::is_same_state(before, candidate_->status);
+  if (!is_told) {
+    UDTCAT_TRY(const bool is_equal, is_still_equal());
+    if (!is_equal)
+      return fail(Errc::local_read_failed, "keep " + destination_.tree().shown(entry_.path),
+                  "somebody else is writing it");
+  }
   UDTCAT_CHECK(destination_.set_attributes_of(standing_, entry_, false));
+  struct stat now {};
+  if (::fstat(standing_.number(), &now) != 0) return tl::unexpected(failed("look at"));
   UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
-  if (::fstat(standing_.number(), &candidate_->status) != 0) return tl::unexpected(failed("look at"));
-  if (!location.leads_to(standing_))
+  if (!location.leads_to(standing_) || now.st_size != before.st_size)
     return fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it");
+  // What was done to it since its content was hashed cannot be told from what was done by us.
+  state_ = {.has_name = true, .may_be_booked = is_told && files::is_same_state(now, before), .status = now};
   return true;
+}
+
+/// Whether the file that has the name has the leaves that were told of, all of them, in one state.
+Result<bool> IncomingFile::is_still_equal() {
+  struct stat before {};
+  struct stat after {};
+  if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
+  const std::string shown = destination_.tree().shown(entry_.path);
+  files::LeafReader reader(standing_, entry_.size_bytes, memory_, shown);
+  files::TreeHash again;
+  for (;;) {
+    UDTCAT_TRY(const auto leaf, reader.next());
+    if (!leaf) break;
+    again.add(files::hash_of(*leaf));
+  }
+  return ::fstat(standing_.number(), &after) == 0 && files::is_same_content(before, after) && again.root() == tree_.root();
 }
 
 Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {

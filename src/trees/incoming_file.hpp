@@ -44,16 +44,22 @@ class IncomingFile {
   [[nodiscard]] Status take(const Same& same);
   /// It is whole: as a part with its attributes, or as the file that has the name.
   [[nodiscard]] Status take(const Whole& whole);
-  /// Of a whole one that has its name: its state when that was proved; none: it is a part, which waits for its name.
-  [[nodiscard]] std::optional<struct stat> standing() const {
-    return part_.is_open() ? std::nullopt : std::optional(candidate_->status);
-  }
+  /// What a whole one is.
+  struct State {
+    bool has_name = false;      ///< else it is a part, which waits for its name
+    bool may_be_booked = true;  ///< its times tell of each change since its content was proved
+    struct stat status {};
+  };
+  [[nodiscard]] const State& state() const { return state_; }
 
  private:
   [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
   [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
   [[nodiscard]] Status take_up_candidate();
+  [[nodiscard]] Result<files::PartsFolder> folder();
   [[nodiscard]] Status open_part();
+  [[nodiscard]] Status finish_part();
+  [[nodiscard]] Result<bool> is_still_equal();
   [[nodiscard]] Result<bool> take_standing();
   [[nodiscard]] Status copy_same(std::uint64_t leaf);
   [[nodiscard]] Status write(std::uint64_t offset, std::span<const std::byte> from);
@@ -72,6 +78,8 @@ class IncomingFile {
   std::uint64_t same_so_far_ = 0;  // leaves of a candidate that has the name, of which there is no part
   files::TreeHash tree_;
   std::vector<std::byte> memory_;  // of a leaf
+  bool shares_blocks_ = false;     // the part began as a clone of what has the name
+  State state_;
 };
 
 }  // namespace udtcat::trees

@@ -3,10 +3,13 @@
 
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "files/leaf_reader.hpp"
+#include "files/stamp.hpp"
+#include "files/writers.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
@@ -52,8 +55,8 @@ Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>&
 
 Status Judge::answer_directory(const Numbered& numbered) {
   UDTCAT_CHECK(remember(numbered.entry));
-  UDTCAT_CHECK(destination_.make_directory(numbered.entry));
-  directories_.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes});
+  UDTCAT_TRY(const auto made, destination_.make_directory(numbered.entry));
+  directories_.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes, made});
   return have(numbered, std::nullopt);
 }
 
@@ -75,43 +78,56 @@ Status Judge::answer_file(const Numbered& numbered) {
   }
   UDTCAT_TRY(const auto location, destination_.locate(entry.path));
   UDTCAT_TRY(const auto status, location.look());
-  if (status && S_ISDIR(status->st_mode))
-    return fail(Errc::local_write_failed, "write " + destination_.tree().shown(entry.path), "there is a directory");
-  // One with other names here is not to give them its attributes, too.
-  const bool may_stay = status && (status->st_nlink < 2 || destination_.has_attributes(*status, entry.attributes));
-  if (may_stay)
-    if (const auto digest = reception_.proofs().find(entry, location, *status))
-      return have_proved(numbered, *status, *digest);
+  if (status) {
+    UDTCAT_CHECK(destination_.check_own(entry.path, *status));
+    UDTCAT_TRY(const bool is_proved, have_proved(numbered, location));
+    if (is_proved) return {};
+  }
+  UDTCAT_CHECK(destination_.check_place(entry.path, status));
   // The file is expected before its answer is on its way.
-  auto candidate = find_candidate(entry, status);
-  if (!candidate) {
+  UDTCAT_TRY(auto candidate, find_candidate(entry, status));
+  if (candidate) {
+    // Answers before this one need not wait until it is hashed.
+    if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(reception_.writer().flush());
+    hash_leaves(entry, *candidate);
+  }
+  if (!candidate || candidate->leaves.leaves() == 0) {
     reception_.expect(numbered.id, {entry, std::nullopt, numbered.body_bytes});
     return reception_.writer().put(Want{numbered.id});
   }
-  // Answers before this one need not wait until it is hashed.
-  if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(reception_.writer().flush());
-  hash_leaves(entry, *candidate);
   const LeafRuns leaves = candidate->leaves;
   reception_.expect(numbered.id, {entry, std::move(candidate), numbered.body_bytes});
   return tell_leaves(numbered.id, leaves);
 }
 
-Status Judge::have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest) {
+/// Whether the book knows the very file that stands, which then gets its attributes, and its answer.
+Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocation& location) {
   const Entry& entry = numbered.entry;
-  UDTCAT_CHECK(destination_.set_attributes(entry.path, entry.attributes));
-  UDTCAT_TRY(const auto now, destination_.look(entry.path));
-  if (!now || !files::is_same_file(*now, status) || now->st_size != status.st_size)
-    return fail(Errc::local_write_failed, "keep " + destination_.tree().shown(entry.path),
-                "somebody else is writing it");
-  if (!files::is_same_state(*now, status)) proved_.push_back({entry.path, *entry.stamp, digest, *now});
+  const auto opened = location.open(O_PATH, Errc::local_read_failed);
+  struct stat status {};
+  if (!opened || ::fstat(opened->number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const auto digest = reception_.proofs().find(entry, location, status);
+  if (!digest) return false;
+  // One with other names here is not to give them its attributes, too.
+  if (status.st_nlink > 1) {
+    UDTCAT_TRY(const bool has_all, destination_.has_attributes(status, entry));
+    if (!has_all) return false;
+  }
+  UDTCAT_CHECK(destination_.set_attributes_of(*opened, entry, false));
+  UDTCAT_TRY(const auto now, destination_.hold(entry.path, status));
+  if (now.st_size != status.st_size)
+    return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else is writing it");
+  reception_.stand(numbered.id, entry, now);
   reception_.tally().bytes += entry.size_bytes;
-  return have(numbered, digest);
+  UDTCAT_CHECK(have(numbered, digest));
+  return true;
 }
 
 /// A part is the better one: it is this file's.
-std::optional<Candidate> Judge::find_candidate(const Entry& entry, const std::optional<struct stat>& status) {
+Result<std::optional<Candidate>> Judge::find_candidate(const Entry& entry, const std::optional<struct stat>& status) {
   if (entry.size_bytes == 0) return std::nullopt;
-  const auto part = destination_.parts().of(entry.path).look();
+  UDTCAT_TRY(const auto folder, destination_.folder_of(entry.path));
+  const auto part = folder.of(entry.path).look();
   if (part && *part && S_ISREG((*part)->st_mode) && (*part)->st_size > 0 && (*part)->st_nlink == 1)
     return Candidate{true, **part, {}};
   const bool may_be_equal =
@@ -122,7 +138,14 @@ std::optional<Candidate> Judge::find_candidate(const Entry& entry, const std::op
 /// Leaves that cannot be read are none. One that is read is that of the state in `candidate`, or is not believed later.
 void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
   const auto file = open_candidate(destination_, entry.path, candidate);
-  if (!file || ::fstat(file->number(), &candidate.status) != 0) return;
+  if (!file) return;
+  // A part is open for writing here, and nothing is believed of its times.
+  const bool is_exposed =
+      candidate.is_part || files::writers_of(*file) == files::Writers::none || files::expose_stores(*file);
+  if (::fstat(file->number(), &candidate.status) != 0) return;
+  const auto location = destination_.locate(entry.path);
+  candidate.is_told_by_times = is_exposed && location && files::tells_of_changes(*location, candidate.status) &&
+                               files::time_to_settle(candidate.status) == std::chrono::nanoseconds(0);
   const auto there = static_cast<std::uint64_t>(candidate.status.st_size);
   files::LeafReader reader(*file, entry.size_bytes, memory_, entry.path);
   while (reader.next_end() <= there && !reception_.should_stop()) {

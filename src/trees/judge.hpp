@@ -43,6 +43,7 @@ class Judge {
     EntryId id;
     std::string path;
     files::Attributes attributes;
+    struct stat made {};  ///< the very directory
   };
 
   /// `reception` outlives this.
@@ -57,8 +58,6 @@ class Judge {
   [[nodiscard]] const std::map<EntryId, std::string>& linkable() const { return linkable_; }
   /// In their order; they get their attributes when nothing more is made in them.
   [[nodiscard]] const std::vector<Directory>& directories() const { return directories_; }
-  /// Files that were proved, and whose attributes have just been changed.
-  [[nodiscard]] const std::vector<Proved>& proved() const { return proved_; }
 
  private:
   [[nodiscard]] Status answer(const Numbered& numbered);
@@ -66,8 +65,9 @@ class Judge {
   [[nodiscard]] Status answer_link(const Numbered& numbered);
   [[nodiscard]] Status answer_file(const Numbered& numbered);
   [[nodiscard]] Status have(const Numbered& numbered, const std::optional<files::Digest>& digest);
-  [[nodiscard]] Status have_proved(const Numbered& numbered, const struct stat& status, const files::Digest& digest);
-  [[nodiscard]] std::optional<Candidate> find_candidate(const Entry& entry, const std::optional<struct stat>& status);
+  [[nodiscard]] Result<bool> have_proved(const Numbered& numbered, const files::FileLocation& location);
+  [[nodiscard]] Result<std::optional<Candidate>> find_candidate(const Entry& entry,
+                                                                const std::optional<struct stat>& status);
   void hash_leaves(const Entry& entry, Candidate& candidate);
   [[nodiscard]] Status tell_leaves(EntryId id, const LeafRuns& leaves);
   [[nodiscard]] Status remember(const Entry& entry);
@@ -79,7 +79,6 @@ class Judge {
   std::map<EntryId, std::string> linkable_;
   std::vector<Directory> directories_;
   std::size_t remembered_bytes_ = 0;  // of these three
-  std::vector<Proved> proved_;
 };
 
 }  // namespace udtcat::trees

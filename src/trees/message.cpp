@@ -34,6 +34,7 @@ enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
   hashes = 0x22,
   refused = 0x23,
   done = 0x24,
+  unkept = 0x25,
   failed = 0x30,
 };
 
@@ -45,7 +46,8 @@ constexpr std::size_t kExtentHeadBytes = 4 + 4;               // spec: docs/spec
 constexpr std::array kTypes{MessageType::hello,  MessageType::entry,   MessageType::data,    MessageType::zeros,
                             MessageType::same,   MessageType::whole,   MessageType::dropped, MessageType::end,
                             MessageType::totals, MessageType::missed,  MessageType::have,    MessageType::want,
-                            MessageType::hashes, MessageType::refused, MessageType::done,    MessageType::failed};
+                            MessageType::hashes, MessageType::refused, MessageType::done,    MessageType::failed,
+                            MessageType::unkept};
 
 struct NumberedCause {
   std::uint8_t number;  // spec: docs/spec/stream.md §2
@@ -139,9 +141,15 @@ MessageType encode_body(const Totals& totals, core::ByteWriter& body) {
   body.number(totals.bytes);
   return MessageType::totals;
 }
+MessageType encode_words(MessageType type, const std::string& reason, core::ByteWriter& body) {
+  body.sized_text<std::uint16_t>(core::printable(reason, kMaxReasonBytes));
+  return type;
+}
 MessageType encode_body(const Missed& missed, core::ByteWriter& body) {
-  body.sized_text<std::uint16_t>(core::printable(missed.reason, kMaxReasonBytes));
-  return MessageType::missed;
+  return encode_words(MessageType::missed, missed.reason, body);
+}
+MessageType encode_body(const Unkept& unkept, core::ByteWriter& body) {
+  return encode_words(MessageType::unkept, unkept.reason, body);
 }
 MessageType encode_body(const Done& done, core::ByteWriter& body) {
   body.number(done.entries);
@@ -231,10 +239,12 @@ Result<Message> decode_hashes(core::ByteReader body) {
   return hashes;
 }
 
-Result<Message> decode_missed(core::ByteReader body) {
+/// A message of words alone: MISSED, UNKEPT.
+template <typename Words>
+Result<Message> decode_words(core::ByteReader body) {
   const std::string reason = body.sized_text<std::uint16_t>();
-  if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("MISSED of another length");
-  return Missed{core::printable(reason, kMaxReasonBytes)};
+  if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("a reason of another length");
+  return Words{core::printable(reason, kMaxReasonBytes)};
 }
 
 Result<Message> decode_failed(core::ByteReader body) {
@@ -296,7 +306,7 @@ Result<Message> decode_type(MessageType type, core::ByteReader body) {
     case MessageType::totals:
       return decode_short<Totals>(body);
     case MessageType::missed:
-      return decode_missed(body);
+      return decode_words<Missed>(body);
     case MessageType::have:
       return decode_short<Have>(body);
     case MessageType::want:
@@ -309,6 +319,8 @@ Result<Message> decode_type(MessageType type, core::ByteReader body) {
       return decode_short<Done>(body);
     case MessageType::failed:
       return decode_failed(body);
+    case MessageType::unkept:
+      return decode_words<Unkept>(body);
   }
   return unknown_type(type);
 }

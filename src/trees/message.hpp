@@ -121,6 +121,10 @@ struct Refused {
   EntryId entry = 0;
   std::string reason;
 };
+/// An attribute that the receiver's file system does not keep; of each kind the first is told.
+struct Unkept {
+  std::string reason;
+};
 struct Done {
   std::uint64_t entries = 0;
 };
@@ -130,7 +134,7 @@ struct Failed {
 };
 
 using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Totals, Missed, Have, Want, Hashes,
-                             Refused, Done, Failed>;
+                             Refused, Unkept, Done, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);

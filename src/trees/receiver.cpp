@@ -22,8 +22,10 @@ Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what
 
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& wire, ManifestLog* manifest,
                                                  Tally& tally) {
+  UDTCAT_TRY(auto top, TopDirectory::open(options.tree));
   UDTCAT_TRY(auto parts, files::Parts::open(options.tree, options.job, options.held));
-  return std::unique_ptr<Receiver>(new Receiver(std::move(options), std::move(parts), wire, manifest, tally));
+  return std::unique_ptr<Receiver>(
+      new Receiver(std::move(top), std::move(options), std::move(parts), wire, manifest, tally));
 }
 
 Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
@@ -132,7 +134,7 @@ Status Receiver::take_whole(const Whole& whole) {
   if (!taken && !is_of_name(taken.error())) return taken;
   if (!taken) UDTCAT_CHECK(give_up(taken.error()));
   if (!current_->is_given_up)
-    committer_->add({whole.entry, current_->file.entry(), whole.digest, current_->file.standing()});
+    committer_->add({whole.entry, current_->file.entry(), whole.digest, whole.stamp, current_->file.state()});
   settle_current();
   return {};
 }
@@ -195,13 +197,21 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
   reception_.refuse(id, error.message(), Reception::When::later);
 }
 
+Status Receiver::make_link(const Judge::Link& link) {
+  const std::string& of = judge_.linkable().at(link.of);
+  const auto file = reception_.standing(link.of);
+  if (!file)
+    return fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path), of + " does not stand");
+  return destination_.make_hard_link(link.path, of, *file);
+}
+
 /// errors: those of the transfer
 Status Receiver::make_links() {
   for (const auto& link : judge_.links()) {
     const Status made = reception_.forbids_links_to(link.of)
                             ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
                                    "the file that it leads to is missing")
-                            : destination_.make_hard_link(link.path, judge_.linkable().at(link.of));
+                            : make_link(link);
     if (!made && !is_of_name(made.error())) return made;
     if (!made) refuse_after_all(link.id, made.error());
   }
@@ -211,17 +221,22 @@ Status Receiver::make_links() {
 /// Those within come first, since making a name in a directory changes its time.
 void Receiver::set_directories() {
   const auto& all = judge_.directories();
-  for (auto directory = all.rbegin(); directory != all.rend(); ++directory)
-    if (auto set = destination_.set_attributes(directory->path, directory->attributes); !set)
+  for (auto directory = all.rbegin(); directory != all.rend(); ++directory) {
+    files::Attributes attributes = directory->attributes;
+    if (directory->path == ".") {
+      const auto own_mode = reception_.options().keeps_owners ? std::nullopt : top_.own_mode();
+      attributes.mode = own_mode.value_or(attributes.mode);
+      top_.keep_mode();
+    }
+    if (auto set = destination_.set_directory(directory->path, attributes, directory->made); !set)
       refuse_after_all(directory->id, set.error());
+  }
 }
 
 void Receiver::write_book() {
   if (!reception_.options().book) return;
   Proofs& proofs = reception_.proofs();
-  auto later = proofs.note(judge_.proved(), destination_);
-  const auto committed = proofs.note(committer_->proved(), destination_);
-  later.insert(later.end(), committed.begin(), committed.end());
+  const auto later = proofs.note(committer_->proved(), destination_);
   if (!later.empty() && !reception_.should_stop()) {
     reception_.pause(files::kLately);
     std::ignore = proofs.note(later, destination_);  // the rest is hashed the next time

@@ -16,6 +16,7 @@
 #include "trees/incoming_file.hpp"
 #include "trees/judge.hpp"
 #include "trees/reception.hpp"
+#include "trees/top_directory.hpp"
 
 namespace udtcat::trees {
 
@@ -39,8 +40,9 @@ class Receiver {
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
-  Receiver(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
-      : wire_(wire), reception_(std::move(options), std::move(parts), wire, manifest, tally) {}
+  Receiver(TopDirectory top, ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest,
+           Tally& tally)
+      : top_(std::move(top)), wire_(wire), reception_(std::move(options), std::move(parts), wire, manifest, tally) {}
 
   void judge_entries();
   [[nodiscard]] Status receive(MessageReader& reader);
@@ -56,10 +58,12 @@ class Receiver {
   void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
   void refuse_after_all(EntryId id, const Error& error);
+  [[nodiscard]] Status make_link(const Judge::Link& link);
   [[nodiscard]] Status make_links();
   void set_directories();
   void write_book();
 
+  TopDirectory top_;  // the first, as its mode is restored last
   Wire& wire_;
   Reception reception_;
   Judge judge_{reception_};

@@ -12,7 +12,11 @@ Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, Ma
       wire_(wire),
       writer_(wire),
       tally_(tally),
-      limit_(options_.limit_bytes),
+      placement_(options_.limit_bytes,
+                 [this](const std::string& line) {
+                   tally_.lose(line);
+                   if (auto told = writer_.put(Unkept{line}); !told) fail(told.error());
+                 }),
       proofs_(options_.book, options_.peer),
       manifest_(manifest) {}
 
@@ -74,6 +78,18 @@ void Reception::tell_refusals() {
 void Reception::spoil_manifest() {
   const core::MutexLock lock(mutex_);
   if (manifest_ != nullptr) manifest_->spoil();
+}
+
+void Reception::stand(EntryId id, const Entry& entry, const struct stat& status) {
+  if (!entry.may_be_linked) return;
+  const core::MutexLock lock(mutex_);
+  standing_[id] = status;
+}
+
+std::optional<struct stat> Reception::standing(EntryId id) {
+  const core::MutexLock lock(mutex_);
+  const auto found = standing_.find(id);
+  return found != standing_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 void Reception::forbid_links_to(EntryId id, const Entry& entry) {

@@ -43,7 +43,7 @@ class Reception {
  public:
   Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally);
 
-  [[nodiscard]] Destination destination() { return {options_.tree, parts_, limit_, options_.keeps_owners}; }
+  [[nodiscard]] Destination destination() { return {options_.tree, parts_, placement_, options_.keeps_owners}; }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
   [[nodiscard]] const files::Parts& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
@@ -74,6 +74,10 @@ class Reception {
   void tell_refusals();
   /// A name that was proved cannot be had after all: no manifest is right.
   void spoil_manifest();
+  /// The file has its name, and this is its state there: hard links lead to it.
+  void stand(EntryId id, const Entry& entry, const struct stat& status);
+  /// The state of a file that links may lead to.  none: it does not stand
+  [[nodiscard]] std::optional<struct stat> standing(EntryId id);
   /// The file is not there as it should be: nothing is to link to it.
   void forbid_links_to(EntryId id, const Entry& entry);
   [[nodiscard]] bool forbids_links_to(EntryId id);
@@ -98,7 +102,7 @@ class Reception {
   Wire& wire_;
   MessageWriter writer_;
   Tally& tally_;
-  Limit limit_;
+  Placement placement_;
   Proofs proofs_;
   std::atomic<bool> failed_{false};
   std::atomic<std::size_t> unsettled_{0};
@@ -109,6 +113,7 @@ class Reception {
   std::optional<Error> failure_ UDTCAT_GUARDED_BY(mutex_);
   std::vector<Refused> refusals_ UDTCAT_GUARDED_BY(mutex_);  // for later
   std::set<EntryId> missing_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<EntryId, struct stat> standing_ UDTCAT_GUARDED_BY(mutex_);  // of files that may be linked
   std::map<EntryId, Expected> expected_ UDTCAT_GUARDED_BY(mutex_);
 };
 

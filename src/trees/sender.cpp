@@ -54,6 +54,10 @@ void Sender::read_answers(MessageReader& reader) {
     auto message = reader.next();
     if (!message) return answers_.end(std::move(message.error()));
     if (!*message) return answers_.end(std::nullopt);
+    if (const auto* unkept = std::get_if<Unkept>(&**message)) {
+      tally_.lose("the other end: " + unkept->reason);  // of no entry: it may come between any two messages
+      continue;
+    }
     is_wanted = is_wanted && answers_.give(std::move(**message));
   }
 }

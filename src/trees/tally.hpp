@@ -28,6 +28,7 @@ class Tally {
   std::atomic<std::uint64_t> all_bytes{0};    ///< of their files; likewise
   std::atomic<std::uint64_t> passed_over{0};  ///< sockets, which are nothing without their process
   std::atomic<std::uint64_t> troubles{0};
+  std::atomic<std::uint64_t> losses{0};  ///< kinds of attributes that a file system there does not keep
 
   /// The file that is just moving.
   void begin_file(const std::string& path) {
@@ -44,6 +45,11 @@ class Tally {
   }
   void complain(const std::string& line) {
     ++troubles;
+    on_trouble_(line);
+  }
+  /// An attribute that what stands at the receiver lacks.
+  void lose(const std::string& line) {
+    ++losses;
     on_trouble_(line);
   }
 

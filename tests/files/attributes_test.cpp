@@ -26,9 +26,14 @@ class FileAttributes : public testing::Test {
   [[nodiscard]] Attributes read(const std::string& name) const {
     return read_attributes(at(name), status(name)).value();
   }
-  [[nodiscard]] Status write(const std::string& name, const Attributes& attributes, AttributeWishes wishes = {}) const {
+  /// Whether it has all of them then.
+  [[nodiscard]] bool write(const std::string& name, const Attributes& attributes, const Keeping& keeping = {}) const {
+    return losses(name, attributes, keeping).empty();
+  }
+  [[nodiscard]] Losses losses(const std::string& name, const Attributes& attributes,
+                              const Keeping& keeping = {}) const {
     const auto opened = at(name).open(O_PATH, Errc::local_write_failed).value();
-    return write_attributes(opened, attributes, wishes, name);
+    return write_attributes(opened, attributes, keeping, false, name).value();
   }
   [[nodiscard]] bool set_extended(const std::string& name, const char* attribute, const std::string& value) const {
     return ::setxattr((folder / name).c_str(), attribute, value.data(), value.size(), 0) == 0;
@@ -90,7 +95,7 @@ TEST_F(FileAttributes, ThatAreSoAlreadyLeaveTheStateAsItIs) {
   const Attributes attributes = read("a");
   const auto before = status("a");
   test::let_pass(kLately);
-  ASSERT_TRUE(write("a", attributes, {.keeps_owner = true, .is_new = false}));
+  ASSERT_TRUE(write("a", attributes, {.owners = true}));
   EXPECT_EQ(status("a").st_ctim.tv_nsec, before.st_ctim.tv_nsec);
   EXPECT_EQ(status("a").st_ctim.tv_sec, before.st_ctim.tv_sec);
 }
@@ -100,7 +105,7 @@ TEST_F(FileAttributes, HaveNoOwnerThatTheSystemTakesForNone) {
   Attributes attributes = read("a");
   attributes.owner = {0xffffffff, 0, "", ""};
   EXPECT_TRUE(write("a", attributes)) << "it is not wanted";
-  EXPECT_EQ(write("a", attributes, {.keeps_owner = true, .is_new = false}).error().code, Errc::local_write_failed);
+  EXPECT_EQ(losses("a", attributes, {.owners = true}).at(0).what, "owner");
 }
 
 TEST_F(FileAttributes, KeepTheModeThatAChangeOfOwnerTakesAway) {
@@ -109,7 +114,7 @@ TEST_F(FileAttributes, KeepTheModeThatAChangeOfOwnerTakesAway) {
   Attributes attributes = read("a");
   attributes.mode = 06755;
   attributes.owner = {12'345, 54'321, "no user of this name", ""};
-  ASSERT_TRUE(write("a", attributes, {.keeps_owner = true, .is_new = true}));
+  ASSERT_TRUE(write("a", attributes, {.owners = true}));
   EXPECT_EQ(read("a").mode, 06755U);
   EXPECT_EQ(read("a").owner.uid, 12'345U);
   EXPECT_EQ(read("a").owner.gid, 54'321U);

@@ -67,7 +67,7 @@ class BothEnds : public testing::Test {
   /// A part as a transfer that was cut has left it.
   void leave_part(const std::string& path, const Bytes& content) const {
     const auto parts = files::Parts::open(files::FileTree::open(to).value(), kJob, files::Parts::Held::refuse).value();
-    const auto part = parts.take(path).value();
+    const auto part = parts.top().take(path).value();
     ASSERT_TRUE(files::write_whole_at(part, 0, content, path));
   }
   [[nodiscard]] std::string made(const std::string& name) const {

@@ -32,6 +32,9 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   const bool is_stream_to_blame = !worked && worked.error().code == Errc::connection_broken;
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
   if (!worked) return worked;
+  if (tally.troubles == 0 && tally.losses > 0)
+    return fail(Errc::local_read_failed, "transfer all of it",
+                "all names and bytes stand, but not all of their attributes, as said above");
   if (tally.troubles == 0) return {};
   std::string cause = tally.troubles == 1
                           ? "1 name is missing or not as it should be"

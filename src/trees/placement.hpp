@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What one transfer has put in place below its directory, as the threads that do so share it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include <udtcat/result.hpp>
+
+#include "files/attributes.hpp"
+#include "files/file_system_traits.hpp"
+#include "lib/bridge/descriptor.hpp"
+#include "lib/core/mutex.hpp"
+#include "trees/inode_set.hpp"
+
+namespace udtcat::trees {
+
+/// The room that a peer may fill.
+/// Threads: internally synchronised.
+class Limit {
+ public:
+  static constexpr std::uint64_t kNameBytes = 4'096;  // guess: a name, and the inode behind it
+
+  /// bytes   none: as much as the disk has
+  explicit Limit(std::optional<std::uint64_t> bytes) : bytes_(bytes) {}
+
+  /// path   for the error.  errors: Errc::stream_refused: it would be more than the limit
+  [[nodiscard]] Status charge(std::uint64_t bytes, const std::string& path);
+
+ private:
+  const std::optional<std::uint64_t> bytes_;
+  std::atomic<std::uint64_t> charged_{0};
+};
+
+/// Threads: internally synchronised.
+class Placement {
+ public:
+  /// on_loss   is told once of each kind of attribute that a file system does not keep, by any thread
+  Placement(std::optional<std::uint64_t> limit_bytes, std::function<void(const std::string& line)> on_loss)
+      : limit_(limit_bytes), on_loss_(std::move(on_loss)) {}
+
+  [[nodiscard]] Limit& limit() { return limit_; }
+  /// Held from the look at a name until something has its place.
+  [[nodiscard]] core::Mutex& names() { return names_; }
+
+  /// Something has that path now.
+  void add(const struct stat& status, const std::string& path) UDTCAT_REQUIRES(names_);
+  /// Whether what stands at a path came by this transfer.
+  /// is_listed   asked of a file with several names: whether the path is one in this very spelling
+  [[nodiscard]] bool has(const struct stat& status, const std::string& path,
+                         const std::function<bool()>& is_listed) const UDTCAT_REQUIRES(names_);
+
+  /// directory   of a file system in which names are made, or have been found
+  void add_file_system(dev_t device, const bridge::Descriptor& directory);
+  /// Returns when all that was written to these file systems is on the disk.
+  /// shown   for messages.  errors: Errc::local_write_failed
+  [[nodiscard]] Status sync(const std::string& shown);
+
+  void lose(dev_t device, const std::string& shown, const files::Losses& losses);
+
+ private:
+  static constexpr std::size_t kMaxTold = 1'024;  // guess: of losses: more file systems than anybody mounts
+
+  Limit limit_;
+  const std::function<void(const std::string&)> on_loss_;
+  core::Mutex names_;
+  InodeSet placed_ UDTCAT_GUARDED_BY(names_);
+  std::unordered_set<std::uint64_t> several_ UDTCAT_GUARDED_BY(names_);  // hashes of paths of files with several names
+  core::Mutex mutex_;
+  std::map<dev_t, bridge::Descriptor> file_systems_ UDTCAT_GUARDED_BY(mutex_);
+  std::set<std::pair<dev_t, std::string>> told_ UDTCAT_GUARDED_BY(mutex_);
+};
+
+}  // namespace udtcat::trees

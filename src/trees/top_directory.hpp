@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The mode of the directory that a receiver writes into, which is there before it and stays behind it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <udtcat/result.hpp>
+
+#include "files/file_tree.hpp"
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::trees {
+
+/// While it lives its owner can write to the directory, also where an earlier transfer has made it read-only.
+/// Threads: unsynchronised.
+class TopDirectory {
+ public:
+  /// errors: Errc::local_write_failed
+  [[nodiscard]] static Result<TopDirectory> open(const files::FileTree& tree);
+  TopDirectory(TopDirectory&&) = default;
+  TopDirectory& operator=(TopDirectory&&) = delete;
+  /// Its mode is what it was, unless keep_mode().
+  ~TopDirectory();
+
+  /// It has got another mode, which stays.
+  void keep_mode() { mode_.reset(); }
+  /// That of a home, or of /, is not a sender's to change, as nobody can log in to a home that others may write to.
+  /// returns  none: a sender's counts
+  [[nodiscard]] std::optional<std::uint32_t> own_mode() const;
+
+ private:
+  explicit TopDirectory(std::shared_ptr<const bridge::Descriptor> directory) : directory_(std::move(directory)) {}
+
+  std::shared_ptr<const bridge::Descriptor> directory_;
+  std::optional<std::uint32_t> mode_;  // to be restored
+};
+
+}  // namespace udtcat::trees
