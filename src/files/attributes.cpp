@@ -154,7 +154,8 @@ class AttributeWriter {
     if (changed_time_of(status_) != cut_to(wanted_.changed, keeping_.time_unit))
       lose("time", fmt::format("it is {}.{:09} there, not {}.{:09}", status_.st_mtim.tv_sec, status_.st_mtim.tv_nsec,
                                wanted_.changed.seconds, wanted_.changed.nanoseconds));
-    const auto ids = keeping_.owners ? ids_of(wanted_.owner) : Result<OwnerIds>(OwnerIds{status_.st_uid, status_.st_gid});
+    const auto ids =
+        keeping_.owners ? ids_of(wanted_.owner) : Result<OwnerIds>(OwnerIds{status_.st_uid, status_.st_gid});
     if (ids && (status_.st_uid != ids->uid || status_.st_gid != ids->gid))
       lose("owner", fmt::format("it is {}:{} there, not {}:{}", status_.st_uid, status_.st_gid, ids->uid, ids->gid));
   }

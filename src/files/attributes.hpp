@@ -53,9 +53,9 @@ struct Attributes {
 
 /// What a file system keeps of attributes; see file_system_traits.hpp, which finds it out.
 struct Keeping {
-  bool owners = false;                     ///< and the attributes of security.* and trusted.*: needs root
-  std::chrono::nanoseconds time_unit{1};   ///< times are cut to multiples of it
-  bool modes = true;                       ///< else each file has a mode of the mount's
+  bool owners = false;                    ///< and the attributes of security.* and trusted.*: needs root
+  std::chrono::nanoseconds time_unit{1};  ///< times are cut to multiples of it
+  bool modes = true;                      ///< else each file has a mode of the mount's
 };
 
 /// Whether a file has these attributes already, as far as its file system can keep them, but for the extended ones.

@@ -28,17 +28,16 @@ constexpr std::uint64_t kNtfs3Magic = 0x7366746E;
 constexpr std::uint64_t kBcachefsMagic = 0xCA451A4E;
 constexpr std::uint64_t kZfsMagic = 0x2FC12FC1;
 /// syncfs(2) of these says what close(2) would; those of other hosts and in user space need not hear of it.
-constexpr std::array<std::uint64_t, 12> kObeySyncfs{EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-                                                    F2FS_SUPER_MAGIC,  TMPFS_MAGIC,     RAMFS_MAGIC,
-                                                    OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, kExfatMagic,
-                                                    kNtfs3Magic,       kBcachefsMagic,  kZfsMagic};
+constexpr std::array<std::uint64_t, 12> kObeySyncfs{
+    EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC,   BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,    RAMFS_MAGIC,
+    OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, kExfatMagic,       kNtfs3Magic,      kBcachefsMagic, kZfsMagic};
 
 // One name of the probe, and what a file system that folds names takes for it: by case, and by composition of a letter.
 constexpr const char* kProbeName = "probe-\xC3\xA9";
 constexpr const char* kPlainProbeName = "probe";  // where names have other letters only
 constexpr std::array<const char*, 3> kFoldedNames{"PROBE-\xC3\x89", "probe-e\xCC\x81", "PROBE"};
 
-constexpr mode_t kProbeMode = 0640;  // one that no mount gives to all of its files
+constexpr mode_t kProbeMode = 0640;                         // one that no mount gives to all of its files
 constexpr FileTime kProbeTime{1'000'000'001, 123'456'789};  // odd in each unit
 
 /// Of the times that a file system may cut to. spec: NTFS 100 ns, microseconds and milliseconds of some in user space,

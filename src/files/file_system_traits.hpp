@@ -29,10 +29,10 @@ struct FileSystemTraits {
 struct Surroundings {
   dev_t device = 0;
   std::uint64_t mount = 0;
-  std::uint32_t project = 0;              ///< whose quota it is; 0: none is inherited
-  std::optional<gid_t> group;             ///< none: that of the account
-  std::string default_access{};           ///< the list that acl(5) calls the default ACL
-  std::string label{};                    ///< of SELinux
+  std::uint32_t project = 0;     ///< whose quota it is; 0: none is inherited
+  std::optional<gid_t> group;    ///< none: that of the account
+  std::string default_access{};  ///< the list that acl(5) calls the default ACL
+  std::string label{};           ///< of SELinux
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };
 

@@ -78,8 +78,8 @@ Result<OwnDirectory> open_own_directory(const bridge::Descriptor& above, const s
   for (int removals = 0; removals < kMaxRemovals; ++removals) {
     const bool is_new = ::mkdirat(above.number(), name.c_str(), kOwnDirectoryMode) == 0;
     if (!is_new && errno != EEXIST) return no_place(shown, core::errno_text(errno));
-    OwnDirectory own{bridge::Descriptor(
-        ::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))};
+    OwnDirectory own{
+        bridge::Descriptor(::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))};
     // Another transfer that has just ended may have removed it.
     if (!own.opened.is_open() && errno == ENOENT) continue;
     if (!own.opened.is_open() && is_new) return no_place(shown, core::errno_text(errno));
@@ -103,7 +103,8 @@ Result<Locked> lock_directory(const bridge::Descriptor& directory, bool waits, c
   if (errno == EWOULDBLOCK) return Locked::held;
   const bool has_no_flock = errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK || errno == EINVAL;
   if (!has_no_flock) return fail(Errc::local_write_failed, "lock " + shown, core::errno_text(errno));
-  lock = bridge::Descriptor(::openat(directory.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kPartMode));
+  lock =
+      bridge::Descriptor(::openat(directory.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kPartMode));
   struct flock whole {};
   whole.l_type = F_WRLCK;
   do result = ::fcntl(lock.number(), waits ? F_OFD_SETLKW : F_OFD_SETLK, &whole);

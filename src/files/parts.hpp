@@ -90,8 +90,8 @@ class Parts {
   void tidy() const;
 
  private:
-  static constexpr std::size_t kMaxOpen = 64;       // guess: a descriptor or three for each
-  static constexpr std::size_t kMaxAsked = 1'024;   // guess: directories between the threads of a transfer
+  static constexpr std::size_t kMaxOpen = 64;        // guess: a descriptor or three for each
+  static constexpr std::size_t kMaxAsked = 1'024;    // guess: directories between the threads of a transfer
   static constexpr std::size_t kMaxPlaces = 65'536;  // guess: directories that differ from the one above
 
   struct State {
@@ -109,8 +109,8 @@ class Parts {
     core::Mutex mutex;
     std::map<std::string, PartsFolder> open UDTCAT_GUARDED_BY(mutex);  // by their directories' paths
     std::map<dev_t, FileSystemTraits> traits UDTCAT_GUARDED_BY(mutex);
-    std::map<std::string, bool> like_top UDTCAT_GUARDED_BY(mutex);     // directories that were asked for lately
-    std::set<std::string> places UDTCAT_GUARDED_BY(mutex);             // all of them but the top
+    std::map<std::string, bool> like_top UDTCAT_GUARDED_BY(mutex);  // directories that were asked for lately
+    std::set<std::string> places UDTCAT_GUARDED_BY(mutex);          // all of them but the top
     std::set<std::string> kept UDTCAT_GUARDED_BY(mutex);
   };
 

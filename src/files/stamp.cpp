@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -99,9 +99,9 @@ std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& s
   std::vector<std::byte> parts;
   core::ByteWriter writer(parts);
   for (const std::uint64_t part :
-       {this_machine(), this_start(), system->mount, system->id, std::uint64_t{status.st_dev}, std::uint64_t{status.st_ino},
-        static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)),
-        static_cast<std::uint64_t>(state_changed)})
+       {this_machine(), this_start(), system->mount, system->id, std::uint64_t{status.st_dev},
+        std::uint64_t{status.st_ino}, static_cast<std::uint64_t>(status.st_size),
+        static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)), static_cast<std::uint64_t>(state_changed)})
     writer.number(part);
   return short_digest_of({parts});
 }

@@ -26,9 +26,7 @@ QuietFile::~QuietFile() {
   if (writers_ == Writers::none) std::ignore = ::fcntl(file_.number(), F_SETLEASE, F_UNLCK);
 }
 
-bool QuietFile::is_quiet() const {
-  return writers_ == Writers::none && ::fcntl(file_.number(), F_GETLEASE) == F_RDLCK;
-}
+bool QuietFile::is_quiet() const { return writers_ == Writers::none && ::fcntl(file_.number(), F_GETLEASE) == F_RDLCK; }
 
 Writers writers_of(const bridge::Descriptor& file) { return QuietFile(file).writers(); }
 

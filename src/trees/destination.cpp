@@ -70,8 +70,8 @@ Status Destination::enter(const std::string& path) {
   Place place{.path = std::move(directory)};
   const int number = location.above()->number();
   if (::fstat(number, &place.status) != 0 || ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    place.is_writable = fail(Errc::local_write_failed, "make names in " + tree().shown(place.path),
-                             core::errno_text(errno));
+    place.is_writable =
+        fail(Errc::local_write_failed, "make names in " + tree().shown(place.path), core::errno_text(errno));
   placement_.add_file_system(place.status.st_dev, *location.above());
   place_ = std::move(place);
   return {};
@@ -96,8 +96,8 @@ Status Destination::check_place(const std::string& path, const std::optional<str
   };
   if (S_ISDIR(there->st_mode)) return refused("there is a directory");
   const uid_t own = ::geteuid();
-  const bool is_kept = (place_->status.st_mode & S_ISVTX) != 0 && own != 0 && there->st_uid != own &&
-                       place_->status.st_uid != own;
+  const bool is_kept =
+      (place_->status.st_mode & S_ISVTX) != 0 && own != 0 && there->st_uid != own && place_->status.st_uid != own;
   if (is_kept) return refused("it is somebody else's, in a directory where each may remove his own files only");
   if (is_immutable(location)) return refused("it is immutable, or may only be appended to (chattr(1))");
   return {};

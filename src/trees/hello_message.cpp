@@ -29,7 +29,8 @@ void encode_hello(const Hello& hello, core::ByteWriter& body) {
 
 Result<Hello> decode_hello(core::ByteReader body) {
   const auto version = body.number<std::uint8_t>();
-  if (version != kVersion) return message_violation(fmt::format("version {}, where this end knows {}", version, kVersion));
+  if (version != kVersion)
+    return message_violation(fmt::format("version {}, where this end knows {}", version, kVersion));
   const auto role = body.number<std::uint8_t>();
   if (role != 1 && role != 2) return message_violation(fmt::format("role {}", role));
   const auto flags = body.number<std::uint8_t>();

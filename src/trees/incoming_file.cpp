@@ -235,7 +235,8 @@ Result<bool> IncomingFile::is_still_equal() {
     if (!leaf) break;
     again.add(files::hash_of(*leaf));
   }
-  return ::fstat(standing_.number(), &after) == 0 && files::is_same_content(before, after) && again.root() == tree_.root();
+  return ::fstat(standing_.number(), &after) == 0 && files::is_same_content(before, after) &&
+         again.root() == tree_.root();
 }
 
 Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {

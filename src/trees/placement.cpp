@@ -51,7 +51,8 @@ void Placement::lose(dev_t device, const std::string& shown, const files::Losses
       const core::MutexLock lock(mutex_);
       if (told_.size() == kMaxTold || !told_.emplace(device, loss.what).second) continue;
     }
-    on_loss_(fmt::format("{}: its {} could not be kept: {}; others there may lack it, too", shown, loss.what, loss.cause));
+    on_loss_(
+        fmt::format("{}: its {} could not be kept: {}; others there may lack it, too", shown, loss.what, loss.cause));
   }
 }
 

@@ -74,6 +74,12 @@ class JoinedWires {
   std::thread thread_;
 };
 
+/// That of a failure; nothing of other messages.
+inline std::string reason_in(const Message& message) {
+  const auto* failed = std::get_if<Failed>(&message);
+  return failed != nullptr ? failed->reason : std::string();
+}
+
 /// The words of an end that is played by a test; they may come too late, as the other end may be over.
 class Peer {
  public:
@@ -98,7 +104,8 @@ class Peer {
     const bool is_there = message && *message;
     EXPECT_TRUE(is_there) << (message ? "the end" : message.error().message());
     const auto* kind = is_there ? std::get_if<Kind>(&**message) : nullptr;
-    EXPECT_TRUE(!is_there || kind != nullptr) << "a message of another kind: " << (*message)->index();
+    EXPECT_TRUE(!is_there || kind != nullptr)
+        << "a message of another kind: " << (*message)->index() << " " << reason_in(**message);
     return kind != nullptr ? *kind : Kind{};
   }
   /// The next message of that kind; others are passed over.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/receiver.hpp"
 
+#include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "trees/ends.hpp"
 
@@ -136,10 +139,103 @@ TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   describe(described);
   peer().say(End{next_id});
   EXPECT_EQ(peer().hear<Refused>().entry, described);
+  EXPECT_EQ(peer().hear<Refused>().entry, 0U) << "the directory is not there any more";
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(names_in(outside), IsEmpty());
-  EXPECT_EQ(end->tally.troubles, 2U);
+  EXPECT_EQ(end->tally.troubles, 3U);
+}
+
+TEST_F(Receivers, TakeOneEntryOfAPath) {
+  begin();
+  give_file("f");
+  announce(directory_at("d"));
+  std::ignore = peer().hear<Have>();
+  announce(symbolic_link_at("l", "x"));
+  std::ignore = peer().hear<Have>();
+  const EntryId again = announce(file_at("f", kContent.size()));
+  EXPECT_EQ(peer().hear<Hashes>().entry, again) << "the first one's part waits for its name";
+  describe(again, test::random_bytes(kContent.size()));
+  const EntryId directory = announce(directory_at("d"));
+  EXPECT_EQ(peer().hear<Refused>().entry, directory);
+  const EntryId link = announce(symbolic_link_at("l", "y"));
+  EXPECT_EQ(peer().hear<Refused>().entry, link);
+  peer().say(End{next_id});
+  EXPECT_EQ(peer().hear<Refused>().entry, again);
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_EQ(folder.read("in/f"), kContent) << "the first stands";
+  EXPECT_EQ(std::filesystem::read_symlink(folder / "in/l"), "x");
+  EXPECT_EQ(end->tally.troubles, 3U);
+}
+
+TEST_F(Receivers, GiveNoDirectoryAttributesThatHasTakenAnothersPlace) {
+  std::filesystem::create_directory(folder / "outside/private");
+  std::filesystem::permissions(folder / "outside/private", std::filesystem::perms::owner_all);
+  begin();
+  announce(directory_at("d"));
+  std::ignore = peer().hear<Have>();
+  std::filesystem::remove(folder / "in/d");
+  std::filesystem::rename(folder / "outside/private", folder / "in/d");
+  peer().say(End{next_id});
+  EXPECT_THAT(peer().hear<Refused>().reason, HasSubstr("another directory has taken its place"));
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_EQ(status_of("d").st_mode & 07777U, 0700U);
+}
+
+TEST_F(Receivers, LinkToNoFileThatHasTakenTheOriginalsPlace) {
+  begin();
+  const EntryId original = announce(linkable_at("f", kContent.size()));
+  std::ignore = peer().hear<Want>();
+  describe(original);
+  for (std::size_t i = 0; i < Committer::kFiles; ++i) give_file("g" + std::to_string(i), {});  // a batch
+  const EntryId link = announce(hard_link_at("l", original));
+  EXPECT_EQ(peer().hear<Have>().entry, link);
+  while (!folder.has("in/f")) std::this_thread::yield();
+  folder.write("in/other", bytes_of("another's"));
+  std::filesystem::rename(folder / "in/other", folder / "in/f");
+  peer().say(End{next_id});
+  EXPECT_EQ(peer().hear<Refused>().entry, link);
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_FALSE(folder.has("in/l"));
+}
+
+TEST_F(Receivers, ReplaceAFileThatTheyMayNotRead) {
+  folder.write("in/f", test::random_bytes(kContent.size()));
+  std::filesystem::permissions(folder / "in/f", std::filesystem::perms::none);
+  begin();
+  const EntryId id = announce(file_at("f", kContent.size()));
+  if (::geteuid() == 0)
+    std::ignore = peer().hear<Hashes>();  // root may read all
+  else
+    std::ignore = peer().hear<Want>();
+  describe(id);
+  expect_done();
+  EXPECT_EQ(folder.read("in/f"), kContent);
+}
+
+TEST_F(Receivers, SayBeforeItsBytesThatAFileCannotHaveItsName) {
+  folder.write("in/f", bytes_of("old"));
+  if (::setuid(::geteuid()) != 0 || ::system(("chattr +i " + (folder / "in/f") + " 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no file can be made immutable here";
+  begin();
+  const EntryId id = announce(file_at("f", kContent.size()));
+  const auto refused = peer().hear<Refused>();
+  EXPECT_EQ(refused.entry, id);
+  EXPECT_THAT(refused.reason, HasSubstr("immutable"));
+  expect_done();
+  std::ignore = ::system(("chattr -i " + (folder / "in/f")).c_str());
+}
+
+TEST_F(Receivers, WriteIntoAReadOnlyDirectoryOfAnEarlierTransfer) {
+  std::filesystem::permissions(folder / "in", std::filesystem::perms(0555));
+  begin();
+  give_file("f");
+  expect_done();
+  EXPECT_EQ(status_of(".").st_mode & 07777U, 0555U);
+  std::filesystem::permissions(folder / "in", std::filesystem::perms(0755));
 }
 
 TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {

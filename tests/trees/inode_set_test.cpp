@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/inode_set.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udtcat::trees {
+namespace {
+
+struct stat inode(ino_t number, dev_t device = 1) {
+  struct stat status {};
+  status.st_ino = number;
+  status.st_dev = device;
+  return status;
+}
+
+TEST(InodeSets, HaveWhatWasAddedAndNothingElse) {
+  InodeSet set;
+  EXPECT_FALSE(set.has(inode(0)));
+  constexpr ino_t kMany = 100'000;
+  for (ino_t number = 0; number < kMany; ++number) set.add(inode(number));
+  set.add(inode(5));
+  EXPECT_EQ(set.size(), kMany) << "each counts once";
+  for (ino_t number = 0; number < kMany; ++number) ASSERT_TRUE(set.has(inode(number))) << number;
+  for (ino_t number = kMany; number < 2 * kMany; ++number) ASSERT_FALSE(set.has(inode(number))) << number;
+  EXPECT_FALSE(set.has(inode(5, 2))) << "another device's";
+}
+
+}  // namespace
+}  // namespace udtcat::trees
