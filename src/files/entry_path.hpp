@@ -13,6 +13,11 @@ inline constexpr std::size_t kMaxLinkTargetBytes = 4'095;  // spec: docs/spec/tr
 
 /// Whether `path` can be that of an entry: it leads nowhere but below the directory that it is opened in, or is ".".
 [[nodiscard]] bool is_entry_path(std::string_view path);
+/// Whether a directory of that name is where a receiver keeps what is not whole: ".udtcat-parts", and the same with
+/// "-UID" or "-UID-N" behind it. No word of an entry's path is.
+[[nodiscard]] bool is_parts_name(std::string_view word);
+/// Whether a word of the path is such a name.
+[[nodiscard]] bool has_parts_name(std::string_view path);
 /// Whether `target` can be a symbolic link's; it may lead anywhere.
 [[nodiscard]] bool is_link_target(std::string_view target);
 

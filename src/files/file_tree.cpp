@@ -8,11 +8,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "files/stamp.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -37,10 +39,10 @@ std::pair<std::string, std::string> parted(const std::string& path) {
 }
 
 /// In one call; a kernel before 5.6, or one whose sandbox does not know it, refuses with ENOSYS or EPERM.
-bridge::Descriptor open_beneath(const bridge::Descriptor& root, const std::string& path) {
+bridge::Descriptor open_beneath(const bridge::Descriptor& root, const std::string& path, std::uint64_t resolve) {
   open_how how{};
   how.flags = kPassingFlags;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.resolve = resolve;
   return bridge::Descriptor(static_cast<int>(::syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how)));
 }
 
@@ -90,9 +92,10 @@ std::string FileTree::shown(const std::string& path) const {
 
 Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter(const std::string& path, Errc code) const {
   if (path.empty()) return root_;
-  if (auto opened = open_beneath(*root_, path); opened.is_open())
+  constexpr std::uint64_t kNoLinks = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  if (auto opened = open_beneath(*root_, path, kNoLinks); opened.is_open())
     return std::make_shared<const bridge::Descriptor>(std::move(opened));
-  if (errno != ENOSYS && errno != EPERM) return tree_failed(code, "open the directory", shown(path));
+  if (errno != ENOSYS && errno != EPERM) return cannot_enter(path, code, errno);
   return enter_by_words(path, code);
 }
 
@@ -102,16 +105,44 @@ Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter_by_words(const
     const auto slash = rest.find('/');
     const std::string word(rest.substr(0, slash));
     bridge::Descriptor next(::openat(at->number(), word.c_str(), kPassingFlags | O_NOFOLLOW));
-    if (!next.is_open()) return tree_failed(code, "open the directory", shown(path));
+    if (!next.is_open()) return cannot_enter(path, code, errno);
     at = std::make_shared<const bridge::Descriptor>(std::move(next));
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
   return at;
 }
 
+/// A symbolic link on the way is named; the system says "too many levels" or "not a directory" of it.
+tl::unexpected<Error> FileTree::cannot_enter(const std::string& path, Errc code, int error) const {
+  const std::string doing = "open the directory " + shown(path);
+  if (error != ELOOP && error != ENOTDIR) return fail(code, doing, core::errno_text(error));
+  for (std::size_t end = 0; end < path.size(); ++end) {
+    end = std::min(path.find('/', end), path.size());
+    const std::string word = path.substr(0, end);
+    struct stat status {};
+    if (::fstatat(root_->number(), word.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) break;
+    if (S_ISLNK(status.st_mode))
+      return fail(code, doing,
+                  fmt::format("{} is a symbolic link; nothing is {} through it", shown(word),
+                              code == Errc::local_write_failed ? "written" : "read"));
+  }
+  return fail(code, doing, core::errno_text(error));
+}
+
 Result<FileTree> FileTree::below(const std::string& path, Errc code) const {
   UDTCAT_TRY(auto root, enter(path, code));
   return FileTree(std::move(root), shown(path));
+}
+
+Result<FileTree> FileTree::below_link(const std::string& path, Errc code) const {
+  // The words before the last one lead through no link, as everywhere.
+  UDTCAT_CHECK(enter(parted(path).first, code));
+  if (auto opened = open_beneath(*root_, path, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS); opened.is_open())
+    return FileTree(std::move(opened), shown(path));
+  if (errno == EXDEV)
+    return fail(code, "open the directory " + shown(path), "it is a symbolic link that leads out of " + shown_);
+  if (errno != ENOSYS && errno != EPERM) return tree_failed(code, "open the directory", shown(path));
+  return below(path, code);
 }
 
 Result<FileLocation> FileTree::locate(const std::string& path, Errc code) const {
@@ -129,11 +160,22 @@ Status FileTree::make_directory(const std::string& path) const {
   return {};
 }
 
-Result<std::vector<std::string>> FileTree::names(const std::string& path) const {
+Result<std::vector<std::string>> FileTree::names(const std::string& path, const struct stat* expected) const {
   UDTCAT_TRY(const auto directory, enter(path, Errc::local_read_failed));
-  auto names = names_in(bridge::Descriptor(::openat(directory->number(), ".", kDirectoryFlags)));
+  bridge::Descriptor own(::openat(directory->number(), ".", kDirectoryFlags));
+  struct stat status {};
+  const bool is_other =
+      own.is_open() && expected != nullptr && (::fstat(own.number(), &status) != 0 || !is_same_file(status, *expected));
+  if (is_other) return fail(Errc::local_read_failed, "list " + shown(path), "it is another directory by now");
+  auto names = names_in(std::move(own));
   if (!names) return tree_failed(Errc::local_read_failed, "list", shown(path));
   return std::move(*names);
+}
+
+Result<struct stat> FileTree::look() const {
+  struct stat status {};
+  if (::fstat(root_->number(), &status) != 0) return tree_failed(Errc::local_read_failed, "look at", shown_);
+  return status;
 }
 
 Result<std::vector<FileTree::Entry>> FileTree::list(const std::string& path) const {

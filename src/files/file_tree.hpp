@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
 #include "files/file_location.hpp"
@@ -36,12 +38,19 @@ class FileTree {
 
   /// The tree below one of its directories.  errors: as said by `code`
   [[nodiscard]] Result<FileTree> below(const std::string& path, Errc code) const;
+  /// The same; the last word may be a symbolic link that leads to a directory of this tree.
+  [[nodiscard]] Result<FileTree> below_link(const std::string& path, Errc code) const;
   /// The file of that path, whose directory is there.  errors: as said by `code`
   [[nodiscard]] Result<FileLocation> locate(const std::string& path, Errc code) const;
   /// A directory that is there is no error.  errors: Errc::local_write_failed
   [[nodiscard]] Status make_directory(const std::string& path) const;
-  /// In their order.  errors: Errc::local_read_failed
-  [[nodiscard]] Result<std::vector<std::string>> names(const std::string& path) const;
+  /// In their order.
+  /// expected   what the directory was; null: whatever is there
+  /// errors: Errc::local_read_failed, also where it is another one by now
+  [[nodiscard]] Result<std::vector<std::string>> names(const std::string& path,
+                                                       const struct stat* expected = nullptr) const;
+  /// Of the tree's own directory.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<struct stat> look() const;
   /// In the order of their names.  errors: Errc::local_read_failed
   [[nodiscard]] Result<std::vector<Entry>> list(const std::string& path) const;
   /// The directory of that path.  errors: as said by `code`
@@ -56,6 +65,7 @@ class FileTree {
       : FileTree(std::make_shared<const bridge::Descriptor>(std::move(root)), std::move(shown)) {}
   [[nodiscard]] Result<std::shared_ptr<const bridge::Descriptor>> enter_by_words(const std::string& path,
                                                                                  Errc code) const;
+  [[nodiscard]] tl::unexpected<Error> cannot_enter(const std::string& path, Errc code, int error) const;
 
   std::shared_ptr<const bridge::Descriptor> root_;
   std::string shown_;

@@ -42,10 +42,13 @@ class LeafReader {
 
   /// Where the next one ends; the end of the file when there is none.
   [[nodiscard]] std::uint64_t next_end() const { return range_of_leaves(bytes_, next_).end; }
-  /// None: that was the last.  errors: Errc::local_read_failed, also where the file ends within it
+  /// None: that was the last.
+  /// errors: Errc::local_read_failed, also where the file ends within it, or goes on behind the last
   [[nodiscard]] Result<std::optional<Leaf>> next();
 
  private:
+  [[nodiscard]] Status check_end() const;
+
   const bridge::Descriptor& file_;
   const std::uint64_t bytes_;
   std::vector<std::byte>& memory_;

@@ -8,12 +8,13 @@
 
 namespace udtcat::files {
 
-/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none.
+/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none, and no file
+/// has more of them than the blocks that it takes (stat(2)) leave room for: what goes beyond is taken for data.
 /// Threads: unsynchronised.
 class SparseMap {
  public:
   /// `file` outlives this.
-  SparseMap(const bridge::Descriptor& file, std::uint64_t bytes) : file_(file), end_(bytes) {}
+  SparseMap(const bridge::Descriptor& file, std::uint64_t bytes);
 
   /// Whether nothing but a hole is there: zeros, without being read.  offset   not below the last call's
   [[nodiscard]] bool is_hole(std::uint64_t offset, std::uint64_t bytes);
@@ -24,6 +25,7 @@ class SparseMap {
   // Of the piece of data that was found last, or the end of the file. Before it, from the last offset on, is a hole.
   std::uint64_t data_begin_ = 0;
   std::uint64_t data_end_ = 0;
+  std::uint64_t left_;  // bytes that may still be a hole's
 };
 
 }  // namespace udtcat::files

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "files/entry_path.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::files {
@@ -37,13 +38,13 @@ std::optional<Result<Visited>> TreeWalk::visit(const std::string& path) {
   auto status = location->look();
   if (!status) return tl::unexpected(std::move(status.error()));
   if (!*status) return std::nullopt;
-  if (S_ISDIR((*status)->st_mode)) to_descend_ = path;
+  if (S_ISDIR((*status)->st_mode) && !has_parts_name(path)) to_descend_ = Directory{path, **status};
   return Visited{path, std::move(*location), **status};
 }
 
-Status TreeWalk::descend(const std::string& path) {
-  UDTCAT_TRY(auto names, cursor_.tree().names(path));
-  levels_.push_back({path, {std::make_move_iterator(names.rbegin()), std::make_move_iterator(names.rend())}});
+Status TreeWalk::descend(const Directory& directory) {
+  UDTCAT_TRY(auto names, cursor_.tree().names(directory.path, &directory.status));
+  levels_.push_back({directory.path, {std::make_move_iterator(names.rbegin()), std::make_move_iterator(names.rend())}});
   return {};
 }
 

@@ -24,7 +24,7 @@ struct Visited {
 };
 
 /// A directory comes before what is in it, which comes in the order of the names. One directory is open at a time, and
-/// the names of those above it are in memory. Every call may wait for the disk.
+/// the names of those above it are in memory. What a receiver keeps (is_parts_name()) is visited, and not entered. Every call may wait for the disk.
 /// Threads: unsynchronised.
 class TreeWalk {
  public:
@@ -34,19 +34,25 @@ class TreeWalk {
   /// None: that was all.
   /// errors: Errc::local_read_failed, of one name or directory; the walk goes on behind it
   [[nodiscard]] std::optional<Result<Visited>> next();
+  /// What is below the directory that was visited last is left out.
+  void pass_over() { to_descend_.reset(); }
 
  private:
+  struct Directory {
+    std::string path;
+    struct stat status {};
+  };
   struct Level {
     std::string path;
     std::vector<std::string> names;  // in reverse order: the next one is the last
   };
 
   [[nodiscard]] std::optional<Result<Visited>> visit(const std::string& path);
-  [[nodiscard]] Status descend(const std::string& path);
+  [[nodiscard]] Status descend(const Directory& directory);
 
   TreeCursor cursor_;
-  std::optional<std::string> begin_;       // until it is visited
-  std::optional<std::string> to_descend_;  // the directory that was visited last
+  std::optional<std::string> begin_;     // until it is visited
+  std::optional<Directory> to_descend_;  // the one that was visited last
   std::vector<Level> levels_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 TEST(EntryPath, IsOfWordsOrTheDirectoryItself) {
   for (const std::string& path : {std::string("."), std::string("a"), std::string("a/b/c"), std::string(" \n\xff/..."),
-                                  std::string("a/.udtcat-parts"), std::string(".udtcat-parts2"),
+                                  std::string(".udtcat-parts2"), std::string("a/.udtcat-parts-/b"),
                                   std::string(255, 'x') + '/' + std::string(255, 'y')})
     EXPECT_TRUE(is_entry_path(path)) << path;
 }
@@ -19,8 +19,22 @@ TEST(EntryPath, LeadsNowhereElse) {
   for (const std::string& path :
        {std::string(), std::string(".."), std::string("/a"), std::string("a/"), std::string("a//b"), std::string("./a"),
         std::string("a/."), std::string("a/../b"), std::string("a\0b", 3), std::string(256, 'x'), std::string("/"),
-        std::string(".udtcat-parts"), std::string(".udtcat-parts/1/x")})
+        std::string(".udtcat-parts"), std::string(".udtcat-parts/1/x"), std::string("a/.udtcat-parts"),
+        std::string("a/.udtcat-parts-1000/b"), std::string("a/b/.udtcat-parts-1000-2")})
     EXPECT_FALSE(is_entry_path(path)) << path;
+}
+
+TEST(PartsName, IsTheReceiversOwnAtAnyDepth) {
+  for (const char* word : {".udtcat-parts", ".udtcat-parts-0", ".udtcat-parts-1000", ".udtcat-parts-1000-12"}) {
+    EXPECT_TRUE(is_parts_name(word)) << word;
+    EXPECT_TRUE(has_parts_name("a/" + std::string(word) + "/b")) << word;
+  }
+  for (const char* word :
+       {"", ".udtcat-part", ".udtcat-parts2", ".udtcat-parts-", ".udtcat-parts-a", ".udtcat-parts-1-",
+        ".udtcat-parts-1-2-3", ".udtcat-parts-1a", "x.udtcat-parts", ".udtcat-parts--1"}) {
+    EXPECT_FALSE(is_parts_name(word)) << word;
+    EXPECT_FALSE(has_parts_name("a/" + std::string(word) + "/b")) << word;
+  }
 }
 
 TEST(EntryPath, HasALimit) {

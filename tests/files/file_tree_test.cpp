@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "files/words.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::files {
 namespace {
@@ -99,6 +100,52 @@ TEST_F(TreeCursors, FindFilesOfOneDirectoryAfterAnother) {
     EXPECT_EQ(cursor.locate("a/b/f", Errc::local_read_failed)->size(), 2U);
     EXPECT_FALSE(cursor.locate("none/f", Errc::local_read_failed));
   }
+}
+
+TEST_F(FileTrees, NameTheLinkThatIsInTheWay) {
+  std::filesystem::create_directories(folder / "real/below");
+  folder.write("file", {});
+  std::filesystem::create_directory_symlink("real", folder / "link");
+  const auto tree = FileTree::open(folder.path()).value();
+  for (const char* path : {"link", "link/below"}) {
+    const std::string link = folder / "link";
+    EXPECT_EQ(tree.enter(path, Errc::local_read_failed).error().cause,
+              link + " is a symbolic link; nothing is read through it");
+    EXPECT_EQ(tree.enter(path, Errc::local_write_failed).error().cause,
+              link + " is a symbolic link; nothing is written through it");
+  }
+  EXPECT_EQ(tree.enter("file/below", Errc::local_read_failed).error().cause, core::errno_text(ENOTDIR));
+  EXPECT_EQ(tree.enter("none/link", Errc::local_read_failed).error().cause, core::errno_text(ENOENT));
+}
+
+TEST_F(FileTrees, FollowALastLinkWhereThatIsMeantAndLeadNowhereElse) {
+  std::filesystem::create_directories(folder / "in/real/below");
+  std::filesystem::create_directories(folder / "out");
+  folder.write("in/file", {});
+  const std::vector<std::pair<const char*, const char*>> links{
+      {"in/link", "real"},    {"in/to_link", "link"}, {"in/up", "../out"}, {"in/away", "/etc"},
+      {"in/none", "no such"}, {"in/to_file", "file"}, {"in/above", ".."}};
+  for (const auto& [link, target] : links) std::filesystem::create_symlink(target, folder / link);
+  const auto tree = FileTree::open(folder / "in").value();
+  for (const char* path : {"real", "link", "to_link"})
+    EXPECT_EQ(tree.below_link(path, Errc::local_read_failed)->names("").value(), (std::vector<std::string>{"below"}));
+  for (const char* path : {"up", "away", "above"}) {
+    const auto below = tree.below_link(path, Errc::local_read_failed);
+    ASSERT_FALSE(below) << path;
+    EXPECT_NE(below.error().cause.find("leads out of"), std::string::npos) << below.error().cause;
+  }
+  for (const char* path : {"none", "to_file", "file", "link/below"})
+    EXPECT_FALSE(tree.below_link(path, Errc::local_read_failed)) << path;
+}
+
+TEST_F(FileTrees, ListNoOtherDirectoryThanTheOneThatIsMeant) {
+  std::filesystem::create_directory(folder / "d");
+  const auto tree = FileTree::open(folder.path()).value();
+  const auto status = tree.below("d", Errc::local_read_failed)->look().value();
+  EXPECT_TRUE(tree.names("d", &status));
+  std::filesystem::rename(folder / "d", folder / "e");
+  std::filesystem::create_directory(folder / "d");
+  EXPECT_EQ(tree.names("d", &status).error().cause, "it is another directory by now");
 }
 
 }  // namespace

@@ -67,6 +67,16 @@ TEST_F(Leaves, AreNoneOfAnEmptyFile) {
   EXPECT_FALSE(reader.next().value());
 }
 
+TEST_F(Leaves, AreNotAllWhereTheFileHasMoreInItThanItsSizeTells) {
+  const auto file = file_of(kLeafBytes + 1, {0, kLeafBytes});
+  LeafReader reader(file, kLeafBytes, memory, shown);
+  ASSERT_TRUE(reader.next().value());
+  EXPECT_NE(reader.next().error().message().find("it has more in it than its size tells"), std::string::npos);
+  const bridge::Descriptor version(::open("/proc/version", O_RDONLY | O_CLOEXEC));
+  LeafReader of_size_0(version, 0, memory, shown);
+  EXPECT_EQ(of_size_0.next().error().code, Errc::local_read_failed);
+}
+
 TEST_F(Leaves, CannotBeReadWhereTheFileEndsWithinThem) {
   const auto file = file_of(kLeafBytes + 7, {0, kLeafBytes + 6});
   LeafReader reader(file, kLeafBytes + 8, memory, shown);

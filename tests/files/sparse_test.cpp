@@ -50,6 +50,18 @@ TEST_F(Holes, AreNotBelievedWhereOneByteOfDataIs) {
   EXPECT_TRUE(map.is_hole(6 * kStep, 4 * kStep));
 }
 
+/// What is allocated and was never written is a hole to lseek(2), as all is on a file system that tells wrong of them.
+TEST_F(Holes, AreNoMoreThanTheBlocksOfTheFileLeaveRoomFor) {
+  const auto file = file_with({});
+  ASSERT_EQ(::fallocate(file.number(), 0, 0, 4 * kStep), 0);
+  EXPECT_EQ(::lseek(file.number(), 0, SEEK_DATA), -1);
+  const auto data = data_of(file);
+  EXPECT_GE(data.size(), 4U) << "as many as are allocated, wherever they are";
+  EXPECT_LE(data.size(), 5U) << "and one for blocks that are not its content's";
+  ASSERT_EQ(::fallocate(file.number(), 0, 0, 10 * kStep), 0);
+  EXPECT_EQ(data_of(file).size(), 10U);
+}
+
 TEST_F(Holes, AreNoneOfAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);

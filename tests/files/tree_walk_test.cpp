@@ -2,6 +2,7 @@
 #include "files/tree_walk.hpp"
 
 #include <filesystem>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -72,6 +73,44 @@ TEST_F(TreeWalks, GoOnBehindADirectoryThatCannotBeRead) {
   ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
   const test::OrdinaryUser user;
   EXPECT_THAT(all_of(walk()), ElementsAre("", "closed", "!", "f"));
+}
+
+TEST_F(TreeWalks, EnterNoneThatAReceiverKeepsPartsIn) {
+  for (const char* name : {".udtcat-parts/1", "a/.udtcat-parts-7/1"})
+    std::filesystem::create_directories(folder / name);
+  EXPECT_THAT(all_of(walk()), ElementsAre("", ".udtcat-parts", "a", "a/.udtcat-parts-7"));
+}
+
+TEST_F(TreeWalks, LeaveOutWhatIsPassedOver) {
+  for (const char* name : {"a/b", "c/d"}) std::filesystem::create_directories(folder / name);
+  auto walking = walk();
+  std::ignore = walking.next();
+  EXPECT_EQ(walking.next().value()->path, "a");
+  walking.pass_over();
+  EXPECT_THAT(all_of(std::move(walking)), ElementsAre("c", "c/d"));
+}
+
+/// Whatever takes the place of a directory between its visit and its reading.
+TEST_F(TreeWalks, ReadNoOtherDirectoryThanTheyVisited) {
+  const std::string directory = folder / "d";
+  const std::vector<std::function<void()>> changes{
+      [&] { std::filesystem::create_directories(folder / "d/other"); },
+      [&] { folder.write("d", {}); },
+      [&] { std::filesystem::create_directory_symlink("/", directory); },
+      [&] { ASSERT_EQ(::mkfifo(directory.c_str(), 0600), 0); },
+      [] {},
+  };
+  for (const auto& change : changes) {
+    std::filesystem::remove_all(directory);
+    std::filesystem::remove_all(folder / "old");
+    std::filesystem::create_directories(folder / "d/in");
+    auto walking = walk("d");
+    EXPECT_EQ(walking.next().value()->path, "d");
+    std::filesystem::rename(directory, folder / "old");  // its inode lives on
+    change();
+    EXPECT_EQ(walking.next().value().error().code, Errc::local_read_failed);
+    EXPECT_FALSE(walking.next());
+  }
 }
 
 TEST_F(TreeWalks, GoDeeperThanAPathCanBeLong) {
