@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/answers.hpp"
 
+#include <tuple>
 #include <utility>
 
 namespace udtcat::trees {
@@ -58,6 +59,13 @@ std::optional<Error> Answers::failure() {
 bool Answers::empty() {
   const core::MutexLock lock(mutex_);
   return waiting_.empty();
+}
+
+void Answers::pause(std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  const core::MutexLock lock(mutex_);
+  for (auto now = end - time; now < end && !over_; now = std::chrono::steady_clock::now())
+    std::ignore = changed_.wait_for(mutex_, std::chrono::ceil<std::chrono::milliseconds>(end - now));
 }
 
 void Answers::close() {

@@ -2,6 +2,7 @@
 /// The receiver's answers, from the thread that reads them to the one that sends.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <optional>
@@ -30,6 +31,8 @@ class Answers {
   /// As Failed says; none: the receiver has not said so.
   [[nodiscard]] std::optional<Error> failure();
   [[nodiscard]] bool empty();
+  /// Returns when so much time has passed, or the receiver has failed.
+  void pause(std::chrono::nanoseconds time);
   /// Answers are not taken any more.
   void close();
 

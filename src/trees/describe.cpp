@@ -45,6 +45,11 @@ class RunWriter {
   std::uint64_t count_ = 0;
 };
 
+Result<std::optional<files::Leaf>> next_of(const Described& file, files::LeafReader& reader) {
+  if (file.is_over()) return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
+  return reader.next();
+}
+
 }  // namespace
 
 Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
@@ -53,8 +58,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
   files::LeafReader reader(file.file, file.bytes, memory, file.path);
   RunWriter run(file.id, writer);
   for (;;) {
-    if (file.is_over()) return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
-    UDTCAT_TRY(const auto leaf, reader.next());
+    UDTCAT_TRY(const auto leaf, next_of(file, reader));
     if (!leaf) break;
     std::optional<files::Digest> theirs;
     if (comparison != nullptr) {
@@ -77,6 +81,16 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
   }
   UDTCAT_CHECK(run.end());
   return tree.root();
+}
+
+Result<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory) {
+  files::TreeHash tree;
+  files::LeafReader reader(file.file, file.bytes, memory, file.path);
+  for (;;) {
+    UDTCAT_TRY(const auto leaf, next_of(file, reader));
+    if (!leaf) return tree.root();
+    tree.add(files::hash_of(*leaf));
+  }
 }
 
 }  // namespace udtcat::trees

@@ -36,4 +36,8 @@ struct Described {
                                                     MessageWriter& writer, std::vector<std::byte>& memory,
                                                     Tally& tally);
 
+/// Reads all of it once more.  returns  the file's hash
+/// errors: Errc::local_read_failed; Errc::connection_broken
+[[nodiscard]] Result<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory);
+
 }  // namespace udtcat::trees

@@ -4,16 +4,10 @@
 #include <thread>
 #include <tuple>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-#include "files/entry_path.hpp"
-#include "files/parts.hpp"
-#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "trees/describe.hpp"
 
 namespace udtcat::trees {
 
@@ -97,12 +91,15 @@ Status Sender::miss(const Error& error) {
 }
 
 Status Sender::announce(SourceItem item, int attempt) {
-  auto entry = entry_of(item);
+  auto entry = entries_.read(item);
   if (!entry) return miss(entry.error());
-  if (!*entry) return {};
+  if (!*entry) {
+    ++tally_.passed_over;
+    return {};
+  }
   const bool is_file = (*entry)->kind == EntryKind::file;
   if (is_file && (*entry)->may_be_linked) {
-    linkable_[{item.visited.status.st_dev, item.visited.status.st_ino}] = {next_id_, item.path};
+    entries_.remember(item, next_id_);
     if (manifest_ != nullptr) manifest_->expect_links_to(next_id_, item.path);
   }
   UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));
@@ -111,60 +108,6 @@ Status Sender::announce(SourceItem item, int attempt) {
                      Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
   ++next_id_;
   return {};
-}
-
-/// returns  none: it is passed over
-Result<std::optional<Entry>> Sender::entry_of(const SourceItem& item) const {
-  const struct stat& status = item.visited.status;
-  const auto& location = item.visited.location;
-  if (S_ISSOCK(status.st_mode)) {
-    ++tally_.passed_over;
-    return std::nullopt;
-  }
-  Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
-  if (!files::is_entry_path(item.path))
-    return fail(Errc::local_read_failed, "send " + location.shown(),
-                item.path.starts_with(files::kPartsName)
-                    ? "a transfer that was cut has left it; go on with that, or remove it"
-                    : "its path is longer than 4096 bytes");
-  UDTCAT_TRY(entry.attributes, files::read_attributes(location, status));
-  switch (status.st_mode & S_IFMT) {
-    case S_IFDIR:
-      entry.kind = EntryKind::directory;
-      return entry;
-    case S_IFLNK: {
-      entry.kind = EntryKind::symbolic_link;
-      UDTCAT_TRY(entry.target, location.read_target());
-      return entry;
-    }
-    case S_IFIFO:
-      entry.kind = EntryKind::fifo;
-      return entry;
-    case S_IFCHR:
-    case S_IFBLK:
-      entry.kind = S_ISCHR(status.st_mode) ? EntryKind::character_device : EntryKind::block_device;
-      entry.major = major(status.st_rdev);
-      entry.minor = minor(status.st_rdev);
-      return entry;
-    default:
-      as_file(item, entry);
-      return entry;
-  }
-}
-
-/// The first name of a file with several, or another of them.
-void Sender::as_file(const SourceItem& item, Entry& entry) const {
-  const struct stat& status = item.visited.status;
-  const auto first = status.st_nlink > 1 ? linkable_.find({status.st_dev, status.st_ino}) : linkable_.end();
-  if (first != linkable_.end() && first->second.path != item.path) {
-    entry.kind = EntryKind::hard_link;
-    entry.of = first->second.id;
-    return;
-  }
-  entry.kind = EntryKind::file;
-  entry.may_be_linked = status.st_nlink > 1;
-  entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
-  entry.stamp = files::stamp_of(item.visited.location, status);
 }
 
 Status Sender::handle(const Message& answer) {
@@ -210,25 +153,37 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
     return drop(id, reason, has_changed);
   };
   const auto changed = [&] { return give_up(fmt::format("read {}: it has changed meanwhile", path), true); };
-  const auto file = source_.open(announced.place);
+  auto file = source_.open(announced.place);
   if (!file) return give_up(file.error().message(), false);
-  std::ignore = ::posix_fadvise(file->number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
-  struct stat status {};
-  const auto is_as_announced = [&] {
-    return ::fstat(file->number(), &status) == 0 && files::is_same_state(status, announced.status);
-  };
-  if (!is_as_announced()) return changed();
-  const Described described{id, announced.entry.size_bytes, *file, path,
+  UDTCAT_TRY(auto location, source_.locate(announced.place));
+  WatchedFile watched(std::move(location), std::move(*file), {announced.status, announced.entry.stamp},
+                      [this](std::chrono::nanoseconds time) { answers_.pause(time); });
+  if (!watched.is_as_announced()) return changed();
+  const Described described{id, announced.entry.size_bytes, watched.file(), path,
                             [this] { return answers_.failure() || writer_.is_cut(); }};
   const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
-  if (!digest && digest.error().code == Errc::local_read_failed)
-    return is_as_announced() ? give_up(digest.error().message(), false) : changed();
-  if (!digest) return tl::unexpected(digest.error());
-  if (!is_as_announced()) return changed();
-  UDTCAT_CHECK(writer_.put(Whole{id, *digest}));
+  const auto is_there = digest ? stands(announced, watched, described, *digest) : tl::unexpected(digest.error());
+  if (!is_there && is_there.error().code == Errc::local_read_failed)
+    return watched.keeps_content() ? give_up(is_there.error().message(), false) : changed();
+  if (!is_there) return tl::unexpected(is_there.error());
+  if (!*is_there) return changed();
+  UDTCAT_CHECK(writer_.put(Whole{id, *digest, watched.stamp()}));
   UDTCAT_CHECK(prove(id, *digest));
   settle(id);
   return {};
+}
+
+/// Whether the file that was just read is the one that was announced, content and attributes.
+/// errors: as describe_leaves()
+Result<bool> Sender::stands(const Announced& announced, WatchedFile& watched, const Described& described,
+                            const files::Digest& digest) {
+  const auto after = watched.look_again();
+  if (after == WatchedFile::Seen::other_content) return false;
+  if (!watched.keeps_state() && !entries_.still_has(announced.place, announced.status, announced.entry.attributes))
+    return false;
+  if (after == WatchedFile::Seen::same) return true;
+  UDTCAT_TRY(const auto again, hash_leaves_of(described, leaf_));
+  return again == digest && watched.keeps_content();
 }
 
 /// The file cannot be sent as it was announced; one that has changed is announced again.
@@ -236,11 +191,15 @@ Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
   const Announced dropped = std::move(unsettled_.find(id)->second);
   unsettled_bytes_ -= dropped.body_bytes;
   unsettled_.erase(id);
+  entries_.forget(dropped.status, id);
   Result<std::optional<files::Visited>> now = std::nullopt;
   if (has_changed) now = source_.look(dropped.place);
+  // What is below a directory would have to be walked.
+  const bool can_come = now && *now && !S_ISDIR((*now)->status.st_mode) && !S_ISSOCK((*now)->status.st_mode);
+  if (now && *now && !can_come) reason = fmt::format("read {}: it is no file any more", dropped.entry.path);
   if (has_changed && now && !*now) reason = fmt::format("read {}: it has gone meanwhile", dropped.entry.path);
   UDTCAT_CHECK(writer_.put(Dropped{id, reason}));
-  if (now && *now && dropped.attempt < kMaxAttempts)
+  if (can_come && dropped.attempt < kMaxAttempts)
     return announce({dropped.entry.path, dropped.place, std::move(**now)}, dropped.attempt + 1);
   tally_.complain(reason);
   return {};

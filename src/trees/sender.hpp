@@ -17,11 +17,14 @@
 #include "trees/answers.hpp"
 #include "trees/census.hpp"
 #include "trees/comparison.hpp"
+#include "trees/describe.hpp"
+#include "trees/entry_reader.hpp"
 #include "trees/manifest_log.hpp"
 #include "trees/message.hpp"
 #include "trees/message_io.hpp"
 #include "trees/source.hpp"
 #include "trees/tally.hpp"
+#include "trees/watched_file.hpp"
 
 namespace udtcat::trees {
 
@@ -51,21 +54,16 @@ class Sender {
     struct stat status {};
     int attempt = 0;
   };
-  /// The name under which a file with several of them was announced.
-  struct FirstName {
-    EntryId id = 0;
-    std::string path;
-  };
   void read_answers(MessageReader& reader);
   [[nodiscard]] Status exchange();
   [[nodiscard]] bool may_announce() const;
   [[nodiscard]] Status announce_next();
   [[nodiscard]] Status announce(SourceItem item, int attempt);
   [[nodiscard]] Status miss(const Error& error);
-  [[nodiscard]] Result<std::optional<Entry>> entry_of(const SourceItem& item) const;
-  void as_file(const SourceItem& item, Entry& entry) const;
   [[nodiscard]] Status handle(const Message& answer);
   [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
+  [[nodiscard]] Result<bool> stands(const Announced& announced, WatchedFile& watched, const Described& described,
+                                    const files::Digest& digest);
   [[nodiscard]] Status drop(EntryId id, std::string reason, bool has_changed);
   void settle(EntryId id);
   [[nodiscard]] Status prove(EntryId id, const std::optional<files::Digest>& digest);
@@ -77,12 +75,12 @@ class Sender {
   ManifestLog* const manifest_;
   Tally& tally_;
   Answers answers_;
+  EntryReader entries_{source_};
   bool counts_ = false;
   EntryId next_id_ = 0;
   bool all_announced_ = false;
   std::map<EntryId, Announced> unsettled_;
   std::size_t unsettled_bytes_ = 0;
-  std::map<std::pair<dev_t, ino_t>, FirstName> linkable_;  // files with several names, by their inodes
   std::vector<std::byte> leaf_;
   std::optional<Census> census_;  // writes to writer_ and tally_
 };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "files/entry_path.hpp"
+#include "files/stamp.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "trees/message.hpp"
@@ -21,6 +22,8 @@ using files::FileTree;
 // The roots of a list, in their order.
 constexpr std::size_t kHere = 0;
 constexpr std::size_t kTop = 1;
+
+constexpr std::size_t kMaxKeptOpen = 16;  // guess: a command has few; a peer may ask for thousands
 
 /// "a/b//": "a" and "b"; "b": "." and "b"; "/b": "/" and "b".
 std::pair<std::string, std::string> split_last(std::string path) {
@@ -52,50 +55,106 @@ Result<Source> Source::of_arguments(const std::vector<std::string>& arguments) {
   Source source;
   for (const std::string& argument : arguments) {
     const auto [above, last] = split_last(argument);
-    UDTCAT_TRY(auto tree, FileTree::open(means_content(last) ? argument : above));
-    UDTCAT_CHECK(source.add(std::move(tree), means_content(last) ? "" : last));
+    if (means_content(last)) {
+      UDTCAT_CHECK(source.add({argument}, "", ""));
+    } else if (argument.ends_with('/')) {
+      UDTCAT_CHECK(source.add({argument}, "", last));
+    } else {
+      UDTCAT_CHECK(source.add({above}, last, last));
+    }
   }
+  UDTCAT_CHECK(source.refuse_names_in_content());
   return source;
 }
 
 Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::string>& arguments) {
   Source source;
-  if (arguments.empty()) UDTCAT_CHECK(source.add(tree, ""));
+  source.base_ = tree;
+  if (arguments.empty()) UDTCAT_CHECK(source.add({"."}, "", ""));
   for (const std::string& argument : arguments) {
     const std::string path = without_idle_words(argument);
     if (argument.starts_with('/') || !files::is_entry_path(path))
       return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument, kMaxReasonBytes)),
                   "paths are those below the directory that is served");
-    if (path == ".") {
-      UDTCAT_CHECK(source.add(tree, ""));
-      continue;
-    }
     const auto [above, last] = split_last(path);
-    UDTCAT_TRY(auto below, above == "." ? Result<FileTree>(tree) : tree.below(above, Errc::local_read_failed));
-    UDTCAT_CHECK(source.add(std::move(below), last));
+    if (means_content(last_word(argument))) {
+      UDTCAT_CHECK(source.add({path, path != "."}, "", ""));
+    } else if (argument.ends_with('/')) {
+      UDTCAT_CHECK(source.add({path, true}, "", last));
+    } else {
+      UDTCAT_CHECK(source.add({above}, last, last));
+    }
   }
+  UDTCAT_CHECK(source.refuse_names_in_content());
   return source;
 }
 
 Result<Source> Source::of_list(std::vector<std::string> names) {
   Source source;
-  UDTCAT_TRY(auto here, FileTree::open("."));
-  UDTCAT_TRY(auto top, FileTree::open("/"));
-  source.roots_.push_back({std::move(here), ""});
-  source.roots_.push_back({std::move(top), ""});
+  for (const char* above : {".", "/"}) {
+    UDTCAT_TRY(const std::size_t index, source.index_of({above}));
+    source.roots_.push_back({index, "", ""});
+  }
   source.next_root_ = source.roots_.size();
   std::ranges::reverse(names);
   source.list_ = std::move(names);
   return source;
 }
 
-Status Source::add(FileTree tree, std::string begin) {
-  const bool is_there_twice = std::ranges::any_of(roots_, [&](const Root& root) { return root.begin == begin; });
-  if (is_there_twice)
-    return fail(Errc::bad_argument, fmt::format("send two files named \"{}\"", begin.empty() ? "." : begin),
+Status Source::add(Above above, std::string begin, std::string name) {
+  UDTCAT_TRY(const std::size_t index, index_of(std::move(above)));
+  if (!names_.try_emplace(name, roots_.size()).second)
+    return fail(Errc::bad_argument, fmt::format("send two files named \"{}\"", name.empty() ? "." : name),
                 "they would have one place");
-  roots_.push_back({std::move(tree), std::move(begin)});
+  roots_.push_back({index, std::move(begin), std::move(name)});
   return {};
+}
+
+Result<std::size_t> Source::index_of(Above above) {
+  std::string key = above.path + (above.may_be_link ? "/" : "");
+  if (const auto known = above_indices_.find(key); known != above_indices_.end()) return known->second;
+  UDTCAT_TRY(auto tree, find(above));
+  UDTCAT_TRY(above.status, tree.look());
+  if (aboves_.size() < kMaxKeptOpen) above.tree = std::move(tree);
+  aboves_.push_back(std::move(above));
+  return above_indices_[std::move(key)] = aboves_.size() - 1;
+}
+
+/// What is in a directory has no name that another argument has, which would come to the same place, unless it is the
+/// same file.
+Status Source::refuse_names_in_content() {
+  const auto content = names_.find("");
+  if (content == names_.end() || names_.size() == 1) return {};
+  for (const auto& [name, root] : names_) {
+    if (name.empty()) continue;
+    UDTCAT_TRY(const auto in_content, look({content->second, name}));
+    if (!in_content || is_anothers(root, in_content->status)) continue;
+    return fail(Errc::bad_argument, fmt::format("send two files named \"{}\"", name),
+                fmt::format("{} is one, and they would have one place", in_content->location.shown()));
+  }
+  return {};
+}
+
+/// Whether an argument is the file of this status.
+bool Source::is_anothers(std::size_t root, const struct stat& status) {
+  const auto own = look({root, roots_[root].begin});
+  return own && *own && files::is_same_file((*own)->status, status);
+}
+
+Result<FileTree> Source::find(const Above& above) const {
+  if (!base_) return FileTree::open(above.path);
+  if (above.path == ".") return *base_;
+  return above.may_be_link ? base_->below_link(above.path, Errc::local_read_failed)
+                           : base_->below(above.path, Errc::local_read_failed);
+}
+
+Result<FileTree> Source::enter(std::size_t index) const {
+  const Above& above = aboves_[index];
+  if (above.tree) return *above.tree;
+  UDTCAT_TRY(auto tree, find(above));
+  UDTCAT_TRY(const auto status, tree.look());
+  if (files::is_same_file(status, above.status)) return tree;
+  return fail(Errc::local_read_failed, "open the directory " + above.path, "it is another directory by now");
 }
 
 std::optional<Result<SourceItem>> Source::next() {
@@ -103,12 +162,18 @@ std::optional<Result<SourceItem>> Source::next() {
   return next_of_list();
 }
 
+Status Source::begin_walk() {
+  const Root& root = roots_[next_root_++];
+  UDTCAT_TRY(auto tree, enter(root.above));
+  walk_.emplace(std::move(tree), root.begin);
+  return {};
+}
+
 std::optional<Result<SourceItem>> Source::next_of_walk() {
   for (;;) {
     if (!walk_) {
       if (next_root_ == roots_.size()) return std::nullopt;
-      walk_.emplace(roots_[next_root_].tree, roots_[next_root_].begin);
-      ++next_root_;
+      if (auto begun = begin_walk(); !begun) return tl::unexpected(std::move(begun.error()));
     }
     auto visited = walk_->next();
     if (!visited) {
@@ -117,8 +182,24 @@ std::optional<Result<SourceItem>> Source::next_of_walk() {
     }
     if (!*visited) return tl::unexpected(std::move(visited->error()));
     const Place place{next_root_ - 1, (*visited)->path};
-    return SourceItem{place.path.empty() ? "." : place.path, place, std::move(**visited)};
+    if (const auto other = other_of_name(place)) {
+      walk_->pass_over();
+      if (is_anothers(*other, (*visited)->status)) continue;
+      return fail(Errc::local_read_failed, "send " + (*visited)->location.shown(),
+                  "another path has this name, and they would have one place");
+    }
+    const Root& root = roots_[place.root];
+    std::string path = root.name + (root.begin.empty() && !root.name.empty() && !place.path.empty() ? "/" : "") +
+                       place.path.substr(root.begin.size());
+    return SourceItem{path.empty() ? "." : std::move(path), place, std::move(**visited)};
   }
+}
+
+/// The root that has the name of what was found in the content of another.
+std::optional<std::size_t> Source::other_of_name(const Place& place) const {
+  if (!roots_[place.root].name.empty() || place.path.empty()) return std::nullopt;
+  const auto other = names_.find(place.path);
+  return other == names_.end() ? std::nullopt : std::optional(other->second);
 }
 
 std::optional<Result<SourceItem>> Source::next_of_list() {
@@ -127,8 +208,9 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
     const std::string path = without_idle_words(name);
     if (!files::is_entry_path(path)) {
       list_.pop_back();
-      return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
-                  "a path has no \"..\" in it, and at most 4096 bytes");
+      return fail(
+          Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
+          files::has_parts_name(path) ? kLeftByATransfer : "a path has no \"..\" in it, and at most 4096 bytes");
     }
     const std::size_t root = name.starts_with('/') ? kTop : kHere;
     const std::string next = first_unlisted(path);
@@ -136,16 +218,42 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
     const auto [listed, is_new] = listed_.try_emplace(next, root);
     if (!is_new && listed->second == root) continue;  // it has come already
     if (!is_new)
-      return fail(Errc::local_read_failed, "send " + roots_[root].tree.shown(next),
+      return fail(Errc::local_read_failed, "send \"" + core::printable(name, kMaxReasonBytes) + '"',
                   "the list has another of that name, from elsewhere");
-    const Place place{root, next == "." ? "" : next};
-    auto visited = look(place);
-    if (!visited) return tl::unexpected(std::move(visited.error()));
-    if (!*visited)
-      return fail(Errc::local_read_failed, "look at " + roots_[place.root].tree.shown(next), "it is not there");
-    return SourceItem{next, place, std::move(**visited)};
+    auto item = visit_listed(name, next, root);
+    if (next == path || (item && S_ISDIR(item->visited.status.st_mode))) return item;
+    // A directory above it cannot be had, or is none: other names may be below that, or it, and each is missed by itself.
+    listed_.erase(listed);
+    const auto location = locate({root, path});
+    if (item && location) continue;  // it has just become one
+    list_.pop_back();
+    const Error& error = item ? location.error() : item.error();
+    return fail(Errc::local_read_failed, "send " + core::printable(name, kMaxReasonBytes), error.message());
   }
   return std::nullopt;
+}
+
+Result<SourceItem> Source::visit_listed(const std::string& name, const std::string& path, std::size_t root) {
+  Place place{root, path == "." ? "" : path};
+  if (name.ends_with('/') && path == without_idle_words(name)) {
+    UDTCAT_TRY(place, directory_at(name, std::move(place)));
+  }
+  UDTCAT_TRY(auto visited, look(place));
+  if (visited) return SourceItem{path, std::move(place), std::move(*visited)};
+  return fail(Errc::local_read_failed, "look at " + (root == kTop ? "/" + path : path), "it is not there");
+}
+
+/// Of a listed name that ends in "/": a directory, also where a symbolic link leads to it.
+Result<Place> Source::directory_at(const std::string& name, Place place) {
+  UDTCAT_TRY(const auto visited, look(place));
+  if (visited && S_ISLNK(visited->status.st_mode)) {
+    UDTCAT_TRY(const std::size_t index, index_of({name}));
+    roots_.push_back({index, "", ""});
+    next_root_ = roots_.size();
+    return Place{roots_.size() - 1, ""};
+  }
+  if (!visited || S_ISDIR(visited->status.st_mode)) return place;
+  return fail(Errc::local_read_failed, "send " + core::printable(name, kMaxReasonBytes), "it is not a directory");
 }
 
 /// The path, or the first of the directories that it is in that has not come: they come before it.
@@ -155,23 +263,31 @@ std::string Source::first_unlisted(const std::string& path) const {
   return path;
 }
 
-files::TreeCursor& Source::cursor_of(const Place& place) {
-  if (!cursor_ || cursor_root_ != place.root) {
-    cursor_.emplace(roots_[place.root].tree);
-    cursor_root_ = place.root;
+Result<files::TreeCursor*> Source::cursor_of(const Place& place) {
+  const std::size_t above = roots_[place.root].above;
+  if (!cursor_ || cursor_above_ != above) {
+    cursor_.reset();
+    UDTCAT_TRY(auto tree, enter(above));
+    cursor_.emplace(std::move(tree));
+    cursor_above_ = above;
   }
-  return *cursor_;
+  return &*cursor_;
+}
+
+Result<files::FileLocation> Source::locate(const Place& place) {
+  UDTCAT_TRY(auto* const cursor, cursor_of(place));
+  return cursor->locate(place.path.empty() ? "." : place.path, Errc::local_read_failed);
 }
 
 Result<std::optional<files::Visited>> Source::look(const Place& place) {
-  UDTCAT_TRY(auto location, cursor_of(place).locate(place.path.empty() ? "." : place.path, Errc::local_read_failed));
+  UDTCAT_TRY(auto location, locate(place));
   UDTCAT_TRY(const auto status, location.look());
   if (!status) return std::nullopt;
   return files::Visited{place.path, std::move(location), *status};
 }
 
 Result<bridge::Descriptor> Source::open(const Place& place) {
-  UDTCAT_TRY(const auto location, cursor_of(place).locate(place.path, Errc::local_read_failed));
+  UDTCAT_TRY(const auto location, locate(place));
   return location.open(O_RDONLY, Errc::local_read_failed);
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include <udtcat/result.hpp>
 
 #include "files/file_tree.hpp"
@@ -15,6 +17,9 @@
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::trees {
+
+/// Why a name is not sent that is_parts_name().
+inline constexpr const char* kLeftByATransfer = "a transfer that was cut has left it; go on with that, or remove it";
 
 /// A name of a source, by which its file is found again.
 struct Place {
@@ -33,17 +38,19 @@ struct SourceItem {
 [[nodiscard]] bool means_content(const std::string& last_word);
 
 /// Arguments stand at the receiver under their last names, with all that is below them; those that end in "." give what
-/// is in them. Names of a list stand there as they are, and bring nothing that is below them, but the directories that
-/// they are in.
+/// is in them. One that ends in "/" is a directory, also where a symbolic link leads to it. Names of a list stand there as they are, and bring nothing that is below them, but the directories that
+/// they are in. No two of them have one name, and no name of what is in one directory is another argument's.
+/// Few directories are kept open, however many arguments there are.
 /// Every call may wait for the disk.
 /// Threads: unsynchronised.
 class Source {
  public:
   /// arguments   as the user's shell would take them
-  /// errors: Errc::local_read_failed; Errc::bad_argument for two of one name
+  /// errors: Errc::local_read_failed, also for one that ends in "/" and is no directory; Errc::bad_argument for two of
+  /// one name
   [[nodiscard]] static Result<Source> of_arguments(const std::vector<std::string>& arguments);
   /// Arguments of a peer, below `tree`; none: all of it.
-  /// errors: Errc::stream_refused for a path that leads elsewhere; Errc::local_read_failed
+  /// errors: Errc::stream_refused for a path that leads elsewhere; those of of_arguments()
   [[nodiscard]] static Result<Source> of_tree(const files::FileTree& tree, const std::vector<std::string>& arguments);
   /// errors: Errc::local_read_failed
   [[nodiscard]] static Result<Source> of_list(std::vector<std::string> names);
@@ -52,29 +59,53 @@ class Source {
   [[nodiscard]] std::optional<Result<SourceItem>> next();
   /// The file at a place, to be read.  errors: Errc::local_read_failed
   [[nodiscard]] Result<bridge::Descriptor> open(const Place& place);
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] Result<files::FileLocation> locate(const Place& place);
   /// Looks again at a place.  none: nothing is there
   [[nodiscard]] Result<std::optional<files::Visited>> look(const Place& place);
 
  private:
+  /// A directory in which arguments are, or whose content one means.
+  struct Above {
+    std::string path;                       // below base_, or as the user's programs see it
+    bool may_be_link = false;               // below base_: the last word may be one
+    struct stat status {};                  // it is entered only while it is this one
+    std::optional<files::FileTree> tree{};  // of the first ones; the others are opened when they are needed
+  };
+  /// An argument: `begin` is its name in the directory above, or empty: what is in that.
   struct Root {
-    files::FileTree tree;
-    std::string begin;  // empty: what is in the tree's directory
+    std::size_t above = 0;
+    std::string begin;
+    std::string name;  // at the receiver; empty: what is below it has its own
   };
 
   Source() = default;
-  [[nodiscard]] Status add(files::FileTree tree, std::string begin);
+  [[nodiscard]] Status add(Above above, std::string begin, std::string name);
+  [[nodiscard]] Result<std::size_t> index_of(Above above);
+  [[nodiscard]] Status refuse_names_in_content();
+  [[nodiscard]] Result<files::FileTree> find(const Above& above) const;
+  [[nodiscard]] Result<files::FileTree> enter(std::size_t above) const;
+  [[nodiscard]] Status begin_walk();
+  [[nodiscard]] bool is_anothers(std::size_t root, const struct stat& status);
+  [[nodiscard]] std::optional<std::size_t> other_of_name(const Place& place) const;
   [[nodiscard]] std::optional<Result<SourceItem>> next_of_walk();
   [[nodiscard]] std::optional<Result<SourceItem>> next_of_list();
+  [[nodiscard]] Result<SourceItem> visit_listed(const std::string& name, const std::string& path, std::size_t root);
+  [[nodiscard]] Result<Place> directory_at(const std::string& name, Place place);
   [[nodiscard]] std::string first_unlisted(const std::string& path) const;
-  [[nodiscard]] files::TreeCursor& cursor_of(const Place& place);
+  [[nodiscard]] Result<files::TreeCursor*> cursor_of(const Place& place);
 
+  std::optional<files::FileTree> base_;  // of a peer's arguments
+  std::vector<Above> aboves_;
+  std::map<std::string, std::size_t> above_indices_;  // of their paths
   std::vector<Root> roots_;
+  std::map<std::string, std::size_t> names_;  // of arguments; empty: that of a content
   std::size_t next_root_ = 0;
   std::optional<files::TreeWalk> walk_;
   std::vector<std::string> list_;              // of names that are still to come, the next one last
   std::map<std::string, std::size_t> listed_;  // names that have come
-  std::optional<files::TreeCursor> cursor_;    // of the root that was asked for last
-  std::size_t cursor_root_ = 0;
+  std::optional<files::TreeCursor> cursor_;    // of the directory that was asked for last
+  std::size_t cursor_above_ = 0;
 };
 
 }  // namespace udtcat::trees

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/sender.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -306,6 +309,106 @@ TEST_F(Senders, DropAFileThatHasGone) {
   expect_done(2);
   EXPECT_EQ(end->tally.troubles, 1U);
   EXPECT_EQ(end->tally.files, 0U);
+}
+
+/// The first leaf of `f` is told of, and those of the others are waited for.
+class SendersInTheMiddle : public Senders {
+ protected:
+  void begin_leaves() {
+    id = begin_file();
+    peer().say(Hashes{id, false, 1, {}});
+    EXPECT_EQ(peer().hear<Data>().leaf, 0U);
+  }
+  /// The rest is; then this comes.
+  template <typename Kind>
+  Kind hear_after_the_rest() {
+    peer().say(Hashes{id, true, 0, {}});
+    for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) EXPECT_EQ(peer().hear<Data>().leaf, leaf);
+    return peer().hear<Kind>();
+  }
+  [[nodiscard]] std::string path() const { return folder / "from/f"; }
+  void set_time_back() const {
+    const std::array<timespec, 2> times{timespec{1, 0}, timespec{1, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path().c_str(), times.data(), 0), 0);
+  }
+  EntryId id = 0;
+};
+
+TEST_F(SendersInTheMiddle, SendAFileThatIsGivenAnotherNameMeanwhile) {
+  begin_leaves();
+  std::filesystem::create_hard_link(path(), folder / "another name");
+  std::filesystem::remove(folder / "another name");
+  const auto whole = hear_after_the_rest<Whole>();
+  EXPECT_EQ(whole.digest, root_of(kContent));
+  EXPECT_FALSE(whole.stamp) << "its state has changed";
+  expect_done(2);
+}
+
+TEST_F(SendersInTheMiddle, AnnounceAgainAFileWhoseModeHasChanged) {
+  begin_leaves();
+  ASSERT_EQ(::chmod(path().c_str(), 0640), 0);
+  std::ignore = hear_after_the_rest<Dropped>();
+  EXPECT_EQ(peer().hear<Entry>().attributes.mode, 0640U);
+  peer().say(Have{2, root_of(kContent)});
+  expect_done(3);
+}
+
+TEST_F(SendersInTheMiddle, SeeAChangeWhoseTimeIsSetBack) {
+  folder.write("from/f", kContent);
+  set_time_back();
+  Bytes changed = kContent;
+  changed[0] = ~changed[0];
+  begin({});
+  std::ignore = peer().hear<Entry>();
+  std::ignore = peer().hear<Entry>();
+  peer().say(Have{0, std::nullopt});
+  id = 1;
+  peer().say(Hashes{id, false, 1, {}});
+  EXPECT_EQ(peer().hear<Data>().leaf, 0U);
+  std::fstream(path(), std::ios::in | std::ios::out | std::ios::binary).put(std::to_integer<char>(changed[0]));
+  set_time_back();
+  std::ignore = hear_after_the_rest<Dropped>();
+  EXPECT_EQ(peer().hear<Entry>().attributes.changed.seconds, 1);
+  peer().say(Want{2});
+  EXPECT_EQ(peer().hear<Data>().digest, leaf_of(0, changed, 0).digest);
+  for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) EXPECT_EQ(peer().hear<Data>().leaf, leaf);
+  EXPECT_EQ(peer().hear<Whole>().digest, root_of(changed));
+  expect_done(3);
+}
+
+/// Whatever takes the name of a file that was announced: it is announced as that, or said to be missing.
+TEST_F(Senders, SayWhatAFileHasBecome) {
+  const std::string path = folder / "from/f";
+  const std::vector<std::pair<std::optional<EntryKind>, std::function<void()>>> changes{
+      {EntryKind::fifo, [&] { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }},
+      {std::nullopt, [&] { std::filesystem::create_directories(path + "/below"); }},
+      {std::nullopt, [&] { std::filesystem::create_symlink("elsewhere", path); }},
+      {std::nullopt, [] {}},
+  };
+  for (const auto& [kind, change] : changes) {
+    std::filesystem::remove_all(path);
+    const EntryId id = begin_file();
+    std::filesystem::remove(path);
+    change();
+    peer().say(Want{id});
+    EXPECT_EQ(peer().hear<Dropped>().entry, id);
+    if (kind) {
+      EXPECT_EQ(peer().hear<Entry>().kind, *kind);
+      peer().say(Have{2, std::nullopt});
+    }
+    expect_done(kind ? 3 : 2);
+    EXPECT_EQ(end->lines().size(), kind ? 0U : 1U);
+  }
+}
+
+TEST_F(Senders, SendNothingThatHasMoreInItThanItsSizeTells) {
+  end.reset();
+  end.emplace(Source::of_arguments({"/proc/version"}).value());
+  EXPECT_EQ(peer().hear<Entry>().size_bytes, 0U);
+  peer().say(Want{0});
+  EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr("it has more in it than its size tells"));
+  expect_done(1);
+  EXPECT_EQ(end->tally.troubles, 1U);
 }
 
 TEST_F(Senders, FollowNoLinkThatHasTakenAFilesName) {

@@ -2,6 +2,7 @@
 #include "trees/source.hpp"
 
 #include <filesystem>
+#include <map>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,6 +16,7 @@ namespace {
 using files::bytes_of;
 using files::Folder;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class Sources : public testing::Test {
@@ -60,6 +62,134 @@ TEST_F(Sources, OfOneNameHaveNoTwoPlaces) {
   folder.write("a/h", {});
   EXPECT_EQ(Source::of_arguments({at("h"), at("a/h")}).error().code, Errc::bad_argument);
   EXPECT_EQ(Source::of_arguments({at("a/."), at("a/b/.")}).error().code, Errc::bad_argument);
+}
+
+/// Content beside a path of a name that is in it; each for the user's arguments, and for a peer's.
+TEST_F(Sources, OfContentHaveNoNameThatAnotherPathHas) {
+  const std::vector<std::vector<std::string>> pairs{{"a/.", "c/b"},  {"c/b", "a/."}, {"a/.", "c/g"}, {"a/.", "c/b/"},
+                                                    {"a/.", "c/."},  {"a/g", "c/g"}, {"h", "./h"},   {"a/", "./a"},
+                                                    {"c/b", "a/b/"}, {"h", "h"}};
+  std::filesystem::create_directories(folder / "c/b");
+  folder.write("c/g", bytes_of("another"));
+  for (auto pair : pairs) {
+    const auto of_peer = below(pair);
+    ASSERT_FALSE(of_peer) << pair[0] << ' ' << pair[1];
+    EXPECT_EQ(of_peer.error().code, Errc::bad_argument);
+    for (std::string& path : pair) path = at(path);
+    EXPECT_EQ(Source::of_arguments(pair).error().code, Errc::bad_argument) << pair[0] << ' ' << pair[1];
+  }
+  EXPECT_THAT(all_of(below({"a/.", "a/g"})), ElementsAre(".", "b", "b/f", "g")) << "which comes once";
+  EXPECT_THAT(all_of(below({"a/b", "a/."})), ElementsAre("b", "b/f", ".", "g"));
+  EXPECT_THAT(all_of(below({"a/.", "h"})), ElementsAre(".", "b", "b/f", "g", "h"));
+  EXPECT_THAT(all_of(Source::of_arguments({at("a/."), at("h")})), ElementsAre(".", "b", "b/f", "g", "h"));
+}
+
+TEST_F(Sources, OfContentLeaveOutANameThatComesLaterAndIsAnothers) {
+  auto source = Source::of_arguments({at("a/."), at("h")}).value();
+  std::filesystem::create_directory(folder / "a/h");
+  folder.write("a/h/below", bytes_of("x"));
+  EXPECT_THAT(all_of(std::move(source)), ElementsAre(".", "b", "b/f", "g", "!", "h"));
+}
+
+TEST_F(Sources, ThatEndInASlashAreTheDirectoriesThatLinksLeadTo) {
+  std::filesystem::create_directory_symlink("a", folder / "data");
+  std::filesystem::create_symlink("nowhere", folder / "dang");
+  std::filesystem::create_symlink("h", folder / "to_file");
+  for (const char* path : {"data/", "data//"}) {
+    EXPECT_THAT(all_of(Source::of_arguments({at(path)})), ElementsAre("data", "data/b", "data/b/f", "data/g"));
+    EXPECT_THAT(all_of(below({path})), ElementsAre("data", "data/b", "data/b/f", "data/g"));
+  }
+  EXPECT_THAT(all_of(below({"data/."})), ElementsAre(".", "b", "b/f", "g"));
+  EXPECT_THAT(all_of(Source::of_arguments({at("data")})), ElementsAre("data"));
+  EXPECT_THAT(all_of(Source::of_arguments({at("a/")})), ElementsAre("a", "a/b", "a/b/f", "a/g"));
+  for (const char* path : {"dang/", "h/", "to_file/", "none/"}) {
+    EXPECT_EQ(Source::of_arguments({at(path)}).error().code, Errc::local_read_failed) << path;
+    EXPECT_EQ(below({path}).error().code, Errc::local_read_failed) << path;
+  }
+}
+
+TEST_F(Sources, OfAPeerLeadNowhereElseBehindASlash) {
+  std::filesystem::create_directory_symlink("/etc", folder / "link");
+  std::filesystem::create_directory_symlink("../..", folder / "a/up");
+  for (const char* path : {"link/", "link/.", "a/up/", "a/up/.", "link/ssl/"}) EXPECT_FALSE(below({path})) << path;
+}
+
+TEST_F(Sources, OfAListThatEndInASlashAreDirectoriesToo) {
+  std::filesystem::create_directory_symlink("a", folder / "data");
+  auto source = Source::of_list({at("data/"), at("a/"), at("h/"), at("none/")}).value();
+  std::map<std::string, bool> directories;
+  int errors = 0;
+  for (auto item = source.next(); item; item = source.next())
+    if (*item)
+      directories[(*item)->path] = S_ISDIR((*item)->visited.status.st_mode);
+    else
+      ++errors;
+  EXPECT_TRUE(directories.at(at("data").substr(1)));
+  EXPECT_TRUE(directories.at(at("a").substr(1)));
+  EXPECT_EQ(errors, 2) << "a file, and nothing";
+}
+
+TEST_F(Sources, OfAListAreNotReadThroughALink) {
+  std::filesystem::create_directory_symlink("a", folder / "data");
+  for (const char* first : {"data", "h"}) {
+    auto source = Source::of_list({at(first), at("data/g"), at("data/b/f")}).value();
+    std::vector<std::string> errors;
+    for (auto item = source.next(); item; item = source.next())
+      if (!*item) errors.push_back(item->error().message());
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_THAT(errors[0], HasSubstr("data is a symbolic link; nothing is read through it"));
+    EXPECT_THAT(errors[1], HasSubstr("data is a symbolic link; nothing is read through it"));
+    EXPECT_THAT(errors[1], HasSubstr("data/b/f"));
+  }
+}
+
+TEST_F(Sources, OfAListAreEachMissedBelowADirectoryThatIsNotThere) {
+  auto source = Source::of_list({at("none/1"), at("none/2"), at("h/3")}).value();
+  std::vector<std::string> errors;
+  for (auto item = source.next(); item; item = source.next())
+    if (!*item) errors.push_back(item->error().message());
+  EXPECT_THAT(errors, ElementsAre(HasSubstr("none/1"), HasSubstr("none/2"), HasSubstr("h/3")));
+}
+
+TEST_F(Sources, OfAListAreNoPartsOfATransfer) {
+  auto source = Source::of_list({"./.udtcat-parts/x"}).value();
+  EXPECT_EQ(source.next()->error().cause, kLeftByATransfer);
+}
+
+TEST_F(Sources, KeepFewDirectoriesOpen) {
+  std::vector<std::string> arguments;
+  for (int number = 0; number < 1'100; ++number) {
+    const std::string name = std::to_string(number);
+    std::filesystem::create_directory(folder / ("d" + name));
+    folder.write("d" + name + "/f" + name, {});
+    arguments.push_back("d" + name + "/f" + name);
+  }
+  const auto open_now = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto before = open_now();
+  auto of_peer = below(arguments).value();
+  EXPECT_LT(open_now() - before, 32);
+  for (std::string& argument : arguments) argument = at(argument);
+  EXPECT_THAT(all_of(Source::of_arguments(arguments)), testing::SizeIs(1'100));
+  EXPECT_THAT(all_of(std::move(of_peer)), testing::Each(testing::StartsWith("f")));
+}
+
+TEST_F(Sources, EnterNoOtherDirectoryThanTheOneThatWasFoundFirst) {
+  std::vector<std::string> arguments;
+  for (int number = 0; number < 40; ++number) {
+    const std::string name = std::to_string(number);
+    std::filesystem::create_directory(folder / ("d" + name));
+    folder.write("d" + name + "/f" + name, {});
+    arguments.push_back(at("d" + name + "/f" + name));
+  }
+  auto source = Source::of_arguments(arguments).value();
+  std::filesystem::rename(folder / "d39", folder / "old");
+  std::filesystem::create_directory(folder / "d39");
+  folder.write("d39/f39", bytes_of("another's"));
+  const auto paths = all_of(std::move(source));
+  EXPECT_EQ(paths.size(), 40U);
+  EXPECT_EQ(paths.back(), "!");
 }
 
 TEST_F(Sources, ThatAreNotThereAreMissedAndTheRestIsHad) {

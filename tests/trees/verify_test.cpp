@@ -125,6 +125,12 @@ TEST_F(Verify, SeesAByteThatHasChangedInAnyLeaf) {
   EXPECT_EQ(done->differing, 1U);
 }
 
+TEST_F(Verify, FindsWhatGoesOnBehindTheSizeThatItHas) {
+  root = "/proc/sys/kernel";
+  auto entry = entry_of("ostype", EntryKind::file);
+  EXPECT_THAT(differences({entry}), testing::Contains(testing::HasSubstr("it has more in it than its size tells")));
+}
+
 TEST_F(Verify, TakesAHoleForItsZeros) {
   auto content = files::Bytes(5 * files::kLeafBytes + 10);
   content[2 * files::kLeafBytes + 1] = std::byte{'!'};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/entry_reader.hpp"
+
+#include <sys/sysmacros.h>
+
+#include "files/entry_path.hpp"
+#include "files/stamp.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::trees {
+
+namespace {
+
+constexpr int kMaxLooks = 3;  // guess: a name that changes at each of these is one that is being changed
+
+/// Whether nothing but the time of access and the number of names differs.
+bool is_same_look(const struct stat& one, const struct stat& other) {
+  return files::is_same_state(one, other) && one.st_mode == other.st_mode && one.st_uid == other.st_uid &&
+         one.st_gid == other.st_gid && one.st_rdev == other.st_rdev;
+}
+
+/// errors: Errc::local_read_failed: no receiver can have the name
+Status check_path(const SourceItem& item) {
+  if (files::is_entry_path(item.path)) return {};
+  return fail(Errc::local_read_failed, "send " + item.visited.location.shown(),
+              files::has_parts_name(item.path) ? kLeftByATransfer : "its path is longer than 4096 bytes");
+}
+
+}  // namespace
+
+Result<std::optional<Entry>> EntryReader::read(SourceItem& item) {
+  const auto& location = item.visited.location;
+  struct stat& status = item.visited.status;
+  const bool is_directory = S_ISDIR(status.st_mode);
+  if (S_ISSOCK(status.st_mode)) return std::nullopt;
+  UDTCAT_CHECK(check_path(item));
+  for (int look = 0; look < kMaxLooks; ++look) {
+    auto entry = read_once(item);
+    UDTCAT_TRY(const auto now, location.look());
+    if (!now) return fail(Errc::local_read_failed, "look at " + location.shown(), "it has gone meanwhile");
+    if (is_same_look(status, *now)) return entry.map([](Entry& read) { return std::optional(std::move(read)); });
+    status = *now;
+    // What is below it would have to be walked.
+    if (S_ISDIR(status.st_mode) && !is_directory)
+      return fail(Errc::local_read_failed, "look at " + location.shown(), "it has become a directory meanwhile");
+    if (S_ISSOCK(status.st_mode))
+      return fail(Errc::local_read_failed, "look at " + location.shown(), "it has become a socket meanwhile");
+  }
+  return fail(Errc::local_read_failed, "look at " + location.shown(), "it changes again and again");
+}
+
+Result<Entry> EntryReader::read_once(const SourceItem& item) {
+  const struct stat& status = item.visited.status;
+  const auto& location = item.visited.location;
+  Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
+  UDTCAT_TRY(entry.attributes, files::read_attributes(location, status));
+  switch (status.st_mode & S_IFMT) {
+    case S_IFDIR:
+      entry.kind = EntryKind::directory;
+      break;
+    case S_IFLNK: {
+      entry.kind = EntryKind::symbolic_link;
+      UDTCAT_TRY(entry.target, location.read_target());
+      break;
+    }
+    case S_IFIFO:
+      entry.kind = EntryKind::fifo;
+      break;
+    case S_IFCHR:
+    case S_IFBLK:
+      entry.kind = S_ISCHR(status.st_mode) ? EntryKind::character_device : EntryKind::block_device;
+      entry.major = major(status.st_rdev);
+      entry.minor = minor(status.st_rdev);
+      break;
+    default:
+      as_file(item, entry);
+  }
+  return entry;
+}
+
+/// The first name of a file with several, or another of them.
+void EntryReader::as_file(const SourceItem& item, Entry& entry) {
+  const struct stat& status = item.visited.status;
+  if (const auto first = first_name_of(item)) {
+    entry.kind = EntryKind::hard_link;
+    entry.of = *first;
+    return;
+  }
+  entry.kind = EntryKind::file;
+  entry.may_be_linked = status.st_nlink > 1;
+  entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
+  entry.stamp = files::stamp_of(item.visited.location, status);
+}
+
+/// An inode may have been given to another file since its first name was announced, so that name is looked at again.
+std::optional<EntryId> EntryReader::first_name_of(const SourceItem& item) {
+  const struct stat& status = item.visited.status;
+  if (status.st_nlink < 2) return std::nullopt;
+  const auto found = first_names_.find({status.st_dev, status.st_ino});
+  if (found == first_names_.end()) return std::nullopt;
+  const FirstName& first = found->second;
+  if (first.place.root == item.place.root && first.place.path == item.place.path) return std::nullopt;
+  const auto location = source_.locate(first.place);
+  if (!location) return std::nullopt;
+  for (const auto& each : {*location, item.visited.location}) {
+    const auto now = files::identity_of(each);
+    if (!now || !files::is_same_identity(first.identity, *now)) return std::nullopt;
+  }
+  return first.id;
+}
+
+bool EntryReader::still_has(const Place& place, const struct stat& status, const files::Attributes& attributes) {
+  const auto visited = source_.look(place);
+  if (!visited || !*visited || !files::is_same_file((*visited)->status, status)) return false;
+  const auto now = files::read_attributes((*visited)->location, (*visited)->status);
+  return now && now->mode == attributes.mode && now->changed == attributes.changed && now->owner == attributes.owner &&
+         now->extended == attributes.extended;
+}
+
+void EntryReader::remember(const SourceItem& item, EntryId id) {
+  const struct stat& status = item.visited.status;
+  const auto identity = files::identity_of(item.visited.location);
+  if (identity && files::is_identity_of(*identity, status))
+    first_names_.insert_or_assign({status.st_dev, status.st_ino}, FirstName{id, item.place, *identity});
+}
+
+void EntryReader::forget(const struct stat& status, EntryId id) {
+  const auto found = first_names_.find({status.st_dev, status.st_ino});
+  if (found != first_names_.end() && found->second.id == id) first_names_.erase(found);
+}
+
+}  // namespace udtcat::trees

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Makes entries of the names of a source.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include <udtcat/result.hpp>
+
+#include "files/attributes.hpp"
+#include "files/file_identity.hpp"
+#include "trees/message.hpp"
+#include "trees/source.hpp"
+
+namespace udtcat::trees {
+
+/// What it says of a name was so at one moment: a name that changes while it is looked at is looked at again.
+/// Every call waits for the disk.
+/// Threads: unsynchronised.
+class EntryReader {
+ public:
+  /// `source` outlives this.
+  explicit EntryReader(Source& source) : source_(source) {}
+
+  /// item   has the status of that moment then.  returns  none: a socket
+  /// errors: Errc::local_read_failed, of this name
+  [[nodiscard]] Result<std::optional<Entry>> read(SourceItem& item);
+  /// Whether a file of this status is still at a place, and has these attributes.
+  [[nodiscard]] bool still_has(const Place& place, const struct stat& status, const files::Attributes& attributes);
+
+  /// A file with several names was announced: others that come are links to this entry, while it is what it was.
+  void remember(const SourceItem& item, EntryId id);
+  /// An entry was not had: no other name is a link to it.
+  void forget(const struct stat& status, EntryId id);
+
+ private:
+  struct FirstName {
+    EntryId id = 0;
+    Place place;
+    files::FileIdentity identity;
+  };
+
+  [[nodiscard]] Result<Entry> read_once(const SourceItem& item);
+  void as_file(const SourceItem& item, Entry& entry);
+  [[nodiscard]] std::optional<EntryId> first_name_of(const SourceItem& item);
+
+  Source& source_;
+  std::map<std::pair<dev_t, ino_t>, FirstName> first_names_;
+};
+
+}  // namespace udtcat::trees

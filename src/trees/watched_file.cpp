@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/watched_file.hpp"
+
+#include <tuple>
+#include <utility>
+
+#include <fcntl.h>
+
+namespace udtcat::trees {
+
+namespace {
+
+bool is_same_content(const struct stat& one, const struct stat& other) {
+  return files::is_same_file(one, other) && one.st_size == other.st_size &&
+         one.st_mtim.tv_sec == other.st_mtim.tv_sec && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
+}
+
+/// One that cannot be had is of no file.
+struct stat status_of(const bridge::Descriptor& file) {
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) return {};
+  return status;
+}
+
+}  // namespace
+
+WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, const Announced& announced,
+                         const Pause& pause)
+    : location_(std::move(location)), file_(std::move(file)), writers_(files::writers_of(file_)) {
+  std::ignore = ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
+  const bool is_exposed = writers_ == files::Writers::none || files::expose_stores(file_);
+  before_ = status_of(file_);
+  if (const auto time = files::time_to_settle(before_); time > time.zero()) {
+    pause(time);
+    before_ = status_of(file_);
+  }
+  is_as_announced_ = is_same_content(before_, announced.status);
+  const bool is_known = announced.stamp && files::is_same_state(before_, announced.status);
+  const auto stamp = is_known ? announced.stamp : files::stamp_of(location_, before_);
+  tells_ = is_exposed && (stamp || files::tells_of_changes(location_, before_));
+  if (tells_) stamp_ = stamp;
+}
+
+WatchedFile::Seen WatchedFile::look_again() {
+  after_ = status_of(file_);
+  if (!is_same_content(before_, after_)) return Seen::other_content;
+  if (!keeps_state()) return Seen::unsure;  // the time of the content may have been set back
+  if (tells_) return Seen::same;
+  const bool has_writers = writers_ == files::Writers::some || files::writers_of(file_) == files::Writers::some;
+  return has_writers ? Seen::unsure : Seen::same;
+}
+
+bool WatchedFile::keeps_content() const { return is_same_content(before_, status_of(file_)); }
+
+std::optional<files::Stamp> WatchedFile::stamp() const { return keeps_state() ? stamp_ : std::nullopt; }
+
+}  // namespace udtcat::trees
