@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/judge.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fcntl.h>
@@ -54,26 +55,26 @@ Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>&
 }
 
 Status Judge::answer_directory(const Numbered& numbered) {
-  UDTCAT_CHECK(remember(numbered.entry));
+  UDTCAT_TRY(const auto path, remember(numbered.entry));
   UDTCAT_TRY(const auto made, destination_.make_directory(numbered.entry));
-  directories_.push_back({numbered.id, numbered.entry.path, numbered.entry.attributes, made});
+  directories_.push_back({numbered.id, path, numbered.entry.attributes, made.st_dev, made.st_ino});
   return have(numbered, std::nullopt);
 }
 
 /// The link itself comes when the file that it leads to has its name.
 Status Judge::answer_link(const Numbered& numbered) {
-  if (!linkable_.contains(numbered.entry.of))
+  if (linkable(numbered.entry.of) == nullptr)
     return fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links");
-  UDTCAT_CHECK(remember(numbered.entry));
-  links_.push_back({numbered.id, numbered.entry.path, numbered.entry.of});
+  UDTCAT_TRY(const auto path, remember(numbered.entry));
+  links_.push_back({numbered.id, numbered.entry.of, path});
   return have(numbered, std::nullopt);
 }
 
 Status Judge::answer_file(const Numbered& numbered) {
   const Entry& entry = numbered.entry;
   if (entry.may_be_linked) {
-    UDTCAT_CHECK(remember(entry));
-    linkable_[numbered.id] = entry.path;
+    UDTCAT_TRY(const auto path, remember(entry));
+    linkable_.push_back({numbered.id, path});
     reception_.expect_links_to(numbered.id, entry.path);
   }
   UDTCAT_TRY(const auto location, destination_.locate(entry.path));
@@ -176,12 +177,20 @@ Status Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
   return reception_.writer().put(hashes);
 }
 
+const Judge::Linkable* Judge::linkable(EntryId id) const {
+  const auto found = std::ranges::lower_bound(linkable_, id, {}, &Linkable::id);
+  return found == linkable_.end() || found->id != id ? nullptr : &*found;
+}
+
 /// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
-Status Judge::remember(const Entry& entry) {
-  constexpr std::size_t kEachBytes = 256;  // guess: of the memory around it
-  remembered_bytes_ += kEachBytes + entry.path.size();
-  for (const auto& each : entry.attributes.extended) remembered_bytes_ += each.name.size() + each.value.size();
-  if (remembered_bytes_ <= kMaxRememberedBytes) return {};
+Result<PathStore::Number> Judge::remember(const Entry& entry) {
+  // An entry is in one of the lists, and a file that is missing is remembered as such besides.
+  constexpr std::size_t kEachBytes = sizeof(Directory) + sizeof(Linkable);
+  const PathStore::Number path = paths_.add(entry.path);
+  remembered_bytes_ += kEachBytes + entry.attributes.owner.user.size() + entry.attributes.owner.group.size();
+  for (const auto& each : entry.attributes.extended)
+    remembered_bytes_ += sizeof each + each.name.size() + each.value.size();
+  if (remembered_bytes_ + paths_.bytes() <= kMaxRememberedBytes) return path;
   return fail(Errc::stream_refused, "take one more directory or link",
               fmt::format("there are more than {} GiB of them", kMaxRememberedBytes / kGiB));
 }

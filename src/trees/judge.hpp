@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "trees/candidate.hpp"
 #include "trees/destination.hpp"
 #include "trees/message.hpp"
+#include "trees/path_store.hpp"
 #include "trees/reception.hpp"
 
 namespace udtcat::trees {
@@ -36,14 +37,15 @@ class Judge {
 
   struct Link {
     EntryId id;
-    std::string path;
-    EntryId of;  ///< of linkable()
+    EntryId of;              ///< as path_of() has it
+    PathStore::Number path;  ///< as paths() has it
   };
   struct Directory {
     EntryId id;
-    std::string path;
+    PathStore::Number path;  ///< likewise
     files::Attributes attributes;
-    struct stat made {};  ///< the very directory
+    dev_t device;  ///< of the very directory
+    ino_t inode;
   };
 
   /// `reception` outlives this.
@@ -53,11 +55,12 @@ class Judge {
   void judge(Numbered numbered);
 
   /// Hard links, which are made when all files have their names.
-  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  /// The paths of files that they may lead to.
-  [[nodiscard]] const std::map<EntryId, std::string>& linkable() const { return linkable_; }
+  [[nodiscard]] const std::deque<Link>& links() const { return links_; }
+  /// The path of a file that a link leads to.
+  [[nodiscard]] std::string path_of(EntryId id) const { return paths_.path(linkable(id)->path); }
+  [[nodiscard]] const PathStore& paths() const { return paths_; }
   /// In their order; they get their attributes when nothing more is made in them.
-  [[nodiscard]] const std::vector<Directory>& directories() const { return directories_; }
+  [[nodiscard]] const std::deque<Directory>& directories() const { return directories_; }
 
  private:
   [[nodiscard]] Status answer(const Numbered& numbered);
@@ -70,15 +73,22 @@ class Judge {
                                                                 const std::optional<struct stat>& status);
   void hash_leaves(const Entry& entry, Candidate& candidate);
   [[nodiscard]] Status tell_leaves(EntryId id, const LeafRuns& leaves);
-  [[nodiscard]] Status remember(const Entry& entry);
+  /// A file that links may lead to.
+  struct Linkable {
+    EntryId id;
+    PathStore::Number path;
+  };
+  [[nodiscard]] const Linkable* linkable(EntryId id) const;
+  [[nodiscard]] Result<PathStore::Number> remember(const Entry& entry);
 
   Reception& reception_;
   Destination destination_;
   std::vector<std::byte> memory_;  // of a leaf
-  std::vector<Link> links_;
-  std::map<EntryId, std::string> linkable_;
-  std::vector<Directory> directories_;
-  std::size_t remembered_bytes_ = 0;  // of these three
+  PathStore paths_;                // of these three
+  std::deque<Link> links_;
+  std::deque<Linkable> linkable_;  // in the order of their numbers
+  std::deque<Directory> directories_;
+  std::size_t remembered_bytes_ = 0;  // but for the paths
 };
 
 }  // namespace udtcat::trees

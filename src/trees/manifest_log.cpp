@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/manifest_log.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/core/try.hpp"
@@ -22,7 +23,8 @@ Status ManifestLog::add(const Entry& entry, const std::optional<files::Digest>& 
                             .target = entry.target,
                             .major = entry.major,
                             .minor = entry.minor};
-  if (entry.kind == EntryKind::hard_link) line.target = linkable_[entry.of];
+  const auto first = std::ranges::lower_bound(linkable_, entry.of, {}, &Linkable::id);
+  if (entry.kind == EntryKind::hard_link && first != linkable_.end()) line.target = paths_.path(first->path);
   return writer_.add(line);
 }
 

@@ -2,7 +2,7 @@
 /// A manifest of what a transfer has proved.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +11,7 @@
 
 #include "files/manifest.hpp"
 #include "trees/message.hpp"
+#include "trees/path_store.hpp"
 
 namespace udtcat::trees {
 
@@ -20,8 +21,8 @@ class ManifestLog {
   /// errors: Errc::local_write_failed
   [[nodiscard]] static Result<ManifestLog> create(const std::string& path);
 
-  /// A later entry may be a hard link to this one.
-  void expect_links_to(EntryId id, std::string path) { linkable_[id] = std::move(path); }
+  /// A later entry may be a hard link to this one, whose number is the highest so far.
+  void expect_links_to(EntryId id, const std::string& path) { linkable_.push_back({id, paths_.add(path)}); }
   /// digest   of a file
   [[nodiscard]] Status add(const Entry& entry, const std::optional<files::Digest>& digest);
   /// A name in it could not be had after all: finish() fails.
@@ -33,7 +34,13 @@ class ManifestLog {
 
   files::ManifestWriter writer_;
   bool is_spoilt_ = false;
-  std::map<EntryId, std::string> linkable_;  // paths of files with several names
+  /// A file with several names.
+  struct Linkable {
+    EntryId id;
+    PathStore::Number path;
+  };
+  PathStore paths_;
+  std::deque<Linkable> linkable_;  // in the order of their numbers
 };
 
 }  // namespace udtcat::trees
