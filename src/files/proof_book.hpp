@@ -3,11 +3,14 @@
 /// spec: docs/spec/trees.md §6
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +24,8 @@
 
 namespace udtcat::files {
 
-/// Its word on a file holds only while both ends' files are as they were: nothing is found but by both stamps.
+/// Its word on a file holds only while both ends' files are as they were: nothing is found but by both stamps. Each
+/// proof says at which age of the book it was last of use, and those of long ago make room for new ones.
 /// Threads: unsynchronised.
 class ProofBook {
  public:
@@ -29,18 +33,31 @@ class ProofBook {
   static constexpr std::size_t kMaxBytes = 402'653'184;  // spec: docs/spec/trees.md §6
   static constexpr std::size_t kMaxPathBytes = 4'096;    // spec: docs/spec/trees.md §3
 
+  /// The times that a book was saved and loaded again, or begun anew.
+  using Age = std::uint32_t;
+
   /// Waits for the disk. Without a book, or with a damaged one, an empty one.
   [[nodiscard]] static ProofBook load(const FileLocation& location);
 
-  [[nodiscard]] std::optional<Digest> find(std::string_view path, const Stamp& source, const Stamp& own) const;
-  /// Takes the place of what was noted of `path` before. A full book stays as it is, and forgets the path.
+  /// What is found is of use.
+  [[nodiscard]] std::optional<Digest> find(std::string_view path, const Stamp& source, const Stamp& own);
+  /// Takes the place of what was noted of `path` before. A full book forgets what was of use at the earliest ages; where
+  /// all of it is of this one it stays as it is, and forgets the path.
   void note(std::string path, const Stamp& source, const Stamp& own, const Digest& digest);
   void forget(std::string_view path);
   [[nodiscard]] std::size_t size() const { return proofs_.size(); }
+  [[nodiscard]] Age age() const { return age_; }
+  /// What comes from now on is told from what came before.
+  void grow_older() {
+    if (age_ < std::numeric_limits<Age>::max()) ++age_;
+  }
+  /// Paths of proofs that were of no use since that age, `most` of them at most: each time others, in turn.
+  [[nodiscard]] std::vector<std::string> unused_since(Age age, std::size_t most) const;
 
   /// To where it was loaded from, in one step; waits for the disk. After a crash the book may be gone, but not wrong.
-  /// errors: Errc::local_write_failed
-  [[nodiscard]] Status save() const;
+  /// Where another process has saved it since, only what is new here takes the place of what that has.
+  /// errors: Errc::local_write_failed; Errc::out_of_resources: another process is saving it, for seconds
+  [[nodiscard]] Status save();
 
   /// The file's bytes. Total: none where they are not those of a book.
   [[nodiscard]] static std::optional<ProofBook> parse(std::span<const std::byte> bytes, FileLocation location);
@@ -51,15 +68,31 @@ class ProofBook {
     Stamp source{};
     Stamp own{};
     Digest digest{};
+    Age used = 0;
+    bool is_new = false;  // since it was loaded or saved
   };
+  using Proofs = std::map<std::string, Proof, std::less<>>;
 
   explicit ProofBook(FileLocation location) : location_(std::move(location)) {}
   /// put   takes the file piece by piece
   [[nodiscard]] Status encode_to(const std::function<Status(std::span<const std::byte>)>& put) const;
 
+  void put(std::string path, const Proof& proof);
+  void erase(std::string_view path);
+  [[nodiscard]] bool has_room(std::size_t entry_bytes) const;
+  void make_room();
+  /// The file's look when it was loaded or saved: another one is another process' book.
+  using Look = std::optional<std::array<std::uint64_t, 4>>;
+  [[nodiscard]] Look look() const;
+  void take_over();
+
   FileLocation location_;
-  std::map<std::string, Proof, std::less<>> proofs_;
+  Proofs proofs_;
   std::size_t bytes_ = 0;  // of the entries, in the file
+  Age age_ = 0;
+  std::optional<Age> full_at_;                    // all of it is of that age
+  std::set<std::string, std::less<>> forgotten_;  // since it was loaded or saved
+  Look loaded_;
 };
 
 }  // namespace udtcat::files

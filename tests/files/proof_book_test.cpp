@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/proof_book.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <set>
+
 #include "files/words.hpp"
 #include "support/spec_example.hpp"
 
@@ -53,11 +58,10 @@ TEST(ProofBook, ComesBackAsItWasSaved) {
   const Folder folder;
   const FileLocation location(folder / "book");
   EXPECT_EQ(ProofBook::load(location).size(), 0U) << "before it was saved";
-  const ProofBook book = with_two_files(location);
-  EXPECT_TRUE(ProofBook::load(location).save());
+  ProofBook book = with_two_files(location);
   EXPECT_TRUE(book.save());
   EXPECT_FALSE(folder.has("book.new"));
-  const ProofBook loaded = ProofBook::load(location);
+  ProofBook loaded = ProofBook::load(location);
   EXPECT_EQ(loaded.size(), 2U);
   EXPECT_EQ(loaded.find("b/\n", stamp_of_number(4), stamp_of_number(5)), digest_of_number(6));
   EXPECT_EQ(loaded.encode(), book.encode());
@@ -111,8 +115,8 @@ TEST(ProofBook, WithAnyByteChangedIsNone) {
 }
 
 TEST(ProofBook, WithPathsOutOfOrderOrTwiceIsNone) {
-  const std::string head = std::string("udtcat proofs 1\n") + std::string(7, '\0') + '\2';
-  const auto entry = [](char name) { return std::string(64, 'x') + std::string("\0\1", 2) + name; };
+  const std::string head = std::string("udtcat proofs 2\n") + std::string(11, '\0') + '\2';
+  const auto entry = [](char name) { return std::string(64, 'x') + std::string("\0\0\0\0\0\1", 6) + name; };
   EXPECT_TRUE(ProofBook::parse(with_hash(bytes_of(head + entry('a') + entry('b'))), kNowhere));
   EXPECT_FALSE(ProofBook::parse(with_hash(bytes_of(head + entry('b') + entry('a'))), kNowhere));
   EXPECT_FALSE(ProofBook::parse(with_hash(bytes_of(head + entry('a') + entry('a'))), kNowhere));
@@ -123,11 +127,90 @@ TEST(ProofBook, WithPathsOutOfOrderOrTwiceIsNone) {
 TEST(ProofBook, ThatIsDamagedIsEmptyAndCanBeSavedAgain) {
   const Folder folder;
   const FileLocation location(folder / "book");
-  folder.write("book", bytes_of("udtcat proofs 1\nand no more"));
+  folder.write("book", bytes_of("udtcat proofs 2\nand no more"));
   EXPECT_EQ(ProofBook::load(location).size(), 0U);
   EXPECT_TRUE(with_two_files(location).save());
   EXPECT_EQ(ProofBook::load(location).size(), 2U);
   EXPECT_EQ(ProofBook::load(FileLocation(folder.path())).size(), 0U) << "a directory";
+}
+
+TEST(ProofBook, ThatAnotherProcessHasSavedSinceKeepsItsProofsToo) {
+  const Folder folder;
+  const FileLocation location(folder / "book");
+  EXPECT_TRUE(with_two_files(location).save());
+  ProofBook here = ProofBook::load(location);
+  ProofBook there = ProofBook::load(location);
+  here.note("here", stamp_of_number(1), stamp_of_number(1), digest_of_number(1));
+  here.forget("a");
+  there.note("there", stamp_of_number(2), stamp_of_number(2), digest_of_number(2));
+  there.note("b/\n", stamp_of_number(7), stamp_of_number(7), digest_of_number(7));
+  EXPECT_TRUE(there.save());
+  EXPECT_TRUE(here.save());
+  ProofBook both = ProofBook::load(location);
+  EXPECT_TRUE(both.find("here", stamp_of_number(1), stamp_of_number(1)));
+  EXPECT_TRUE(both.find("there", stamp_of_number(2), stamp_of_number(2)));
+  EXPECT_TRUE(both.find("b/\n", stamp_of_number(7), stamp_of_number(7))) << "the newer one";
+  EXPECT_FALSE(both.find("a", stamp_of_number(1), stamp_of_number(2))) << "it was forgotten";
+  EXPECT_EQ(both.size(), 3U);
+}
+
+TEST(ProofBook, ThatWasRemovedMeanwhileHasOnlyWhatIsNew) {
+  const Folder folder;
+  const FileLocation location(folder / "book");
+  EXPECT_TRUE(with_two_files(location).save());
+  ProofBook book = ProofBook::load(location);
+  location.remove();
+  book.note("new", stamp_of_number(1), stamp_of_number(1), digest_of_number(1));
+  EXPECT_TRUE(book.save());
+  EXPECT_EQ(ProofBook::load(location).size(), 1U);
+}
+
+TEST(ProofBook, IsLeftAloneWhileAnotherProcessIsSavingIt) {
+  const Folder folder;
+  const FileLocation location(folder / "book");
+  const auto other = FileLocation(folder / "book.new").open(O_WRONLY | O_CREAT, Errc::local_write_failed);
+  ASSERT_TRUE(other);
+  ASSERT_EQ(::flock(other->number(), LOCK_EX), 0);
+  EXPECT_EQ(with_two_files(location).save().error().code, Errc::out_of_resources);
+  EXPECT_FALSE(location.exists());
+}
+
+TEST(ProofBook, TellsWhatWasOfNoUseSinceAnAge) {
+  ProofBook book = with_two_files(kNowhere);
+  book.grow_older();
+  book.note("c", stamp_of_number(1), stamp_of_number(1), digest_of_number(1));
+  EXPECT_TRUE(book.find("a", stamp_of_number(1), stamp_of_number(2)));
+  EXPECT_EQ(book.unused_since(book.age(), 10), std::vector<std::string>{"b/\n"});
+  EXPECT_EQ(ProofBook::parse(book.encode(), kNowhere)->unused_since(book.age(), 10), std::vector<std::string>{"b/\n"});
+  std::set<std::string> told;
+  for (int i = 0; i < 3; ++i) {
+    book.grow_older();
+    for (const std::string& path : book.unused_since(book.age(), 1)) told.insert(path);
+  }
+  EXPECT_EQ(told.size(), 3U) << "others each time";
+}
+
+TEST(ProofBook, ThatIsFullForgetsWhatWasOfUseLongAgo) {
+  ProofBook book = ProofBook::load(kNowhere);
+  const std::string long_name(3'900, 'x');
+  const auto note = [&](int number) {
+    book.note(std::to_string(number) + long_name, stamp_of_number(1), stamp_of_number(1), digest_of_number(1));
+  };
+  const auto has = [&](int number) {
+    return book.find(std::to_string(number) + long_name, stamp_of_number(1), stamp_of_number(1)).has_value();
+  };
+  int number = 0;
+  for (std::size_t before = SIZE_MAX; book.size() != before; ++number) {
+    before = book.size();
+    note(number);
+  }
+  EXPECT_FALSE(has(number - 1)) << "all the others are as new";
+  book.grow_older();
+  EXPECT_TRUE(has(0));
+  note(number);
+  EXPECT_TRUE(has(number));
+  EXPECT_TRUE(has(0)) << "it has just been of use";
+  EXPECT_LT(book.size(), static_cast<std::size_t>(number));
 }
 
 TEST(ProofBook, TellsWhereItCannotBeWritten) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/proofs.hpp"
 
+#include <chrono>
 #include <filesystem>
 
 #include "files/words.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -36,6 +38,89 @@ TEST_F(BookOf, ADirectoryIsForItsOwnersEyes) {
 TEST_F(BookOf, ADirectoryIsNoneWhereNoneCanBeMade) {
   folder.write("state", bytes_of("no directory"));
   EXPECT_FALSE(book_of(tree("a"), books));
+}
+
+/// A receiver's directory, and what transfers into it remember.
+class Proving : public BookOf {
+ protected:
+  Proving() {
+    for (const char* name : {"d/a", "d/b", "c"}) {
+      std::filesystem::create_directories(folder / "in/d");
+      folder.write(std::string("in/") + name, bytes_of(name));
+      // Long before now, so that each change since is seen.
+      std::filesystem::last_write_time((folder / "in/") + name,
+                                       std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+  }
+  [[nodiscard]] Proofs transfer(Proofs::Use use = {}) const { return Proofs(book, std::move(use)); }
+  /// Notes the file as proved.
+  void prove(Proofs& proofs, const std::string& path) {
+    const auto status = destination.look(path);
+    ASSERT_TRUE(status && *status);
+    std::vector<Proved> later{{path, {}, files::Digest(), **status}};
+    const auto deadline = std::chrono::steady_clock::now() + test::kWatchdog;
+    while (!later.empty() && std::chrono::steady_clock::now() < deadline) later = proofs.note(later, destination);
+    ASSERT_TRUE(later.empty()) << "its file system tells of no change";
+  }
+  [[nodiscard]] bool finds(Proofs& proofs, const std::string& path) {
+    const auto location = destination.locate(path);
+    const auto status = location ? location->look() : tl::unexpected(location.error());
+    if (!status || !*status) return false;
+    Entry entry{.attributes = {}, .path = path, .stamp = files::Stamp(), .target = {}};
+    entry.size_bytes = static_cast<std::uint64_t>((*status)->st_size);
+    return proofs.find(entry, *location, **status).has_value();
+  }
+  [[nodiscard]] bool has_stamps() {
+    const auto location = destination.locate("c");
+    const auto status = location->look();
+    const auto deadline = std::chrono::steady_clock::now() + 2 * files::kLately;
+    while (std::chrono::steady_clock::now() < deadline)
+      if (files::stamp_of(*location, **status)) return true;
+    return false;
+  }
+
+  const files::FileTree in = files::FileTree::make(folder / "in").value();
+  const std::optional<files::FileLocation> book = book_of(in, books);
+  Limit limit{std::nullopt};
+  Destination destination{in, files::Parts::open(in, "0", files::Parts::Held::refuse).value(), limit, false};
+};
+
+TEST_F(Proving, OfTransfersAtATimeIsInOneBook) {
+  if (!has_stamps()) GTEST_SKIP() << "this file system tells of no change";
+  Proofs first = transfer();
+  Proofs second = transfer();
+  prove(first, "c");
+  EXPECT_TRUE(finds(second, "c"));
+}
+
+TEST_F(Proving, IsBelievedByNoTransferThatReadsAllAgain) {
+  if (!has_stamps()) GTEST_SKIP() << "this file system tells of no change";
+  {
+    Proofs proofs = transfer({.is_believed = false});
+    prove(proofs, "c");
+    EXPECT_FALSE(finds(proofs, "c"));
+    proofs.save();
+  }
+  Proofs proofs = transfer();
+  EXPECT_TRUE(finds(proofs, "c")) << "what was proved was noted all the same";
+}
+
+TEST_F(Proving, OfNamesThatAreGoneIsForgotten) {
+  if (!has_stamps()) GTEST_SKIP() << "this file system tells of no change";
+  {
+    Proofs proofs = transfer();
+    for (const char* name : {"d/a", "d/b", "c"}) prove(proofs, name);
+    proofs.save();
+  }
+  std::filesystem::remove_all(folder / "in/d");
+  folder.write("in/d", bytes_of("no directory"));
+  {
+    Proofs proofs = transfer();
+    proofs.forget_what_is_gone(destination, 10);
+    EXPECT_TRUE(finds(proofs, "c")) << "it is there, though it has not come again";
+    proofs.save();
+  }
+  EXPECT_EQ(files::ProofBook::load(*book).size(), 1U);
 }
 
 }  // namespace
