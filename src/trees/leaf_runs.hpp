@@ -19,6 +19,8 @@ class LeafRuns {
     leaves_ += count;
   }
   [[nodiscard]] std::uint64_t leaves() const { return leaves_; }
+  /// Of equal leaves: what takes memory.
+  [[nodiscard]] std::size_t runs() const { return runs_.size(); }
   /// Equal leaves, from one on.
   struct Equal {
     files::Digest digest;

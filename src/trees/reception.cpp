@@ -6,6 +6,14 @@
 
 namespace udtcat::trees {
 
+namespace {
+
+constexpr std::size_t kManyRefusals = 1'024;           // guess: a MiB of reasons
+constexpr std::size_t kMaxExpectedLeaves = 2'097'152;  // guess: 80 MiB of hashes: of 2 TiB
+constexpr std::chrono::milliseconds kLookForCut{500};  // guess: a wire that is cut wakes nobody here
+
+}  // namespace
+
 Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
     : options_(std::move(options)),
       parts_(std::move(parts)),
@@ -17,7 +25,7 @@ Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, Ma
                    tally_.lose(line);
                    if (auto told = writer_.put(Unkept{line}); !told) fail(told.error());
                  }),
-      proofs_(options_.book, options_.peer),
+      proofs_(options_.book, {.peer = options_.peer, .is_believed = options_.believes_book}),
       manifest_(manifest) {}
 
 void Reception::fail(const Error& error) {
@@ -60,7 +68,7 @@ void Reception::refuse(EntryId id, const std::string& reason, When when) {
   tally_.complain(reason);
   if (when == When::later) {
     const core::MutexLock lock(mutex_);
-    return refusals_.push_back({id, reason});
+    return refusals_.push_back({id, reason.substr(0, kMaxReasonBytes)});
   }
   if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
 }
@@ -73,6 +81,14 @@ void Reception::tell_refusals() {
   }
   for (const Refused& each : refusals)
     if (auto told = writer_.put(each); !told) return fail(told.error());
+}
+
+void Reception::tell_many_refusals() {
+  {
+    const core::MutexLock lock(mutex_);
+    if (refusals_.size() < kManyRefusals) return;
+  }
+  tell_refusals();
 }
 
 void Reception::spoil_manifest() {
@@ -120,7 +136,18 @@ void Reception::expect_links_to(EntryId id, const std::string& path) {
 }
 
 void Reception::expect(EntryId id, Expected file) {
-  const core::MutexLock lock(mutex_);
+  const std::size_t leaves = leaves_of(file);
+  core::MutexLock lock(mutex_);
+  const auto is_full = [&]() UDTCAT_REQUIRES(mutex_) {
+    return expected_leaves_ > 0 && expected_leaves_ + leaves > kMaxExpectedLeaves;
+  };
+  if (is_full()) {
+    lock.unlock();
+    if (auto flushed = writer_.flush(); !flushed) fail(flushed.error());  // else nobody would describe those before
+    lock.lock();
+  }
+  while (is_full() && !should_stop()) std::ignore = less_expected_.wait_for(mutex_, kLookForCut);
+  expected_leaves_ += leaves;
   expected_.insert_or_assign(id, std::move(file));
 }
 
@@ -130,6 +157,8 @@ std::optional<Reception::Expected> Reception::take_expected(EntryId id) {
   if (found == expected_.end()) return std::nullopt;
   Expected file = std::move(found->second);
   expected_.erase(found);
+  expected_leaves_ -= leaves_of(file);
+  less_expected_.notify_all();
   return file;
 }
 

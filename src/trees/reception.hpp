@@ -35,6 +35,7 @@ struct ReceiverOptions {
   std::optional<std::uint64_t> limit_bytes{};
   std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
   std::optional<files::FileLocation> book;       ///< none: nothing is remembered
+  bool believes_book = true;                     ///< false: every file is hashed again
 };
 
 /// The first error of the transfer is told to the sender, and ends it. An error of one name is told, and counts.
@@ -72,6 +73,9 @@ class Reception {
   void refuse(EntryId id, const std::string& reason, When when);
   /// Tells of those that were refused for later.
   void tell_refusals();
+  /// The same where they are many: for threads that nobody waits for, so that there are never more than a sender may
+  /// cause ahead (kMaxUnsettled), and some.
+  void tell_many_refusals();
   /// A name that was proved cannot be had after all: no manifest is right.
   void spoil_manifest();
   /// The file has its name, and this is its state there: hard links lead to it.
@@ -92,11 +96,16 @@ class Reception {
     std::optional<Candidate> candidate;  ///< none: there is nothing of it
     std::size_t body_bytes = 0;
   };
+  /// Waits where the hashes of those that are expected take much memory.
   void expect(EntryId id, Expected file);
   /// None: it is not expected.
   [[nodiscard]] std::optional<Expected> take_expected(EntryId id);
 
  private:
+  [[nodiscard]] static std::size_t leaves_of(const Expected& file) {
+    return file.candidate ? file.candidate->leaves.runs() : 0;
+  }
+
   const ReceiverOptions options_;
   const files::Parts parts_;
   Wire& wire_;
@@ -115,6 +124,8 @@ class Reception {
   std::set<EntryId> missing_ UDTCAT_GUARDED_BY(mutex_);
   std::map<EntryId, struct stat> standing_ UDTCAT_GUARDED_BY(mutex_);  // of files that may be linked
   std::map<EntryId, Expected> expected_ UDTCAT_GUARDED_BY(mutex_);
+  std::size_t expected_leaves_ UDTCAT_GUARDED_BY(mutex_) = 0;  // runs of them
+  core::Condition less_expected_;
 };
 
 }  // namespace udtcat::trees
