@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <udtcat/units.hpp>
@@ -42,26 +43,50 @@ Result<std::string> read_list(const std::string& path) {
   return text;
 }
 
+Result<std::vector<std::string>> names_of(const std::string& list) {
+  UDTCAT_TRY(const std::string text, read_list(list));
+  const std::string doing = "read the list of files " + list;
+  if (text.find('\0') == std::string::npos && text.find('\n') != std::string::npos)
+    return fail(Errc::bad_argument, doing,
+                "it has lines; its names are to end with NUL, as those of find -print0 do, or of tr '\\n' '\\0'");
+  if (!text.empty() && !text.ends_with('\0'))
+    return fail(Errc::bad_argument, doing, "its last name does not end with NUL: it was cut, or is no such list");
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\0', at);
+    if (end > at) names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+/// As a shell would find it.
+std::optional<Error> missing(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return std::nullopt;
+  return Error{Errc::local_read_failed, "send " + path, core::errno_text(errno)};
+}
+
 }  // namespace
 
-Status check_selection(const Selection& selection) {
-  if (selection.list) return {};
+Result<Selection> ready(Selection selection, const std::function<void(const Error&)>& tell) {
+  if (selection.list) {
+    UDTCAT_TRY(selection.listed, names_of(*selection.list));
+    return selection;
+  }
+  std::vector<Error> troubles;
+  for (const std::string& path : selection.paths)
+    if (auto trouble = missing(path)) troubles.push_back(std::move(*trouble));
+  if (!troubles.empty() && troubles.size() == selection.paths.size()) return tl::unexpected(troubles.front());
   UDTCAT_CHECK(Source::of_arguments(selection.paths));
-  return {};
+  std::ranges::for_each(troubles, tell);
+  return selection;
 }
 
 Result<Source> source_of(const Selection& selection) {
   if (!selection.list) return Source::of_arguments(selection.paths);
-  UDTCAT_TRY(const std::string text, read_list(*selection.list));
-  if (text.find('\0') == std::string::npos && text.find('\n') != std::string::npos)
-    return fail(Errc::bad_argument, "read the list of files " + *selection.list,
-                "it has lines; its names are to end with NUL, as those of find -print0 do, or of tr '\\n' '\\0'");
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\0', at), text.size());
-    if (end > at) names.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  if (selection.listed) return Source::of_list(*selection.listed);
+  UDTCAT_TRY(auto names, names_of(*selection.list));
   return Source::of_list(std::move(names));
 }
 

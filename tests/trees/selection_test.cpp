@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/selection.hpp"
 
+#include <filesystem>
+#include <functional>
+
 #include <gmock/gmock.h>
 
 #include "trees/ends.hpp"
@@ -16,6 +19,9 @@ class Selected : public testing::Test {
     folder.write("list", bytes_of(text));
     return source_of({.list = folder / "list"});
   }
+  std::function<void(const Error&)> tell() {
+    return [this](const Error& error) { told.push_back(error.message()); };
+  }
   static std::vector<std::string> names_of(Source& source) {
     std::vector<std::string> names;
     for (auto item = source.next(); item; item = source.next())
@@ -24,26 +30,55 @@ class Selected : public testing::Test {
   }
 
   Folder folder;
+  std::vector<std::string> told;
 };
 
 TEST_F(Selected, AreThePathsWhereThereIsNoList) {
   folder.write("file", bytes_of("x"));
-  EXPECT_TRUE(check_selection({.paths = {folder / "file"}}));
+  EXPECT_TRUE(ready({.paths = {folder / "file"}}, tell()));
   auto source = source_of({.paths = {folder / "file"}});
   ASSERT_TRUE(source);
   EXPECT_EQ(names_of(*source), std::vector<std::string>{"file"});
-  EXPECT_EQ(check_selection({.paths = {folder / "file", folder / "d/file"}}).error().code, Errc::local_read_failed);
+  EXPECT_EQ(ready({.paths = {folder / "file", folder / "d/file"}}, tell()).error().code, Errc::local_read_failed);
 }
 
-TEST_F(Selected, AreNamesOfAListThatEndWithNulOrWithTheList) {
+TEST_F(Selected, AreNoneWhereNoPathIsThereAndElseTheRest) {
+  folder.write("file", bytes_of("x"));
+  const auto none = ready({.paths = {folder / "none"}}, tell());
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message(), "send " + (folder / "none") + ": no such file or directory");
+  EXPECT_TRUE(ready({.paths = {folder / "file", folder / "none"}}, tell()));
+  EXPECT_EQ(told, std::vector<std::string>{none.error().message()});
+}
+
+TEST_F(Selected, AreNamesOfAListThatEndWithNul) {
   folder.write("a", bytes_of("x"));
   folder.write("a\nb", bytes_of("x"));
   const std::string name = folder / "a\nb";
-  for (const std::string& text : {(folder / "a") + '\0' + name, name + '\0', '\0' + name + '\0' + '\0'}) {
+  for (const std::string& text : {(folder / "a") + '\0' + name + '\0', name + '\0', '\0' + name + '\0' + '\0'}) {
     auto source = listed(text);
     ASSERT_TRUE(source);
     EXPECT_EQ(names_of(*source).back(), name.substr(1));
   }
+}
+
+TEST_F(Selected, AreNoneOfAListThatIsCut) {
+  for (const std::string& text :
+       {std::string("a"), std::string("a\0b", 3), std::string("\0b", 2), std::string("a\0\n", 3)}) {
+    const auto cut = listed(text);
+    ASSERT_FALSE(cut) << text;
+    EXPECT_EQ(cut.error().code, Errc::bad_argument);
+    EXPECT_THAT(cut.error().message(), HasSubstr("its last name does not end with NUL"));
+  }
+}
+
+TEST_F(Selected, AreReadFromAListOnce) {
+  folder.write("list", bytes_of(std::string("a\0", 2)));
+  const auto selection = ready({.list = folder / "list"}, tell());
+  ASSERT_TRUE(selection);
+  EXPECT_EQ(selection->listed, std::vector<std::string>{"a"});
+  std::filesystem::remove(folder / "list");
+  EXPECT_TRUE(source_of(*selection));
 }
 
 TEST_F(Selected, AreNoLinesOfAList) {

@@ -186,7 +186,8 @@ TEST_F(Work, WritesManifestsOfBothEnds) {
 }
 
 TEST_F(Work, TakesNamesOfAList) {
-  folder.write("list", bytes_of(folder / "out/other" + '\0' + (folder / "out/other") + '\0' + (folder / "out/none")));
+  folder.write("list",
+               bytes_of(folder / "out/other" + '\0' + (folder / "out/other") + '\0' + (folder / "out/none") + '\0'));
   Troubles at_sender;
   JoinedWires wires;
   auto receiving = std::async(std::launch::async, [&] {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "files/file_tree.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "tool/commands.hpp"
 #include "tool/facts.hpp"
@@ -18,6 +20,7 @@
 #include "trees/command/tree_options.hpp"
 #include "trees/command/trees_server.hpp"
 #include "trees/command/verify_command.hpp"
+#include "trees/manifest_log.hpp"
 
 namespace udtcat::trees {
 
@@ -63,22 +66,37 @@ class TreeJob final : public tool::Job {
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
-    if (options_.role == Role::sends)
-      if (auto checked = check_selection(options_.selection); !checked)
-        return run.fail_to_start(std::move(checked.error()));
+    auto ready = ready_to_dial(run, context.console);
+    if (!ready) return run.fail_to_start(std::move(ready.error()));
     if (options_.way == Way::ssh) {
-      SshConnector connector(run, options_);
+      SshConnector connector(run, *ready);
       if (auto started = connector.start(context.core_limit_bytes); !started)
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
-    Connector connector(run, options_);
+    Connector connector(run, *ready);
     if (auto dialled = connector.dial(std::move(found.credentials)); !dialled)
       return run.fail_to_start(std::move(dialled.error()));
     return run.run();
   }
 
  private:
+  /// With all of this end that can be known to fail, before the other one hears of it.
+  [[nodiscard]] Result<TreeOptions> ready_to_dial(SessionRun& run, tool::Console& console) const {
+    TreeOptions options = options_;
+    if (options.role == Role::sends) {
+      UDTCAT_TRY(options.selection, ready(std::move(options.selection), [&](const Error& error) {
+                   console.line("udtcat: " + core::printable(error.message(), kMaxReasonBytes), tool::LineLevel::error);
+                 }));
+      if (options.selection.listed && options.selection.listed->empty())
+        run.say("the list of files " + *options.selection.list + " names nothing");
+    } else {
+      UDTCAT_CHECK(files::FileTree::make(options.directory));
+    }
+    if (options.wishes.manifest) UDTCAT_CHECK(ManifestLog::create(*options.wishes.manifest));
+    return options;
+  }
+
   const TreeOptions options_;
 };
 
