@@ -31,8 +31,8 @@ Status Daemon::start(const tool::Options& options, tool::FoundCredentials found)
 
 void Daemon::take(std::unique_ptr<Connection> connection) {
   if (ends_.size() >= kMaxCommands)
-    return connection->abort(
-        {Errc::stream_refused, "run another command", fmt::format("{} run already", kMaxCommands)});
+    return turned_away_.tell(std::move(connection), {Errc::stream_refused, "run another command",
+                                                     fmt::format("{} run already", kMaxCommands)});
   const std::string peer = tool::peer_text(*connection);
   const auto variable = tool::peer_variable(connection->peer_identity());
   peer_log_.on_come(*connection);

@@ -15,6 +15,7 @@
 #include "tool/peer_listener.hpp"
 #include "tool/peer_log.hpp"
 #include "tool/session_run.hpp"
+#include "tool/turned_away.hpp"
 
 namespace udtcat::rsh {
 
@@ -26,6 +27,7 @@ class Daemon {
       : run_(run),
         list_(std::move(list)),
         ends_(run.io()),
+        turned_away_(run.io()),
         peer_log_(run.io(), [&run](const std::string& line) { run.say(line); }) {}
 
   /// errors: those of tool::PeerListener::start()
@@ -43,6 +45,7 @@ class Daemon {
   tool::SessionRun& run_;
   AllowList list_;
   FarEnds ends_;
+  tool::TurnedAway turned_away_;
   tool::PeerLog peer_log_;
   ConnectionStats past_;  // of connections that have gone
   bool stopping_ = false;

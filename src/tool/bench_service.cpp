@@ -87,13 +87,14 @@ class BenchService::Guest {
   std::optional<BenchLines> lines_;
 };
 
-BenchService::BenchService(boost::asio::io_context& io, Handlers handlers) : io_(io), handlers_(std::move(handlers)) {}
+BenchService::BenchService(boost::asio::io_context& io, Handlers handlers)
+    : io_(io), handlers_(std::move(handlers)), turned_away_(io) {}
 
 BenchService::~BenchService() = default;
 
 void BenchService::serve(std::unique_ptr<Connection> connection) {
   if (guests_.size() >= kMaxGuests)
-    return connection->abort({Errc::stream_refused, "serve a bench", "too many wait for one"});
+    return turned_away_.tell(std::move(connection), {Errc::stream_refused, "serve a bench", "too many wait for one"});
   guests_.push_back(std::make_unique<Guest>(*this, std::move(connection)));
 }
 

@@ -12,6 +12,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
+#include "tool/turned_away.hpp"
 
 namespace udtcat::tool {
 
@@ -46,6 +47,7 @@ class BenchService {
   boost::asio::io_context& io_;
   const Handlers handlers_;
   std::list<std::unique_ptr<Guest>> guests_;
+  TurnedAway turned_away_;
   const Guest* asked_ = nullptr;  // one of them, or none
   core::Lifetime lifetime_;
 };

@@ -30,6 +30,7 @@
 #include "tool/peer_listener.hpp"
 #include "tool/requests.hpp"
 #include "tool/session_run.hpp"
+#include "tool/turned_away.hpp"
 
 namespace udtcat::tool {
 
@@ -267,7 +268,8 @@ void PipeSession::finish_if_all_ended() {
 /// Threads: confined to the main thread.
 class PipeListener {
  public:
-  PipeListener(SessionRun& run, const PipeOptions& options) : run_(run), options_(options), bench_(run.io(), {}) {}
+  PipeListener(SessionRun& run, const PipeOptions& options)
+      : run_(run), options_(options), bench_(run.io(), {}), turned_away_(run.io()) {}
   ~PipeListener() { bench_.abort_all({Errc::interrupted, "serve a bench", "the pipe beside it is over"}); }
 
   [[nodiscard]] Status start(FoundCredentials found) {
@@ -287,7 +289,9 @@ class PipeListener {
  private:
   void take(std::unique_ptr<Connection> connection) {
     if (connection->purpose() == Purpose::bench) return bench_.serve(std::move(connection));
-    if (pipe_) return connection->abort({Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
+    if (pipe_)
+      return turned_away_.tell(std::move(connection),
+                               {Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
     listener_->stop();
     pipe_ = std::make_unique<PipeSession>(run_, options_, std::move(connection));
     pipe_->await();
@@ -296,6 +300,7 @@ class PipeListener {
   SessionRun& run_;
   const PipeOptions& options_;
   BenchService bench_;
+  TurnedAway turned_away_;
   std::unique_ptr<PeerListener> listener_;
   std::unique_ptr<PipeSession> pipe_;
 };

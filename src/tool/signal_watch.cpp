@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -10,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "lib/core/log.hpp"
 #include "lib/core/mutex.hpp"
 
 namespace udtcat::tool {
@@ -100,7 +102,12 @@ SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
   // SIGHUP keeps its disposition, which the programs that we start inherit.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) std::ignore = ::signal(signal, SIG_DFL);
   // Detached: it guards the end of the process, static destructors included, so nobody can wait for it.
-  std::thread([state = state_] { state->run(); }).detach();
+  try {
+    std::thread([state = state_] { state->run(); }).detach();
+  } catch (const std::system_error& error) {
+    core::log().warn("a signal will end this process at once, without a word: {}", error.what());
+    std::ignore = ::pthread_sigmask(SIG_UNBLOCK, &state_->signals, nullptr);  // likewise
+  }
 }
 
 SignalWatch::~SignalWatch() {
