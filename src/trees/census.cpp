@@ -6,10 +6,13 @@
 
 #include <sys/stat.h>
 
+#include "lib/core/log.hpp"
+#include "trees/start_thread.hpp"
+
 namespace udtcat::trees {
 
 Census::Census(Source source, std::function<void(const Totals&)> on_counted) {
-  thread_ = std::thread([this, source = std::move(source), on_counted = std::move(on_counted)]() mutable {
+  auto count = [this, source = std::move(source), on_counted = std::move(on_counted)]() mutable {
     Totals totals;
     std::set<std::pair<dev_t, ino_t>> linked;  // files with several names count once
     for (auto item = source.next(); item && !stopping_; item = source.next()) {
@@ -21,12 +24,14 @@ Census::Census(Source source, std::function<void(const Totals&)> on_counted) {
       if (is_file && is_first) totals.bytes += static_cast<std::uint64_t>(status.st_size);
     }
     if (!stopping_) on_counted(totals);
-  });
+  };
+  if (auto started = start_thread(thread_, std::move(count)); !started)
+    core::log().info("{}", started.error().message());
 }
 
 Census::~Census() {
   stopping_ = true;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace udtcat::trees

@@ -14,7 +14,7 @@ namespace udtcat::trees {
 /// Threads: unsynchronised; it counts on one of its own.
 class Census {
  public:
-  /// on_counted   is called on that thread, once, unless this is destroyed before
+  /// on_counted   is called on that thread, once, unless this is destroyed before, or there is no thread to be had
   Census(Source source, std::function<void(const Totals&)> on_counted);
   Census(const Census&) = delete;
   Census& operator=(const Census&) = delete;

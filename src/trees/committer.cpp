@@ -8,10 +8,13 @@
 
 #include "files/stamp.hpp"
 #include "lib/core/try.hpp"
+#include "trees/start_thread.hpp"
 
 namespace udtcat::trees {
 
-Committer::Committer(Reception& reception) : reception_(reception), thread_([this] { work(); }) {}
+Status Committer::start() {
+  return start_thread(thread_, [this] { work(); });
+}
 
 void Committer::stop() {
   batches_.close();

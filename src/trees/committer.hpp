@@ -46,11 +46,13 @@ class Committer {
   static constexpr std::chrono::seconds kMaxAge{2};          // guess: a person sees files appear
 
   /// `reception` outlives this.
-  explicit Committer(Reception& reception);
+  explicit Committer(Reception& reception) : reception_(reception) {}
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
   ~Committer() { stop(); }
 
+  /// Before anything else.  errors: those of start_thread()
+  [[nodiscard]] Status start();
   void add(Taken file);
   /// Returns when all files so far have their names, or were refused.
   void finish();

@@ -9,12 +9,15 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "trees/start_thread.hpp"
 
 namespace udtcat::trees {
 
 namespace {
 
 constexpr std::size_t kMaxDropped = 1024;  // guess: files that change at a time; more are named at once
+
+constexpr std::size_t kMinLooks = 16'384;  // guess: within a second; more where the transfer has looked at more
 
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
 
@@ -30,18 +33,23 @@ Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& 
 
 Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   committer_.emplace(reception_);
-  std::thread judging([&] { judge_entries(); });
-  Status over = hello ? reception_.writer().put(*hello) : Status();
+  std::thread judging;
+  Status over = committer_->start();
+  if (over) over = start_thread(judging, [&] { judge_entries(); });
+  if (over && hello) over = reception_.writer().put(*hello);
   if (over) over = reception_.writer().flush();
   if (over) over = receive(reader);
   if (!over) reception_.fail(over.error());
   complain_of_dropped();
   entries_.close();
-  judging.join();
+  if (judging.joinable()) judging.join();
   committer_->stop();
   if (!is_done_) write_book();
   if (!is_done_) reception_.parts().tidy();
-  if (is_done_) wire_.finish();  // else it has ended with the failure
+  if (is_done_) {  // else it has ended with the failure
+    wire_.finish();
+    wire_.cut_unless_ended(Wire::kLastPatience);
+  }
   reader.drain();
   if (const auto failure = reception_.failure()) return tl::unexpected(*failure);
   return {};
@@ -50,6 +58,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
 void Receiver::judge_entries() {
   while (auto numbered = entries_.take()) {
     if (!reception_.has_failed()) judge_.judge(std::move(*numbered));
+    if (!reception_.has_failed()) reception_.tell_many_refusals();
     if (!entries_.empty()) continue;
     if (auto flushed = reception_.writer().flush(); !flushed) reception_.fail(flushed.error());
   }
@@ -182,6 +191,7 @@ Status Receiver::complete(const End& end) {
   reception_.parts().remove();
   set_directories();
   UDTCAT_CHECK(destination_.sync());
+  reception_.proofs().forget_what_is_gone(destination_, kMinLooks + reception_.tally().entries);
   write_book();
   reception_.tell_refusals();
   UDTCAT_CHECK(reception_.writer().put(Done{next_id_}));
@@ -195,23 +205,22 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
   reception_.spoil_manifest();
   reception_.tally().take_back_entry();
   reception_.refuse(id, error.message(), Reception::When::later);
+  reception_.tell_many_refusals();  // nothing is left that the sender waits for but the end
 }
 
 Status Receiver::make_link(const Judge::Link& link) {
-  const std::string& of = judge_.linkable().at(link.of);
+  const std::string path = judge_.paths().path(link.path);
+  const std::string of = judge_.path_of(link.of);
   const auto file = reception_.standing(link.of);
-  if (!file)
-    return fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path), of + " does not stand");
-  return destination_.make_hard_link(link.path, of, *file);
+  if (!file || reception_.forbids_links_to(link.of))
+    return fail(Errc::local_write_failed, "link " + destination_.tree().shown(path), of + " is missing");
+  return destination_.make_hard_link(path, of, *file);
 }
 
 /// errors: those of the transfer
 Status Receiver::make_links() {
   for (const auto& link : judge_.links()) {
-    const Status made = reception_.forbids_links_to(link.of)
-                            ? fail(Errc::local_write_failed, "link " + destination_.tree().shown(link.path),
-                                   "the file that it leads to is missing")
-                            : make_link(link);
+    const Status made = make_link(link);
     if (!made && !is_of_name(made.error())) return made;
     if (!made) refuse_after_all(link.id, made.error());
   }
@@ -222,13 +231,17 @@ Status Receiver::make_links() {
 void Receiver::set_directories() {
   const auto& all = judge_.directories();
   for (auto directory = all.rbegin(); directory != all.rend(); ++directory) {
+    const std::string path = judge_.paths().path(directory->path);
     files::Attributes attributes = directory->attributes;
-    if (directory->path == ".") {
+    if (path == ".") {
       const auto own_mode = reception_.options().keeps_owners ? std::nullopt : top_.own_mode();
       attributes.mode = own_mode.value_or(attributes.mode);
       top_.keep_mode();
     }
-    if (auto set = destination_.set_directory(directory->path, attributes, directory->made); !set)
+    struct stat made {};
+    made.st_dev = directory->device;
+    made.st_ino = directory->inode;
+    if (auto set = destination_.set_directory(path, attributes, made); !set)
       refuse_after_all(directory->id, set.error());
   }
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "lib/core/try.hpp"
+#include "trees/start_thread.hpp"
 
 namespace udtcat::trees {
 
@@ -22,8 +23,9 @@ Error unexpected_answer() {
 }  // namespace
 
 Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
-  std::thread reading([&] { read_answers(reader); });
-  Status over = hello ? writer_.put(*hello) : Status();
+  std::thread reading;
+  Status over = start_thread(reading, [&] { read_answers(reader); });
+  if (over && hello) over = writer_.put(*hello);
   // The census has words for the other end, too, which come behind the first one.
   if (over && counts_)
     census_.emplace(source_, [this](const Totals& totals) {
@@ -34,12 +36,15 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (over) over = exchange();
   // A receiver that has failed says why; the wire that breaks then says only that it did.
   if (const auto failure = over ? std::nullopt : answers_.failure()) over = tl::unexpected(*failure);
-  if (!over) wire_.cut_unless_ended();
+  wire_.cut_unless_ended(over ? Wire::kLastPatience : Wire::kEndPatience);
   census_.reset();  // which may wait for room
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
   wire_.finish();
-  reading.join();
+  if (reading.joinable())
+    reading.join();
+  else
+    reader.drain();
   return over;
 }
 

@@ -20,6 +20,7 @@ class Tally {
   /// on_trouble   called by any of the transfer's threads
   explicit Tally(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
 
+  std::atomic<bool> has_begun{false};         ///< the other end has said what it wants
   std::atomic<std::uint64_t> entries{0};      ///< that stand at the receiver
   std::atomic<std::uint64_t> files{0};        ///< of these
   std::atomic<std::uint64_t> bytes{0};        ///< of files, holes included, that are settled or described

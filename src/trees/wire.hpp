@@ -28,6 +28,9 @@ class Wire {
   static constexpr std::size_t kRingBytes = 2'621'440;  // measured: ADR-0050: two leaves; 8 MiB fit no core's cache
   static constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
+  /// For an end that has had the other's last word, and waits for its end only.
+  static constexpr std::chrono::milliseconds kLastPatience{60'000};  // spec: docs/spec/trees.md §4
+
   explicit Wire(boost::asio::io_context& io);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;

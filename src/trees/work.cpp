@@ -42,6 +42,12 @@ files::ShortDigest job_of_peer(const Hello& hello, const OtherEnd& other) {
   return files::short_digest_of({std::as_bytes(std::span(other.key)), hello.job});
 }
 
+/// The same for another sender's that has that job, too: a host that was made from the same image.
+files::ShortDigest job_at_host(const files::ShortDigest& job, std::uint64_t host) {
+  const std::string text = fmt::format("{:016x}", host);
+  return files::short_digest_of({job, std::as_bytes(std::span(text))});
+}
+
 /// One end's side of the talk.
 struct Talk {
   explicit Talk(Wire& on, Tally& figures, OtherEnd with = {}) : wire(on), tally(figures), other(std::move(with)) {}
@@ -103,7 +109,8 @@ Result<std::unique_ptr<Receiver>> receiver_for(Talk& talk, const std::string& di
                           .is_sealed = talk.other.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
                           .asked = talk.hello ? asked_by(*talk.hello) : std::nullopt,
-                          .book = wishes.books ? book_of(tree, *wishes.books) : std::nullopt};
+                          .book = wishes.books ? book_of(tree, *wishes.books) : std::nullopt,
+                          .believes_book = !wishes.rereads};
   return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.tally);
 }
 
@@ -128,6 +135,7 @@ Result<Hello> read_hello(MessageReader& reader) {
 Result<Hello> hear_hello(Talk& talk) {
   auto hello = read_hello(talk.reader);
   if (!hello) return refuse(talk, hello.error());
+  talk.tally.has_begun = true;
   return hello;
 }
 
@@ -184,11 +192,12 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   if (!hello.place.empty())
     return refuse(talk, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                          "this end has a directory of its own"});
-  const std::string job = files::to_hex(job_of_peer(hello, other));
-  const auto claim = claims.claim(job, wire);
-  const Status received = receive(talk, directory, job, with(wishes, hello));
-  if (!received && claim.is_taken_over())
-    return fail(Errc::peer_interrupted, "go on with a transfer", "it has begun again over another connection");
+  const files::ShortDigest job = job_of_peer(hello, other);
+  TransferClaims::Claimant claimant = other.claimant;
+  if (!claimant.end) claimant.end = [&wire](const Error& /*nobody to tell*/) { wire.cut(); };
+  const auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
+  const Status received = receive(talk, directory, claim.name(), with(wishes, hello));
+  if (auto replaced = claim.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
 

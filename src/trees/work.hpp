@@ -32,6 +32,7 @@ struct Wishes {
 struct OtherEnd {
   std::string key{};       ///< empty: it has none of its own
   bool is_sealed = false;  ///< the session proves every byte: leaves that come are not hashed again
+  TransferClaims::Claimant claimant{};
 };
 
 // Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `tally` outlives them.

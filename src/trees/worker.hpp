@@ -21,11 +21,17 @@ class Worker {
   Worker(boost::asio::io_context& io, std::function<Status()> work, std::function<void(const Status&)> on_over);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() { thread_.join(); }
+  ~Worker() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// errors: those of start_thread(), which on_over is told as well
+  [[nodiscard]] const Status& started() const { return started_; }
 
  private:
   std::shared_ptr<std::function<void(const Status&)>> on_over_;
   std::thread thread_;
+  const Status started_;
 };
 
 }  // namespace udtcat::trees

@@ -71,6 +71,32 @@ TEST_F(TreesCutTest, AreTakenAgainWhileTheOldSenderHasOnlyFallenSilent) {
   expect_same(here("src"), here("dst/src"));
 }
 
+TEST_F(TreesCutTest, ThatAreReplacedByThemselvesSaySoAtBothEnds) {
+  make_source();
+  Process receiver = receive_into("dst", {});
+  Process first = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, first, receiver)) << first.errors() << receiver.errors();
+  Process again = send({"src"});
+  expect_exit(again, kSuccess);
+  expect_exit(first, kPeerLost);
+  for (const Process* process : {&first, &receiver})
+    expect_says(*process, "replaced by the same transfer, begun again from 127.0.0.1:");
+}
+
+/// Two hosts of one image have the same name, directory and files, but not the same address.
+TEST_F(TreesCutTest, OfTwoHostsThatAreAlikeAreTwoTransfers) {
+  make_source();
+  const std::string port = std::to_string(port_);
+  Process receiver = udtcat({"receive", "-l", port, "dst"}, {.key = key_});
+  Process first = send_slowly();
+  ASSERT_TRUE(grows_by(total_ / 4, first, receiver)) << first.errors() << receiver.errors();
+  Process other = udtcat({"send", "src", "::1", port}, {.key = key_});
+  if (other.wait(kTransferLimit).value_or(Ending()).status == kUnreachable) GTEST_SKIP() << "there is no IPv6 here";
+  expect_exit(other, kSuccess);
+  EXPECT_TRUE(first.running()) << first.errors();
+  expect_same(here("src"), here("dst/src"));
+}
+
 TEST_F(TreesCutTest, OfAServedDirectoryGoOnToo) {
   make_source();
   Process server = serve(".", {.args = {"--rate", kSlowly}});

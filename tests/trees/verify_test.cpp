@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "files/tree_hash.hpp"
 #include "files/words.hpp"
 #include "support/ordinary_user.hpp"
 

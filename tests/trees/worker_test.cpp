@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trees/no_threads.hpp"
+
 namespace udtcat::trees {
 namespace {
 
@@ -48,6 +50,27 @@ TEST(Worker, WaitsForItsWorkAndTellsNobodyOnceItIsGone) {
   EXPECT_TRUE(has_ended);
   io.run();
   EXPECT_FALSE(is_told);
+}
+
+TEST(Worker, TellsWhereThereIsNoThreadToBeHad) {
+  boost::asio::io_context io;
+  int told = 0;
+  const NoThreads none;
+  const Worker worker(
+      io,
+      [] {
+        ADD_FAILURE() << "there is none";
+        return Status();
+      },
+      [&](const Status& result) {
+        ++told;
+        EXPECT_EQ(result.error().code, Errc::out_of_resources);
+      });
+  EXPECT_FALSE(worker.started());
+  EXPECT_EQ(told, 0) << "not from within";
+  io.restart();
+  io.run();
+  EXPECT_EQ(told, 1);
 }
 
 }  // namespace

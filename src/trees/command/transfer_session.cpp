@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
+#include "lib/core/prefix.hpp"
 #include "lib/core/text.hpp"
 #include "trees/command/tree_run.hpp"
 
@@ -13,6 +16,8 @@ namespace {
 OtherEnd other_end_of(Connection& connection) {
   OtherEnd other{.is_sealed = connection.stats().protection >= Protection::safe};
   if (const auto identity = connection.peer_identity()) other.key = core::as_text(identity->key.bytes());
+  other.claimant.host = core::host_of(connection.peer());
+  other.claimant.address = connection.peer().to_string();
   return other;
 }
 
@@ -39,14 +44,17 @@ void TransferSession::open() {
 
 void TransferSession::accept(StreamId id) {
   if (transfer_) return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a transfer has one"});
+  connection_->on_quiet([silent = has_been_silent_] { *silent = true; });
   begin();
   connection_->accept_stream(id, transfer_->stream(), [this](const StreamOutcome& outcome) { on_outcome(outcome); });
 }
 
 void TransferSession::begin() {
-  const Transfer::Work work = [this, other = other_end_of(*connection_)](Wire& wire) {
-    return work_(wire, *tally_, other);
-  };
+  OtherEnd known = other_end_of(*connection_);
+  known.claimant.is_silent = [silent = has_been_silent_] { return silent->load(); };
+  known.claimant.end = [&io = io_, abort = lifetime_.guard([this](const Error& why) { connection_->abort(why); })](
+                           const Error& why) { boost::asio::post(io, [abort, why]() mutable { abort(why); }); };
+  const Transfer::Work work = [this, other = std::move(known)](Wire& wire) { return work_(wire, *tally_, other); };
   transfer_ = std::make_unique<Transfer>(io_, work, [this](const Status& worked) {
     worked_ = worked;
     finish_if_over();
@@ -66,6 +74,7 @@ void TransferSession::finish_if_over() {
 
 Status TransferSession::result() const {
   if (worked_) return result_of(*worked_, outcome_, *tally_);
+  if (closed_ && !*closed_) return *closed_;
   return fail(Errc::peer_interrupted, "serve a transfer", "the other end left before it began");
 }
 

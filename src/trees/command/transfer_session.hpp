@@ -2,6 +2,7 @@
 /// A transfer over a connection, from its stream to its end.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/lifetime.hpp"
 #include "trees/tally.hpp"
 #include "trees/transfer.hpp"
 #include "trees/work.hpp"
@@ -33,9 +35,12 @@ class TransferSession {
   /// Begins over the peer's; a second one is refused.
   void accept(StreamId id);
 
+  /// The other end has said what it wants.
+  [[nodiscard]] bool has_begun() const { return tally_->has_begun; }
   [[nodiscard]] Connection& connection() const { return *connection_; }
   [[nodiscard]] Tally& tally() const { return *tally_; }
-  /// When it is over.  errors: as result_of() says; Errc::peer_interrupted: no stream came
+  /// When it is over.  errors: as result_of() says; where no stream came, what broke the connection, or
+  /// Errc::peer_interrupted
   [[nodiscard]] Status result() const;
 
  private:
@@ -51,7 +56,9 @@ class TransferSession {
   std::optional<Status> worked_;
   std::optional<StreamOutcome> outcome_;
   std::optional<Status> closed_;
+  const std::shared_ptr<std::atomic<bool>> has_been_silent_ = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<Transfer> transfer_;  // its stream leads into what stands above
+  core::Lifetime lifetime_;
 };
 
 }  // namespace udtcat::trees

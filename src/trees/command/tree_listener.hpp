@@ -2,46 +2,79 @@
 /// The end of transfers that waits for the others.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/lifetime.hpp"
 #include "tool/peer_listener.hpp"
 #include "tool/session_run.hpp"
+#include "tool/turned_away.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/transfer_claims.hpp"
 
 namespace udtcat::trees {
 
-/// Serves a few transfers at a time, each on threads of its own; more are refused in words.
+/// Serves a few transfers at a time, each on threads of its own; more are refused in words. A peer has a share of the
+/// places, and one that is silent gives way to another:
+///
+///   silent ── HELLO ──► begun ──► over
+///      └─ 10 s; no place left ─┘ └─ no place left, no byte for 2 minutes, its peer has more places ─► leaving ──► over
+///
 /// Threads: confined to the main thread.
 class TreeListener {
  public:
+  static constexpr std::chrono::seconds kToAsk{10};  // spec: docs/spec/trees.md §4
+
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  TreeListener(tool::SessionRun& run, const TreeOptions& options) : run_(run), options_(options) {}
+  /// to_ask   until a peer is to have said what it wants
+  TreeListener(tool::SessionRun& run, const TreeOptions& options, std::chrono::milliseconds to_ask = kToAsk)
+      : run_(run), options_(options), to_ask_(to_ask), turned_away_(run.io()) {}
 
   /// A receiver's directory is made.  errors: those of PeerListener::start(), and of the directory
   [[nodiscard]] Status start(tool::FoundCredentials found);
 
  private:
   struct Guest {
-    std::uint64_t number = 0;
-    std::string name;
+    Guest(boost::asio::io_context& io, std::uint64_t with_number, std::string with_name, std::string of_peer)
+        : number(with_number), name(std::move(with_name)), peer(std::move(of_peer)), timer(io) {}
+
+    const std::uint64_t number;
+    const std::string name;
+    const std::string peer;  // by which its places are counted
+    boost::asio::steady_timer timer;
     std::unique_ptr<TransferSession> session{};
+    bool is_leaving = false;        // it has no place any more
+    std::uint64_t moved_bytes = 0;  // when it was last looked at
+    std::chrono::steady_clock::time_point moved_at{};
+    core::Lifetime lifetime{};
   };
 
   void take(std::unique_ptr<Connection> connection);
+  [[nodiscard]] std::size_t places_of(const std::string& peer) const;
+  [[nodiscard]] std::size_t places() const;
+  [[nodiscard]] Status make_room(const std::string& peer);
+  [[nodiscard]] bool gives_way(const Guest& guest, const std::string& to) const;
+  static void dismiss(Guest& guest, const char* why);
+  void watch(Guest& guest);
   [[nodiscard]] Status work(Wire& wire, Tally& tally, const OtherEnd& other);
   void on_over(const Guest& guest);
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
+  const std::chrono::milliseconds to_ask_;
   TransferClaims claims_;
+  tool::TurnedAway turned_away_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
   std::list<Guest> guests_;

@@ -198,7 +198,7 @@ void add_last_checks(CommandLine& line, TreeOptions& options) {
   line.check([&] { return check_places(line, options); });
   line.check([&]() -> Status {
     options.shows_new_key = options.listens;
-    options.limits.peers = options.limits.sessions_per_peer = options.once ? 1 : kMaxTransfers;
+    options.limits.peers = options.limits.sessions_per_peer = options.once ? 1 : kMaxSessions;
     options.rsh_words = handed_on(line, options.role == Role::sends);
     if (options.verbosity < 0) options.rsh_words.emplace_back("--quiet");
     for (int i = 0; i < options.verbosity; ++i) options.rsh_words.emplace_back("--verbose");

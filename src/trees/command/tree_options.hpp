@@ -14,7 +14,9 @@
 
 namespace udtcat::trees {
 
-inline constexpr std::size_t kMaxTransfers = 16;  // guess: of a listener; three threads each, and a disk
+inline constexpr std::size_t kMaxTransfers = 16;                // guess: of a listener; three threads each, and a disk
+inline constexpr std::size_t kMaxTransfersOfPeer = 12;          // guess: some are left to others
+inline constexpr std::size_t kMaxSessions = 2 * kMaxTransfers;  // guess: as many again may be about to leave
 
 /// The way to the other end.
 enum class Way {

@@ -42,8 +42,8 @@ TEST(SendOptions, DialAListener) {
 
 TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
   const auto limits_of = [](const Words& words) { return parse_receive_options(words).value().limits; };
-  EXPECT_EQ(limits_of({"-l", "9000"}).peers, kMaxTransfers);
-  EXPECT_EQ(limits_of({"-l", "9000"}).sessions_per_peer, kMaxTransfers);
+  EXPECT_EQ(limits_of({"-l", "9000"}).peers, kMaxSessions);
+  EXPECT_EQ(limits_of({"-l", "9000"}).sessions_per_peer, kMaxSessions);
   EXPECT_EQ(limits_of({"-l", "9000", "--once"}).sessions_per_peer, 1U);
 }
 
